@@ -6,7 +6,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 REVISION = $(shell git describe --always --dirty 2> /dev/null || echo unknown)
 
-.PHONY: all deps deps-compile build static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-codecs bench-paths bench-xdp bench-l2 bench-netlink fuzz \
+.PHONY: all deps deps-compile build build-all program static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-codecs bench-paths bench-xdp bench-l2 bench-netlink fuzz \
         check reference install clean
 
 all: build
@@ -18,11 +18,20 @@ deps:
 deps-compile:
 	@$(TIMED) 'packages to compile' tools/deps.sh compile
 
+# What `make install` installs. Files of a folder are compiled together.
 build: deps
 	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target installed
+
+# Tests and benches too.
+build-all: build
 	cmake --build --preset release -j $(JOBS)
 
-demo: build
+program: deps
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target strata
+
+demo: program
 	tools/demo.sh build/release/strata
 
 test: test-asan test-tsan
@@ -71,39 +80,39 @@ simulations: deps-compile
 	STRATA_SEEDS=$(SEEDS) build/asan/tests/strata_unit_tests --gtest_brief=1 --gtest_filter='*simulation.*'
 
 # AF_XDP and the netlink module on Debian's stock kernels, in an emulated machine. Needs root, and nearly an hour.
-test-guest: build
+test-guest: build-all
 	$(SUDO) env STRATA_BUILD=$(CURDIR)/build/release /usr/bin/python3 -m pytest -v -rs --tb=short \
 	  -p no:cacheprovider tests/guest
 
 # Two pages of docs/, followed word for word: raw Ethernet in C, and the netlink tutorial. Needs root.
-test-pages: build
+test-pages: build-all
 	$(SUDO) env STRATA_BUILD=$(CURDIR)/build/release STRATA_BIN=$(CURDIR)/build/release/strata \
 	  /usr/bin/python3 -m pytest -v -rs --tb=short -p no:cacheprovider \
 	  tests/integration/test_pages.py tests/guest/test_tutorial.py
 
 # Each system call of a daemon is made to fail once, on each backend of the loop: a table of what
 # comes of it. FAULTS_FLAGS='--sample 200' tries fewer, '--only openat' some of them.
-faults: build
+faults: program
 	for loop in epoll io_uring; do cd $(CURDIR)/tests && echo "$$loop:" && STRATA_LOOP=$$loop \
 	  STRATA_BIN=$(CURDIR)/build/release/strata /usr/bin/python3 -m faults $(FAULTS_FLAGS) || exit 1; done
 
-bench: build
+bench: build-all
 	python3 bench/run.py --build-dir build/release $(BENCH_FLAGS)
 
 # The cache beside Redis and, where it is installed, Valkey.
-bench-cache: build
+bench-cache: build-all
 	python3 bench/cache.py --build-dir build/release $(BENCH_FLAGS)
 
 # HTTP, WebSocket and TLS beside µWebSockets, nginx and h2o.
-bench-web: build
+bench-web: build-all
 	python3 bench/web.py --build-dir build/release $(BENCH_FLAGS)
 
 # The proxy beside HAProxy and nginx.
-bench-proxy: build
+bench-proxy: build-all
 	python3 bench/proxy.py --build-dir build/release $(BENCH_FLAGS)
 
 # Scripts beside what is built in, and node.
-bench-lua: build
+bench-lua: build-all
 	python3 bench/lua.py --build-dir build/release $(BENCH_FLAGS)
 
 # What building and parsing of each codec costs, by google-benchmark: seven times in random order, and
@@ -115,19 +124,19 @@ bench-codecs: deps
 	  --benchmark_repetitions=7 --benchmark_report_aggregates_only $(BENCH_FLAGS)
 
 # What TCP, UDP, raw Ethernet and AF_XDP cost here. BENCH_FLAGS='-o results' writes a report.
-bench-paths: build
+bench-paths: build-all
 	$(SUDO) build/release/strata bench paths --revision $(REVISION) $(BENCH_FLAGS)
 
 # AF_XDP in each language beside plain C.
-bench-xdp: build
+bench-xdp: build-all
 	python3 bench/xdp.py --build-dir build/release $(BENCH_FLAGS)
 
 # Servers and pipes on l2:// and xdp:// beside plain C.
-bench-l2: build
+bench-l2: build-all
 	python3 bench/l2_endpoints.py --build-dir build/release $(BENCH_FLAGS)
 
 # A netlink exchange in each language and library.
-bench-netlink: build
+bench-netlink: build-all
 	$(MAKE) -s -C examples/netlink_exchange OUT=$(CURDIR)/build/release/clients
 	build/release/strata bench netlink $(BENCH_FLAGS)
 

@@ -32,6 +32,15 @@ install(FILES packaging/completions/_strata
 install(FILES packaging/completions/strata.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
+# `make build`.
+add_custom_target(installed DEPENDS strata ${libraries})
+if(TARGET strata_manual)
+  add_dependencies(installed strata_manual)
+endif()
+if(NOT "bench" IN_LIST left_out)
+  add_dependencies(installed strata-plain-packet)
+endif()
+
 # The documentation lies as in the tree, so that the links between its pages lead somewhere.
 set(not_sources PATTERN target EXCLUDE PATTERN _build EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES README.md ARCHITECTURE.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -22,6 +22,7 @@
 #include "runtime/house.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/types/script_tables.hpp"
+#include "runtime/types/types.hpp"
 
 namespace {
 

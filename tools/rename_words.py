@@ -21,11 +21,15 @@ NOUNS = {
     "address", "stat": "status", "msghdr": "header", "timespec": "time", "path": "path",
     "coroutine_handle": "handle", "entry_ref": "entry", "backend_ref": "backend",
     "socket_address": "address", "descriptor": "descriptor", "unique_fd": "fd", "ipc_time": "now",
-    "passage": "", "reached": "", "wish": "", "heard": "", "taken": "", "pass": "",
+    "heard": "", "taken": "",
     "strata_nl": "connection", "strata_xdp_socket": "socket", "strata_ring": "ring",
     "strata_channel": "channel", "strata_raw_socket": "socket", "strata_umem": "umem",
     "time_point": "time", "kind": "kind", "FILE": "file", "ostream": "output", "fd_set": "set",
-    "keyspace_limits": "limits", "route": "", "tv": "", "strata_hybrid": "endpoint",
+    "keyspace_limits": "limits", "strata_hybrid": "endpoint", "sockaddr_ll": "address",
+    "DIR": "folder", "EditLine": "editor", "wchar_t": "room", "X509": "certificate",
+    "X509_NAME": "name", "BIO": "bio", "ASN1_TIME": "time", "X509_STORE_CTX": "store", "tm": "time",
+    "lua_CFunction": "function", "bound_function": "function", "peer_info": "peer", "id": "id",
+    "backend_leg": "leg",
 }
 # What holds one, and what holds several.
 HOLDERS = {"unique_ptr", "shared_ptr", "weak_ptr", "optional", "expected", "result",
@@ -33,9 +37,21 @@ HOLDERS = {"unique_ptr", "shared_ptr", "weak_ptr", "optional", "expected", "resu
 SERIES = {"vector", "span", "deque", "list", "set", "unordered_set", "unordered_flat_set"}
 VAGUE = {"ref", "base", "impl", "info", "data", "function", "pair", "tuple", "variant", "any",
          "type", "fn", "ptr"}
-# Of numbers the word tells more than the type.
-PLACES = {"at": "offset"}
-PLACE_TYPES = {"size_t", "uint64_t", "uint32_t", "offset"}
+# Of plain types word and type tell together.
+COUNTS = ("size_t", "uint64_t", "uint32_t", "int64_t", "offset", "ptrdiff_t")
+SPELLED = {
+    **{(kind, "at"): "offset" for kind in COUNTS},
+    **{(kind, word): noun for kind in (*COUNTS, "double")
+       for word, noun in (("from", "start"), ("to", "end"), ("wanted", "expected"))},
+    **{(kind, word): "index" for kind in ("size_t", "int") for word in ("which", "who")},
+    ("size_t", "in"): "position", ("uint64_t", "which"): "id", ("double", "given"): "value",
+    ("double", "by"): "difference", ("bool", "is"): "enabled", ("unsigned long", "what"): "request",
+    **{("int", word): "fd" for word in ("on", "into", "to", "from", "in")},
+    **{("char", word): "character" for word in ("of", "at", "which")},
+    **{(f"{kind}*", word): "bytes" for kind in ("byte", "char", "unsigned char", "uint8_t", "void")
+       for word in ("at", "to", "from", "into", "of")},
+    **{(f"{kind}*", word): "text" for kind in ("char",) for word in ("what", "how", "which", "of")},
+}
 # Of texts too.
 TEXTS = {"who": "name", "where": "place"}
 # Where the noun is taken, for the second of two.
@@ -56,12 +72,19 @@ def noun_of(type_text):
     head, _, rest = name.partition("<")
     word = head.split("::")[-1].strip()
     if word in HOLDERS:
-        return noun_of(_first_argument(rest))
+        inner = _first_argument(rest)
+        return "outcome" if inner == "void" else noun_of(inner)
     if word in SERIES:
-        inner = noun_of(_first_argument(rest))
-        return _plural(inner) if inner else ""
+        inner = _first_argument(rest)
+        if re.search(r"\b(byte|char)$", inner.split(",")[0]):
+            return "bytes"
+        return _plural(noun_of(inner)) if noun_of(inner) else ""
     if word in NOUNS:
         return NOUNS[word]
+    if re.fullmatch(r"[A-Z][a-z]+", word):  # a template's
+        return word.lower() if len(word) > 3 else ""
+    if word == "span" or word == "result" and not rest:
+        return ""
     if word in PLAIN or not re.fullmatch(r"[a-z][a-z0-9_]*[a-z0-9]", word):
         return ""
     last = word.split("_")[-1]
@@ -95,15 +118,15 @@ class Parameter:
         self.word, self.type = found["name"], found["type"]
         self.start, self.end = found.span("name")
         self.list_start = _list_start(bare, found.start())
-        self.list_end = _matching(bare, self.list_start)
+        self.list_end = _matching(bare, self.list_start) if bare[self.list_start] == "(" else self.end
         self.body_end = _body_end(bare, self.list_end)
         self.function = re.search(r"(\w+)?\s*$", bare[:self.list_start])[1] or ""
 
     @property
     def candidates(self):
-        plain = self.type.replace("const", "").strip().split("::")[-1]
-        if self.word in PLACES and plain in PLACE_TYPES:
-            return [PLACES[self.word]]
+        plain = re.sub(r"\bconst\b|\bstd::", "", self.type).strip().split("::")[-1]
+        if (plain, self.word) in SPELLED:
+            return [SPELLED[plain, self.word]]
         noun = noun_of(self.type)
         if noun == "text" and self.word in TEXTS:
             noun = TEXTS[self.word]
@@ -173,8 +196,8 @@ def _matching(bare, start):
 
 def _body_end(bare, at):
     """The end of the body behind a list of parameters; None of a declaration."""
-    word = re.compile(r"\s*(const|noexcept|override|final|mutable|&&?|->\s*[\w:<>,\s&*]+?(?=\s*[{;])|"
-                      r"requires\b[^{;]*)")
+    word = re.compile(r"\s*(const|noexcept|override|final|mutable|&&?|"
+                      r"->\s*[\w:<>,\s&*]+?(?=\s*[{;])|requires\b[^{;]*)")
     while (found := word.match(bare, at)) is not None and found.end() > at:
         at = found.end()
     at += len(bare[at:]) - len(bare[at:].lstrip())
@@ -192,9 +215,9 @@ def _body_end(bare, at):
 
 def _function_start(bare, place):
     """The line in column 0 or after which the function around begins."""
-    found = [match.start() for match in re.finditer(r"^(?:  )?[\w\[~].*", bare[max(0, place - 6000):place],
-                                                    re.MULTILINE)]
-    return max(0, place - 6000) + (found[-1] if found else 0)
+    top = max(0, place - 6000)
+    lines = list(re.finditer(r"^(?:  )?[\w\[~].*", bare[top:place], re.MULTILINE))
+    return top + (lines[-1].start() if lines else 0)
 
 
 def collect(folders):

@@ -98,28 +98,28 @@ void strata_raw_socket_defaults(strata_raw_socket_options* options);
 /* Opens an AF_PACKET socket bound to the interface; `options` may be NULL. -ENODEV when there is no
  * such interface, -EPERM without CAP_NET_RAW. */
 int strata_raw_socket_open(const char* interface_name, const strata_raw_socket_options* options,
-                           strata_raw_socket** opened);
+                           strata_raw_socket** socket);
 /* The same for a process without privileges: made by the daemon that listens at `daemon_socket`
  * (NULL: $STRATA_BROKER_SOCKET, or /run/strata/broker.sock). -EPERM when its policy forbids it. */
 int strata_raw_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
                                           const strata_raw_socket_options* options,
-                                          strata_raw_socket** opened);
+                                          strata_raw_socket** socket);
 /* Closes the socket and frees the handle. */
-void strata_raw_socket_close(strata_raw_socket* which);
+void strata_raw_socket_close(strata_raw_socket* socket);
 
 /* To poll; stays the socket's. */
-int strata_raw_socket_fd(const strata_raw_socket* which);
+int strata_raw_socket_fd(const strata_raw_socket* socket);
 /* The interface's MAC address, as it was when the socket was opened. */
-void strata_raw_socket_mac(const strata_raw_socket* which, uint8_t mac[6]);
+void strata_raw_socket_mac(const strata_raw_socket* socket, uint8_t mac[6]);
 /* The interface's MTU in bytes, as it was then: the largest payload of a frame. */
-uint32_t strata_raw_socket_mtu(const strata_raw_socket* which);
+uint32_t strata_raw_socket_mtu(const strata_raw_socket* socket);
 
 /* Sends one frame, waiting for room. -EMSGSIZE above the MTU, -ENETDOWN, -ENODEV. */
-int strata_raw_socket_send(strata_raw_socket* which, const void* frame, size_t size);
+int strata_raw_socket_send(strata_raw_socket* socket, const void* frame, size_t size);
 /* Sends frames without waiting and writes how many were taken to `sent`; 0 when there is no room.
  */
-int strata_raw_socket_send_batch(strata_raw_socket* which, const struct iovec* frames, size_t count,
-                                 size_t* sent);
+int strata_raw_socket_send_batch(strata_raw_socket* socket, const struct iovec* frames,
+                                 size_t count, size_t* sent);
 
 /* A frame that came. */
 typedef struct strata_received {
@@ -131,11 +131,11 @@ typedef struct strata_received {
 
 /* Waits up to `timeout_ms` (-1: for ever) for a frame. `memory` is to have four bytes more than the
  * largest frame. -ETIMEDOUT, -ENETDOWN once for each time the link goes down, -ENODEV. */
-int strata_raw_socket_receive(strata_raw_socket* which, void* memory, size_t size, int timeout_ms,
+int strata_raw_socket_receive(strata_raw_socket* socket, void* memory, size_t size, int timeout_ms,
                               strata_received* received);
 
 /* Frames accepted by the filter, and those of them lost since the receiver was too slow. */
-int strata_raw_socket_statistics(strata_raw_socket* which, uint64_t* received, uint64_t* dropped);
+int strata_raw_socket_statistics(strata_raw_socket* socket, uint64_t* received, uint64_t* dropped);
 
 /* NOLINTEND(modernize-use-using) */
 

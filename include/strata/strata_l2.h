@@ -39,7 +39,7 @@ typedef struct strata_slot {
 /* Fills slots, first to last, and writes how many to `received`: what is there, after a wait for
  * the first of up to `timeout_ms` (0: none, -1: for ever). None is no error. -ENETDOWN once for
  * each time that the link goes down, -ENODEV. */
-int strata_raw_socket_receive_batch(strata_raw_socket* which, strata_slot* slots, size_t count,
+int strata_raw_socket_receive_batch(strata_raw_socket* socket, strata_slot* slots, size_t count,
                                     int timeout_ms, size_t* received);
 
 /* --- rings: what is received is read in place, in memory that the kernel writes */
@@ -71,26 +71,26 @@ void strata_ring_defaults(strata_ring_options* options);
 /* As strata_raw_socket_open; `options` may be NULL. -EMSGSIZE when the memory is more than 1 GiB or
  * half of the machine's. */
 int strata_ring_open(const char* interface_name, const strata_ring_options* options,
-                     strata_ring** opened);
+                     strata_ring** ring);
 /* Closes the ring and frees the handle; frames that were lent are no longer valid. */
-void strata_ring_close(strata_ring* which);
+void strata_ring_close(strata_ring* ring);
 /* To poll; stays the ring's. */
-int strata_ring_fd(const strata_ring* which);
+int strata_ring_fd(const strata_ring* ring);
 /* The interface's MAC address, as it was when the ring was opened. */
-void strata_ring_mac(const strata_ring* which, uint8_t mac[6]);
+void strata_ring_mac(const strata_ring* ring, uint8_t mac[6]);
 /* The interface's MTU in bytes, as it was then. */
-uint32_t strata_ring_mtu(const strata_ring* which);
+uint32_t strata_ring_mtu(const strata_ring* ring);
 /* Points up to `count` frames to what has arrived, with all their tags, and writes how many. They
  * are valid, and their place in the ring is taken, until the next call. Waits for the first for
  * `timeout_ms` (0: not, -1: for ever); none is no error. With a count of 0 it only gives back what
  * is lent: until then the descriptor may poll as readable. -ENETDOWN, -ENODEV. */
-int strata_ring_receive(strata_ring* which, strata_received* frames, size_t count, int timeout_ms,
+int strata_ring_receive(strata_ring* ring, strata_received* frames, size_t count, int timeout_ms,
                         size_t* received);
 /* Sends frames without waiting and writes how many were taken to `sent`; 0 when there is no room.
  * -EMSGSIZE above the MTU; -EINVAL when it has no place to send from. */
-int strata_ring_send(strata_ring* which, const struct iovec* frames, size_t count, size_t* sent);
+int strata_ring_send(strata_ring* ring, const struct iovec* frames, size_t count, size_t* sent);
 /* Frames accepted by the filter, and those of them lost since the receiver was too slow. */
-int strata_ring_statistics(strata_ring* which, uint64_t* received, uint64_t* dropped);
+int strata_ring_statistics(strata_ring* ring, uint64_t* received, uint64_t* dropped);
 
 /* NOLINTEND(modernize-use-using) */
 

@@ -61,24 +61,24 @@ static inline int strata_nl_next(strata_nl_attributes* rest, strata_nl_attribute
 
 /* The first of that type: 1, or 0 when there is none. */
 static inline int strata_nl_find(strata_nl_attributes among, uint16_t type,
-                                 strata_nl_attribute* found) {
-  while (strata_nl_next(&among, found)) {
-    if (found->type == type) return 1;
+                                 strata_nl_attribute* attribute) {
+  while (strata_nl_next(&among, attribute)) {
+    if (attribute->type == type) return 1;
   }
   return 0;
 }
 
 /* 1, or 0 when the value has none of one, two, four and eight bytes. */
-static inline int strata_nl_number(const strata_nl_attribute* of, uint64_t* number) {
+static inline int strata_nl_number(const strata_nl_attribute* attribute, uint64_t* number) {
   union {
     uint8_t one;
     uint16_t two;
     uint32_t four;
     uint64_t eight;
   } value;
-  if (of->size > sizeof value) return 0;
-  memcpy(&value, of->value, of->size);
-  switch (of->size) {
+  if (attribute->size > sizeof value) return 0;
+  memcpy(&value, attribute->value, attribute->size);
+  switch (attribute->size) {
     case 1: *number = value.one; break;
     case 2: *number = value.two; break;
     case 4: *number = value.four; break;
@@ -89,17 +89,18 @@ static inline int strata_nl_number(const strata_nl_attribute* of, uint64_t* numb
 }
 
 /* The text's beginning, and its size up to its NUL, or all of it where there is no NUL. */
-static inline const char* strata_nl_text(const strata_nl_attribute* of, size_t* size) {
-  const void* end = of->size == 0 ? of->value : memchr(of->value, 0, of->size);
-  *size = end ? (size_t)((const char*)end - (const char*)of->value) : of->size;
-  return (const char*)of->value;
+static inline const char* strata_nl_text(const strata_nl_attribute* attribute, size_t* size) {
+  const void* end =
+      attribute->size == 0 ? attribute->value : memchr(attribute->value, 0, attribute->size);
+  *size = end ? (size_t)((const char*)end - (const char*)attribute->value) : attribute->size;
+  return (const char*)attribute->value;
 }
 
 /* The attributes within this one; they are valid as long as it is. */
-static inline strata_nl_attributes strata_nl_nest(const strata_nl_attribute* of) {
+static inline strata_nl_attributes strata_nl_nest(const strata_nl_attribute* attribute) {
   strata_nl_attributes within;
-  within.bytes = of->value;
-  within.size = of->size;
+  within.bytes = attribute->value;
+  within.size = attribute->size;
   return within;
 }
 
@@ -122,11 +123,11 @@ typedef struct strata_nl_options {
 /* Extended ACKs, 5 s, 32 KiB. */
 void strata_nl_defaults(strata_nl_options* options);
 /* `options` may be NULL. -EINVAL for a largest message out of bounds. */
-int strata_nl_open(const strata_nl_options* options, strata_nl** opened);
+int strata_nl_open(const strata_nl_options* options, strata_nl** connection);
 /* Closes the connection and frees the handle; its replies are no longer valid. */
-void strata_nl_close(strata_nl* which);
+void strata_nl_close(strata_nl* connection);
 /* To poll; stays the connection's. */
-int strata_nl_fd(const strata_nl* which);
+int strata_nl_fd(const strata_nl* connection);
 
 /* What the last call that failed with this connection could not do; all 0 when none has. */
 typedef struct strata_nl_failure {
@@ -136,13 +137,13 @@ typedef struct strata_nl_failure {
 } strata_nl_failure;
 
 /* Valid until the next call with the connection that fails. */
-const strata_nl_failure* strata_nl_last_failure(const strata_nl* which);
+const strata_nl_failure* strata_nl_last_failure(const strata_nl* connection);
 
 /* --- families, as the kernel's controller tells of them */
 
 /* The number of a family, which is another each time that it is registered. -ENOENT when there is
  * none of that name in this network namespace. */
-int strata_nl_resolve(strata_nl* on, const char* name, uint16_t* family);
+int strata_nl_resolve(strata_nl* connection, const char* name, uint16_t* family);
 
 /* Of an operation (GENL_…). */
 #define STRATA_NL_NEEDS_ADMIN 0x01U     /* CAP_NET_ADMIN */
@@ -180,13 +181,13 @@ typedef struct strata_nl_family {
 typedef struct strata_nl_families strata_nl_families;
 
 /* The family of that name, or all of them, by id, when it is NULL. -ENOENT as above. */
-int strata_nl_families_open(strata_nl* on, const char* name, strata_nl_families** told);
+int strata_nl_families_open(strata_nl* connection, const char* name, strata_nl_families** families);
 /* Frees the list and all that it told. */
-void strata_nl_families_close(strata_nl_families* which);
+void strata_nl_families_close(strata_nl_families* families);
 /* How many families there are. */
-size_t strata_nl_families_count(const strata_nl_families* which);
+size_t strata_nl_families_count(const strata_nl_families* families);
 /* NULL from `count` on. */
-const strata_nl_family* strata_nl_families_at(const strata_nl_families* which, size_t index);
+const strata_nl_family* strata_nl_families_at(const strata_nl_families* families, size_t index);
 
 /* --- policies: what the kernel takes as the attributes of a family's requests */
 
@@ -215,15 +216,16 @@ typedef struct strata_nl_policies strata_nl_policies;
 
 /* By table and type (CTRL_CMD_GETPOLICY). -ENOENT when there is no such family, or the kernel tells
  * none of its policies. */
-int strata_nl_policies_open(strata_nl* on, const char* family, strata_nl_policies** told);
+int strata_nl_policies_open(strata_nl* connection, const char* family,
+                            strata_nl_policies** policies);
 /* Frees the list and all that it told. */
-void strata_nl_policies_close(strata_nl_policies* which);
+void strata_nl_policies_close(strata_nl_policies* policies);
 /* How many attributes there are, of all tables. */
-size_t strata_nl_policies_count(const strata_nl_policies* which);
+size_t strata_nl_policies_count(const strata_nl_policies* policies);
 /* NULL from `count` on. */
-const strata_nl_policy* strata_nl_policies_at(const strata_nl_policies* which, size_t index);
+const strata_nl_policy* strata_nl_policies_at(const strata_nl_policies* policies, size_t index);
 /* The table of a command's requests, or of its dumps; -1 where the kernel tells none. */
-int64_t strata_nl_policies_table_of(const strata_nl_policies* which, uint32_t command,
+int64_t strata_nl_policies_table_of(const strata_nl_policies* policies, uint32_t command,
                                     uint8_t is_dump);
 
 /* --- requests. A connection has one at a time, in its own memory: begin it, put attributes into
@@ -233,29 +235,29 @@ int64_t strata_nl_policies_table_of(const strata_nl_policies* which, uint32_t co
 #define STRATA_NL_ACK 0x004U /* NLM_F_ACK: the reply also when there is no other */
 
 /* Begins a request to a family, in place of what was begun before. */
-void strata_nl_begin(strata_nl* on, uint16_t family, uint8_t command, uint8_t version);
+void strata_nl_begin(strata_nl* connection, uint16_t family, uint8_t command, uint8_t version);
 /* NLM_F_…; NLM_F_REQUEST is there already. */
-void strata_nl_add_flags(strata_nl* on, uint16_t flags);
+void strata_nl_add_flags(strata_nl* connection, uint16_t flags);
 /* For families that have a header of their own, before all attributes. */
-void strata_nl_put_header(strata_nl* on, const void* header, size_t size);
+void strata_nl_put_header(strata_nl* connection, const void* header, size_t size);
 /* An attribute without data. */
-void strata_nl_put_flag(strata_nl* on, uint16_t type);
+void strata_nl_put_flag(strata_nl* connection, uint16_t type);
 /* A number of 8 bits. */
-void strata_nl_put_u8(strata_nl* on, uint16_t type, uint8_t value);
+void strata_nl_put_u8(strata_nl* connection, uint16_t type, uint8_t value);
 /* A number of 16 bits, in the byte order of the machine, as all numbers here. */
-void strata_nl_put_u16(strata_nl* on, uint16_t type, uint16_t value);
+void strata_nl_put_u16(strata_nl* connection, uint16_t type, uint16_t value);
 /* A number of 32 bits. */
-void strata_nl_put_u32(strata_nl* on, uint16_t type, uint32_t value);
+void strata_nl_put_u32(strata_nl* connection, uint16_t type, uint32_t value);
 /* A number of 64 bits. */
-void strata_nl_put_u64(strata_nl* on, uint16_t type, uint64_t value);
+void strata_nl_put_u64(strata_nl* connection, uint16_t type, uint64_t value);
 /* So many characters, and a NUL behind them. */
-void strata_nl_put_text(strata_nl* on, uint16_t type, const char* text, size_t size);
+void strata_nl_put_text(strata_nl* connection, uint16_t type, const char* text, size_t size);
 /* Bytes as they are. */
-void strata_nl_put_bytes(strata_nl* on, uint16_t type, const void* bytes, size_t size);
+void strata_nl_put_bytes(strata_nl* connection, uint16_t type, const void* bytes, size_t size);
 /* Attributes up to the matching close are within this one. At most 8 deep. */
-void strata_nl_open_nest(strata_nl* on, uint16_t type);
+void strata_nl_open_nest(strata_nl* connection, uint16_t type);
 /* Ends the nest that was opened last. */
-void strata_nl_close_nest(strata_nl* on);
+void strata_nl_close_nest(strata_nl* connection);
 
 /* A message of the kernel's. */
 typedef struct strata_nl_message {
@@ -270,26 +272,26 @@ typedef struct strata_nl_message {
 /* Sends the request and waits for its reply, which is to be read until the next call with `on`. It
  * may be asked again. The kernel's errors, of which strata_nl_last_failure() tells more; -ETIMEDOUT
  * after `patience_ms`; -EMSGSIZE; -EINVAL when no request was begun. */
-int strata_nl_ask(strata_nl* on, const strata_nl_message** reply);
+int strata_nl_ask(strata_nl* connection, const strata_nl_message** reply);
 /* What came with the last ACK; `size` becomes 0 when nothing did. */
-const void* strata_nl_cookie(const strata_nl* on, size_t* size);
+const void* strata_nl_cookie(const strata_nl* connection, size_t* size);
 
 /* Sends the request as a dump, and calls `each` for each message of the reply, which is to be read
  * until `each` returns. `each` makes no call with `on`, and throws nothing. Errors as above; -EBUSY
  * when what was dumped changed meanwhile: ask again. */
-int strata_nl_dump(strata_nl* on, void (*each)(void* context, const strata_nl_message* message),
-                   void* context);
+int strata_nl_dump(strata_nl* connection,
+                   void (*each)(void* context, const strata_nl_message* message), void* context);
 
 /* --- what families multicast. Use another connection than to ask: what is multicast while a reply
  * is awaited is passed over. */
 
 /* `group` is an id of strata_nl_group. -EPERM, -ENOENT. */
-int strata_nl_join(strata_nl* on, uint32_t group);
+int strata_nl_join(strata_nl* connection, uint32_t group);
 /* `group` is an id of strata_nl_group; what came before may still be read. */
-int strata_nl_leave(strata_nl* on, uint32_t group);
+int strata_nl_leave(strata_nl* connection, uint32_t group);
 /* 1 and the next message, or 0 when none has come in `timeout_ms` (0: does not wait, -1: waits for
  * ever). -ENOBUFS when some were lost, as they came faster than they were read; then goes on. */
-int strata_nl_event(strata_nl* on, int timeout_ms, const strata_nl_message** event);
+int strata_nl_event(strata_nl* connection, int timeout_ms, const strata_nl_message** event);
 
 /* --- links: the network interfaces, by rtnetlink */
 
@@ -309,13 +311,13 @@ typedef struct strata_nl_links strata_nl_links;
 
 /* The link of that name, or all of them, by index, when it is NULL; by a socket that is open no
  * longer than the call. -ENODEV when there is none of that name. */
-int strata_nl_links_open(const char* name, strata_nl_links** told);
+int strata_nl_links_open(const char* name, strata_nl_links** links);
 /* Frees the list and all that it told. */
-void strata_nl_links_close(strata_nl_links* which);
+void strata_nl_links_close(strata_nl_links* links);
 /* How many links there are. */
-size_t strata_nl_links_count(const strata_nl_links* which);
+size_t strata_nl_links_count(const strata_nl_links* links);
 /* NULL from `count` on. */
-const strata_nl_link* strata_nl_links_at(const strata_nl_links* which, size_t index);
+const strata_nl_link* strata_nl_links_at(const strata_nl_links* links, size_t index);
 
 /* An address of a link. */
 typedef struct strata_nl_address {
@@ -331,13 +333,13 @@ typedef struct strata_nl_addresses strata_nl_addresses;
 
 /* The addresses of the link with that index, or of all when it is 0; by a socket that is open no
  * longer than the call. */
-int strata_nl_addresses_open(int32_t link, strata_nl_addresses** told);
+int strata_nl_addresses_open(int32_t link, strata_nl_addresses** addresses);
 /* Frees the list and all that it told. */
-void strata_nl_addresses_close(strata_nl_addresses* which);
+void strata_nl_addresses_close(strata_nl_addresses* addresses);
 /* How many addresses there are. */
-size_t strata_nl_addresses_count(const strata_nl_addresses* which);
+size_t strata_nl_addresses_count(const strata_nl_addresses* addresses);
 /* NULL from `count` on. */
-const strata_nl_address* strata_nl_addresses_at(const strata_nl_addresses* which, size_t index);
+const strata_nl_address* strata_nl_addresses_at(const strata_nl_addresses* addresses, size_t index);
 
 /* Hears what happens to links from the moment on when it was opened: open it first, and look at
  * what there is then. */
@@ -347,15 +349,15 @@ typedef struct strata_nl_watch strata_nl_watch;
 #define STRATA_NL_LINK_REMOVED 2 /* it was so at last */
 
 /* `options` may be NULL. */
-int strata_nl_watch_open(const strata_nl_options* options, strata_nl_watch** opened);
+int strata_nl_watch_open(const strata_nl_options* options, strata_nl_watch** watch);
 /* Closes the watch and frees the handle. */
-void strata_nl_watch_close(strata_nl_watch* which);
+void strata_nl_watch_close(strata_nl_watch* watch);
 /* To poll: readable when something has happened. Stays the watch's. */
-int strata_nl_watch_fd(const strata_nl_watch* which);
+int strata_nl_watch_fd(const strata_nl_watch* watch);
 /* STRATA_NL_LINK_CHANGED or _REMOVED and the link, or 0 when nothing has happened in `timeout_ms`
  * (0: does not wait, -1: waits for ever). -ENOBUFS when something was lost: look at what there is
  * again; then goes on. */
-int strata_nl_watch_event(strata_nl_watch* which, int timeout_ms, const strata_nl_link** link);
+int strata_nl_watch_event(strata_nl_watch* watch, int timeout_ms, const strata_nl_link** link);
 
 /* NOLINTEND(modernize-use-using,cppcoreguidelines-pro-type-cstyle-cast) */
 

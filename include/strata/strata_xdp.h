@@ -46,13 +46,13 @@ int strata_xdp_umem_create_over(void* memory, size_t size, const strata_xdp_umem
                                 void (*released)(void* context), void* context,
                                 strata_xdp_umem** created);
 /* Gives the handle up; the memory goes with the last socket that uses it. */
-void strata_xdp_umem_close(strata_xdp_umem* which);
+void strata_xdp_umem_close(strata_xdp_umem* umem);
 /* The memory, page-aligned; `size` (may be NULL) becomes its size in bytes. It stays the UMEM's. */
-void* strata_xdp_umem_memory(const strata_xdp_umem* which, size_t* size);
+void* strata_xdp_umem_memory(const strata_xdp_umem* umem, size_t* size);
 /* The beginning of the frame that an address of a ring is in, to be used again. */
-uint64_t strata_xdp_umem_frame_of(const strata_xdp_umem* which, uint64_t address);
+uint64_t strata_xdp_umem_frame_of(const strata_xdp_umem* umem, uint64_t address);
 /* Where in the memory an address of a ring is: with unaligned frames they are not the same. */
-uint64_t strata_xdp_umem_position(const strata_xdp_umem* which, uint64_t address);
+uint64_t strata_xdp_umem_position(const strata_xdp_umem* umem, uint64_t address);
 
 /* --- sockets: one queue of one interface, and its rings */
 
@@ -95,46 +95,46 @@ void strata_xdp_socket_defaults(strata_xdp_socket_options* options);
  * another holds the queue, -EOPNOTSUPP for a mode that the driver lacks, -ENOBUFS when more memory
  * would be locked than allowed. */
 int strata_xdp_socket_open(strata_xdp_umem* memory, const char* interface_name, uint32_t queue,
-                           const strata_xdp_socket_options* options, strata_xdp_socket** opened);
+                           const strata_xdp_socket_options* options, strata_xdp_socket** socket);
 /* Closes the socket and frees the handle; its UMEM stays. */
-void strata_xdp_socket_close(strata_xdp_socket* which);
+void strata_xdp_socket_close(strata_xdp_socket* socket);
 /* To poll; stays the socket's. */
-int strata_xdp_socket_fd(const strata_xdp_socket* which);
+int strata_xdp_socket_fd(const strata_xdp_socket* socket);
 /* 1 or 0: the mode that the kernel chose. */
-int strata_xdp_socket_is_zerocopy(const strata_xdp_socket* which);
+int strata_xdp_socket_is_zerocopy(const strata_xdp_socket* socket);
 /* 1 or 0, or -EAGAIN before the first frame came: whether busy polling has an effect. */
-int strata_xdp_socket_is_busy_polled(const strata_xdp_socket* which);
+int strata_xdp_socket_is_busy_polled(const strata_xdp_socket* socket);
 
 /* Each moves up to `count` entries and returns how many. `which` must be open, the array have room.
  * None allocates or waits. */
-uint32_t strata_xdp_fill(strata_xdp_socket* which, const uint64_t* addresses, uint32_t count);
+uint32_t strata_xdp_fill(strata_xdp_socket* socket, const uint64_t* addresses, uint32_t count);
 /* Takes back frames that were sent: their addresses in the UMEM. */
-uint32_t strata_xdp_complete(strata_xdp_socket* which, uint64_t* addresses, uint32_t count);
+uint32_t strata_xdp_complete(strata_xdp_socket* socket, uint64_t* addresses, uint32_t count);
 /* Takes frames that came. */
-uint32_t strata_xdp_receive(strata_xdp_socket* which, strata_xdp_descriptor* descriptors,
+uint32_t strata_xdp_receive(strata_xdp_socket* socket, strata_xdp_descriptor* descriptors,
                             uint32_t count);
 /* Gives the kernel frames to send. */
-uint32_t strata_xdp_transmit(strata_xdp_socket* which, const strata_xdp_descriptor* descriptors,
+uint32_t strata_xdp_transmit(strata_xdp_socket* socket, const strata_xdp_descriptor* descriptors,
                              uint32_t count);
 /* Free places in the fill and transmit ring: up to `most` of them. */
-uint32_t strata_xdp_fill_room(strata_xdp_socket* which, uint32_t most);
+uint32_t strata_xdp_fill_room(strata_xdp_socket* socket, uint32_t most);
 /* As strata_xdp_fill_room, of the transmit ring. */
-uint32_t strata_xdp_transmit_room(strata_xdp_socket* which, uint32_t most);
+uint32_t strata_xdp_transmit_room(strata_xdp_socket* socket, uint32_t most);
 
 /* 1 when the kernel waits for the matching strata_xdp_wake_. */
-int strata_xdp_fill_needs_wakeup(const strata_xdp_socket* which);
+int strata_xdp_fill_needs_wakeup(const strata_xdp_socket* socket);
 /* As strata_xdp_fill_needs_wakeup, of the transmit ring. */
-int strata_xdp_transmit_needs_wakeup(const strata_xdp_socket* which);
+int strata_xdp_transmit_needs_wakeup(const strata_xdp_socket* socket);
 /* 1, or 0 when the kernel took only a part and wants to be called again; in copy mode it takes 32
  * frames a call, and needs one after each strata_xdp_transmit. */
-int strata_xdp_wake_transmit(strata_xdp_socket* which);
+int strata_xdp_wake_transmit(strata_xdp_socket* socket);
 /* 1 when the kernel was told to look into the fill ring. */
-int strata_xdp_wake_receive(strata_xdp_socket* which);
+int strata_xdp_wake_receive(strata_xdp_socket* socket);
 /* 1 when there is something to receive, or more can be sent; 0 after `timeout_ms` (-1: for ever).
  */
-int strata_xdp_wait_readable(const strata_xdp_socket* which, int timeout_ms);
+int strata_xdp_wait_readable(const strata_xdp_socket* socket, int timeout_ms);
 /* As strata_xdp_wait_readable, until the kernel takes more to send. */
-int strata_xdp_wait_writable(const strata_xdp_socket* which, int timeout_ms);
+int strata_xdp_wait_writable(const strata_xdp_socket* socket, int timeout_ms);
 
 /* What the kernel counted since the socket was made. */
 typedef struct strata_xdp_statistics {
@@ -147,7 +147,7 @@ typedef struct strata_xdp_statistics {
 } strata_xdp_statistics;
 
 /* Writes what the kernel counted to `counted`. */
-int strata_xdp_socket_statistics(const strata_xdp_socket* which, strata_xdp_statistics* counted);
+int strata_xdp_socket_statistics(const strata_xdp_socket* socket, strata_xdp_statistics* counted);
 
 /* --- the program that brings frames to sockets; all others go on to the kernel */
 
@@ -178,15 +178,15 @@ void strata_xdp_filter_defaults(strata_xdp_filter* filter);
  * CAP_NET_ADMIN and CAP_BPF. */
 int strata_xdp_program_attach(const char* interface_name, int mode, strata_xdp_program** attached);
 /* Gives the handle back; the program stays as long as another handle or a route holds it. */
-void strata_xdp_program_close(strata_xdp_program* which);
+void strata_xdp_program_close(strata_xdp_program* program);
 /* 1 when it runs in the driver, 0 in the kernel's generic hook. */
-int strata_xdp_program_is_native(const strata_xdp_program* which);
+int strata_xdp_program_is_native(const strata_xdp_program* program);
 /* Brings the frames that `filter` is about (NULL: all), of the socket's queue, to the socket.
  * -EEXIST when another socket has them. */
 int strata_xdp_route_add(strata_xdp_program* program, const strata_xdp_filter* filter,
                          const strata_xdp_socket* socket, strata_xdp_route** added);
 /* Frames of the filter go on to the kernel again. */
-void strata_xdp_route_close(strata_xdp_route* which);
+void strata_xdp_route_close(strata_xdp_route* route);
 
 /* --- a program of one's own, loaded by libbpf or by hand, and the XSKMAP by which it redirects */
 
@@ -200,12 +200,12 @@ typedef struct strata_xdp_own_program strata_xdp_own_program;
 int strata_xdp_own_program_attach(const char* interface_name, int program_fd, int mode,
                                   strata_xdp_own_program** attached);
 /* Detaches the program and frees the handle; the descriptor stays open. */
-void strata_xdp_own_program_close(strata_xdp_own_program* which);
+void strata_xdp_own_program_close(strata_xdp_own_program* program);
 /* STRATA_XDP_NATIVE, _GENERIC or _HARDWARE. */
-int strata_xdp_own_program_mode(const strata_xdp_own_program* which);
+int strata_xdp_own_program_mode(const strata_xdp_own_program* program);
 /* Has an entry of an XSKMAP lead to the socket: `key`, or that of its queue when it is -1. The
  * kernel takes it out when the socket closes. */
-int strata_xdp_socket_enter_in_map(const strata_xdp_socket* which, int map_fd, int64_t key);
+int strata_xdp_socket_enter_in_map(const strata_xdp_socket* socket, int map_fd, int64_t key);
 
 /* --- ports: frames instead of rings. UMEM, socket and program of their own. */
 
@@ -224,39 +224,39 @@ typedef struct strata_xdp_port_options {
 /* Opens a port on a queue; `options` may be NULL. The errors of strata_xdp_socket_open and
  * strata_xdp_program_attach. */
 int strata_xdp_port_open(const char* interface_name, uint32_t queue,
-                         const strata_xdp_port_options* options, strata_xdp_port** opened);
+                         const strata_xdp_port_options* options, strata_xdp_port** port);
 /* The same for a process without privileges: made by the daemon that listens at `daemon_socket`
  * (NULL: $STRATA_BROKER_SOCKET, or /run/strata/broker.sock), if its policy allows it. -EPERM if
  * not, -EOPNOTSUPP before Linux 6.4. */
 int strata_xdp_port_open_through_daemon(const char* daemon_socket, const char* interface_name,
                                         uint32_t queue, const strata_xdp_port_options* options,
-                                        strata_xdp_port** opened);
+                                        strata_xdp_port** port);
 /* The rings of such a port. The socket and its UMEM are two handles, to be closed in any order; the
  * program is the daemon's, and goes with the socket. */
 int strata_xdp_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
                                           uint32_t queue, const strata_xdp_port_options* options,
-                                          strata_xdp_umem** memory, strata_xdp_socket** opened);
+                                          strata_xdp_umem** memory, strata_xdp_socket** socket);
 /* Closes the port and frees the handle and its memory. */
-void strata_xdp_port_close(strata_xdp_port* which);
+void strata_xdp_port_close(strata_xdp_port* port);
 /* To poll; stays the port's. */
-int strata_xdp_port_fd(const strata_xdp_port* which);
+int strata_xdp_port_fd(const strata_xdp_port* port);
 /* 1 or 0: the mode that the kernel chose. */
-int strata_xdp_port_is_zerocopy(const strata_xdp_port* which);
+int strata_xdp_port_is_zerocopy(const strata_xdp_port* port);
 /* 1, 0, or -ENOENT when it only sends. */
-int strata_xdp_port_is_native(const strata_xdp_port* which);
+int strata_xdp_port_is_native(const strata_xdp_port* port);
 /* Copies up to `count` frames into the UMEM and writes how many were taken to `sent`. -EINVAL for a
  * frame longer than a chunk. With a count of 0 it pushes what an earlier call left behind. */
-int strata_xdp_port_send(strata_xdp_port* which, const struct iovec* frames, size_t count,
+int strata_xdp_port_send(strata_xdp_port* port, const struct iovec* frames, size_t count,
                          size_t* sent);
 /* Points up to `count` frames to what has arrived, valid until the next call, and writes how many.
  * Waits for the first for `timeout_ms` (0: not, -1: for ever); none is no error. */
-int strata_xdp_port_receive(strata_xdp_port* which, struct iovec* frames, size_t count,
+int strata_xdp_port_receive(strata_xdp_port* port, struct iovec* frames, size_t count,
                             int timeout_ms, size_t* received);
 /* Waits until the kernel has sent all frames, for `timeout_ms` at most (0: not, -1: for ever).
  * -ETIMEDOUT when it has not. */
-int strata_xdp_port_flush(strata_xdp_port* which, int timeout_ms);
+int strata_xdp_port_flush(strata_xdp_port* port, int timeout_ms);
 /* Writes what the kernel counted to `counted`. */
-int strata_xdp_port_statistics(const strata_xdp_port* which, strata_xdp_statistics* counted);
+int strata_xdp_port_statistics(const strata_xdp_port* port, strata_xdp_statistics* counted);
 
 /* NOLINTEND(modernize-use-using) */
 

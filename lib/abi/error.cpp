@@ -32,9 +32,9 @@ int fail(const error& failure) {
   return -errno_of(failure);
 }
 
-int fail_missing(const char* what) {
+int fail_missing(const char* text) {
   return fail({.code = errc::invalid_argument,
-               .operation = std::string("use ") + what,
+               .operation = std::string("use ") + text,
                .reason = "it is NULL",
                .remedy = {},
                .offset = {}});

@@ -8,7 +8,7 @@ namespace strata::abi {
 /// Keeps the sentence for this thread; returns -errno.
 int fail(const error& failure);
 /// The same for an argument that is NULL.
-int fail_missing(const char* what);
+int fail_missing(const char* text);
 [[nodiscard]] const char* last_error();
 
 }  // namespace strata::abi

@@ -8,10 +8,10 @@ namespace strata::abi {
 
 /// What is given (or NULL), and the defaults of what a caller of an older version does not know.
 template <class Options>
-[[nodiscard]] Options known(const Options* given, void (*set_defaults)(Options*)) {
+[[nodiscard]] Options known(const Options* options, void (*set_defaults)(Options*)) {
   Options known;
   set_defaults(&known);
-  if (given != nullptr) std::memcpy(&known, given, std::min(given->size, sizeof known));
+  if (options != nullptr) std::memcpy(&known, options, std::min(options->size, sizeof known));
   return known;
 }
 

@@ -32,7 +32,9 @@ l2::raw_socket_options options_of(const strata_raw_socket_options* given) {
   return options;
 }
 
-void copy_mac(const mac_address& from, std::uint8_t* to) { std::ranges::copy(from.octets(), to); }
+void copy_mac(const mac_address& address, std::uint8_t* bytes) {
+  std::ranges::copy(address.octets(), bytes);
+}
 
 strata_received received_of(const l2::received_frame& frame) {
   return {frame.bytes.data(), frame.bytes.size(), frame.wire_size, frame.time_ns};

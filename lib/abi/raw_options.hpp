@@ -12,7 +12,7 @@ namespace strata::abi {
 
 [[nodiscard]] l2::raw_socket_options options_of(const strata_raw_socket_options* given);
 
-void copy_mac(const mac_address& from, std::uint8_t* to);
+void copy_mac(const mac_address& address, std::uint8_t* bytes);
 
 [[nodiscard]] strata_received received_of(const l2::received_frame& frame);
 

@@ -21,8 +21,8 @@ using strata::abi::fail;
 using strata::abi::fail_missing;
 using strata::abi::limit_of;
 
-strata::ipc::channel_config config_of(const strata_channel_options* given) {
-  const auto from = strata::abi::known(given, strata_channel_defaults);
+strata::ipc::channel_config config_of(const strata_channel_options* options) {
+  const auto from = strata::abi::known(options, strata_channel_defaults);
   strata::ipc::channel_config config;
   if (from.interface_name != nullptr) config.interface_name = from.interface_name;
   if (from.name != nullptr) config.channel = from.name;
@@ -60,36 +60,37 @@ void strata_channel_defaults(strata_channel_options* options) {
               .peer_timeout_ms = static_cast<std::uint32_t>(usual.peer_timeout.count())};
 }
 
-int strata_channel_open(const strata_channel_options* options, strata_channel** opened) {
-  if (opened == nullptr) return fail_missing("a place for a channel");
+int strata_channel_open(const strata_channel_options* options, strata_channel** channel) {
+  if (channel == nullptr) return fail_missing("a place for a channel");
   auto made = strata::ipc::channel::create(config_of(options));
   if (!made) return fail(made.error());
-  *opened = new (std::nothrow) strata_channel{std::move(*made)};
-  return *opened == nullptr ? -ENOMEM : 0;
+  *channel = new (std::nothrow) strata_channel{std::move(*made)};
+  return *channel == nullptr ? -ENOMEM : 0;
 }
 
-void strata_channel_close(strata_channel* which) { delete which; }
+void strata_channel_close(strata_channel* channel) { delete channel; }
 
-int strata_channel_send(strata_channel* which, const void* message, size_t size) {
+int strata_channel_send(strata_channel* channel, const void* message, size_t size) {
   if (message == nullptr && size != 0) return fail_missing("a message");
-  return answer(which->within.send(span_of(message, size)));
+  return answer(channel->within.send(span_of(message, size)));
 }
 
-int strata_channel_post(strata_channel* which, const void* message, size_t size) {
+int strata_channel_post(strata_channel* channel, const void* message, size_t size) {
   if (message == nullptr && size != 0) return fail_missing("a message");
-  const auto taken = which->within.post(span_of(message, size));
+  const auto taken = channel->within.post(span_of(message, size));
   return taken ? static_cast<int>(*taken) : fail(taken.error());
 }
 
-int strata_channel_flush(strata_channel* which) { return answer(which->within.flush()); }
+int strata_channel_flush(strata_channel* channel) { return answer(channel->within.flush()); }
 
-int strata_channel_finish(strata_channel* which, int timeout_ms) {
-  return answer(which->within.finish(limit_of(timeout_ms).value_or(std::chrono::hours(24 * 365))));
+int strata_channel_finish(strata_channel* channel, int timeout_ms) {
+  return answer(
+      channel->within.finish(limit_of(timeout_ms).value_or(std::chrono::hours(24 * 365))));
 }
 
-int strata_channel_receive(strata_channel* which, int timeout_ms, strata_message* received) {
+int strata_channel_receive(strata_channel* channel, int timeout_ms, strata_message* received) {
   if (received == nullptr) return fail_missing("a place for a message");
-  const auto there = which->within.try_receive_view();
+  const auto there = channel->within.try_receive_view();
   if (!there) return fail(there.error());
   if (*there) {
     *received = {(*there)->bytes.data(), (*there)->bytes.size(), (*there)->sender};
@@ -97,41 +98,42 @@ int strata_channel_receive(strata_channel* which, int timeout_ms, strata_message
   }
   if (timeout_ms == 0) return 0;
   auto came = timeout_ms < 0
-                  ? which->within.receive()
-                  : which->within.receive_with_timeout(std::chrono::milliseconds(timeout_ms));
+                  ? channel->within.receive()
+                  : channel->within.receive_with_timeout(std::chrono::milliseconds(timeout_ms));
   if (!came) return came.error().code == errc::timed_out ? 0 : fail(came.error());
-  which->waited_for = std::move(*came);
-  *received = {which->waited_for.data(), which->waited_for.size(), 0};
+  channel->waited_for = std::move(*came);
+  *received = {channel->waited_for.data(), channel->waited_for.size(), 0};
   return 1;
 }
 
-int strata_channel_turn(strata_channel* which) { return answer(which->within.turn()); }
+int strata_channel_turn(strata_channel* channel) { return answer(channel->within.turn()); }
 
-int strata_channel_fd(const strata_channel* which) { return which->within.fd(); }
+int strata_channel_fd(const strata_channel* channel) { return channel->within.fd(); }
 
-int strata_channel_wants_to_write(const strata_channel* which) {
-  return static_cast<int>(which->within.wants_to_write());
+int strata_channel_wants_to_write(const strata_channel* channel) {
+  return static_cast<int>(channel->within.wants_to_write());
 }
 
-int64_t strata_channel_deadline_us(const strata_channel* which) {
-  const auto at = which->within.deadline();
+int64_t strata_channel_deadline_us(const strata_channel* channel) {
+  const auto at = channel->within.deadline();
   if (!at) return -1;
   const auto left = std::chrono::ceil<std::chrono::microseconds>(
       *at - strata::ipc::channel::time_point::clock::now());
   return std::max<std::int64_t>(left.count(), 0);
 }
 
-int strata_channel_has_peer(const strata_channel* which) {
-  return static_cast<int>(which->within.has_peer());
+int strata_channel_has_peer(const strata_channel* channel) {
+  return static_cast<int>(channel->within.has_peer());
 }
 
-uint64_t strata_channel_id(const strata_channel* which) { return which->within.id(); }
+uint64_t strata_channel_id(const strata_channel* channel) { return channel->within.id(); }
 
-int strata_channel_statistics_of(const strata_channel* which, strata_channel_statistics* counted) {
+int strata_channel_statistics_of(const strata_channel* channel,
+                                 strata_channel_statistics* counted) {
   if (counted == nullptr || counted->size < sizeof counted->size) {
     return fail_missing("a place for statistics, or its size");
   }
-  const auto from = which->within.statistics();
+  const auto from = channel->within.statistics();
   strata_channel_statistics now{.size = std::min(counted->size, sizeof now),
                                 .messages_sent = from.messages_sent,
                                 .frames_sent = from.frames_sent,

@@ -23,8 +23,8 @@ using strata::errc;
 using strata::abi::fail;
 using strata::abi::fail_missing;
 
-strata::ipc::hybrid_config config_of(const strata_hybrid_options* given) {
-  const auto from = strata::abi::known(given, strata_hybrid_defaults);
+strata::ipc::hybrid_config config_of(const strata_hybrid_options* options) {
+  const auto from = strata::abi::known(options, strata_hybrid_defaults);
   strata::ipc::hybrid_config config;
   config.tcp_port = from.tcp_port;
   if (from.listen_address != nullptr) config.listen_address = from.listen_address;
@@ -39,18 +39,18 @@ strata::ipc::hybrid_config config_of(const strata_hybrid_options* given) {
 }
 
 template <class Handle, class Within>
-int hand_over(strata::result<Within> made, Handle** to) {
-  if (!made) return fail(made.error());
-  *to = new (std::nothrow) Handle{std::move(*made)};
-  return *to == nullptr ? -ENOMEM : 0;
+int hand_over(strata::result<Within> within, Handle** handle) {
+  if (!within) return fail(within.error());
+  *handle = new (std::nothrow) Handle{std::move(*within)};
+  return *handle == nullptr ? -ENOMEM : 0;
 }
 
 // Nothing came is no error, in the words of the library.
-strata::result<std::optional<strata::ipc::data_message>> next_of(strata::ipc::hybrid_endpoint& from,
-                                                                 int timeout_ms) {
-  if (timeout_ms == 0) return from.try_receive_data();
-  auto came = timeout_ms < 0 ? from.receive_data()
-                             : from.receive_data_with_timeout(milliseconds(timeout_ms));
+strata::result<std::optional<strata::ipc::data_message>> next_of(
+    strata::ipc::hybrid_endpoint& endpoint, int timeout_ms) {
+  if (timeout_ms == 0) return endpoint.try_receive_data();
+  auto came = timeout_ms < 0 ? endpoint.receive_data()
+                             : endpoint.receive_data_with_timeout(milliseconds(timeout_ms));
   if (came) return std::optional(std::move(*came));
   if (came.error().code == errc::timed_out) return std::nullopt;
   return std::unexpected(came.error());
@@ -72,63 +72,70 @@ void strata_hybrid_defaults(strata_hybrid_options* options) {
 }
 
 int strata_hybrid_listen(const char* interface_name, const strata_hybrid_options* options,
-                         strata_hybrid_listener** opened) {
-  if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
+                         strata_hybrid_listener** listener) {
+  if (interface_name == nullptr || listener == nullptr) return fail_missing("an interface");
   return hand_over(strata::ipc::hybrid_listener::listen(interface_name, config_of(options)),
-                   opened);
+                   listener);
 }
 
-void strata_hybrid_listener_close(strata_hybrid_listener* which) { delete which; }
+void strata_hybrid_listener_close(strata_hybrid_listener* listener) { delete listener; }
 
-uint16_t strata_hybrid_listener_port(const strata_hybrid_listener* which) {
-  return which->within.port();
+uint16_t strata_hybrid_listener_port(const strata_hybrid_listener* listener) {
+  return listener->within.port();
 }
 
-int strata_hybrid_listener_fd(const strata_hybrid_listener* which) { return which->within.fd(); }
+int strata_hybrid_listener_fd(const strata_hybrid_listener* listener) {
+  return listener->within.fd();
+}
 
-int strata_hybrid_accept(strata_hybrid_listener* which, strata_hybrid** opened) {
-  if (opened == nullptr) return fail_missing("a place for an endpoint");
-  return hand_over(which->within.accept(), opened);
+int strata_hybrid_accept(strata_hybrid_listener* listener, strata_hybrid** endpoint) {
+  if (endpoint == nullptr) return fail_missing("a place for an endpoint");
+  return hand_over(listener->within.accept(), endpoint);
 }
 
 int strata_hybrid_connect(const char* interface_name, const char* host,
-                          const strata_hybrid_options* options, strata_hybrid** opened) {
-  if (interface_name == nullptr || host == nullptr || opened == nullptr) {
+                          const strata_hybrid_options* options, strata_hybrid** endpoint) {
+  if (interface_name == nullptr || host == nullptr || endpoint == nullptr) {
     return fail_missing("an interface or a host");
   }
   return hand_over(
       strata::ipc::hybrid_endpoint::create_client(interface_name, host, config_of(options)),
-      opened);
+      endpoint);
 }
 
-void strata_hybrid_close(strata_hybrid* which) { delete which; }
+void strata_hybrid_close(strata_hybrid* endpoint) { delete endpoint; }
 
-int strata_hybrid_send(strata_hybrid* which, const void* payload, size_t size) {
+int strata_hybrid_send(strata_hybrid* endpoint, const void* payload, size_t size) {
   if (payload == nullptr && size != 0) return fail_missing("a message");
-  const auto sent = which->within.send_data({static_cast<const std::byte*>(payload), size});
+  const auto sent = endpoint->within.send_data({static_cast<const std::byte*>(payload), size});
   return sent ? 0 : fail(sent.error());
 }
 
-size_t strata_hybrid_max_payload(const strata_hybrid* which) { return which->within.max_payload(); }
-
-void strata_hybrid_peer(const strata_hybrid* which, uint8_t mac[6]) {
-  std::ranges::copy(which->within.peer().octets(), mac);
+size_t strata_hybrid_max_payload(const strata_hybrid* endpoint) {
+  return endpoint->within.max_payload();
 }
 
-int strata_hybrid_receive(strata_hybrid* which, int timeout_ms, strata_hybrid_message* received) {
+void strata_hybrid_peer(const strata_hybrid* endpoint, uint8_t mac[6]) {
+  std::ranges::copy(endpoint->within.peer().octets(), mac);
+}
+
+int strata_hybrid_receive(strata_hybrid* endpoint, int timeout_ms,
+                          strata_hybrid_message* received) {
   if (received == nullptr) return fail_missing("a place for a message");
-  auto next = next_of(which->within, timeout_ms);
+  auto next = next_of(endpoint->within, timeout_ms);
   if (!next) return fail(next.error());
   if (!*next) return 0;
-  which->came = std::move(**next);
-  *received = {.bytes = which->came.payload.data(),
-               .size = which->came.payload.size(),
-               .was_tagged = static_cast<std::uint8_t>(which->came.was_tagged),
-               .priority = which->came.priority,
-               .vlan_id = which->came.vlan_id};
+  endpoint->came = std::move(**next);
+  *received = {.bytes = endpoint->came.payload.data(),
+               .size = endpoint->came.payload.size(),
+               .was_tagged = static_cast<std::uint8_t>(endpoint->came.was_tagged),
+               .priority = endpoint->came.priority,
+               .vlan_id = endpoint->came.vlan_id};
   return 1;
 }
 
-int strata_hybrid_data_fd(const strata_hybrid* which) { return which->within.data_fd(); }
+int strata_hybrid_data_fd(const strata_hybrid* endpoint) { return endpoint->within.data_fd(); }
 
-int strata_hybrid_control_fd(const strata_hybrid* which) { return which->within.control_fd(); }
+int strata_hybrid_control_fd(const strata_hybrid* endpoint) {
+  return endpoint->within.control_fd();
+}

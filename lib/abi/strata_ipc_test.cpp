@@ -16,8 +16,8 @@ namespace {
 template <auto Close>
 struct closer {
   template <class Handle>
-  void operator()(Handle* which) const {
-    Close(which);
+  void operator()(Handle* handle) const {
+    Close(handle);
   }
 };
 using channel_handle = std::unique_ptr<strata_channel, closer<strata_channel_close>>;
@@ -37,9 +37,9 @@ channel_handle channel_on(const char* interface, bool acknowledged) {
   return channel_handle(made);
 }
 
-std::string next_of(strata_channel* which) {
+std::string next_of(strata_channel* channel) {
   strata_message message{};
-  EXPECT_EQ(strata_channel_receive(which, 5000, &message), 1) << strata_last_error();
+  EXPECT_EQ(strata_channel_receive(channel, 5000, &message), 1) << strata_last_error();
   return {static_cast<const char*>(message.bytes), message.size};
 }
 

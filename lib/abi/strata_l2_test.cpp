@@ -19,8 +19,8 @@ namespace {
 template <auto Close>
 struct ending {
   template <class Handle>
-  void operator()(Handle* which) const {
-    Close(which);
+  void operator()(Handle* handle) const {
+    Close(handle);
   }
 };
 using raw_handle = std::unique_ptr<strata_raw_socket, ending<strata_raw_socket_close>>;
@@ -247,14 +247,14 @@ TEST_F(strata_l2_test, a_group_of_sockets_shares_what_comes) {
   const auto spans = spans_of(frames);
   std::size_t sent = 0;
   ASSERT_EQ(strata_raw_socket_send_batch(sender.get(), spans.data(), spans.size(), &sent), 0);
-  const auto count_of = [](strata_raw_socket* which) {
+  const auto count_of = [](strata_raw_socket* socket) {
     std::vector<std::array<char, 128>> memory(64);
     std::vector<strata_slot> slots;
     for (auto& each : memory) slots.push_back({each.data(), each.size(), {}});
     std::size_t all = 0;
     std::size_t received = 0;
     do {
-      EXPECT_EQ(strata_raw_socket_receive_batch(which, slots.data(), slots.size(), 50, &received),
+      EXPECT_EQ(strata_raw_socket_receive_batch(socket, slots.data(), slots.size(), 50, &received),
                 0);
       all += received;
     } while (received != 0);

@@ -33,15 +33,15 @@ struct told_family {
 
 strata_nl_attributes show(strata::byte_span bytes) { return {bytes.data(), bytes.size()}; }
 
-strata_nl_link show(const nl::link& of) {
-  strata_nl_link made{.index = of.index,
-                      .peer = of.peer.value_or(0),
-                      .name = of.name.c_str(),
-                      .kind = of.kind.c_str(),
-                      .mtu = of.mtu,
-                      .flags = of.flags,
+strata_nl_link show(const nl::link& link) {
+  strata_nl_link made{.index = link.index,
+                      .peer = link.peer.value_or(0),
+                      .name = link.name.c_str(),
+                      .kind = link.kind.c_str(),
+                      .mtu = link.mtu,
+                      .flags = link.flags,
                       .mac = {}};
-  std::ranges::copy(of.mac.octets(), made.mac);
+  std::ranges::copy(link.mac.octets(), made.mac);
   return made;
 }
 
@@ -86,43 +86,44 @@ strata::result<nl::connection_options> options_of(const strata_nl_options* given
 }
 
 template <class Handle, class... Parts>
-int hand_over(Handle** to, Parts... parts) {
-  *to = new (std::nothrow) Handle{std::move(parts)...};
-  return *to == nullptr ? fail(strata::system_error(ENOMEM, "make a handle")) : 0;
+int hand_over(Handle** handle, Parts... parts) {
+  *handle = new (std::nothrow) Handle{std::move(parts)...};
+  return *handle == nullptr ? fail(strata::system_error(ENOMEM, "make a handle")) : 0;
 }
 
 /// Keeps what C reads of a failure; returns -errno.
-int refuse(strata_nl* on, strata::error failed) {
+int refuse(strata_nl* connection, strata::error failed) {
   if (failed.operation.empty()) {
-    failed.operation = "call command " + std::to_string(on->command) +
-                       " of generic netlink family " + std::to_string(on->family);
+    failed.operation = "call command " + std::to_string(connection->command) +
+                       " of generic netlink family " + std::to_string(connection->family);
   }
   const int code = fail(failed);
-  on->failure_text = std::move(failed.reason);
-  on->failure = {.error_number = failed.sys_errno,
-                 .offset = failed.offset ? static_cast<std::int64_t>(*failed.offset) : -1,
-                 .text = on->failure_text.c_str()};
+  connection->failure_text = std::move(failed.reason);
+  connection->failure = {.error_number = failed.sys_errno,
+                         .offset = failed.offset ? static_cast<std::int64_t>(*failed.offset) : -1,
+                         .text = connection->failure_text.c_str()};
   return code;
 }
 
-int refuse_cut(strata_nl* on) {
-  return refuse(on, {.code = strata::errc::malformed, .reason = "the kernel's message is cut"});
+int refuse_cut(strata_nl* connection) {
+  return refuse(connection,
+                {.code = strata::errc::malformed, .reason = "the kernel's message is cut"});
 }
 
 /// An answer without a request would be to what other calls left in its memory.
-int check_request(strata_nl* on) {
-  if (on->has_request) return 0;
-  return refuse(on, {.code = strata::errc::invalid_argument,
-                     .operation = "ask a generic netlink family",
-                     .reason = "no request was begun, or another call took its place"});
+int check_request(strata_nl* connection) {
+  if (connection->has_request) return 0;
+  return refuse(connection, {.code = strata::errc::invalid_argument,
+                             .operation = "ask a generic netlink family",
+                             .reason = "no request was begun, or another call took its place"});
 }
 
 /// nullopt when it is cut.
-std::optional<strata_nl_message> read(const wire::netlink_message& from) {
-  strata_nl_message made{.family = from.header().type, .flags = from.header().flags};
-  made.is_ack = static_cast<std::uint8_t>(from.is(wire::netlink_control::error));
+std::optional<strata_nl_message> read(const wire::netlink_message& message) {
+  strata_nl_message made{.family = message.header().type, .flags = message.header().flags};
+  made.is_ack = static_cast<std::uint8_t>(message.is(wire::netlink_control::error));
   if (made.is_ack != 0) return made;
-  const auto generic = wire::genl_message::parse(from);
+  const auto generic = wire::genl_message::parse(message);
   if (!generic) return {};
   made.command = generic->command;
   made.version = generic->version;
@@ -130,10 +131,12 @@ std::optional<strata_nl_message> read(const wire::netlink_message& from) {
   return made;
 }
 
-std::uint32_t flags_of(const nl::generic_operation& of) {
-  return (of.needs_admin ? STRATA_NL_NEEDS_ADMIN : 0U) | (of.can_do ? STRATA_NL_CAN_DO : 0U) |
-         (of.can_dump ? STRATA_NL_CAN_DUMP : 0U) | (of.has_policy ? STRATA_NL_HAS_POLICY : 0U) |
-         (of.needs_uns_admin ? STRATA_NL_NEEDS_UNS_ADMIN : 0U);
+std::uint32_t flags_of(const nl::generic_operation& operation) {
+  return (operation.needs_admin ? STRATA_NL_NEEDS_ADMIN : 0U) |
+         (operation.can_do ? STRATA_NL_CAN_DO : 0U) |
+         (operation.can_dump ? STRATA_NL_CAN_DUMP : 0U) |
+         (operation.has_policy ? STRATA_NL_HAS_POLICY : 0U) |
+         (operation.needs_uns_admin ? STRATA_NL_NEEDS_UNS_ADMIN : 0U);
 }
 
 /// Once it stays where it is.
@@ -168,14 +171,14 @@ strata::result<std::vector<nl::link>> ask_links(const char* name) {
   return name == nullptr ? on->links() : list_of(on->link_named(name));
 }
 
-/// What happened to a link, which is moved to `to`; 0 when it is about something else.
-int take_link(nl::route_event& event, nl::link& to) {
+/// What happened to a link, which is moved to `link`; 0 when it is about something else.
+int take_link(nl::route_event& event, nl::link& link) {
   if (auto* const changed = std::get_if<nl::link_changed>(&event)) {
-    to = std::move(changed->now);
+    link = std::move(changed->now);
     return STRATA_NL_LINK_CHANGED;
   }
   if (auto* const removed = std::get_if<nl::link_removed>(&event)) {
-    to = std::move(removed->last);
+    link = std::move(removed->last);
     return STRATA_NL_LINK_REMOVED;
   }
   return 0;
@@ -217,204 +220,214 @@ void strata_nl_defaults(strata_nl_options* options) {
               .extended_acks = static_cast<std::uint8_t>(usual.extended_acks)};
 }
 
-int strata_nl_open(const strata_nl_options* options, strata_nl** opened) {
-  if (opened == nullptr) return fail_missing("a place for a netlink connection");
+int strata_nl_open(const strata_nl_options* options, strata_nl** connection) {
+  if (connection == nullptr) return fail_missing("a place for a netlink connection");
   const auto wanted = options_of(options);
   if (!wanted) return fail(wanted.error());
   auto made = nl::generic::open(*wanted);
   if (!made) return fail(made.error());
-  return hand_over(opened, std::move(*made));
+  return hand_over(connection, std::move(*made));
 }
 
-void strata_nl_close(strata_nl* which) { delete which; }
+void strata_nl_close(strata_nl* connection) { delete connection; }
 
-int strata_nl_fd(const strata_nl* which) { return which->within.over().fd(); }
+int strata_nl_fd(const strata_nl* connection) { return connection->within.over().fd(); }
 
-const strata_nl_failure* strata_nl_last_failure(const strata_nl* which) { return &which->failure; }
+const strata_nl_failure* strata_nl_last_failure(const strata_nl* connection) {
+  return &connection->failure;
+}
 
 // --- families
 
-int strata_nl_resolve(strata_nl* on, const char* name, uint16_t* family) {
+int strata_nl_resolve(strata_nl* connection, const char* name, uint16_t* family) {
   if (name == nullptr || family == nullptr) return fail_missing("the name of a family");
-  on->has_request = false;
-  const auto found = on->within.resolve(name);
-  if (!found) return refuse(on, found.error());
+  connection->has_request = false;
+  const auto found = connection->within.resolve(name);
+  if (!found) return refuse(connection, found.error());
   *family = *found;
   return 0;
 }
 
-int strata_nl_families_open(strata_nl* on, const char* name, strata_nl_families** told) {
-  if (told == nullptr) return fail_missing("a place for families");
-  on->has_request = false;
-  auto found = name == nullptr ? on->within.families() : list_of(on->within.family(name));
-  if (!found) return refuse(on, found.error());
+int strata_nl_families_open(strata_nl* connection, const char* name,
+                            strata_nl_families** families) {
+  if (families == nullptr) return fail_missing("a place for families");
+  connection->has_request = false;
+  auto found =
+      name == nullptr ? connection->within.families() : list_of(connection->within.family(name));
+  if (!found) return refuse(connection, found.error());
   auto made = std::make_unique<strata_nl_families>();
   for (auto& each : *found) made->all.push_back({.within = std::move(each)});
   for (auto& each : made->all) show(each);
-  *told = made.release();
+  *families = made.release();
   return 0;
 }
 
-void strata_nl_families_close(strata_nl_families* which) { delete which; }
+void strata_nl_families_close(strata_nl_families* families) { delete families; }
 
-size_t strata_nl_families_count(const strata_nl_families* which) { return which->all.size(); }
+size_t strata_nl_families_count(const strata_nl_families* families) { return families->all.size(); }
 
-const strata_nl_family* strata_nl_families_at(const strata_nl_families* which, size_t index) {
-  return index < which->all.size() ? &which->all[index].shown : nullptr;
+const strata_nl_family* strata_nl_families_at(const strata_nl_families* families, size_t index) {
+  return index < families->all.size() ? &families->all[index].shown : nullptr;
 }
 
 // --- requests
 
-void strata_nl_begin(strata_nl* on, uint16_t family, uint8_t command, uint8_t version) {
-  on->request = on->within.over().request();
-  wire::begin_genl(on->request, family, wire::netlink_flag::request, command, version);
-  on->has_request = true;
-  on->family = family;
-  on->command = command;
+void strata_nl_begin(strata_nl* connection, uint16_t family, uint8_t command, uint8_t version) {
+  connection->request = connection->within.over().request();
+  wire::begin_genl(connection->request, family, wire::netlink_flag::request, command, version);
+  connection->has_request = true;
+  connection->family = family;
+  connection->command = command;
 }
 
-void strata_nl_add_flags(strata_nl* on, uint16_t flags) { on->request.add_flags(flags); }
-
-void strata_nl_put_header(strata_nl* on, const void* header, size_t size) {
-  on->request.put_header({static_cast<const std::byte*>(header), size});
+void strata_nl_add_flags(strata_nl* connection, uint16_t flags) {
+  connection->request.add_flags(flags);
 }
 
-void strata_nl_put_flag(strata_nl* on, uint16_t type) { on->request.put(type, {}); }
-
-void strata_nl_put_u8(strata_nl* on, uint16_t type, uint8_t value) {
-  on->request.put_number(type, value);
+void strata_nl_put_header(strata_nl* connection, const void* header, size_t size) {
+  connection->request.put_header({static_cast<const std::byte*>(header), size});
 }
 
-void strata_nl_put_u16(strata_nl* on, uint16_t type, uint16_t value) {
-  on->request.put_number(type, value);
+void strata_nl_put_flag(strata_nl* connection, uint16_t type) { connection->request.put(type, {}); }
+
+void strata_nl_put_u8(strata_nl* connection, uint16_t type, uint8_t value) {
+  connection->request.put_number(type, value);
 }
 
-void strata_nl_put_u32(strata_nl* on, uint16_t type, uint32_t value) {
-  on->request.put_number(type, value);
+void strata_nl_put_u16(strata_nl* connection, uint16_t type, uint16_t value) {
+  connection->request.put_number(type, value);
 }
 
-void strata_nl_put_u64(strata_nl* on, uint16_t type, uint64_t value) {
-  on->request.put_number(type, value);
+void strata_nl_put_u32(strata_nl* connection, uint16_t type, uint32_t value) {
+  connection->request.put_number(type, value);
 }
 
-void strata_nl_put_text(strata_nl* on, uint16_t type, const char* text, size_t size) {
-  on->request.put_text(type, {text, size});
+void strata_nl_put_u64(strata_nl* connection, uint16_t type, uint64_t value) {
+  connection->request.put_number(type, value);
 }
 
-void strata_nl_put_bytes(strata_nl* on, uint16_t type, const void* bytes, size_t size) {
-  on->request.put(type, {static_cast<const std::byte*>(bytes), size});
+void strata_nl_put_text(strata_nl* connection, uint16_t type, const char* text, size_t size) {
+  connection->request.put_text(type, {text, size});
 }
 
-void strata_nl_open_nest(strata_nl* on, uint16_t type) { on->request.open_nest(type); }
+void strata_nl_put_bytes(strata_nl* connection, uint16_t type, const void* bytes, size_t size) {
+  connection->request.put(type, {static_cast<const std::byte*>(bytes), size});
+}
 
-void strata_nl_close_nest(strata_nl* on) { on->request.close_nest(); }
+void strata_nl_open_nest(strata_nl* connection, uint16_t type) {
+  connection->request.open_nest(type);
+}
 
-int strata_nl_ask(strata_nl* on, const strata_nl_message** reply) {
-  if (const int code = check_request(on); code != 0) return code;
-  auto answered = on->within.over().ask(on->request, {});
-  if (!answered) return refuse(on, std::move(answered.error()));
+void strata_nl_close_nest(strata_nl* connection) { connection->request.close_nest(); }
+
+int strata_nl_ask(strata_nl* connection, const strata_nl_message** reply) {
+  if (const int code = check_request(connection); code != 0) return code;
+  auto answered = connection->within.over().ask(connection->request, {});
+  if (!answered) return refuse(connection, std::move(answered.error()));
   const auto message = read(*answered);
-  if (!message) return refuse_cut(on);
-  on->message = *message;
-  if (reply != nullptr) *reply = &on->message;
+  if (!message) return refuse_cut(connection);
+  connection->message = *message;
+  if (reply != nullptr) *reply = &connection->message;
   return 0;
 }
 
-const void* strata_nl_cookie(const strata_nl* on, size_t* size) {
-  const auto bytes = on->within.over().cookie();
+const void* strata_nl_cookie(const strata_nl* connection, size_t* size) {
+  const auto bytes = connection->within.over().cookie();
   *size = bytes.size();
   return bytes.data();
 }
 
-int strata_nl_dump(strata_nl* on, void (*each)(void* context, const strata_nl_message* message),
-                   void* context) {
+int strata_nl_dump(strata_nl* connection,
+                   void (*each)(void* context, const strata_nl_message* message), void* context) {
   if (each == nullptr) return fail_missing("a function for a dump's messages");
-  if (const int code = check_request(on); code != 0) return code;
-  on->request.add_flags(wire::netlink_flag::dump);
-  auto done = on->within.over().dump(on->request, {}, [&](const wire::netlink_message& message) {
-    if (const auto made = read(message)) each(context, &*made);
-  });
-  return done ? 0 : refuse(on, std::move(done.error()));
+  if (const int code = check_request(connection); code != 0) return code;
+  connection->request.add_flags(wire::netlink_flag::dump);
+  auto done = connection->within.over().dump(connection->request, {},
+                                             [&](const wire::netlink_message& message) {
+                                               if (const auto made = read(message))
+                                                 each(context, &*made);
+                                             });
+  return done ? 0 : refuse(connection, std::move(done.error()));
 }
 
 // --- multicast
 
-int strata_nl_join(strata_nl* on, uint32_t group) {
-  auto done = on->within.over().join(group);
-  return done ? 0 : refuse(on, std::move(done.error()));
+int strata_nl_join(strata_nl* connection, uint32_t group) {
+  auto done = connection->within.over().join(group);
+  return done ? 0 : refuse(connection, std::move(done.error()));
 }
 
-int strata_nl_leave(strata_nl* on, uint32_t group) {
-  auto done = on->within.over().leave(group);
-  return done ? 0 : refuse(on, std::move(done.error()));
+int strata_nl_leave(strata_nl* connection, uint32_t group) {
+  auto done = connection->within.over().leave(group);
+  return done ? 0 : refuse(connection, std::move(done.error()));
 }
 
-int strata_nl_event(strata_nl* on, int timeout_ms, const strata_nl_message** event) {
+int strata_nl_event(strata_nl* connection, int timeout_ms, const strata_nl_message** event) {
   if (event == nullptr) return fail_missing("a place for an event");
   const patience time(timeout_ms);
   for (;;) {
-    auto heard = on->within.over().try_event();
-    if (!heard) return refuse(on, std::move(heard.error()));
+    auto heard = connection->within.over().try_event();
+    if (!heard) return refuse(connection, std::move(heard.error()));
     if (!*heard) {
-      if (time.wait(strata_nl_fd(on))) continue;
+      if (time.wait(strata_nl_fd(connection))) continue;
       return 0;
     }
     const auto message = read(**heard);
-    if (!message) return refuse_cut(on);
-    on->message = *message;
-    *event = &on->message;
+    if (!message) return refuse_cut(connection);
+    connection->message = *message;
+    *event = &connection->message;
     return 1;
   }
 }
 
 // --- links
 
-int strata_nl_links_open(const char* name, strata_nl_links** told) {
-  if (told == nullptr) return fail_missing("a place for links");
+int strata_nl_links_open(const char* name, strata_nl_links** links) {
+  if (links == nullptr) return fail_missing("a place for links");
   auto found = ask_links(name);
   if (!found) return fail(found.error());
   auto made = std::make_unique<strata_nl_links>();
   made->all = std::move(*found);
   for (const auto& each : made->all) made->shown.push_back(show(each));
-  *told = made.release();
+  *links = made.release();
   return 0;
 }
 
-void strata_nl_links_close(strata_nl_links* which) { delete which; }
+void strata_nl_links_close(strata_nl_links* links) { delete links; }
 
-size_t strata_nl_links_count(const strata_nl_links* which) { return which->shown.size(); }
+size_t strata_nl_links_count(const strata_nl_links* links) { return links->shown.size(); }
 
-const strata_nl_link* strata_nl_links_at(const strata_nl_links* which, size_t index) {
-  return index < which->shown.size() ? &which->shown[index] : nullptr;
+const strata_nl_link* strata_nl_links_at(const strata_nl_links* links, size_t index) {
+  return index < links->shown.size() ? &links->shown[index] : nullptr;
 }
 
-int strata_nl_watch_open(const strata_nl_options* options, strata_nl_watch** opened) {
-  if (opened == nullptr) return fail_missing("a place for a watch");
+int strata_nl_watch_open(const strata_nl_options* options, strata_nl_watch** watch) {
+  if (watch == nullptr) return fail_missing("a place for a watch");
   const auto wanted = options_of(options);
   if (!wanted) return fail(wanted.error());
   auto made = nl::route_watch::open(nl::route_watch::subject::links, *wanted);
   if (!made) return fail(made.error());
-  return hand_over(opened, std::move(*made), nl::link());
+  return hand_over(watch, std::move(*made), nl::link());
 }
 
-void strata_nl_watch_close(strata_nl_watch* which) { delete which; }
+void strata_nl_watch_close(strata_nl_watch* watch) { delete watch; }
 
-int strata_nl_watch_fd(const strata_nl_watch* which) { return which->within.fd(); }
+int strata_nl_watch_fd(const strata_nl_watch* watch) { return watch->within.fd(); }
 
-int strata_nl_watch_event(strata_nl_watch* which, int timeout_ms, const strata_nl_link** link) {
+int strata_nl_watch_event(strata_nl_watch* watch, int timeout_ms, const strata_nl_link** link) {
   if (link == nullptr) return fail_missing("a place for a link");
   const patience time(timeout_ms);
   for (;;) {
-    auto heard = which->within.try_event();
+    auto heard = watch->within.try_event();
     if (!heard) return fail(heard.error());
     if (!*heard) {
-      if (time.wait(which->within.fd())) continue;
+      if (time.wait(watch->within.fd())) continue;
       return 0;
     }
-    const int kind = take_link(**heard, which->last);
+    const int kind = take_link(**heard, watch->last);
     if (kind == 0) continue;  // nothing of a link
-    which->shown = show(which->last);
-    *link = &which->shown;
+    watch->shown = show(watch->last);
+    *link = &watch->shown;
     return kind;
   }
 }

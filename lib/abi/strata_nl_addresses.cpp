@@ -15,14 +15,14 @@ struct strata_nl_addresses {
 
 namespace {
 
-strata_nl_address show_address(const strata::nl::link_address& of, const std::string& text) {
+strata_nl_address show_address(const strata::nl::link_address& address, const std::string& text) {
   strata_nl_address made{};
-  made.link = of.interface_index;
-  made.is_v6 = static_cast<std::uint8_t>(of.is_v6);
-  made.prefix = of.prefix;
-  const auto count = std::min(of.bytes.size(), sizeof made.bytes);
+  made.link = address.interface_index;
+  made.is_v6 = static_cast<std::uint8_t>(address.is_v6);
+  made.prefix = address.prefix;
+  const auto count = std::min(address.bytes.size(), sizeof made.bytes);
   for (std::size_t i = 0; i < count; ++i) {
-    made.bytes[i] = std::to_integer<std::uint8_t>(of.bytes[i]);
+    made.bytes[i] = std::to_integer<std::uint8_t>(address.bytes[i]);
   }
   made.text = text.c_str();
   return made;
@@ -30,8 +30,8 @@ strata_nl_address show_address(const strata::nl::link_address& of, const std::st
 
 }  // namespace
 
-int strata_nl_addresses_open(int32_t link, strata_nl_addresses** told) {
-  if (told == nullptr) return strata::abi::fail_missing("a place for addresses");
+int strata_nl_addresses_open(int32_t link, strata_nl_addresses** addresses) {
+  if (addresses == nullptr) return strata::abi::fail_missing("a place for addresses");
   auto on = strata::nl::route::open();
   if (!on) return strata::abi::fail(on.error());
   auto found = on->addresses();
@@ -44,14 +44,17 @@ int strata_nl_addresses_open(int32_t link, strata_nl_addresses** told) {
   for (std::size_t i = 0; i < found->size(); ++i) {
     made->shown.push_back(show_address((*found)[i], made->texts[i]));
   }
-  *told = made.release();
+  *addresses = made.release();
   return 0;
 }
 
-void strata_nl_addresses_close(strata_nl_addresses* which) { delete which; }
+void strata_nl_addresses_close(strata_nl_addresses* addresses) { delete addresses; }
 
-size_t strata_nl_addresses_count(const strata_nl_addresses* which) { return which->shown.size(); }
+size_t strata_nl_addresses_count(const strata_nl_addresses* addresses) {
+  return addresses->shown.size();
+}
 
-const strata_nl_address* strata_nl_addresses_at(const strata_nl_addresses* which, size_t index) {
-  return index < which->shown.size() ? &which->shown[index] : nullptr;
+const strata_nl_address* strata_nl_addresses_at(const strata_nl_addresses* addresses,
+                                                size_t index) {
+  return index < addresses->shown.size() ? &addresses->shown[index] : nullptr;
 }

@@ -22,8 +22,8 @@ using l2::run_command;
 template <auto Close>
 struct closing {
   template <class Handle>
-  void operator()(Handle* which) const {
-    Close(which);
+  void operator()(Handle* handle) const {
+    Close(handle);
   }
 };
 using connection_handle = std::unique_ptr<strata_nl, closing<strata_nl_close>>;
@@ -39,9 +39,10 @@ connection_handle open(const strata_nl_options* options = nullptr) {
   return connection_handle(made);
 }
 
-families_handle families(strata_nl* on, const char* name) {
+families_handle families(strata_nl* connection, const char* name) {
   strata_nl_families* made = nullptr;
-  if (strata_nl_families_open(on, name, &made) != 0) throw std::runtime_error(strata_last_error());
+  if (strata_nl_families_open(connection, name, &made) != 0)
+    throw std::runtime_error(strata_last_error());
   return families_handle(made);
 }
 
@@ -51,9 +52,9 @@ links_handle links(const char* name) {
   return links_handle(made);
 }
 
-void begin_getfamily(strata_nl* on, const std::string& name) {
-  strata_nl_begin(on, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 2);
-  strata_nl_put_text(on, CTRL_ATTR_FAMILY_NAME, name.data(), name.size());
+void begin_getfamily(strata_nl* connection, const std::string& name) {
+  strata_nl_begin(connection, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 2);
+  strata_nl_put_text(connection, CTRL_ATTR_FAMILY_NAME, name.data(), name.size());
 }
 
 std::string text_in(const strata_nl_message& message, std::uint16_t type) {

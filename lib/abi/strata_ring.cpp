@@ -70,12 +70,12 @@ struct frame_reader {
   }
 };
 
-l2::packet_ring_options block_options_of(const strata_ring_options& from) {
-  return {.socket = options_of(from.socket),
-          .block_size = from.block_size,
-          .block_count = from.block_count,
-          .block_timeout = std::chrono::milliseconds(from.block_timeout_ms),
-          .send_slots = from.send_slots};
+l2::packet_ring_options block_options_of(const strata_ring_options& options) {
+  return {.socket = options_of(options.socket),
+          .block_size = options.block_size,
+          .block_count = options.block_count,
+          .block_timeout = std::chrono::milliseconds(options.block_timeout_ms),
+          .send_slots = options.send_slots};
 }
 
 }  // namespace
@@ -106,8 +106,8 @@ void strata_ring_defaults(strata_ring_options* options) {
 }
 
 int strata_ring_open(const char* interface_name, const strata_ring_options* options,
-                     strata_ring** opened) {
-  if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
+                     strata_ring** ring) {
+  if (interface_name == nullptr || ring == nullptr) return fail_missing("an interface");
   const auto from = strata::abi::known(options, strata_ring_defaults);
   if (from.kind == STRATA_RING_FRAMES) {
     auto made = l2::frame_ring::create_bound(
@@ -116,32 +116,32 @@ int strata_ring_open(const char* interface_name, const strata_ring_options* opti
     if (!made) return fail(made.error());
     frame_reader reader{std::move(*made)};
     reader.lent.reserve(std::clamp<std::size_t>(from.slots / 2, 1, l2::raw_socket::max_batch));
-    *opened = new (std::nothrow) strata_ring{std::move(reader)};
+    *ring = new (std::nothrow) strata_ring{std::move(reader)};
   } else {
     auto made = l2::packet_ring::create_bound(interface_name, block_options_of(from));
     if (!made) return fail(made.error());
-    *opened = new (std::nothrow) strata_ring{block_reader{std::move(*made)}};
+    *ring = new (std::nothrow) strata_ring{block_reader{std::move(*made)}};
   }
-  return *opened == nullptr ? -ENOMEM : 0;
+  return *ring == nullptr ? -ENOMEM : 0;
 }
 
-void strata_ring_close(strata_ring* which) { delete which; }
+void strata_ring_close(strata_ring* ring) { delete ring; }
 
-int strata_ring_fd(const strata_ring* which) { return which->device().fd(); }
+int strata_ring_fd(const strata_ring* ring) { return ring->device().fd(); }
 
-void strata_ring_mac(const strata_ring* which, uint8_t mac[6]) {
-  copy_mac(which->device().link().mac, mac);
+void strata_ring_mac(const strata_ring* ring, uint8_t mac[6]) {
+  copy_mac(ring->device().link().mac, mac);
 }
 
-uint32_t strata_ring_mtu(const strata_ring* which) { return which->device().link().mtu; }
+uint32_t strata_ring_mtu(const strata_ring* ring) { return ring->device().link().mtu; }
 
-int strata_ring_receive(strata_ring* which, strata_received* frames, size_t count, int timeout_ms,
+int strata_ring_receive(strata_ring* ring, strata_received* frames, size_t count, int timeout_ms,
                         size_t* received) {
   if ((frames == nullptr && count != 0) || received == nullptr) {
     return fail_missing("room for frames");
   }
   if (count == 0) {
-    std::visit([](auto& reader) { reader.give_back(); }, which->within);
+    std::visit([](auto& reader) { reader.give_back(); }, ring->within);
     *received = 0;
     return 0;
   }
@@ -150,22 +150,22 @@ int strata_ring_receive(strata_ring* which, strata_received* frames, size_t coun
         return strata::abi::wait_for_some(reader.ring, timeout_ms,
                                           [&] { return reader.read({frames, count}); });
       },
-      which->within);
+      ring->within);
   if (!taken) return fail(taken.error());
   *received = *taken;
   return 0;
 }
 
-int strata_ring_send(strata_ring* which, const struct iovec* frames, size_t count, size_t* sent) {
+int strata_ring_send(strata_ring* ring, const struct iovec* frames, size_t count, size_t* sent) {
   if ((frames == nullptr && count != 0) || sent == nullptr) return fail_missing("frames");
-  const auto taken = which->device().try_send(batch_of(frames, count).spans());
+  const auto taken = ring->device().try_send(batch_of(frames, count).spans());
   if (!taken) return fail(taken.error());
   *sent = *taken;
   return 0;
 }
 
-int strata_ring_statistics(strata_ring* which, uint64_t* received, uint64_t* dropped) {
-  const auto counted = which->device().statistics();
+int strata_ring_statistics(strata_ring* ring, uint64_t* received, uint64_t* dropped) {
+  const auto counted = ring->device().statistics();
   if (!counted) return fail(counted.error());
   *received = counted->received;
   *dropped = counted->dropped;

@@ -71,8 +71,8 @@ xdp::socket_options options_of(const strata_xdp_socket_options* given) {
   return options;
 }
 
-xdp::filter filter_of(const strata_xdp_filter* given) {
-  const auto from = known(given, strata_xdp_filter_defaults);
+xdp::filter filter_of(const strata_xdp_filter* filter) {
+  const auto from = known(filter, strata_xdp_filter_defaults);
   xdp::filter which;
   const auto number = [](std::int32_t of) { return static_cast<std::uint16_t>(of); };
   if (from.ethertype >= 0) which.ethertype = number(from.ethertype);
@@ -97,19 +97,20 @@ int answer(const strata::result<bool>& outcome) {
   return outcome ? static_cast<int>(*outcome) : fail(outcome.error());
 }
 
-int write(const strata::result<xdp::socket_statistics>& counted, strata_xdp_statistics* to) {
+int write(const strata::result<xdp::socket_statistics>& counted,
+          strata_xdp_statistics* statistics) {
   if (!counted) return fail(counted.error());
-  *to = {counted->dropped,         counted->receive_ring_full,
-         counted->fill_ring_empty, counted->transmit_ring_empty,
-         counted->invalid_receive, counted->invalid_transmit};
+  *statistics = {counted->dropped,         counted->receive_ring_full,
+                 counted->fill_ring_empty, counted->transmit_ring_empty,
+                 counted->invalid_receive, counted->invalid_transmit};
   return 0;
 }
 
 int fail_memory() { return fail(strata::system_error(ENOMEM, "make a handle")); }
 
-xdp::port_options port_options_of(const strata_xdp_port_options* given) {
+xdp::port_options port_options_of(const strata_xdp_port_options* options) {
   const strata_xdp_port_options none{sizeof none, STRATA_XDP_AUTOMATIC, nullptr, nullptr, nullptr};
-  const auto& from = given == nullptr ? none : *given;
+  const auto& from = options == nullptr ? none : *options;
   return {.which = filter_of(from.filter),
           .attach = mode_of(from.attach_mode),
           .memory = options_of(from.memory),
@@ -121,9 +122,9 @@ std::string path_of(const char* daemon_socket) {
 }
 
 template <class Handle, class Within>
-int hand_over(Within made, Handle** to) {
-  *to = new (std::nothrow) Handle{std::move(made)};
-  return *to == nullptr ? fail_memory() : 0;
+int hand_over(Within within, Handle** handle) {
+  *handle = new (std::nothrow) Handle{std::move(within)};
+  return *handle == nullptr ? fail_memory() : 0;
 }
 
 template <class Ring, class Entry>
@@ -183,20 +184,20 @@ int strata_xdp_umem_create_over(void* memory, size_t size, const strata_xdp_umem
   return hand_over(std::move(*made), created);
 }
 
-void strata_xdp_umem_close(strata_xdp_umem* which) { delete which; }
+void strata_xdp_umem_close(strata_xdp_umem* umem) { delete umem; }
 
-void* strata_xdp_umem_memory(const strata_xdp_umem* which, size_t* size) {
-  const auto bytes = which->within->memory();
+void* strata_xdp_umem_memory(const strata_xdp_umem* umem, size_t* size) {
+  const auto bytes = umem->within->memory();
   if (size != nullptr) *size = bytes.size();
   return bytes.data();
 }
 
-uint64_t strata_xdp_umem_frame_of(const strata_xdp_umem* which, uint64_t address) {
-  return which->within->frame_of(address);
+uint64_t strata_xdp_umem_frame_of(const strata_xdp_umem* umem, uint64_t address) {
+  return umem->within->frame_of(address);
 }
 
-uint64_t strata_xdp_umem_position(const strata_xdp_umem* which, uint64_t address) {
-  return which->within->position(address);
+uint64_t strata_xdp_umem_position(const strata_xdp_umem* umem, uint64_t address) {
+  return umem->within->position(address);
 }
 
 // --- sockets
@@ -217,20 +218,20 @@ void strata_xdp_socket_defaults(strata_xdp_socket_options* options) {
 }
 
 int strata_xdp_socket_open(strata_xdp_umem* memory, const char* interface_name, uint32_t queue,
-                           const strata_xdp_socket_options* options, strata_xdp_socket** opened) {
-  if (memory == nullptr || interface_name == nullptr || opened == nullptr) {
+                           const strata_xdp_socket_options* options, strata_xdp_socket** socket) {
+  if (memory == nullptr || interface_name == nullptr || socket == nullptr) {
     return fail_missing("a UMEM, an interface or a place for a socket");
   }
   auto made = xdp::socket::create(memory->within, interface_name, queue, options_of(options));
   if (!made) return fail(made.error());
-  *opened = new (std::nothrow) strata_xdp_socket{{}, std::move(*made)};
-  return *opened == nullptr ? fail_memory() : 0;
+  *socket = new (std::nothrow) strata_xdp_socket{{}, std::move(*made)};
+  return *socket == nullptr ? fail_memory() : 0;
 }
 
 int strata_xdp_socket_open_through_daemon(const char* daemon_socket, const char* interface_name,
                                           uint32_t queue, const strata_xdp_port_options* options,
-                                          strata_xdp_umem** memory, strata_xdp_socket** opened) {
-  if (interface_name == nullptr || memory == nullptr || opened == nullptr) {
+                                          strata_xdp_umem** memory, strata_xdp_socket** socket) {
+  if (interface_name == nullptr || memory == nullptr || socket == nullptr) {
     return fail_missing("an interface, or a place for a UMEM or a socket");
   }
   const auto given = port_options_of(options);
@@ -251,79 +252,79 @@ int strata_xdp_socket_open_through_daemon(const char* daemon_socket, const char*
     delete of;
     return fail_memory();
   }
-  *opened = held;
+  *socket = held;
   *memory = of;
   return 0;
 }
 
-void strata_xdp_socket_close(strata_xdp_socket* which) { delete which; }
+void strata_xdp_socket_close(strata_xdp_socket* socket) { delete socket; }
 
-int strata_xdp_socket_fd(const strata_xdp_socket* which) { return which->within.fd(); }
+int strata_xdp_socket_fd(const strata_xdp_socket* socket) { return socket->within.fd(); }
 
-int strata_xdp_socket_is_zerocopy(const strata_xdp_socket* which) {
-  return static_cast<int>(which->within.is_zerocopy());
+int strata_xdp_socket_is_zerocopy(const strata_xdp_socket* socket) {
+  return static_cast<int>(socket->within.is_zerocopy());
 }
 
-int strata_xdp_socket_is_busy_polled(const strata_xdp_socket* which) {
-  const auto known = which->within.is_busy_polled();
+int strata_xdp_socket_is_busy_polled(const strata_xdp_socket* socket) {
+  const auto known = socket->within.is_busy_polled();
   if (known) return static_cast<int>(*known);
   return fail(strata::system_error(EAGAIN, "tell whether busy polling has an effect",
                                    "ask again when a frame has come"));
 }
 
-uint32_t strata_xdp_fill(strata_xdp_socket* which, const uint64_t* addresses, uint32_t count) {
-  return produce(which->within.fill(), addresses, count);
+uint32_t strata_xdp_fill(strata_xdp_socket* socket, const uint64_t* addresses, uint32_t count) {
+  return produce(socket->within.fill(), addresses, count);
 }
 
-uint32_t strata_xdp_complete(strata_xdp_socket* which, uint64_t* addresses, uint32_t count) {
-  return consume(which->within.completion(), addresses, count);
+uint32_t strata_xdp_complete(strata_xdp_socket* socket, uint64_t* addresses, uint32_t count) {
+  return consume(socket->within.completion(), addresses, count);
 }
 
-uint32_t strata_xdp_receive(strata_xdp_socket* which, strata_xdp_descriptor* descriptors,
+uint32_t strata_xdp_receive(strata_xdp_socket* socket, strata_xdp_descriptor* descriptors,
                             uint32_t count) {
-  return consume(which->within.receive(), descriptors, count);
+  return consume(socket->within.receive(), descriptors, count);
 }
 
-uint32_t strata_xdp_transmit(strata_xdp_socket* which, const strata_xdp_descriptor* descriptors,
+uint32_t strata_xdp_transmit(strata_xdp_socket* socket, const strata_xdp_descriptor* descriptors,
                              uint32_t count) {
-  return produce(which->within.transmit(), descriptors, count);
+  return produce(socket->within.transmit(), descriptors, count);
 }
 
-uint32_t strata_xdp_fill_room(strata_xdp_socket* which, uint32_t most) {
-  return which->within.fill().reserve(most).size();
+uint32_t strata_xdp_fill_room(strata_xdp_socket* socket, uint32_t most) {
+  return socket->within.fill().reserve(most).size();
 }
 
-uint32_t strata_xdp_transmit_room(strata_xdp_socket* which, uint32_t most) {
-  return which->within.transmit().reserve(most).size();
+uint32_t strata_xdp_transmit_room(strata_xdp_socket* socket, uint32_t most) {
+  return socket->within.transmit().reserve(most).size();
 }
 
-int strata_xdp_fill_needs_wakeup(const strata_xdp_socket* which) {
-  return static_cast<int>(which->within.fill().needs_wakeup());
+int strata_xdp_fill_needs_wakeup(const strata_xdp_socket* socket) {
+  return static_cast<int>(socket->within.fill().needs_wakeup());
 }
 
-int strata_xdp_transmit_needs_wakeup(const strata_xdp_socket* which) {
-  return static_cast<int>(which->within.transmit().needs_wakeup());
+int strata_xdp_transmit_needs_wakeup(const strata_xdp_socket* socket) {
+  return static_cast<int>(socket->within.transmit().needs_wakeup());
 }
 
-int strata_xdp_wake_transmit(strata_xdp_socket* which) {
-  return answer(which->within.wake_transmit());
+int strata_xdp_wake_transmit(strata_xdp_socket* socket) {
+  return answer(socket->within.wake_transmit());
 }
 
-int strata_xdp_wake_receive(strata_xdp_socket* which) {
-  const auto woken = which->within.wake_receive();
+int strata_xdp_wake_receive(strata_xdp_socket* socket) {
+  const auto woken = socket->within.wake_receive();
   return woken ? 1 : fail(woken.error());
 }
 
-int strata_xdp_wait_readable(const strata_xdp_socket* which, int timeout_ms) {
-  return answer(which->within.wait_readable(limit_of(timeout_ms)));
+int strata_xdp_wait_readable(const strata_xdp_socket* socket, int timeout_ms) {
+  return answer(socket->within.wait_readable(limit_of(timeout_ms)));
 }
 
-int strata_xdp_wait_writable(const strata_xdp_socket* which, int timeout_ms) {
-  return answer(which->within.wait_writable(limit_of(timeout_ms)));
+int strata_xdp_wait_writable(const strata_xdp_socket* socket, int timeout_ms) {
+  return answer(socket->within.wait_writable(limit_of(timeout_ms)));
 }
 
-int strata_xdp_socket_statistics(const strata_xdp_socket* which, strata_xdp_statistics* counted) {
-  return write(which->within.statistics(), counted);
+int strata_xdp_socket_statistics(const strata_xdp_socket* socket, strata_xdp_statistics* counted) {
+  return write(socket->within.statistics(), counted);
 }
 
 // --- programs
@@ -343,10 +344,10 @@ int strata_xdp_program_attach(const char* interface_name, int mode, strata_xdp_p
   return hand_over(std::move(*made), attached);
 }
 
-void strata_xdp_program_close(strata_xdp_program* which) { delete which; }
+void strata_xdp_program_close(strata_xdp_program* program) { delete program; }
 
-int strata_xdp_program_is_native(const strata_xdp_program* which) {
-  return static_cast<int>(which->within->is_native());
+int strata_xdp_program_is_native(const strata_xdp_program* program) {
+  return static_cast<int>(program->within->is_native());
 }
 
 int strata_xdp_route_add(strata_xdp_program* program, const strata_xdp_filter* filter,
@@ -359,7 +360,7 @@ int strata_xdp_route_add(strata_xdp_program* program, const strata_xdp_filter* f
   return hand_over(std::move(*made), added);
 }
 
-void strata_xdp_route_close(strata_xdp_route* which) { delete which; }
+void strata_xdp_route_close(strata_xdp_route* route) { delete route; }
 
 // --- programs of one's own
 
@@ -371,55 +372,55 @@ int strata_xdp_own_program_attach(const char* interface_name, int program_fd, in
   return hand_over(std::move(*made), attached);
 }
 
-void strata_xdp_own_program_close(strata_xdp_own_program* which) { delete which; }
+void strata_xdp_own_program_close(strata_xdp_own_program* program) { delete program; }
 
-int strata_xdp_own_program_mode(const strata_xdp_own_program* which) {
-  const auto mode = which->within.mode();
+int strata_xdp_own_program_mode(const strata_xdp_own_program* program) {
+  const auto mode = program->within.mode();
   if (mode == xdp::attach_mode::native) return STRATA_XDP_NATIVE;
   return mode == xdp::attach_mode::generic ? STRATA_XDP_GENERIC : STRATA_XDP_HARDWARE;
 }
 
-int strata_xdp_socket_enter_in_map(const strata_xdp_socket* which, int map_fd, int64_t key) {
+int strata_xdp_socket_enter_in_map(const strata_xdp_socket* socket, int map_fd, int64_t key) {
   std::optional<std::uint32_t> at;
   if (key >= 0) at = static_cast<std::uint32_t>(key);
-  const auto entered = xdp::enter_in_map(map_fd, which->within, at);
+  const auto entered = xdp::enter_in_map(map_fd, socket->within, at);
   return entered ? 0 : fail(entered.error());
 }
 
 // --- ports
 
 int strata_xdp_port_open(const char* interface_name, uint32_t queue,
-                         const strata_xdp_port_options* options, strata_xdp_port** opened) {
-  if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
+                         const strata_xdp_port_options* options, strata_xdp_port** port) {
+  if (interface_name == nullptr || port == nullptr) return fail_missing("an interface");
   auto made = xdp::port::open(interface_name, queue, port_options_of(options));
   if (!made) return fail(made.error());
-  return hand_over(std::move(*made), opened);
+  return hand_over(std::move(*made), port);
 }
 
 int strata_xdp_port_open_through_daemon(const char* daemon_socket, const char* interface_name,
                                         uint32_t queue, const strata_xdp_port_options* options,
-                                        strata_xdp_port** opened) {
-  if (interface_name == nullptr || opened == nullptr) return fail_missing("an interface");
+                                        strata_xdp_port** port) {
+  if (interface_name == nullptr || port == nullptr) return fail_missing("an interface");
   auto made = xdp::port::open_through_daemon(interface_name, queue, port_options_of(options),
                                              path_of(daemon_socket));
   if (!made) return fail(made.error());
-  return hand_over(std::move(*made), opened);
+  return hand_over(std::move(*made), port);
 }
 
-void strata_xdp_port_close(strata_xdp_port* which) { delete which; }
+void strata_xdp_port_close(strata_xdp_port* port) { delete port; }
 
-int strata_xdp_port_fd(const strata_xdp_port* which) { return which->within.fd(); }
+int strata_xdp_port_fd(const strata_xdp_port* port) { return port->within.fd(); }
 
-int strata_xdp_port_is_zerocopy(const strata_xdp_port* which) {
-  return static_cast<int>(which->within.below().is_zerocopy());
+int strata_xdp_port_is_zerocopy(const strata_xdp_port* port) {
+  return static_cast<int>(port->within.below().is_zerocopy());
 }
 
-int strata_xdp_port_is_native(const strata_xdp_port* which) {
-  if (which->within.receives()) return static_cast<int>(which->within.is_native());
+int strata_xdp_port_is_native(const strata_xdp_port* port) {
+  if (port->within.receives()) return static_cast<int>(port->within.is_native());
   return fail(strata::system_error(ENOENT, "tell the mode of a port that only sends"));
 }
 
-int strata_xdp_port_send(strata_xdp_port* which, const struct iovec* frames, size_t count,
+int strata_xdp_port_send(strata_xdp_port* port, const struct iovec* frames, size_t count,
                          size_t* sent) {
   std::array<strata::byte_span, 64> some;
   *sent = 0;
@@ -430,7 +431,7 @@ int strata_xdp_port_send(strata_xdp_port* which, const struct iovec* frames, siz
       const auto& each = frames[*sent + i];
       some[i] = {static_cast<const std::byte*>(each.iov_base), each.iov_len};
     }
-    const auto taken = which->within.try_send(std::span(some).first(batch));
+    const auto taken = port->within.try_send(std::span(some).first(batch));
     if (!taken) return *sent == 0 ? fail(taken.error()) : 0;
     *sent += *taken;
     if (*taken < batch) return 0;
@@ -438,15 +439,15 @@ int strata_xdp_port_send(strata_xdp_port* which, const struct iovec* frames, siz
   return 0;
 }
 
-int strata_xdp_port_receive(strata_xdp_port* which, struct iovec* frames, size_t count,
+int strata_xdp_port_receive(strata_xdp_port* port, struct iovec* frames, size_t count,
                             int timeout_ms, size_t* received) {
   std::array<strata::byte_span, 64> some;
   const auto room = std::span(some).first(std::min(count, some.size()));
-  auto got = which->within.try_receive(room);
+  auto got = port->within.try_receive(room);
   if (got && *got == 0 && timeout_ms != 0) {
-    const auto ready = which->within.wait_readable(limit_of(timeout_ms));
+    const auto ready = port->within.wait_readable(limit_of(timeout_ms));
     if (!ready) return fail(ready.error());
-    got = which->within.try_receive(room);
+    got = port->within.try_receive(room);
   }
   if (!got) return fail(got.error());
   for (std::size_t i = 0; i < *got; ++i) {
@@ -456,8 +457,8 @@ int strata_xdp_port_receive(strata_xdp_port* which, struct iovec* frames, size_t
   return 0;
 }
 
-int strata_xdp_port_flush(strata_xdp_port* which, int timeout_ms) {
-  const auto done = which->within.flush(limit_of(timeout_ms));
+int strata_xdp_port_flush(strata_xdp_port* port, int timeout_ms) {
+  const auto done = port->within.flush(limit_of(timeout_ms));
   if (!done) return fail(done.error());
   if (*done) return 0;
   return fail({.code = strata::errc::timed_out,
@@ -468,6 +469,6 @@ int strata_xdp_port_flush(strata_xdp_port* which, int timeout_ms) {
                .offset = {}});
 }
 
-int strata_xdp_port_statistics(const strata_xdp_port* which, strata_xdp_statistics* counted) {
-  return write(which->within.statistics(), counted);
+int strata_xdp_port_statistics(const strata_xdp_port* port, strata_xdp_statistics* counted) {
+  return write(port->within.statistics(), counted);
 }

@@ -26,8 +26,8 @@ namespace {
 template <auto Close>
 struct let_go {
   template <class Handle>
-  void operator()(Handle* which) const {
-    Close(which);
+  void operator()(Handle* handle) const {
+    Close(handle);
   }
 };
 using umem_handle = std::unique_ptr<strata_xdp_umem, let_go<strata_xdp_umem_close>>;
@@ -66,9 +66,9 @@ socket_handle socket_on(strata_xdp_umem* memory, const char* interface) {
   return socket_handle(made);
 }
 
-bpf_insn instruction(int code, int to, int from, int offset, int value) {
+bpf_insn instruction(int code, int fd, int from, int offset, int value) {
   return {.code = static_cast<__u8>(code),
-          .dst_reg = static_cast<__u8>(to & 0xf),
+          .dst_reg = static_cast<__u8>(fd & 0xf),
           .src_reg = static_cast<__u8>(from & 0xf),
           .off = static_cast<__s16>(offset),
           .imm = value};

@@ -17,7 +17,8 @@ namespace strata::abi {
 /// What `take` takes, which says how many: again after waiting, while that is nothing, up to
 /// `timeout_ms`.
 template <class Take>
-[[nodiscard]] result<std::size_t> wait_for_some(const l2::device& from, int timeout_ms, Take take) {
+[[nodiscard]] result<std::size_t> wait_for_some(const l2::device& device, int timeout_ms,
+                                                Take take) {
   using clock = std::chrono::steady_clock;
   const auto limit = limit_of(timeout_ms);
   const auto until = clock::now() + limit.value_or(std::chrono::milliseconds(0));
@@ -29,7 +30,7 @@ template <class Take>
       left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
       if (left->count() <= 0) return 0;
     }
-    if (const auto ready = l2::wait_readable(from, left); !ready) {
+    if (const auto ready = l2::wait_readable(device, left); !ready) {
       return std::unexpected(ready.error());
     }
   }

@@ -62,13 +62,13 @@ result<unique_fd> connect_to(const std::string& path) {
   return made;
 }
 
-void take_descriptors(msghdr& header, std::array<unique_fd, most_descriptors>& to) {
+void take_descriptors(msghdr& header, std::array<unique_fd, most_descriptors>& array) {
   for (auto* each = CMSG_FIRSTHDR(&header); each != nullptr; each = CMSG_NXTHDR(&header, each)) {
     if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
-    const auto count = std::min(to.size(), (each->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    const auto count = std::min(array.size(), (each->cmsg_len - CMSG_LEN(0)) / sizeof(int));
     std::array<int, most_descriptors> numbers{};
     std::memcpy(numbers.data(), CMSG_DATA(each), count * sizeof(int));
-    for (std::size_t i = 0; i < count; ++i) to[i].reset(numbers[i]);
+    for (std::size_t i = 0; i < count; ++i) array[i].reset(numbers[i]);
   }
 }
 
@@ -114,18 +114,18 @@ name name_in_message(std::string_view interface_name) {
   return made;
 }
 
-bool is_name(const name& given) {
-  const std::string_view text(given.data(), ::strnlen(given.data(), given.size()));
-  return !text.empty() && text.size() < given.size() &&
+bool is_name(const name& name) {
+  const std::string_view text(name.data(), ::strnlen(name.data(), name.size()));
+  return !text.empty() && text.size() < name.size() &&
          std::ranges::all_of(
              text, [](char letter) { return letter > ' ' && letter < '\x7f' && letter != '/'; });
 }
 
-result<reply> ask(const std::string& path, kind of, byte_span request, mutable_byte_span answer) {
+result<reply> ask(const std::string& path, kind kind, byte_span request, mutable_byte_span answer) {
   auto connected = connect_to(path);
   if (!connected) return std::unexpected(connected.error());
   const int connection = connected->get();
-  request_head asked{of};
+  request_head asked{kind};
   auto sent = packet_of(&asked, sizeof asked, request.data(), request.size());
   msghdr header{};
   header.msg_iov = sent.data();

@@ -48,9 +48,9 @@ void assembly::forget(std::uint64_t sender) {
   }
 }
 
-void assembly::drop(std::size_t at) {
-  bytes_ -= partial_[at].bytes.size();
-  partial_.erase(partial_.begin() + static_cast<std::ptrdiff_t>(at));
+void assembly::drop(std::size_t offset) {
+  bytes_ -= partial_[offset].bytes.size();
+  partial_.erase(partial_.begin() + static_cast<std::ptrdiff_t>(offset));
   ++dropped_;
 }
 

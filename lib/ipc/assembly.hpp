@@ -21,7 +21,7 @@ class assembly {
     std::chrono::milliseconds timeout{0};
   };
 
-  explicit assembly(const limits& within) : limits_(within) {}
+  explicit assembly(const limits& limits) : limits_(limits) {}
 
   /// Takes a piece that has not come before. Returns the message that it completes, valid until the
   /// next call. When there is no room, the oldest partial message goes. A message above the limit
@@ -52,7 +52,7 @@ class assembly {
 
   partial_message& find_or_begin(std::uint64_t sender, const wire::ipc_fragment& piece,
                                  ipc_time now);
-  void drop(std::size_t at);
+  void drop(std::size_t offset);
 
   limits limits_;
   std::vector<partial_message> partial_;  // oldest first

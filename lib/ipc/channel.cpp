@@ -79,9 +79,9 @@ result<channel> channel::create(const channel_config& config) {
   return channel(std::move(*port), config);
 }
 
-result<channel> channel::create(const channel_config& config, std::unique_ptr<l2::device> over) {
+result<channel> channel::create(const channel_config& config, std::unique_ptr<l2::device> device) {
   auto port =
-      port::create(config, std::move(over), random_id(), config.receive_buffer / 2, clock::now());
+      port::create(config, std::move(device), random_id(), config.receive_buffer / 2, clock::now());
   if (!port) return std::unexpected(port.error());
   return channel(std::move(*port), config);
 }

@@ -16,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::vector<std::byte> text(std::string_view of) {
-  const auto bytes = as_bytes(of);
+std::vector<std::byte> text(std::string_view text) {
+  const auto bytes = as_bytes(text);
   return {bytes.begin(), bytes.end()};
 }
 
@@ -35,8 +35,8 @@ class ipc_channel_test : public l2::veth_test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  static std::string hear(channel& on, std::chrono::milliseconds limit = 2000ms) {
-    const auto heard = on.receive_with_timeout(limit);
+  static std::string hear(channel& channel, std::chrono::milliseconds limit = 2000ms) {
+    const auto heard = channel.receive_with_timeout(limit);
     return heard ? std::string(as_text(*heard))
                  : "(" + std::string(name_of(heard.error().code)) + ")";
   }

@@ -41,14 +41,14 @@ result<l2::interface> check(std::string_view interface_name, const hybrid_config
   return found;
 }
 
-hybrid_greeting greeting_of(const l2::interface& on, hybrid_greeting::end role,
+hybrid_greeting greeting_of(const l2::interface& interface, hybrid_greeting::end role,
                             std::uint64_t session, const hybrid_config& config) {
   return {.role = role,
           .session = session,
-          .mac = on.mac,
+          .mac = interface.mac,
           .ethertype = config.ethertype,
           .vlan_id = config.vlan_id,
-          .mtu = static_cast<std::uint16_t>(std::min<std::size_t>(on.mtu, wire::max_mtu))};
+          .mtu = static_cast<std::uint16_t>(std::min<std::size_t>(interface.mtu, wire::max_mtu))};
 }
 
 std::string vlan_text(std::optional<std::uint16_t> vlan_id) {
@@ -92,14 +92,14 @@ result<void> write_greeting(int fd, const hybrid_greeting& mine, deadline limit)
   return write_all(fd, mine.build(), limit, "greet the hybrid peer");
 }
 
-result<l2::raw_socket> open_data(const l2::interface& on, const mac_address& peer,
+result<l2::raw_socket> open_data(const l2::interface& interface, const mac_address& peer,
                                  const hybrid_config& config) {
-  return l2::raw_socket::create_bound(on.name, {.filter = {.ethertype = config.ethertype,
-                                                           .vlan_id = config.vlan_id,
-                                                           .untagged = !config.vlan_id,
-                                                           .source = peer,
-                                                           .destination = on.mac},
-                                                .receive_buffer = config.receive_buffer});
+  return l2::raw_socket::create_bound(interface.name, {.filter = {.ethertype = config.ethertype,
+                                                                  .vlan_id = config.vlan_id,
+                                                                  .untagged = !config.vlan_id,
+                                                                  .source = peer,
+                                                                  .destination = interface.mac},
+                                                       .receive_buffer = config.receive_buffer});
 }
 
 std::uint64_t new_session() {
@@ -165,16 +165,16 @@ result<hybrid_endpoint> hybrid_endpoint::create_client(std::string_view interfac
                          theirs->session, std::min(mine.mtu, theirs->mtu));
 }
 
-result<hybrid_endpoint> hybrid_endpoint::greet(const l2::interface& on, unique_fd control,
+result<hybrid_endpoint> hybrid_endpoint::greet(const l2::interface& interface, unique_fd control,
                                                const hybrid_config& config, deadline limit) {
   const auto theirs = read_greeting(control.get(), limit);
   if (!theirs) return std::unexpected(theirs.error());
-  const auto mine = greeting_of(on, hybrid_greeting::end::server, new_session(), config);
+  const auto mine = greeting_of(interface, hybrid_greeting::end::server, new_session(), config);
   auto agreed = compare(mine, *theirs);
   // Open before the client knows where to send to, so that its first frame is heard.
   std::optional<l2::raw_socket> socket;
   if (agreed) {
-    auto opened = open_data(on, theirs->mac, config);
+    auto opened = open_data(interface, theirs->mac, config);
     if (!opened) return std::unexpected(opened.error());
     socket.emplace(std::move(*opened));
   }

@@ -73,10 +73,11 @@ std::unexpected<error> too_late(const std::string& operation, std::string reason
                  "see that the peer runs, or allow a longer timeout");
 }
 
-result<unique_fd> try_connect(const addrinfo& to, deadline limit, const std::string& operation) {
-  auto fd = open_socket(to.ai_family);
+result<unique_fd> try_connect(const addrinfo& addrinfo, deadline limit,
+                              const std::string& operation) {
+  auto fd = open_socket(addrinfo.ai_family);
   if (!fd) return system_failure(errno, operation);
-  if (::connect(fd.get(), to.ai_addr, to.ai_addrlen) == 0) return fd;
+  if (::connect(fd.get(), addrinfo.ai_addr, addrinfo.ai_addrlen) == 0) return fd;
   if (errno != EINPROGRESS) return system_failure(errno, operation);
   const auto ready = wait(fd.get(), POLLOUT, limit, operation);
   if (!ready) return std::unexpected(ready.error());

@@ -42,8 +42,8 @@ class hybrid_test : public l2::veth_test {
     if (!called) throw std::runtime_error(describe(called.error()));
     return {std::move(*server), std::move(*called)};
   }
-  static std::string hear(hybrid_endpoint& on, std::chrono::milliseconds limit = 2000ms) {
-    const auto heard = on.receive_data_with_timeout(limit);
+  static std::string hear(hybrid_endpoint& endpoint, std::chrono::milliseconds limit = 2000ms) {
+    const auto heard = endpoint.receive_data_with_timeout(limit);
     if (!heard) return "(" + std::string(name_of(heard.error().code)) + ")";
     return std::string(as_text(heard->payload));
   }
@@ -141,11 +141,11 @@ TEST_F(hybrid_test, foreign_frames_are_not_taken) {
   auto stranger = l2::raw_socket::create_bound("vethB", {.receives = false});
   ASSERT_TRUE(stranger);
   std::array<std::byte, 64> payload{};
-  const auto send = [&](const mac_address& from, std::uint16_t vlan, std::uint64_t session) {
+  const auto send = [&](const mac_address& address, std::uint16_t vlan, std::uint64_t session) {
     const auto size =
         wire::hybrid_data{.session = session, .message = as_bytes("forged")}.write(payload);
     const auto frame =
-        l2::build_vlan_frame(server.link().mac, from, {.priority = 7, .vlan_id = vlan}, 0x88B5,
+        l2::build_vlan_frame(server.link().mac, address, {.priority = 7, .vlan_id = vlan}, 0x88B5,
                              byte_span(payload).first(size));
     ASSERT_TRUE(frame);
     ASSERT_TRUE(stranger->send_raw(*frame));

@@ -76,19 +76,20 @@ mac_address ipc_group(std::uint64_t channel) { return address_from(channel, 0x03
 mac_address ipc_source(std::uint64_t endpoint) { return address_from(endpoint, 0x02); }
 
 result<std::unique_ptr<port>> port::create(const channel_config& config,
-                                           std::unique_ptr<l2::device> over, std::uint64_t endpoint,
-                                           std::size_t window, ipc_time now) {
-  const auto payload_size = std::min<std::size_t>(over->link().mtu, wire::max_mtu);
+                                           std::unique_ptr<l2::device> device,
+                                           std::uint64_t endpoint, std::size_t window,
+                                           ipc_time now) {
+  const auto payload_size = std::min<std::size_t>(device->link().mtu, wire::max_mtu);
   if (auto good = check(config, payload_size); !good) return std::unexpected(good.error());
   window = std::clamp(window, least_frames_of_room * payload_size, std::size_t{1} << 30U);
   return std::unique_ptr<port>(
-      new port(config, std::move(over), endpoint, window, payload_size, now));
+      new port(config, std::move(device), endpoint, window, payload_size, now));
 }
 
-port::port(const channel_config& config, std::unique_ptr<l2::device> over, std::uint64_t endpoint,
+port::port(const channel_config& config, std::unique_ptr<l2::device> device, std::uint64_t endpoint,
            std::size_t window, std::size_t payload_size, ipc_time now)
     : config_(config),
-      device_(std::move(over)),
+      device_(std::move(device)),
       name_("IPC channel '" + config.channel + "' on " + device_->link().name),
       endpoint_(endpoint),
       channel_(wire::ipc_channel_id(config.channel)),

@@ -25,7 +25,7 @@ class port {
   /// `endpoint` is random; the endpoint's address comes from it. `window` is the room offered in
   /// acknowledged mode, in bytes; less than four frames is raised to that.
   [[nodiscard]] static result<std::unique_ptr<port>> create(const channel_config& config,
-                                                            std::unique_ptr<l2::device> over,
+                                                            std::unique_ptr<l2::device> device,
                                                             std::uint64_t endpoint,
                                                             std::size_t window, ipc_time now);
 
@@ -69,7 +69,7 @@ class port {
  private:
   static constexpr std::size_t most_at_once = 64;  // frames to the device
 
-  port(const channel_config& config, std::unique_ptr<l2::device> over, std::uint64_t endpoint,
+  port(const channel_config& config, std::unique_ptr<l2::device> device, std::uint64_t endpoint,
        std::size_t window, std::size_t payload_size, ipc_time now);
 
   [[nodiscard]] std::optional<wire::ipc_frame> read(const l2::received_frame& frame);

@@ -62,12 +62,12 @@ bool are_equal(byte_span one, byte_span other) {
 
 class ipc_port_test : public testing::Test {
  protected:
-  void join(const channel_config& config, std::uint32_t mtu, const l2::faults& how,
+  void join(const channel_config& config, std::uint32_t mtu, const l2::faults& faults,
             std::uint64_t seed) {
     auto made = l2::fake_device::make_pair(mtu, 100'000);
     devices_ = {made.first.get(), made.second.get()};
     for (const int end : {0, 1}) {
-      auto there = how;
+      auto there = faults;
       there.seed = seed * 2 + static_cast<std::uint64_t>(end);
       auto wire = std::make_unique<l2::fault_injector>(
           end == 0 ? std::move(made.first) : std::move(made.second), there);
@@ -75,9 +75,9 @@ class ipc_port_test : public testing::Test {
       ends_[end] = open(config, std::move(wire), seed * 1000 + static_cast<std::uint64_t>(end) + 1);
     }
   }
-  std::unique_ptr<port> open(const channel_config& config, std::unique_ptr<l2::device> over,
+  std::unique_ptr<port> open(const channel_config& config, std::unique_ptr<l2::device> device,
                              std::uint64_t endpoint) {
-    auto made = port::create(config, std::move(over), endpoint, 4U << 20U, now_);
+    auto made = port::create(config, std::move(device), endpoint, 4U << 20U, now_);
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
@@ -234,7 +234,7 @@ class hub_device final : public l2::device {
   explicit hub_device(std::vector<hub_device*>& all) : all_(all) { all_.push_back(this); }
   ~hub_device() override { std::erase(all_, this); }
   [[nodiscard]] const l2::interface& link() const override { return link_; }
-  void update_link(const l2::interface& now) override { link_ = now; }
+  void update_link(const l2::interface& interface) override { link_ = interface; }
   [[nodiscard]] int fd() const override { return -1; }
   void take_at_most(std::size_t size) { most_ = size; }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override {
@@ -269,11 +269,11 @@ class hub_test : public ipc_port_test {
   std::unique_ptr<port> plug(const channel_config& config, std::uint64_t endpoint) {
     return open(config, std::make_unique<hub_device>(hub_), endpoint);
   }
-  static bool post(port& on, std::string_view text, ipc_time now) {
-    return on.post(as_bytes(text), false, now).value_or(false);
+  static bool post(port& port, std::string_view text, ipc_time now) {
+    return port.post(as_bytes(text), false, now).value_or(false);
   }
-  std::string hear(port& on) {
-    const auto found = on.next(now_);
+  std::string hear(port& port) {
+    const auto found = port.next(now_);
     if (!found) return "(" + std::string(name_of(found.error().code)) + ")";
     return *found ? std::string(as_text((*found)->bytes)) : "(nothing)";
   }
@@ -451,8 +451,8 @@ TEST_F(ipc_port_test, random_frames_harm_nobody) {
     join(config, 1500, {}, seed);
     if (config.acknowledged) wait_for_pair();
     const auto channel = wire::ipc_channel_id("test");
-    const auto pick = [&](std::initializer_list<std::uint64_t> from) {
-      return from.begin()[random() % from.size()];
+    const auto pick = [&](std::initializer_list<std::uint64_t> list) {
+      return list.begin()[random() % list.size()];
     };
     std::vector<std::byte> frame(1514);
     for (int i = 0; i < 20'000; ++i) {

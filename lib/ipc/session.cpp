@@ -25,8 +25,8 @@ constexpr std::uint32_t most_transmissions = 64;
 
 }  // namespace
 
-session::session(options how, outbox& out, ipc_time now)
-    : how_(std::move(how)),
+session::session(options options, outbox& out, ipc_time now)
+    : how_(std::move(options)),
       out_(out),
       random_(how_.seed),
       early_(ipc_acknowledgement::max_selective) {
@@ -161,8 +161,8 @@ void session::on_busy(const wire::ipc_header& header, ipc_time now) {
   hello_at_ = now + jitter(first_hello_interval);
 }
 
-std::chrono::nanoseconds session::jitter(std::chrono::nanoseconds about) {
-  return about / 2 + about * static_cast<int>(random_() % 1024) / 1024;
+std::chrono::nanoseconds session::jitter(std::chrono::nanoseconds nanoseconds) {
+  return nanoseconds / 2 + nanoseconds * static_cast<int>(random_() % 1024) / 1024;
 }
 
 void session::on_data(const wire::ipc_frame& frame) {

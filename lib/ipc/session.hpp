@@ -52,7 +52,7 @@ class session {
   };
 
   /// `out` outlives the session; the session takes frames out of it as they arrive.
-  session(options how, outbox& out, ipc_time now);
+  session(options options, outbox& out, ipc_time now);
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] bool has_peer() const { return state_ == state::paired; }
@@ -105,8 +105,8 @@ class session {
 
   void search(ipc_time now);
   void hurry(ipc_time now);
-  /// Half to one and a half of `about`.
-  [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds about);
+  /// Half to one and a half of `nanoseconds`.
+  [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds nanoseconds);
   void pair_with(std::uint64_t peer, std::uint32_t window, ipc_time now);
   void lose_peer(errc code, std::string reason);
   void check_timers(ipc_time now);
@@ -114,9 +114,9 @@ class session {
   [[nodiscard]] std::chrono::nanoseconds probe_interval() const;
   [[nodiscard]] bool is_stalled() const;
   [[nodiscard]] bool window_allows(std::size_t size) const;
-  void owe(control what, std::uint64_t to);
-  [[nodiscard]] byte_span build(control what);
-  [[nodiscard]] byte_span build_frame(std::size_t slot, wire::ipc_kind kind, std::uint64_t to,
+  void owe(control control, std::uint64_t end);
+  [[nodiscard]] byte_span build(control control);
+  [[nodiscard]] byte_span build_frame(std::size_t slot, wire::ipc_kind kind, std::uint64_t end,
                                       std::uint64_t sequence, bool with_body);
   [[nodiscard]] std::size_t write_selective(std::span<std::byte> bits) const;
   [[nodiscard]] std::uint32_t room() const;

@@ -157,16 +157,16 @@ void session::sent(std::size_t count, ipc_time now) {
   }
 }
 
-void session::owe(control what, std::uint64_t to) {
-  owed_[what] = true;
-  owed_to_[what] = to;
+void session::owe(control control, std::uint64_t end) {
+  owed_[control] = true;
+  owed_to_[control] = end;
 }
 
-byte_span session::build(control what) {
+byte_span session::build(control control) {
   constexpr std::array kinds{ipc_kind::hello, ipc_kind::hello, ipc_kind::busy,
                              ipc_kind::acknowledgement, ipc_kind::probe};
-  const bool with_body = what != refusal && what != probing;
-  return build_frame(what, kinds[what], owed_to_[what], acknowledgements_ + 1, with_body);
+  const bool with_body = control != refusal && control != probing;
+  return build_frame(control, kinds[control], owed_to_[control], acknowledgements_ + 1, with_body);
 }
 
 byte_span session::farewell() {
@@ -174,7 +174,7 @@ byte_span session::farewell() {
   return build_frame(control_count, ipc_kind::bye, peer_, next_, false);
 }
 
-byte_span session::build_frame(std::size_t slot, ipc_kind kind, std::uint64_t to,
+byte_span session::build_frame(std::size_t slot, ipc_kind kind, std::uint64_t end,
                                std::uint64_t sequence, bool with_body) {
   const mutable_byte_span bytes(controls_[slot]);
   const auto payload = bytes.subspan(wire::ethernet_header_size);
@@ -194,7 +194,7 @@ byte_span session::build_frame(std::size_t slot, ipc_kind kind, std::uint64_t to
                                              .acknowledged = true,
                                              .channel = how_.channel,
                                              .sender = id_,
-                                             .receiver = to,
+                                             .receiver = end,
                                              .sequence = sequence,
                                              .message = 0});
   return bytes.first(wire::ethernet_header_size + size);

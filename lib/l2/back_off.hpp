@@ -14,7 +14,7 @@ namespace strata::l2 {
 class back_off {
  public:
   /// For `events` of poll(2); no longer than `timeout`, and without one for ever.
-  back_off(const device& on, short events, std::optional<std::chrono::milliseconds> timeout);
+  back_off(const device& device, short events, std::optional<std::chrono::milliseconds> timeout);
 
   /// After a try that failed. False when the time is over.
   [[nodiscard]] result<bool> wait();
@@ -30,7 +30,7 @@ class back_off {
 };
 
 /// That there was no room to send a frame of `size` bytes for that long.
-[[nodiscard]] error no_room(std::size_t size, const interface& on,
+[[nodiscard]] error no_room(std::size_t size, const interface& interface,
                             std::chrono::milliseconds timeout);
 
 }  // namespace strata::l2

@@ -124,16 +124,16 @@ result<packet_request> parse_request(byte_span bytes) {
                         .promiscuous = message.promiscuous != 0};
 }
 
-result<void> grant_request(int connection, const packet_request& what) {
-  auto on = interface::query(what.interface_name);
+result<void> grant_request(int connection, const packet_request& request) {
+  auto on = interface::query(request.interface_name);
   if (!on) return std::unexpected(on.error());
   raw_socket_options options;
-  options.filter = what.filter;
+  options.filter = request.filter;
   options.filter.interface_index = on->index;
-  options.filter.incoming_only = what.ignore_outgoing;
-  options.receives = what.receives;
-  options.ignore_outgoing = what.ignore_outgoing;
-  options.promiscuous = what.promiscuous;
+  options.filter.incoming_only = request.ignore_outgoing;
+  options.receives = request.receives;
+  options.ignore_outgoing = request.ignore_outgoing;
+  options.promiscuous = request.promiscuous;
   const auto made = open_packet_socket(*on, options);
   if (!made) return std::unexpected(made.error());
   if (auto locked = confine(made->get(), options); !locked) return locked;

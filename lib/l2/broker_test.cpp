@@ -63,18 +63,18 @@ class packet_broker_test : public veth_test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  static void send(const char* from, std::uint16_t ethertype) {
-    auto sender = raw_socket::create_bound(from, {.receives = false});
+  static void send(const char* bytes, std::uint16_t ethertype) {
+    auto sender = raw_socket::create_bound(bytes, {.receives = false});
     ASSERT_TRUE(sender && sender->send_to(mac_address::broadcast(), ethertype, {}));
   }
   // The errno with which that is refused.
-  static int bind_to(raw_socket& which, const char* name) {
+  static int bind_to(raw_socket& socket, const char* name) {
     const auto on = interface::query(name);
     const auto address = address_of(*on, ETH_P_ALL);
     const auto* const to = reinterpret_cast<const sockaddr*>(&address);
-    return ::bind(which.fd(), to, sizeof address) == 0 ? 0 : errno;
+    return ::bind(socket.fd(), to, sizeof address) == 0 ? 0 : errno;
   }
-  bool hears(raw_socket& on) { return on.receive_with_timeout(memory_, 100ms).has_value(); }
+  bool hears(raw_socket& socket) { return socket.receive_with_timeout(memory_, 100ms).has_value(); }
 
   std::vector<std::byte> memory_ = std::vector<std::byte>(2000);
 };

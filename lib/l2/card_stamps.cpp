@@ -47,31 +47,31 @@ std::map<card, std::weak_ptr<card_stamps>>& cards() {
 
 }  // namespace
 
-std::shared_ptr<card_stamps> card_stamps::on(const interface& on, wanted_stamps wanted) {
-  if (!wanted.received && !wanted.sent) return nullptr;
+std::shared_ptr<card_stamps> card_stamps::on(const interface& interface, wanted_stamps stamps) {
+  if (!stamps.received && !stamps.sent) return nullptr;
   struct stat space{};
   (void)::stat("/proc/thread-self/ns/net", &space);
-  const card which{space.st_ino, on.index};
+  const card which{space.st_ino, interface.index};
   const std::lock_guard guard(cards_lock);
   std::erase_if(cards(), [](const auto& one) { return one.second.expired(); });
   if (const auto found = cards().find(which); found != cards().end()) {
-    if (auto shared = found->second.lock()) return shared->add(wanted) ? shared : nullptr;
+    if (auto shared = found->second.lock()) return shared->add(stamps) ? shared : nullptr;
   }
   unique_fd asked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const auto before = read_config(asked.get(), on.index);
+  const auto before = read_config(asked.get(), interface.index);
   if (!before) return nullptr;
-  std::shared_ptr<card_stamps> made(new card_stamps(std::move(asked), on.index, *before));
-  if (!made->add(wanted)) return nullptr;
+  std::shared_ptr<card_stamps> made(new card_stamps(std::move(asked), interface.index, *before));
+  if (!made->add(stamps)) return nullptr;
   cards()[which] = made;
   return made;
 }
 
-bool card_stamps::add(wanted_stamps wanted) {
+bool card_stamps::add(wanted_stamps stamps) {
   const auto now = read_config(asked_.get(), index_);
   if (!now) return false;
   auto next = *now;
-  if (wanted.received) next.rx_filter = HWTSTAMP_FILTER_ALL;
-  if (wanted.sent && next.tx_type == HWTSTAMP_TX_OFF) next.tx_type = HWTSTAMP_TX_ON;
+  if (stamps.received) next.rx_filter = HWTSTAMP_FILTER_ALL;
+  if (stamps.sent && next.tx_type == HWTSTAMP_TX_OFF) next.tx_type = HWTSTAMP_TX_ON;
   const wanted_stamps changed{next.rx_filter != now->rx_filter, next.tx_type != now->tx_type};
   if (!changed.received && !changed.sent) return true;
   if (!write_config(asked_.get(), index_, next)) return false;

@@ -23,20 +23,21 @@ struct wanted_stamps {
 
 class card_stamps {
  public:
-  /// Has the card of `on` take the time of each frame of the wanted kind. What it does for the
-  /// other kind stays as it is, since PTP lives by it. This process's sockets on an interface share
-  /// the setting; the last one puts back what was there, unless somebody else has changed it
+  /// Has the card of `interface` take the time of each frame of the wanted kind. What it does for
+  /// the other kind stays as it is, since PTP lives by it. This process's sockets on an interface
+  /// share the setting; the last one puts back what was there, unless somebody else has changed it
   /// meanwhile. Null when nothing is wanted, the card cannot, or its driver does not tell what is
   /// set, or without CAP_NET_ADMIN.
-  [[nodiscard]] static std::shared_ptr<card_stamps> on(const interface& on, wanted_stamps wanted);
+  [[nodiscard]] static std::shared_ptr<card_stamps> on(const interface& interface,
+                                                       wanted_stamps stamps);
   card_stamps(const card_stamps&) = delete;
   card_stamps& operator=(const card_stamps&) = delete;
   ~card_stamps();
 
  private:
-  card_stamps(unique_fd asked, int index, const hwtstamp_config& before)
-      : asked_(std::move(asked)), index_(index), before_(before) {}
-  bool add(wanted_stamps wanted);
+  card_stamps(unique_fd fd, int index, const hwtstamp_config& before)
+      : asked_(std::move(fd)), index_(index), before_(before) {}
+  bool add(wanted_stamps stamps);
 
   unique_fd asked_;  // in the interface's network namespace
   int index_;

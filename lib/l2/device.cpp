@@ -23,8 +23,8 @@ clock::time_point limit_of(std::optional<std::chrono::milliseconds> timeout) {
   return timeout ? clock::now() + *timeout : clock::time_point::max();
 }
 
-result<bool> wait_until(const device& on, short events, clock::time_point limit) {
-  if (on.fd() < 0) return true;
+result<bool> wait_until(const device& device, short events, clock::time_point limit) {
+  if (device.fd() < 0) return true;
   for (;;) {
     timespec left{};
     const bool is_limited = limit != clock::time_point::max();
@@ -33,18 +33,19 @@ result<bool> wait_until(const device& on, short events, clock::time_point limit)
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(rest);
       left = {.tv_sec = seconds.count(), .tv_nsec = (rest - seconds).count()};
     }
-    pollfd asked{.fd = on.fd(), .events = events, .revents = 0};
+    pollfd asked{.fd = device.fd(), .events = events, .revents = 0};
     const int count = ::ppoll(&asked, 1, is_limited ? &left : nullptr, nullptr);
     if (count > 0) return true;
     if (count == 0) return false;
-    if (errno != EINTR) return system_failure(errno, "wait on interface " + on.link().name);
+    if (errno != EINTR) return system_failure(errno, "wait on interface " + device.link().name);
   }
 }
 
 }  // namespace
 
-back_off::back_off(const device& on, short events, std::optional<std::chrono::milliseconds> timeout)
-    : on_(on), events_(events), limit_(limit_of(timeout)), pause_(shortest_pause) {}
+back_off::back_off(const device& device, short events,
+                   std::optional<std::chrono::milliseconds> timeout)
+    : on_(device), events_(events), limit_(limit_of(timeout)), pause_(shortest_pause) {}
 
 result<bool> back_off::wait() {
   const auto now = clock::now();
@@ -64,47 +65,47 @@ result<bool> back_off::wait() {
   return true;
 }
 
-error no_room(std::size_t size, const interface& on, std::chrono::milliseconds timeout) {
+error no_room(std::size_t size, const interface& interface, std::chrono::milliseconds timeout) {
   return {.code = errc::timed_out,
-          .operation = "send a frame of " + std::to_string(size) + " bytes on " + on.name,
+          .operation = "send a frame of " + std::to_string(size) + " bytes on " + interface.name,
           .reason = "there was no room for it in " + std::to_string(timeout.count()) + " ms",
-          .remedy = "is its queueing discipline too slow? tc -s qdisc show dev " + on.name,
+          .remedy = "is its queueing discipline too slow? tc -s qdisc show dev " + interface.name,
           .offset = {}};
 }
 
-result<bool> wait_readable(const device& on, std::optional<std::chrono::milliseconds> timeout) {
-  return wait_until(on, POLLIN, limit_of(timeout));
+result<bool> wait_readable(const device& device, std::optional<std::chrono::milliseconds> timeout) {
+  return wait_until(device, POLLIN, limit_of(timeout));
 }
 
-result<bool> wait_writable(const device& on, std::optional<std::chrono::milliseconds> timeout) {
-  return wait_until(on, POLLOUT, limit_of(timeout));
+result<bool> wait_writable(const device& device, std::optional<std::chrono::milliseconds> timeout) {
+  return wait_until(device, POLLOUT, limit_of(timeout));
 }
 
-result<void> send_frame(device& over, byte_span frame,
+result<void> send_frame(device& device, byte_span frame,
                         std::optional<std::chrono::milliseconds> timeout) {
-  back_off room(over, POLLOUT, timeout);
+  back_off room(device, POLLOUT, timeout);
   for (;;) {
-    const auto taken = over.try_send({&frame, 1});
+    const auto taken = device.try_send({&frame, 1});
     if (!taken) return std::unexpected(taken.error());
     if (*taken == 1) return {};
     const auto waited = room.wait();
     if (!waited) return std::unexpected(waited.error());
-    if (!*waited) return std::unexpected(no_room(frame.size(), over.link(), *timeout));
+    if (!*waited) return std::unexpected(no_room(frame.size(), device.link(), *timeout));
   }
 }
 
-result<received_frame> receive_frame(device& from, mutable_byte_span memory,
+result<received_frame> receive_frame(device& device, mutable_byte_span memory,
                                      std::optional<std::chrono::milliseconds> timeout) {
-  back_off arrival(from, POLLIN, timeout);
+  back_off arrival(device, POLLIN, timeout);
   frame_slot slot{.memory = memory, .frame = {}};
   for (;;) {
-    const auto count = from.try_receive({&slot, 1});
+    const auto count = device.try_receive({&slot, 1});
     if (!count) return std::unexpected(count.error());
     if (*count == 1) return slot.frame;
     const auto waited = arrival.wait();
     if (!waited) return std::unexpected(waited.error());
     if (!*waited) {
-      return failure(errc::timed_out, "receive a frame on " + from.link().name,
+      return failure(errc::timed_out, "receive a frame on " + device.link().name,
                      "none came in " + std::to_string(timeout->count()) + " ms");
     }
   }

@@ -18,8 +18,8 @@ std::uint32_t beside(std::uint32_t what) { return static_cast<std::uint32_t>(SKF
 // Writes the program; jumps to the refusal are filled in at the end, where it stands.
 class assembler {
  public:
-  void load_word(std::uint32_t at) { put(BPF_LD | BPF_W | BPF_ABS, at); }
-  void load_half(std::uint32_t at) { put(BPF_LD | BPF_H | BPF_ABS, at); }
+  void load_word(std::uint32_t offset) { put(BPF_LD | BPF_W | BPF_ABS, offset); }
+  void load_half(std::uint32_t offset) { put(BPF_LD | BPF_H | BPF_ABS, offset); }
   void mask(std::uint32_t bits) { put(BPF_ALU | BPF_AND | BPF_K, bits); }
   /// Goes on when the accumulator is `value`, and refuses otherwise.
   void need(std::uint32_t value) { jump(value, 0, to_refusal); }
@@ -56,13 +56,13 @@ class assembler {
   std::vector<sock_filter> code_;
 };
 
-void need_address(assembler& out, std::uint32_t at, const mac_address& wanted) {
-  const auto& octets = wanted.octets();
+void need_address(assembler& out, std::uint32_t offset, const mac_address& address) {
+  const auto& octets = address.octets();
   const std::uint32_t high = std::uint32_t{octets[0]} << 24U | std::uint32_t{octets[1]} << 16U |
                              std::uint32_t{octets[2]} << 8U | octets[3];
-  out.load_word(at);
+  out.load_word(offset);
   out.need(high);
-  out.load_half(at + 4);
+  out.load_half(offset + 4);
   out.need(std::uint32_t{octets[4]} << 8U | octets[5]);
 }
 

@@ -24,17 +24,18 @@ std::string text_of(std::size_t slots) {
 
 }  // namespace
 
-std::size_t frame_ring::slot_size_for(const interface& on, const wishes& wanted) {
+std::size_t frame_ring::slot_size_for(const interface& interface, const wishes& wishes) {
   const auto frame =
-      wanted.frame_size != 0 ? wanted.frame_size : on.mtu + wire::ethernet_header_size;
+      wishes.frame_size != 0 ? wishes.frame_size : interface.mtu + wire::ethernet_header_size;
   // The kernel aligns the IP header behind the Ethernet header: up to 16 bytes more.
   return std::bit_ceil(TPACKET2_HDRLEN + 16 + wire::vlan_tag_size + frame);
 }
 
-result<frame_ring::slot_memory> frame_ring::make_slots(const raw_socket& of, const wishes& wanted) {
-  const auto size = slot_size_for(of.link(), wanted);
+result<frame_ring::slot_memory> frame_ring::make_slots(const raw_socket& socket,
+                                                       const wishes& wishes) {
+  const auto size = slot_size_for(socket.link(), wishes);
   const auto count =
-      wanted.memory == 0 ? wanted.slots : std::max(wanted.memory / size, least_slots);
+      wishes.memory == 0 ? wishes.slots : std::max(wishes.memory / size, least_slots);
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto block_size = std::max(size, page);
   const auto slots_a_block = block_size / size;
@@ -47,13 +48,13 @@ result<frame_ring::slot_memory> frame_ring::make_slots(const raw_socket& of, con
   shape.tp_block_nr = static_cast<unsigned>(blocks);
   shape.tp_frame_size = static_cast<unsigned>(size);
   shape.tp_frame_nr = static_cast<unsigned>(blocks * slots_a_block);
-  if (::setsockopt(of.fd(), SOL_PACKET, PACKET_RX_RING, &shape, sizeof shape) != 0) {
+  if (::setsockopt(socket.fd(), SOL_PACKET, PACKET_RX_RING, &shape, sizeof shape) != 0) {
     return system_failure(errno,
                           "make a receive ring of " + std::to_string(shape.tp_frame_nr) +
                               " slots of " + std::to_string(size) + " bytes",
                           "ask for fewer");
   }
-  auto memory = mapping::of(of.fd(), block_size * blocks, "the ring of " + of.link().name);
+  auto memory = mapping::of(socket.fd(), block_size * blocks, "the ring of " + socket.link().name);
   if (!memory) return std::unexpected(memory.error());
   return slot_memory{std::move(*memory), size, blocks * slots_a_block};
 }
@@ -102,10 +103,10 @@ result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
   return frame_ring(std::move(*made), std::move(*slots), wanted);
 }
 
-void frame_ring::update_link(const interface& now) {
+void frame_ring::update_link(const interface& interface) {
   const auto before = link();
-  socket_.update_link(now);
-  if (slot_size_for(now, wanted_) <= slots_.size) return;
+  socket_.update_link(interface);
+  if (slot_size_for(interface, wanted_) <= slots_.size) return;
   for (std::size_t which = 0; which < slots_.count; ++which) {
     const std::atomic_ref status(header_of(slot(which)).tp_status);
     if ((status.load(std::memory_order_acquire) & TP_STATUS_USER) != 0) ++lost_;

@@ -38,8 +38,8 @@ tpacket3_hdr& frame_header_of(std::byte* frame) { return *reinterpret_cast<tpack
 
 result<void> check(const packet_ring_options& options) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const auto refuse = [](const std::string& what, std::string remedy) {
-    return failure(errc::invalid_argument, "make a packet ring with " + what, {},
+  const auto refuse = [](const std::string& text, std::string remedy) {
+    return failure(errc::invalid_argument, "make a packet ring with " + text, {},
                    std::move(remedy));
   };
   if (options.block_size < page || (options.block_size & (options.block_size - 1)) != 0 ||
@@ -67,8 +67,8 @@ result<void> check(const packet_ring_options& options) {
                            "a send ring of " + std::to_string(options.send_slots) + " slots");
 }
 
-std::size_t send_slot_size(const interface& on) {
-  const std::size_t frame = on.mtu + wire::ethernet_header_size + wire::vlan_tag_size;
+std::size_t send_slot_size(const interface& interface) {
+  const std::size_t frame = interface.mtu + wire::ethernet_header_size + wire::vlan_tag_size;
   return std::bit_ceil(send_offset + frame);
 }
 
@@ -99,9 +99,9 @@ struct send_ring_shape {
   std::size_t block_count = 0;
 };
 
-send_ring_shape shape_of_send_ring(const interface& on, const packet_ring_options& options) {
+send_ring_shape shape_of_send_ring(const interface& interface, const packet_ring_options& options) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const auto slot = send_slot_size(on);
+  const auto slot = send_slot_size(interface);
   const auto block = std::max({slot, page, std::min(options.block_size, std::size_t{1} << 18U)});
   const auto slots_a_block = block / slot;
   return {slot, block, (options.send_slots + slots_a_block - 1) / slots_a_block};

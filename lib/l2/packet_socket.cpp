@@ -46,10 +46,10 @@ result<void> set_filter(int fd, const frame_filter& filter) {
   return set(fd, SOL_SOCKET, SO_ATTACH_FILTER, attached, "attach the frame filter");
 }
 
-result<void> set_timestamps(int fd, const interface& on, const raw_socket_options& options) {
+result<void> set_timestamps(int fd, const interface& interface, const raw_socket_options& options) {
   const auto received = options.receives ? options.timestamps : timestamping::off;
   const auto sent = options.send_timestamps;
-  const auto what = "ask for timestamps on " + on.name;
+  const auto what = "ask for timestamps on " + interface.name;
   int flags = 0;
   if (received != timestamping::off) flags |= SOF_TIMESTAMPING_RX_SOFTWARE;
   // The number of each, and not its bytes.
@@ -70,10 +70,10 @@ result<void> set_timestamps(int fd, const interface& on, const raw_socket_option
 }
 
 // SO_TXTIME, with word of what is dropped.
-result<void> set_send_times(int fd, const interface& on, send_clock by) {
-  const sock_txtime wanted{.clockid = by == send_clock::tai ? CLOCK_TAI : CLOCK_MONOTONIC,
+result<void> set_send_times(int fd, const interface& interface, send_clock clock) {
+  const sock_txtime wanted{.clockid = clock == send_clock::tai ? CLOCK_TAI : CLOCK_MONOTONIC,
                            .flags = SOF_TXTIME_REPORT_ERRORS};
-  auto done = set(fd, SOL_SOCKET, SO_TXTIME, wanted, "send frames at a time on " + on.name);
+  auto done = set(fd, SOL_SOCKET, SO_TXTIME, wanted, "send frames at a time on " + interface.name);
   if (done) return done;
   if (done.error().sys_errno == EPERM) {
     done.error().remedy = "run it as root, grant it CAP_NET_ADMIN, or use the monotonic clock";
@@ -84,10 +84,11 @@ result<void> set_send_times(int fd, const interface& on, send_clock by) {
   return done;
 }
 
-result<void> set_sending_options(int fd, const interface& on, const raw_socket_options& options) {
-  if (auto done = set_timestamps(fd, on, options); !done) return done;
+result<void> set_sending_options(int fd, const interface& interface,
+                                 const raw_socket_options& options) {
+  if (auto done = set_timestamps(fd, interface, options); !done) return done;
   if (options.send_times) {
-    if (auto done = set_send_times(fd, on, *options.send_times); !done) return done;
+    if (auto done = set_send_times(fd, interface, *options.send_times); !done) return done;
   }
   if (options.qdisc_bypass) {
     auto done = set(fd, SOL_PACKET, PACKET_QDISC_BYPASS, 1, "bypass the queueing discipline");
@@ -120,9 +121,9 @@ result<void> set_reception(int fd, const raw_socket_options& options) {
 }
 
 // A filter that no frame can pass is a mistake.
-result<void> check_filter(const frame_filter& filter, const interface& on) {
+result<void> check_filter(const frame_filter& filter, const interface& interface) {
   const auto refuse = [&](std::string reason, std::string remedy) {
-    return failure(errc::invalid_argument, "filter frames on " + on.name, std::move(reason),
+    return failure(errc::invalid_argument, "filter frames on " + interface.name, std::move(reason),
                    std::move(remedy));
   };
   if (filter.untagged && filter.vlan_id) {
@@ -144,8 +145,9 @@ result<void> check_filter(const frame_filter& filter, const interface& on) {
   return {};
 }
 
-result<void> set_receiving_options(int fd, const interface& on, const raw_socket_options& options) {
-  if (auto good = check_filter(options.filter, on); !good) return good;
+result<void> set_receiving_options(int fd, const interface& interface,
+                                   const raw_socket_options& options) {
+  if (auto good = check_filter(options.filter, interface); !good) return good;
   auto filter = options.filter;
   filter.incoming_only = filter.incoming_only || (options.ignore_outgoing && options.share);
   if (auto done = set_filter(fd, filter); !done) return done;
@@ -157,41 +159,41 @@ result<void> set_receiving_options(int fd, const interface& on, const raw_socket
   return set_reception(fd, options);
 }
 
-result<void> share(int fd, const fanout& how) {
+result<void> share(int fd, const fanout& fanout) {
   constexpr int modes[] = {PACKET_FANOUT_HASH,     PACKET_FANOUT_LB,  PACKET_FANOUT_CPU,
                            PACKET_FANOUT_ROLLOVER, PACKET_FANOUT_RND, PACKET_FANOUT_QM,
                            PACKET_FANOUT_EBPF};
-  const unsigned mode = static_cast<unsigned>(modes[static_cast<std::size_t>(how.how)]) |
-                        (how.defragment ? PACKET_FANOUT_FLAG_DEFRAG : 0U) |
-                        (how.is_new ? PACKET_FANOUT_FLAG_UNIQUEID : 0U);
-  if (how.is_new && how.group != 0) {
+  const unsigned mode = static_cast<unsigned>(modes[static_cast<std::size_t>(fanout.how)]) |
+                        (fanout.defragment ? PACKET_FANOUT_FLAG_DEFRAG : 0U) |
+                        (fanout.is_new ? PACKET_FANOUT_FLAG_UNIQUEID : 0U);
+  if (fanout.is_new && fanout.group != 0) {
     return failure(errc::invalid_argument,
-                   "make fanout group " + std::to_string(how.group) + " as a new one",
+                   "make fanout group " + std::to_string(fanout.group) + " as a new one",
                    "the kernel chooses its number", "give group 0");
   }
-  auto joined = set(fd, SOL_PACKET, PACKET_FANOUT, static_cast<int>(mode << 16U | how.group),
-                    "join fanout group " + std::to_string(how.group));
+  auto joined = set(fd, SOL_PACKET, PACKET_FANOUT, static_cast<int>(mode << 16U | fanout.group),
+                    "join fanout group " + std::to_string(fanout.group));
   if (!joined && joined.error().sys_errno == EINVAL) {
     joined.error().remedy =
         "all sockets of a group have the same interface and mode: use those, or another group";
   }
-  if (!joined || how.how != fanout::mode::program) return joined;
-  return set(fd, SOL_PACKET, PACKET_FANOUT_DATA, how.program_fd,
-             "have program " + std::to_string(how.program_fd) + " share frames out");
+  if (!joined || fanout.how != fanout::mode::program) return joined;
+  return set(fd, SOL_PACKET, PACKET_FANOUT_DATA, fanout.program_fd,
+             "have program " + std::to_string(fanout.program_fd) + " share frames out");
 }
 
-result<void> join_groups(int fd, const interface& on, const raw_socket_options& options) {
+result<void> join_groups(int fd, const interface& interface, const raw_socket_options& options) {
   for (const auto& group : options.multicast) {
-    if (auto done = set_membership(fd, on, &group, true); !done) return done;
+    if (auto done = set_membership(fd, interface, &group, true); !done) return done;
   }
   return options.share ? share(fd, *options.share) : result<void>{};
 }
 
 }  // namespace
 
-result<void> replace_filter(int fd, const interface& on, const frame_filter& by) {
-  if (auto good = check_filter(by, on); !good) return good;
-  if (!by.takes_all()) return set_filter(fd, by);
+result<void> replace_filter(int fd, const interface& interface, const frame_filter& filter) {
+  if (auto good = check_filter(filter, interface); !good) return good;
+  if (!filter.takes_all()) return set_filter(fd, filter);
   const int none = 0;
   auto done = set(fd, SOL_SOCKET, SO_DETACH_FILTER, none, "take the frame filter away");
   // It had none.
@@ -199,9 +201,10 @@ result<void> replace_filter(int fd, const interface& on, const frame_filter& by)
   return done;
 }
 
-result<void> set_membership(int fd, const interface& on, const mac_address* group, bool is_member) {
+result<void> set_membership(int fd, const interface& interface, const mac_address* group,
+                            bool is_member) {
   packet_mreq membership{};
-  membership.mr_ifindex = on.index;
+  membership.mr_ifindex = interface.index;
   membership.mr_type = group != nullptr ? PACKET_MR_MULTICAST : PACKET_MR_PROMISC;
   if (group != nullptr) {
     membership.mr_alen = mac_address::size;
@@ -209,8 +212,8 @@ result<void> set_membership(int fd, const interface& on, const mac_address* grou
   }
   const std::string verb = is_member ? "join group " : "leave group ";
   auto what = group != nullptr
-                  ? verb + group->text() + " on " + on.name
-                  : "make " + on.name + (is_member ? "" : " no longer") + " promiscuous";
+                  ? verb + group->text() + " on " + interface.name
+                  : "make " + interface.name + (is_member ? "" : " no longer") + " promiscuous";
   return set(fd, SOL_PACKET, is_member ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP, membership,
              std::move(what));
 }
@@ -223,53 +226,56 @@ result<void> set_send_buffer(int fd, std::size_t bytes) {
   return set_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, bytes, "set the send buffer");
 }
 
-sockaddr_ll address_of(const interface& on, std::uint16_t protocol) {
+sockaddr_ll address_of(const interface& interface, std::uint16_t protocol) {
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(protocol);
-  address.sll_ifindex = on.index;
+  address.sll_ifindex = interface.index;
   return address;
 }
 
-result<unique_fd> open_packet_socket(const interface& on, const raw_socket_options& options) {
+result<unique_fd> open_packet_socket(const interface& interface,
+                                     const raw_socket_options& options) {
   // Protocol 0 until it is bound. A socket that is opened for all protocols hears every interface
   // first, and taking that back waits for all processors: 16 ms instead of 34 us.
   unique_fd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
   if (!fd) {
     const int code = errno;
-    return system_failure(code, "open a raw socket on " + on.name,
+    return system_failure(code, "open a raw socket on " + interface.name,
                           code == EPERM ? std::string(grant) : "");
   }
-  if (auto done = set_sending_options(fd.get(), on, options); !done) {
+  if (auto done = set_sending_options(fd.get(), interface, options); !done) {
     return std::unexpected(done.error());
   }
   if (options.receives) {
-    if (auto done = set_receiving_options(fd.get(), on, options); !done) {
+    if (auto done = set_receiving_options(fd.get(), interface, options); !done) {
       return std::unexpected(done.error());
     }
   }
   return fd;
 }
 
-result<void> bind_packet_socket(int fd, const interface& on, const raw_socket_options& options) {
+result<void> bind_packet_socket(int fd, const interface& interface,
+                                const raw_socket_options& options) {
   // All protocols, since the kernel takes VLAN tags away before it looks for one protocol's
   // sockets; the filter does the choosing.
-  const auto address = address_of(on, options.receives ? ETH_P_ALL : 0);
+  const auto address = address_of(interface, options.receives ? ETH_P_ALL : 0);
   if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return std::unexpected(packet_error(errno, "bind a raw socket to", on));
+    return std::unexpected(packet_error(errno, "bind a raw socket to", interface));
   }
   if (!options.receives) return {};
   if (options.promiscuous) {
-    if (auto done = set_membership(fd, on, nullptr, true); !done) return done;
+    if (auto done = set_membership(fd, interface, nullptr, true); !done) return done;
   }
-  return join_groups(fd, on, options);
+  return join_groups(fd, interface, options);
 }
 
-result<void> set_adopted_options(int fd, const interface& on, const raw_socket_options& options) {
-  if (auto done = set_sending_options(fd, on, options); !done) return done;
+result<void> set_adopted_options(int fd, const interface& interface,
+                                 const raw_socket_options& options) {
+  if (auto done = set_sending_options(fd, interface, options); !done) return done;
   if (!options.receives) return {};
   if (auto done = set_reception(fd, options); !done) return done;
-  return join_groups(fd, on, options);
+  return join_groups(fd, interface, options);
 }
 
 result<void> confine(int fd, const raw_socket_options& options) {
@@ -282,13 +288,13 @@ result<void> confine(int fd, const raw_socket_options& options) {
   return set(fd, SOL_SOCKET, SO_LOCK_FILTER, 1, "lock a socket's filter");
 }
 
-result<void> seclude(int fd, const interface& on, const raw_socket_options& options) {
+result<void> seclude(int fd, const interface& interface, const raw_socket_options& options) {
   if (!options.receives) {
     // A group is for sockets that receive. By no protocol but this one, which the kernel leaves out
     // of what it sends.
-    const auto address = address_of(on, ETH_P_ALL);
+    const auto address = address_of(interface, ETH_P_ALL);
     if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      return std::unexpected(packet_error(errno, "bind a raw socket to", on));
+      return std::unexpected(packet_error(errno, "bind a raw socket to", interface));
     }
   }
   constexpr int ignore_outgoing =
@@ -304,33 +310,33 @@ result<void> check_ring_socket(const raw_socket_options& options) {
                  "use raw_socket, which has them");
 }
 
-result<void> check_ring_memory(std::size_t count, std::size_t size, const std::string& what) {
+result<void> check_ring_memory(std::size_t count, std::size_t size, const std::string& text) {
   const auto machine = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) *
                        static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto most = std::min(most_ring_memory, machine / 2);
   if (size != 0 && count <= most / size) return {};
   return failure(
-      errc::limit_exceeded, "make " + what,
+      errc::limit_exceeded, "make " + text,
       "the memory of a socket's rings is at most " + std::to_string(most >> 20U) + " MiB here",
       "ask for less");
 }
 
-error packet_error(int sys_errno, std::string_view what, const interface& on) {
+error packet_error(int sys_errno, std::string_view text, const interface& interface) {
   std::string remedy;
   switch (sys_errno) {
     case EPERM: remedy = grant; break;
     case EMSGSIZE:
-      remedy = "its MTU was " + std::to_string(on.mtu) +
-               ": send less at once or raise it (ip link set " + on.name + " mtu N)";
+      remedy = "its MTU was " + std::to_string(interface.mtu) +
+               ": send less at once or raise it (ip link set " + interface.name + " mtu N)";
       break;
     case EINVAL:
-      if (what.starts_with("send"))
+      if (text.starts_with("send"))
         remedy = "begin with both addresses and the EtherType, 14 bytes";
       break;
-    case ENETDOWN: remedy = "set it up: ip link set " + on.name + " up"; break;
+    case ENETDOWN: remedy = "set it up: ip link set " + interface.name + " up"; break;
     case ENXIO:
     case ENODEV:
-      if (on.index == 0) {
+      if (interface.index == 0) {
         remedy = "say through which interface: this socket is of all";
         break;
       }
@@ -339,36 +345,37 @@ error packet_error(int sys_errno, std::string_view what, const interface& on) {
       break;
     default: break;
   }
-  return system_error(sys_errno, std::string(what) + " " + on.name, std::move(remedy));
+  return system_error(sys_errno, std::string(text) + " " + interface.name, std::move(remedy));
 }
 
-error packet_error(int fd, int sys_errno, std::string_view what, interface on) {
+error packet_error(int fd, int sys_errno, std::string_view text, interface interface) {
   ifreq request{};
-  request.ifr_ifindex = on.index;
+  request.ifr_ifindex = interface.index;
   // Asked of the socket, which may be in another network namespace than this thread.
-  if (::ioctl(fd, SIOCGIFNAME, &request) == 0) on.name = request.ifr_name;
-  return packet_error(sys_errno, what, on);
+  if (::ioctl(fd, SIOCGIFNAME, &request) == 0) interface.name = request.ifr_name;
+  return packet_error(sys_errno, text, interface);
 }
 
-result<void> add_statistics(int fd, bool is_v3, const interface& on, device_statistics& to) {
+result<void> add_statistics(int fd, bool is_v3, const interface& interface,
+                            device_statistics& statistics) {
   tpacket_stats_v3 counted{};
   socklen_t size = is_v3 ? sizeof(tpacket_stats_v3) : sizeof(tpacket_stats);
   if (::getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &counted, &size) != 0) {
-    return std::unexpected(packet_error(errno, "count the frames of", on));
+    return std::unexpected(packet_error(errno, "count the frames of", interface));
   }
   // The kernel counts a dropped frame as a packet too.
-  to.received += counted.tp_packets - counted.tp_drops;
-  to.dropped += counted.tp_drops;
+  statistics.received += counted.tp_packets - counted.tp_drops;
+  statistics.dropped += counted.tp_drops;
   return {};
 }
 
-std::optional<error> take_socket_error(int fd, const interface& on, bool& down) {
+std::optional<error> take_socket_error(int fd, const interface& interface, bool& down) {
   int code = 0;
   socklen_t size = sizeof code;
   ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size);
   if (code == 0 && !(down && is_removed(fd))) return std::nullopt;
   down = down || code == ENETDOWN;
-  return packet_error(fd, code == 0 ? ENODEV : code, "receive on", on);
+  return packet_error(fd, code == 0 ? ENODEV : code, "receive on", interface);
 }
 
 bool is_removed(int fd) {

@@ -64,20 +64,20 @@ aside read_control(msghdr& header) {
 }
 
 // The frame was received four bytes into `memory`; `size` is its size on the wire.
-received_frame assemble(mutable_byte_span memory, std::size_t size, aside beside,
-                        const sockaddr_ll& from) {
+received_frame assemble(mutable_byte_span memory, std::size_t size, aside aside,
+                        const sockaddr_ll& address) {
   const auto room = memory.size() - wire::vlan_tag_size;
   auto bytes = memory.subspan(wire::vlan_tag_size, std::min(size, room));
   received_frame made{.bytes = {},
                       .wire_size = size,
-                      .type = packet_type_of(from.sll_pkttype),
-                      .time_ns = beside.time_ns,
-                      .interface_index = from.sll_ifindex,
-                      .is_card_time = beside.is_card_time};
-  if (beside.tag) {
+                      .type = packet_type_of(address.sll_pkttype),
+                      .time_ns = aside.time_ns,
+                      .interface_index = address.sll_ifindex,
+                      .is_card_time = aside.is_card_time};
+  if (aside.tag) {
     const auto whole = memory.first(bytes.size() + wire::vlan_tag_size);
     // Refused only when the slot has no room for a header.
-    if (wire::insert_tag(whole, *beside.tag)) {
+    if (wire::insert_tag(whole, *aside.tag)) {
       bytes = whole;
       made.wire_size += wire::vlan_tag_size;
     }
@@ -185,14 +185,14 @@ result<void> raw_socket::send_raw(byte_span frame, const interface& through) {
 }
 
 result<void> raw_socket::send_raw_to(byte_span frame, const interface& through,
-                                     const sockaddr_ll* to,
+                                     const sockaddr_ll* address,
                                      std::optional<std::chrono::milliseconds> timeout) {
-  const socklen_t size = to == nullptr ? 0 : sizeof *to;
+  const socklen_t size = address == nullptr ? 0 : sizeof *address;
   const int how = timeout ? MSG_DONTWAIT : 0;
   std::optional<back_off> room;  // most frames need none
   for (;;) {
     const auto sent = ::sendto(fd_.get(), frame.data(), frame.size(), how,
-                               reinterpret_cast<const sockaddr*>(to), size);
+                               reinterpret_cast<const sockaddr*>(address), size);
     if (sent >= 0) return {};
     if (errno == EINTR) continue;
     if (!is_wait(errno) && errno != ENOBUFS) {
@@ -310,11 +310,11 @@ result<void> raw_socket::leave(const mac_address& group) {
   return set_membership(fd_.get(), link_, &group, false);
 }
 
-result<void> raw_socket::set_promiscuous(bool is) {
+result<void> raw_socket::set_promiscuous(bool enabled) {
   if (auto may = may_change("change the mode of", true); !may) return may;
-  if (is == is_promiscuous_) return {};
-  auto done = set_membership(fd_.get(), link_, nullptr, is);
-  if (done) is_promiscuous_ = is;
+  if (enabled == is_promiscuous_) return {};
+  auto done = set_membership(fd_.get(), link_, nullptr, enabled);
+  if (done) is_promiscuous_ = enabled;
   return done;
 }
 
@@ -327,9 +327,9 @@ result<void> raw_socket::set_send_buffer(std::size_t bytes) {
   return l2::set_send_buffer(fd_.get(), bytes);
 }
 
-result<void> raw_socket::may_change(std::string_view what, bool needs_interface) const {
+result<void> raw_socket::may_change(std::string_view text, bool needs_interface) const {
   const auto refuse = [&](std::string reason, std::string remedy) {
-    return failure(errc::invalid_argument, std::string(what) + " " + link_.name, std::move(reason),
+    return failure(errc::invalid_argument, std::string(text) + " " + link_.name, std::move(reason),
                    std::move(remedy));
   };
   if (!receives_) return refuse("this socket only sends", "open one that receives");

@@ -38,13 +38,13 @@ class raw_socket_test : public veth_test {
     return std::move(*made);
   }
   /// The next frame as a value; nothing within a short while is an empty one.
-  std::optional<ethernet> hear(raw_socket& on, std::chrono::milliseconds limit = patience) {
-    last_ = on.receive_with_timeout(memory_, limit).value_or(received_frame{});
+  std::optional<ethernet> hear(raw_socket& socket, std::chrono::milliseconds limit = patience) {
+    last_ = socket.receive_with_timeout(memory_, limit).value_or(received_frame{});
     const auto view = ethernet_view::parse(last_.bytes);
     if (!view) return std::nullopt;
     return ethernet::copy_of(*view);
   }
-  bool is_silent(raw_socket& on) { return !hear(on, 50ms); }
+  bool is_silent(raw_socket& socket) { return !hear(socket, 50ms); }
 
   std::vector<std::byte> memory_ = std::vector<std::byte>(70000);
   received_frame last_;
@@ -158,10 +158,10 @@ TEST_F(raw_socket_test, groups_and_modes_change_while_the_socket_is_open) {
 }
 
 TEST_F(raw_socket_test, buffers_change_while_the_socket_is_open) {
-  const auto size_of = [](const raw_socket& of, int which) {
+  const auto size_of = [](const raw_socket& socket, int index) {
     int size = 0;
     socklen_t length = sizeof size;
-    ::getsockopt(of.fd(), SOL_SOCKET, which, &size, &length);
+    ::getsockopt(socket.fd(), SOL_SOCKET, index, &size, &length);
     return size / 2;  // the kernel doubles it, for what it keeps beside
   };
   auto b = open("vethB");

@@ -24,14 +24,15 @@ template <class Word>
   return true;
 }
 
-/// The frame whose header (tpacket2_hdr or tpacket3_hdr) begins at `at`, with the tag that the
+/// The frame whose header (tpacket2_hdr or tpacket3_hdr) begins at `bytes`, with the tag that the
 /// kernel took out, which is `tpid` and `tci` of that header, back in its place.
 template <class Header>
-[[nodiscard]] received_frame read_ring_frame(std::byte* at, std::uint16_t tpid, std::uint32_t tci) {
-  const auto& header = *reinterpret_cast<const Header*>(at);
-  std::byte* const first = at + header.tp_mac;
+[[nodiscard]] received_frame read_ring_frame(std::byte* bytes, std::uint16_t tpid,
+                                             std::uint32_t tci) {
+  const auto& header = *reinterpret_cast<const Header*>(bytes);
+  std::byte* const first = bytes + header.tp_mac;
   const auto* const address =
-      reinterpret_cast<const sockaddr_ll*>(at + TPACKET_ALIGN(sizeof(Header)));
+      reinterpret_cast<const sockaddr_ll*>(bytes + TPACKET_ALIGN(sizeof(Header)));
   received_frame frame{.bytes = {first, header.tp_snaplen},
                        .wire_size = header.tp_len,
                        .type = packet_type_of(address->sll_pkttype),

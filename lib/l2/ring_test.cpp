@@ -23,10 +23,10 @@ std::vector<std::byte> bytes_of(std::size_t count, int first) {
 }
 
 // Tagged in all ways, and of all sizes.
-std::vector<ethernet> samples(const mac_address& to, const mac_address& from) {
+std::vector<ethernet> samples(const mac_address& address, const mac_address& source) {
   std::vector<ethernet> made;
   for (int i = 0; i < 200; ++i) {
-    ethernet each{to, from, {}, type, bytes_of(46 + static_cast<std::size_t>(i) * 7, i)};
+    ethernet each{address, source, {}, type, bytes_of(46 + static_cast<std::size_t>(i) * 7, i)};
     const vlan_tci tci{static_cast<std::uint8_t>(i % 8), i % 3 == 0,
                        static_cast<std::uint16_t>(i % 4095)};
     if (i % 4 == 1) each.tags = {{0x8100, tci}};
@@ -45,9 +45,9 @@ class ring_test : public veth_test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  static void send_all(device& over, const std::vector<ethernet>& frames) {
+  static void send_all(device& device, const std::vector<ethernet>& frames) {
     for (const auto& each : frames) {
-      const auto sent = send_frame(over, *each.build());
+      const auto sent = send_frame(device, *each.build());
       ASSERT_TRUE(sent) << describe(sent.error());
     }
   }

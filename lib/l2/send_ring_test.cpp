@@ -24,9 +24,9 @@ class send_ring_test : public veth_test {
         made(raw_socket::create_bound("vethB", {.filter = {.ethertype = ring_type}})));
   }
   template <class Value>
-  static Value made(result<Value> of) {
-    if (!of) throw std::runtime_error(describe(of.error()));
-    return std::move(*of);
+  static Value made(result<Value> value) {
+    if (!value) throw std::runtime_error(describe(value.error()));
+    return std::move(*value);
   }
   // A frame with a number, `size` bytes long.
   std::vector<std::byte> numbered(std::uint8_t number, std::size_t size = 60) {

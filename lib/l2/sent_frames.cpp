@@ -23,9 +23,9 @@ std::uint64_t in_nanoseconds(const timespec& time) {
 }
 
 template <class Value>
-Value value_in(const cmsghdr& of) {
+Value value_in(const cmsghdr& cmsghdr) {
   Value made{};
-  std::memcpy(&made, CMSG_DATA(&of), sizeof made);
+  std::memcpy(&made, CMSG_DATA(&cmsghdr), sizeof made);
   return made;
 }
 

@@ -27,12 +27,12 @@ class sent_frames_test : public veth_test {
     return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   }
   /// Waits for it: a veth tells at once, other drivers later.
-  static std::optional<sent_frame> told(raw_socket& on) {
+  static std::optional<sent_frame> told(raw_socket& socket) {
     for (int i = 0; i < 200; ++i) {
-      auto found = on.try_sent();
+      auto found = socket.try_sent();
       if (!found) throw std::runtime_error(describe(found.error()));
       if (*found) return *found;
-      pollfd ready{on.fd(), 0, 0};
+      pollfd ready{socket.fd(), 0, 0};
       ::poll(&ready, 1, 10);
     }
     return std::nullopt;

@@ -20,8 +20,8 @@ bounded_count count_of(const wire::netlink_attributes& all, std::uint16_t now, s
   return {.now = number_of(all, now), .most = number_of(all, most)};
 }
 
-void put(wire::netlink_writer& to, std::uint16_t type, std::optional<std::uint32_t> value) {
-  if (value) to.put_number(type, *value);
+void put(wire::netlink_writer& writer, std::uint16_t type, std::optional<std::uint32_t> value) {
+  if (value) writer.put_number(type, *value);
 }
 
 /// The names of the bits that are set. Only the long form has names, which is what is sent to those
@@ -37,8 +37,8 @@ std::vector<std::string_view> set_bits(const wire::netlink_attributes& bitset) {
   return names;
 }
 
-bool holds(const std::vector<std::string_view>& names, std::string_view wanted) {
-  return std::ranges::find(names, wanted) != names.end();
+bool holds(const std::vector<std::string_view>& names, std::string_view text) {
+  return std::ranges::find(names, text) != names.end();
 }
 
 }  // namespace
@@ -62,9 +62,9 @@ wire::netlink_writer ethtool::request(std::uint8_t command, std::uint16_t header
   return made;
 }
 
-result<wire::netlink_attributes> ethtool::ask(wire::netlink_writer& request, std::string_view what,
+result<wire::netlink_attributes> ethtool::ask(wire::netlink_writer& request, std::string_view text,
                                               std::string_view interface_name) {
-  const auto operation = std::string(what) + " '" + std::string(interface_name) + "'";
+  const auto operation = std::string(text) + " '" + std::string(interface_name) + "'";
   const auto reply = on_.over().ask(request, operation);
   if (!reply) return std::unexpected(reply.error());
   if (reply->is(wire::netlink_control::error)) return wire::netlink_attributes();
@@ -84,12 +84,12 @@ result<interface_rings> ethtool::rings(std::string_view interface_name) {
       .tx = count_of(*told, ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX)};
 }
 
-result<void> ethtool::set_rings(std::string_view interface_name, const ring_change& to) {
+result<void> ethtool::set_rings(std::string_view interface_name, const ring_change& change) {
   auto asked = request(ETHTOOL_MSG_RINGS_SET, ETHTOOL_A_RINGS_HEADER, interface_name);
-  put(asked, ETHTOOL_A_RINGS_RX, to.rx);
-  put(asked, ETHTOOL_A_RINGS_RX_MINI, to.rx_mini);
-  put(asked, ETHTOOL_A_RINGS_RX_JUMBO, to.rx_jumbo);
-  put(asked, ETHTOOL_A_RINGS_TX, to.tx);
+  put(asked, ETHTOOL_A_RINGS_RX, change.rx);
+  put(asked, ETHTOOL_A_RINGS_RX_MINI, change.rx_mini);
+  put(asked, ETHTOOL_A_RINGS_RX_JUMBO, change.rx_jumbo);
+  put(asked, ETHTOOL_A_RINGS_TX, change.tx);
   const auto told = ask(asked, "set the rings of", interface_name);
   if (!told) return std::unexpected(told.error());
   return {};
@@ -107,12 +107,12 @@ result<interface_channels> ethtool::channels(std::string_view interface_name) {
           count_of(*told, ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX)};
 }
 
-result<void> ethtool::set_channels(std::string_view interface_name, const channel_change& to) {
+result<void> ethtool::set_channels(std::string_view interface_name, const channel_change& change) {
   auto asked = request(ETHTOOL_MSG_CHANNELS_SET, ETHTOOL_A_CHANNELS_HEADER, interface_name);
-  put(asked, ETHTOOL_A_CHANNELS_RX_COUNT, to.rx);
-  put(asked, ETHTOOL_A_CHANNELS_TX_COUNT, to.tx);
-  put(asked, ETHTOOL_A_CHANNELS_OTHER_COUNT, to.other);
-  put(asked, ETHTOOL_A_CHANNELS_COMBINED_COUNT, to.combined);
+  put(asked, ETHTOOL_A_CHANNELS_RX_COUNT, change.rx);
+  put(asked, ETHTOOL_A_CHANNELS_TX_COUNT, change.tx);
+  put(asked, ETHTOOL_A_CHANNELS_OTHER_COUNT, change.other);
+  put(asked, ETHTOOL_A_CHANNELS_COMBINED_COUNT, change.combined);
   const auto told = ask(asked, "set the channels of", interface_name);
   if (!told) return std::unexpected(told.error());
   return {};
@@ -159,10 +159,10 @@ result<std::vector<interface_feature>> ethtool::features(std::string_view interf
 }
 
 result<void> ethtool::set_features(std::string_view interface_name,
-                                   std::span<const feature_change> to) {
+                                   std::span<const feature_change> changes) {
   auto asked = request(ETHTOOL_MSG_FEATURES_SET, ETHTOOL_A_FEATURES_HEADER, interface_name);
   asked.open_nest(ETHTOOL_A_FEATURES_WANTED).open_nest(ETHTOOL_A_BITSET_BITS);
-  for (const auto& each : to) {
+  for (const auto& each : changes) {
     asked.open_nest(ETHTOOL_A_BITSET_BITS_BIT).put_text(ETHTOOL_A_BITSET_BIT_NAME, each.name);
     if (each.to) asked.put(ETHTOOL_A_BITSET_BIT_VALUE, {});
     asked.close_nest();

@@ -17,8 +17,8 @@ class ethtool_test : public l2::veth_test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  static interface_feature feature(ethtool& on, std::string_view name) {
-    const auto all = on.features("vethA");
+  static interface_feature feature(ethtool& ethtool, std::string_view name) {
+    const auto all = ethtool.features("vethA");
     if (!all) throw std::runtime_error(describe(all.error()));
     const auto found = std::ranges::find(*all, name, &interface_feature::name);
     if (found == all->end()) throw std::runtime_error("no " + std::string(name));

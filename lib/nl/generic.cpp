@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::uint8_t controller_version = 2;
 
-generic_operation operation_of(wire::netlink_attributes said) {
+generic_operation operation_of(wire::netlink_attributes attributes) {
   generic_operation made;
   std::uint32_t flags = 0;
-  for (const auto& each : said) {
+  for (const auto& each : attributes) {
     if (each.type() == CTRL_ATTR_OP_ID) made.command = each.number<std::uint32_t>().value_or(0);
     if (each.type() == CTRL_ATTR_OP_FLAGS) flags = each.number<std::uint32_t>().value_or(0);
   }
@@ -30,9 +30,9 @@ generic_operation operation_of(wire::netlink_attributes said) {
   return made;
 }
 
-generic_group group_of(wire::netlink_attributes said) {
+generic_group group_of(wire::netlink_attributes attributes) {
   generic_group made;
-  for (const auto& each : said) {
+  for (const auto& each : attributes) {
     if (each.type() == CTRL_ATTR_MCAST_GRP_NAME) made.name = each.text();
     if (each.type() == CTRL_ATTR_MCAST_GRP_ID) {
       made.id = each.number<std::uint32_t>().value_or(0);
@@ -43,8 +43,8 @@ generic_group group_of(wire::netlink_attributes said) {
 
 generic_family family_of(const wire::genl_message& message) {
   generic_family made;
-  const auto number = [](const wire::netlink_attribute& of) {
-    return of.number<std::uint32_t>().value_or(0);
+  const auto number = [](const wire::netlink_attribute& attribute) {
+    return attribute.number<std::uint32_t>().value_or(0);
   };
   for (const auto& each : message.attributes) {
     switch (each.type()) {
@@ -70,22 +70,22 @@ generic_family family_of(const wire::genl_message& message) {
 }
 
 // The kernel names an operation by its do; one that can only be dumped is 0 there (Linux 6.18).
-void name_dump_only(const generic_family& of, family_policy& told) {
-  const auto unnamed = told.operations.find(0);
-  if (unnamed == told.operations.end()) return;
-  for (const auto& each : of.operations) {
+void name_dump_only(const generic_family& family, family_policy& policy) {
+  const auto unnamed = policy.operations.find(0);
+  if (unnamed == policy.operations.end()) return;
+  for (const auto& each : family.operations) {
     if (each.can_dump && !each.can_do && each.has_policy &&
-        !told.operations.contains(each.command)) {
-      told.operations[each.command] = unnamed->second;
+        !policy.operations.contains(each.command)) {
+      policy.operations[each.command] = unnamed->second;
     }
   }
-  told.operations.erase(0);
+  policy.operations.erase(0);
 }
 
 }  // namespace
 
-const generic_group* generic_family::find_group(std::string_view wanted) const {
-  const auto found = std::ranges::find(groups, wanted, &generic_group::name);
+const generic_group* generic_family::find_group(std::string_view text) const {
+  const auto found = std::ranges::find(groups, text, &generic_group::name);
   return found == groups.end() ? nullptr : &*found;
 }
 
@@ -148,19 +148,19 @@ result<std::vector<generic_family>> generic::families() {
   return all;
 }
 
-result<family_policy> generic::policy(const generic_family& of) {
+result<family_policy> generic::policy(const generic_family& family) {
   family_policy told;
   auto request = over_.request();
   wire::begin_genl(request, GENL_ID_CTRL, wire::netlink_flag::request | wire::netlink_flag::dump,
                    CTRL_CMD_GETPOLICY, controller_version)
-      .put_number(CTRL_ATTR_FAMILY_ID, of.id);
-  auto done = over_.dump(request, "ask for the policy of the family '" + of.name + "'",
+      .put_number(CTRL_ATTR_FAMILY_ID, family.id);
+  auto done = over_.dump(request, "ask for the policy of the family '" + family.name + "'",
                          [&](const wire::netlink_message& each) {
                            const auto message = wire::genl_message::parse(each);
                            if (message) read_policy(message->attributes, told);
                          });
   if (done) {
-    name_dump_only(of, told);
+    name_dump_only(family, told);
     return told;
   }
   // So the controller says that no operation has one.

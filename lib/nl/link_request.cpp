@@ -14,8 +14,8 @@ namespace strata::nl {
 
 namespace {
 
-void put_head(wire::netlink_writer& to, const ifinfomsg& head) {
-  to.put_header(std::as_bytes(std::span(&head, 1)));
+void put_head(wire::netlink_writer& writer, const ifinfomsg& head) {
+  writer.put_header(std::as_bytes(std::span(&head, 1)));
 }
 
 ifinfomsg head_for(int index, std::optional<bool> up) {
@@ -27,15 +27,15 @@ ifinfomsg head_for(int index, std::optional<bool> up) {
   return head;
 }
 
-void put_map(wire::netlink_writer& to, std::uint16_t type,
+void put_map(wire::netlink_writer& writer, std::uint16_t type,
              const std::vector<priority_pair>& pairs) {
   if (pairs.empty()) return;
-  to.open_nest(type);
+  writer.open_nest(type);
   for (const auto& each : pairs) {
     const ifla_vlan_qos_mapping pair{each.from, each.to};
-    to.put(IFLA_VLAN_QOS_MAPPING, std::as_bytes(std::span(&pair, 1)));
+    writer.put(IFLA_VLAN_QOS_MAPPING, std::as_bytes(std::span(&pair, 1)));
   }
-  to.close_nest();
+  writer.close_nest();
 }
 
 struct kind_writer {
@@ -95,30 +95,30 @@ std::string_view name_of(const link_kind& kind) {
   return names[kind.index()];
 }
 
-void write_new_link(wire::netlink_writer& to, const new_link& what) {
+void write_new_link(wire::netlink_writer& writer, const new_link& link) {
   using namespace wire::netlink_flag;
-  to.begin(RTM_NEWLINK, request | ack | create | exclusive);
-  put_head(to, head_for(0, what.up ? std::optional(true) : std::nullopt));
-  to.put_text(IFLA_IFNAME, what.name);
-  if (const auto parent = parent_of(what.kind)) to.put_number(IFLA_LINK, *parent);
-  if (what.mtu) to.put_number(IFLA_MTU, *what.mtu);
-  if (what.mac) to.put(IFLA_ADDRESS, what.mac->bytes());
-  to.open_nest(IFLA_LINKINFO).put_text(IFLA_INFO_KIND, name_of(what.kind));
-  to.open_nest(IFLA_INFO_DATA);
-  std::visit(kind_writer{to, what}, what.kind);
-  to.close_nest().close_nest();
+  writer.begin(RTM_NEWLINK, request | ack | create | exclusive);
+  put_head(writer, head_for(0, link.up ? std::optional(true) : std::nullopt));
+  writer.put_text(IFLA_IFNAME, link.name);
+  if (const auto parent = parent_of(link.kind)) writer.put_number(IFLA_LINK, *parent);
+  if (link.mtu) writer.put_number(IFLA_MTU, *link.mtu);
+  if (link.mac) writer.put(IFLA_ADDRESS, link.mac->bytes());
+  writer.open_nest(IFLA_LINKINFO).put_text(IFLA_INFO_KIND, name_of(link.kind));
+  writer.open_nest(IFLA_INFO_DATA);
+  std::visit(kind_writer{writer, link}, link.kind);
+  writer.close_nest().close_nest();
 }
 
-void write_changes(wire::netlink_writer& to, int index, const link_changes& what) {
+void write_changes(wire::netlink_writer& writer, int index, const link_changes& changes) {
   using namespace wire::netlink_flag;
-  to.begin(RTM_NEWLINK, request | ack);
-  put_head(to, head_for(index, what.up));
-  if (what.name) to.put_text(IFLA_IFNAME, *what.name);
-  if (what.mtu) to.put_number(IFLA_MTU, *what.mtu);
-  if (what.mac) to.put(IFLA_ADDRESS, what.mac->bytes());
-  if (what.master) to.put_number(IFLA_MASTER, *what.master);
-  if (what.network_namespace) {
-    to.put_number(IFLA_NET_NS_FD, static_cast<std::uint32_t>(*what.network_namespace));
+  writer.begin(RTM_NEWLINK, request | ack);
+  put_head(writer, head_for(index, changes.up));
+  if (changes.name) writer.put_text(IFLA_IFNAME, *changes.name);
+  if (changes.mtu) writer.put_number(IFLA_MTU, *changes.mtu);
+  if (changes.mac) writer.put(IFLA_ADDRESS, changes.mac->bytes());
+  if (changes.master) writer.put_number(IFLA_MASTER, *changes.master);
+  if (changes.network_namespace) {
+    writer.put_number(IFLA_NET_NS_FD, static_cast<std::uint32_t>(*changes.network_namespace));
   }
 }
 

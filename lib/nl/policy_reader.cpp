@@ -19,9 +19,9 @@ attribute_kind kind_of(std::uint32_t number) {
   return number < kind_names.size() ? static_cast<attribute_kind>(number) : attribute_kind::invalid;
 }
 
-attribute_policy policy_of(std::uint16_t type, wire::netlink_attributes said) {
+attribute_policy policy_of(std::uint16_t type, wire::netlink_attributes attributes) {
   attribute_policy made{.type = type};
-  for (const auto& each : said) {
+  for (const auto& each : attributes) {
     const auto u32 = each.number<std::uint32_t>();
     const auto u64 = each.number<std::uint64_t>();
     switch (each.type()) {
@@ -41,18 +41,18 @@ attribute_policy policy_of(std::uint16_t type, wire::netlink_attributes said) {
   return made;
 }
 
-void read_tables(wire::netlink_attributes said, family_policy& to) {
-  for (const auto& table : said) {
+void read_tables(wire::netlink_attributes attributes, family_policy& policy) {
+  for (const auto& table : attributes) {
     for (const auto& attribute : wire::netlink_attributes(table.value())) {
-      to.tables[table.type()].push_back(
+      policy.tables[table.type()].push_back(
           policy_of(attribute.type(), wire::netlink_attributes(attribute.value())));
     }
   }
 }
 
-void read_operations(wire::netlink_attributes said, family_policy& to) {
-  for (const auto& operation : said) {
-    auto& of = to.operations[operation.type()];
+void read_operations(wire::netlink_attributes attributes, family_policy& policy) {
+  for (const auto& operation : attributes) {
+    auto& of = policy.operations[operation.type()];
     for (const auto& each : wire::netlink_attributes(operation.value())) {
       if (each.type() == CTRL_ATTR_POLICY_DO) of.for_do = each.number<std::uint32_t>();
       if (each.type() == CTRL_ATTR_POLICY_DUMP) of.for_dump = each.number<std::uint32_t>();
@@ -73,11 +73,12 @@ const std::vector<attribute_policy>* family_policy::table_of(std::uint32_t comma
   return table == tables.end() ? nullptr : &table->second;
 }
 
-void read_policy(wire::netlink_attributes said, family_policy& to) {
-  for (const auto& each : said) {
-    if (each.type() == CTRL_ATTR_POLICY) read_tables(wire::netlink_attributes(each.value()), to);
+void read_policy(wire::netlink_attributes attributes, family_policy& policy) {
+  for (const auto& each : attributes) {
+    if (each.type() == CTRL_ATTR_POLICY)
+      read_tables(wire::netlink_attributes(each.value()), policy);
     if (each.type() == CTRL_ATTR_OP_POLICY) {
-      read_operations(wire::netlink_attributes(each.value()), to);
+      read_operations(wire::netlink_attributes(each.value()), policy);
     }
   }
 }

@@ -6,6 +6,6 @@
 namespace strata::nl {
 
 /// Adds what a message of CTRL_CMD_GETPOLICY's dump says.
-void read_policy(wire::netlink_attributes said, family_policy& to);
+void read_policy(wire::netlink_attributes attributes, family_policy& policy);
 
 }  // namespace strata::nl

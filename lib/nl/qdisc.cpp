@@ -24,18 +24,19 @@ std::optional<Value> struct_in(byte_span bytes) {
 }
 
 template <class Number>
-Number number_in(const wire::netlink_attributes& of, std::uint16_t type) {
-  const auto found = of.find(type);
+Number number_in(const wire::netlink_attributes& attributes, std::uint16_t type) {
+  const auto found = attributes.find(type);
   return found ? found->number<Number>().value_or(0) : Number{0};
 }
 
-std::optional<gate_schedule> schedule_in(const wire::netlink_attributes& of) {
-  if (!of.find(TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST)) return std::nullopt;
+std::optional<gate_schedule> schedule_in(const wire::netlink_attributes& attributes) {
+  if (!attributes.find(TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST)) return std::nullopt;
   gate_schedule made;
-  made.base_time_ns = number_in<std::int64_t>(of, TCA_TAPRIO_ATTR_SCHED_BASE_TIME);
-  made.cycle_time_ns = number_in<std::int64_t>(of, TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME);
-  made.cycle_extension_ns = number_in<std::int64_t>(of, TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME_EXTENSION);
-  for (const auto& each : of.nest(TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST)) {
+  made.base_time_ns = number_in<std::int64_t>(attributes, TCA_TAPRIO_ATTR_SCHED_BASE_TIME);
+  made.cycle_time_ns = number_in<std::int64_t>(attributes, TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME);
+  made.cycle_extension_ns =
+      number_in<std::int64_t>(attributes, TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME_EXTENSION);
+  for (const auto& each : attributes.nest(TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST)) {
     const wire::netlink_attributes entry(each.value());
     made.entries.push_back(
         {.command = number_in<std::uint8_t>(entry, TCA_TAPRIO_SCHED_ENTRY_CMD),
@@ -45,23 +46,23 @@ std::optional<gate_schedule> schedule_in(const wire::netlink_attributes& of) {
   return made;
 }
 
-taprio taprio_in(const wire::netlink_attributes& of) {
+taprio taprio_in(const wire::netlink_attributes& attributes) {
   taprio made;
-  made.clock_id = number_in<std::int32_t>(of, TCA_TAPRIO_ATTR_SCHED_CLOCKID);
-  made.flags = number_in<std::uint32_t>(of, TCA_TAPRIO_ATTR_FLAGS);
-  made.txtime_delay_ns = number_in<std::uint32_t>(of, TCA_TAPRIO_ATTR_TXTIME_DELAY);
-  if (const auto found = of.find(TCA_TAPRIO_ATTR_PRIOMAP)) {
+  made.clock_id = number_in<std::int32_t>(attributes, TCA_TAPRIO_ATTR_SCHED_CLOCKID);
+  made.flags = number_in<std::uint32_t>(attributes, TCA_TAPRIO_ATTR_FLAGS);
+  made.txtime_delay_ns = number_in<std::uint32_t>(attributes, TCA_TAPRIO_ATTR_TXTIME_DELAY);
+  if (const auto found = attributes.find(TCA_TAPRIO_ATTR_PRIOMAP)) {
     if (const auto map = struct_in<tc_mqprio_qopt>(found->value())) {
       made.class_of_priority.assign(map->prio_tc_map, map->prio_tc_map + TC_QOPT_BITMASK + 1);
     }
   }
-  made.running = schedule_in(of);
-  made.next = schedule_in(of.nest(TCA_TAPRIO_ATTR_ADMIN_SCHED));
+  made.running = schedule_in(attributes);
+  made.next = schedule_in(attributes.nest(TCA_TAPRIO_ATTR_ADMIN_SCHED));
   return made;
 }
 
-std::optional<etf> etf_in(const wire::netlink_attributes& of) {
-  const auto found = of.find(TCA_ETF_PARMS);
+std::optional<etf> etf_in(const wire::netlink_attributes& attributes) {
+  const auto found = attributes.find(TCA_ETF_PARMS);
   const auto said = found ? struct_in<tc_etf_qopt>(found->value()) : std::nullopt;
   if (!said) return std::nullopt;
   return etf{.clock_id = said->clockid,

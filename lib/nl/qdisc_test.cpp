@@ -32,14 +32,14 @@ class qdisc_message {
   wire::netlink_writer to_{memory_};
 };
 
-void put_schedule(wire::netlink_writer& to, std::int64_t base_time_ns, std::uint32_t gates) {
-  to.put_number(TCA_TAPRIO_ATTR_SCHED_BASE_TIME, base_time_ns);
-  to.put_number(TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME, std::int64_t{500'000});
-  to.open_nest(TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST).open_nest(TCA_TAPRIO_SCHED_ENTRY);
-  to.put_number(TCA_TAPRIO_SCHED_ENTRY_CMD, std::uint8_t{0});
-  to.put_number(TCA_TAPRIO_SCHED_ENTRY_GATE_MASK, gates);
-  to.put_number(TCA_TAPRIO_SCHED_ENTRY_INTERVAL, std::uint32_t{500'000});
-  to.close_nest().close_nest();
+void put_schedule(wire::netlink_writer& writer, std::int64_t base_time_ns, std::uint32_t gates) {
+  writer.put_number(TCA_TAPRIO_ATTR_SCHED_BASE_TIME, base_time_ns);
+  writer.put_number(TCA_TAPRIO_ATTR_SCHED_CYCLE_TIME, std::int64_t{500'000});
+  writer.open_nest(TCA_TAPRIO_ATTR_SCHED_ENTRY_LIST).open_nest(TCA_TAPRIO_SCHED_ENTRY);
+  writer.put_number(TCA_TAPRIO_SCHED_ENTRY_CMD, std::uint8_t{0});
+  writer.put_number(TCA_TAPRIO_SCHED_ENTRY_GATE_MASK, gates);
+  writer.put_number(TCA_TAPRIO_SCHED_ENTRY_INTERVAL, std::uint32_t{500'000});
+  writer.close_nest().close_nest();
 }
 
 TEST(qdisc_test, taprio_has_the_schedule_that_runs_and_the_next) {

@@ -99,9 +99,9 @@ std::optional<route_event> event_of(const wire::netlink_message& message) {
 }
 
 template <class Header>
-wire::netlink_writer& begin(wire::netlink_writer& to, std::uint16_t type, std::uint16_t flags,
+wire::netlink_writer& begin(wire::netlink_writer& writer, std::uint16_t type, std::uint16_t flags,
                             const Header& head) {
-  return to.begin(type, wire::netlink_flag::request | flags)
+  return writer.begin(type, wire::netlink_flag::request | flags)
       .put_header(std::as_bytes(std::span(&head, 1)));
 }
 
@@ -167,11 +167,11 @@ result<std::vector<link_address>> route::addresses() {
   return all;
 }
 
-result<route_watch> route_watch::open(subject of, const connection_options& options) {
+result<route_watch> route_watch::open(subject subject, const connection_options& options) {
   auto made = connection::open(NETLINK_ROUTE, options);
   if (!made) return std::unexpected(made.error());
   static constexpr std::array groups{RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR};
-  for (const auto group : std::span(groups).first(of == subject::links ? 1 : groups.size())) {
+  for (const auto group : std::span(groups).first(subject == subject::links ? 1 : groups.size())) {
     if (auto joined = made->join(group); !joined) return std::unexpected(joined.error());
   }
   return route_watch(std::move(*made));

@@ -30,32 +30,32 @@ error explained(error why, const link_kind& kind) {
   return why;
 }
 
-std::string known_name(route& over, int index) {
-  const auto found = over.link_at(index);
+std::string known_name(route& route, int index) {
+  const auto found = route.link_at(index);
   return found ? "'" + found->name + "'" : std::to_string(index);
 }
 
 }  // namespace
 
-result<link> route::add_link(const new_link& what) {
+result<link> route::add_link(const new_link& link) {
   const auto operation =
-      "make the " + std::string(name_of(what.kind)) + " interface '" + what.name + "'";
+      "make the " + std::string(name_of(link.kind)) + " interface '" + link.name + "'";
   auto request = over_.request();
-  write_new_link(request, what);
+  write_new_link(request, link);
   if (const auto made = over_.ask(request, operation); !made) {
-    return std::unexpected(explained(made.error(), what.kind));
+    return std::unexpected(explained(made.error(), link.kind));
   }
-  return link_named(what.name);
+  return link_named(link.name);
 }
 
-result<void> route::set_link(int index, const link_changes& to) {
+result<void> route::set_link(int index, const link_changes& changes) {
   const auto operation = "change interface " + known_name(*this, index);
   auto request = over_.request();
-  write_changes(request, index, to);
+  write_changes(request, index, changes);
   auto done = over_.ask(request, operation);
   if (done) return {};
   // Before Linux 6.2.
-  if (to.name && done.error().sys_errno == EBUSY) {
+  if (changes.name && done.error().sys_errno == EBUSY) {
     done.error().remedy =
         "this kernel renames an interface only while it is down: set it down first";
   }
@@ -74,33 +74,33 @@ result<void> route::remove_link(int index) {
 }
 
 result<void> route::change_address(std::uint16_t type, std::uint16_t flags,
-                                   const link_address& what, std::string_view operation) {
+                                   const link_address& address, std::string_view operation) {
   ifaddrmsg head{};
-  head.ifa_family = what.is_v6 ? AF_INET6 : AF_INET;
-  head.ifa_prefixlen = what.prefix;
-  head.ifa_index = static_cast<unsigned>(what.interface_index);
+  head.ifa_family = address.is_v6 ? AF_INET6 : AF_INET;
+  head.ifa_prefixlen = address.prefix;
+  head.ifa_index = static_cast<unsigned>(address.interface_index);
   auto request = over_.request();
   request.begin(type, wire::netlink_flag::request | wire::netlink_flag::ack | flags)
       .put_header(std::as_bytes(std::span(&head, 1)))
-      .put(IFA_LOCAL, what.bytes)
-      .put(IFA_ADDRESS, what.bytes);
+      .put(IFA_LOCAL, address.bytes)
+      .put(IFA_ADDRESS, address.bytes);
   auto done = over_.ask(request, operation);
   if (done) return {};
   if (done.error().sys_errno == EADDRNOTAVAIL) done.error().code = errc::not_found;
   return std::unexpected(with_remedy(std::move(done.error())));
 }
 
-result<void> route::add_address(const link_address& what) {
+result<void> route::add_address(const link_address& address) {
   using namespace wire::netlink_flag;
-  return change_address(
-      RTM_NEWADDR, create | exclusive, what,
-      "give interface " + known_name(*this, what.interface_index) + " the address " + what.text());
+  return change_address(RTM_NEWADDR, create | exclusive, address,
+                        "give interface " + known_name(*this, address.interface_index) +
+                            " the address " + address.text());
 }
 
-result<void> route::remove_address(const link_address& what) {
-  return change_address(RTM_DELADDR, 0, what,
-                        "take the address " + what.text() + " from interface " +
-                            known_name(*this, what.interface_index));
+result<void> route::remove_address(const link_address& address) {
+  return change_address(RTM_DELADDR, 0, address,
+                        "take the address " + address.text() + " from interface " +
+                            known_name(*this, address.interface_index));
 }
 
 result<link_address> link_address::from_text(int interface_index, std::string_view text) {

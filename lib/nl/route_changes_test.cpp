@@ -22,9 +22,9 @@ class route_changes_test : public l2::veth_test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  static std::vector<std::string> addresses_of(route& on, int index) {
+  static std::vector<std::string> addresses_of(route& route, int index) {
     std::vector<std::string> texts;
-    const auto all = on.addresses();
+    const auto all = route.addresses();
     for (const auto& each : all.value()) {
       if (each.interface_index == index) texts.push_back(each.text());
     }

@@ -27,13 +27,13 @@ class route_test : public l2::veth_test {
   }
   /// Reads events until one is of that kind and fits.
   template <class Kind>
-  static bool hears(route_watch& on, const std::function<bool(const Kind&)>& fits) {
+  static bool hears(route_watch& watch, const std::function<bool(const Kind&)>& fits) {
     for (;;) {
-      const auto event = on.try_event();
+      const auto event = watch.try_event();
       if (!event) throw std::runtime_error(describe(event.error()));
       if (!*event) {
         constexpr int patience_ms = 2000;
-        pollfd ready{on.fd(), POLLIN, 0};
+        pollfd ready{watch.fd(), POLLIN, 0};
         if (::poll(&ready, 1, patience_ms) != 1) return false;
         continue;
       }

@@ -2,9 +2,9 @@
 
 namespace strata::nl::typed {
 
-request::request(connection& over, std::uint16_t family, std::uint16_t flags, std::uint8_t command,
-                 std::uint8_t version)
-    : over_(&over), to_(over.request()) {
+request::request(connection& connection, std::uint16_t family, std::uint16_t flags,
+                 std::uint8_t command, std::uint8_t version)
+    : over_(&connection), to_(connection.request()) {
   wire::begin_genl(to_, family, wire::netlink_flag::request | flags, command, version);
 }
 

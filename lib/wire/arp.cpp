@@ -12,9 +12,9 @@ namespace {
 constexpr std::uint32_t ethernet_and_ipv4 = 1U << 16U | ethertype_ipv4;
 constexpr std::uint16_t address_sizes = 6U << 8U | 4U;
 
-ipv4_address ipv4_at(byte_span packet, std::size_t at) {
+ipv4_address ipv4_at(byte_span packet, std::size_t offset) {
   ipv4_address made;
-  std::ranges::transform(packet.subspan(at, 4), made.octets.begin(),
+  std::ranges::transform(packet.subspan(offset, 4), made.octets.begin(),
                          [](std::byte each) { return std::to_integer<std::uint8_t>(each); });
   return made;
 }

@@ -12,10 +12,10 @@ std::optional<genl_message> genl_message::parse(const netlink_message& message) 
                       .attributes = message.attributes(header_size)};
 }
 
-netlink_writer& begin_genl(netlink_writer& to, std::uint16_t family, std::uint16_t flags,
+netlink_writer& begin_genl(netlink_writer& writer, std::uint16_t family, std::uint16_t flags,
                            std::uint8_t command, std::uint8_t version) {
   const std::array header = {std::byte{command}, std::byte{version}, std::byte{0}, std::byte{0}};
-  return to.begin(family, flags).put_header(header);
+  return writer.begin(family, flags).put_header(header);
 }
 
 }  // namespace strata::wire

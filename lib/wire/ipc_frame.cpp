@@ -12,9 +12,9 @@ namespace {
 constexpr std::size_t checksum_offset = 48;
 constexpr std::uint8_t acknowledged_flag = 1;
 
-std::uint64_t read_word(const std::byte* from) {
+std::uint64_t read_word(const std::byte* bytes) {
   std::uint64_t word = 0;
-  std::memcpy(&word, from, sizeof word);
+  std::memcpy(&word, bytes, sizeof word);
   if constexpr (std::endian::native == std::endian::big) word = std::byteswap(word);
   return word;
 }
@@ -59,7 +59,9 @@ std::uint64_t checksum_of_frame(byte_span payload) {
 
 std::optional<ipc_frame> ipc_frame::parse(byte_span payload) {
   if (payload.size() < ipc_header_size) return std::nullopt;
-  const auto octet = [&](std::size_t at) { return std::to_integer<std::uint8_t>(payload[at]); };
+  const auto octet = [&](std::size_t offset) {
+    return std::to_integer<std::uint8_t>(payload[offset]);
+  };
   if (octet(0) != ipc_version || octet(3) != 0) return std::nullopt;
   if (octet(1) < 1 || octet(1) > static_cast<std::uint8_t>(ipc_kind::bye)) return std::nullopt;
   if ((octet(2) & ~acknowledged_flag) != 0) return std::nullopt;

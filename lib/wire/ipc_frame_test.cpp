@@ -18,10 +18,10 @@ constexpr ipc_header header{.kind = ipc_kind::fragment,
                             .sequence = 0x3132333435363738,
                             .message = 0x4142434445464748};
 
-std::vector<std::byte> frame_of(const ipc_header& of, byte_span body) {
+std::vector<std::byte> frame_of(const ipc_header& header, byte_span body) {
   std::vector<std::byte> made(ipc_header_size);
   made.insert(made.end(), body.begin(), body.end());
-  seal_ipc_frame(made, of);
+  seal_ipc_frame(made, header);
   return made;
 }
 

@@ -81,8 +81,8 @@ std::byte* netlink_writer::room_for(std::size_t size) {
   return at;
 }
 
-void netlink_writer::write_u16(std::size_t at, std::uint16_t value) {
-  std::memcpy(memory_.data() + at, &value, sizeof value);
+void netlink_writer::write_u16(std::size_t offset, std::uint16_t value) {
+  std::memcpy(memory_.data() + offset, &value, sizeof value);
 }
 
 void netlink_writer::write_size() {

@@ -9,9 +9,9 @@ namespace {
 constexpr std::uint16_t big_endian_bit = 0x4000;
 constexpr std::uint16_t type_bits = 0x3FFF;
 
-std::uint16_t u16_at(byte_span bytes, std::size_t at) {
+std::uint16_t u16_at(byte_span bytes, std::size_t offset) {
   std::uint16_t value = 0;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
 }
 

@@ -15,8 +15,8 @@ constexpr std::uint16_t family = 0x20;
 class netlink_test : public testing::Test {
  protected:
   netlink_writer writer() { return netlink_writer(memory_); }
-  static netlink_message parsed(const netlink_writer& from) {
-    const auto message = netlink_message::parse(from.bytes().value());
+  static netlink_message parsed(const netlink_writer& writer) {
+    const auto message = netlink_message::parse(writer.bytes().value());
     if (!message) throw std::runtime_error("cut");
     return *message;
   }

@@ -27,13 +27,13 @@ std::optional<probe> probe::parse(byte_span payload) {
                .time_ns = read_u64(head.subspan<24, 8>())};
 }
 
-void probe::write(std::span<std::byte, size> to) const {
-  write_u32(to.first<4>(), probe_magic);
-  std::ranges::fill(to.subspan<4, 4>(), std::byte{0});
-  to[4] = static_cast<std::byte>(kind);
-  write_u64(to.subspan<8, 8>(), run);
-  write_u64(to.subspan<16, 8>(), sequence);
-  write_u64(to.subspan<24, 8>(), time_ns);
+void probe::write(std::span<std::byte, size> bytes) const {
+  write_u32(bytes.first<4>(), probe_magic);
+  std::ranges::fill(bytes.subspan<4, 4>(), std::byte{0});
+  bytes[4] = static_cast<std::byte>(kind);
+  write_u64(bytes.subspan<8, 8>(), run);
+  write_u64(bytes.subspan<16, 8>(), sequence);
+  write_u64(bytes.subspan<24, 8>(), time_ns);
 }
 
 }  // namespace strata::wire

@@ -42,25 +42,26 @@ bool udp_view::is_checksum_right(const ipv4_address& source,
              add_to_sum(datagram_.first(length()), start_sum(source, destination, length()))) == 0;
 }
 
-result<std::size_t> build_udp_packet_into(mutable_byte_span memory, const udp_endpoint& from,
-                                          const udp_endpoint& to, byte_span payload) {
+result<std::size_t> build_udp_packet_into(mutable_byte_span memory, const udp_endpoint& endpoint,
+                                          const udp_endpoint& destination, byte_span payload) {
   const auto length = udp_header_size + payload.size();
   const auto size = ipv4_header_size + length;
   if (memory.size() < size) {
     return failure(errc::limit_exceeded, "build a UDP packet of " + std::to_string(size) + " bytes",
                    "its memory has " + std::to_string(memory.size()));
   }
-  const ipv4_header header{.source = from.address, .destination = to.address};
+  const ipv4_header header{.source = endpoint.address, .destination = destination.address};
   if (auto written = write_ipv4_header(memory, header, length); !written) {
     return std::unexpected(written.error());
   }
   const auto datagram = memory.subspan(ipv4_header_size, length);
-  write_u16(datagram.first<2>(), from.port);
-  write_u16(datagram.subspan<2, 2>(), to.port);
+  write_u16(datagram.first<2>(), endpoint.port);
+  write_u16(datagram.subspan<2, 2>(), destination.port);
   write_u16(datagram.subspan<4, 2>(), static_cast<std::uint16_t>(length));
   write_u16(datagram.subspan<6, 2>(), 0);
   copy_bytes(payload, datagram.subspan(udp_header_size));
-  const auto sum = finish_sum(add_to_sum(datagram, start_sum(from.address, to.address, length)));
+  const auto sum =
+      finish_sum(add_to_sum(datagram, start_sum(endpoint.address, destination.address, length)));
   // A sum of 0 is sent as its other form, since 0 means that there is none.
   write_u16(datagram.subspan<6, 2>(), sum == 0 ? 0xFFFF : sum);
   return size;

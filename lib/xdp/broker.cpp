@@ -30,23 +30,24 @@ result<unique_fd> make_memory(std::size_t size) {
 
 }  // namespace
 
-result<brokered_socket> open_through_daemon(const broker_request& what, const std::string& path) {
-  if (what.memory.huge_pages) {
+result<brokered_socket> open_through_daemon(const broker_request& request,
+                                            const std::string& path) {
+  if (request.memory.huge_pages) {
     return failure(errc::not_supported, "get an AF_XDP socket from the daemon",
                    "it gives no huge pages", "ask without");
   }
   grant_message given;
-  auto got = broker::ask(path, broker::kind::xdp, broker::bytes_of(to_message(what)),
+  auto got = broker::ask(path, broker::kind::xdp, broker::bytes_of(to_message(request)),
                          std::as_writable_bytes(std::span(&given, 1)));
   if (!got) return std::unexpected(got.error());
-  auto memory = umem::create_in(got->descriptors[1].get(), what.memory);
+  auto memory = umem::create_in(got->descriptors[1].get(), request.memory);
   if (!memory) return std::unexpected(memory.error());
   auto made = socket::adopt(std::move(*memory), std::move(got->descriptors[0]),
                             {.interface_index = given.interface_index,
-                             .queue = what.queue,
+                             .queue = request.queue,
                              .is_zerocopy = given.is_zerocopy != 0,
-                             .interface_name = what.interface_name},
-                            what.socket);
+                             .interface_name = request.interface_name},
+                            request.socket);
   if (!made && made.error().sys_errno == EBUSY) {
     return failure(errc::not_supported, "use an AF_XDP socket that the daemon made",
                    "this kernel does not let the rings of a bound socket be mapped",
@@ -59,30 +60,31 @@ result<brokered_socket> open_through_daemon(const broker_request& what, const st
                          .connection = std::move(got->connection)};
 }
 
-result<grant> grant_request(int connection, const broker_request& what) {
-  const auto& rings = what.socket;
+result<grant> grant_request(int connection, const broker_request& request) {
+  const auto& rings = request.socket;
   if (const auto largest = std::max(
           {rings.receive_size, rings.transmit_size, rings.fill_size, rings.completion_size});
       largest > most_entries) {
     return failure(errc::limit_exceeded, "make a ring of " + std::to_string(largest) + " entries",
                    "the daemon gives 65536 at most", "ask for smaller rings");
   }
-  const auto size = umem::size_of(what.memory);
+  const auto size = umem::size_of(request.memory);
   if (size > most_memory) {
     return failure(errc::limit_exceeded, "make a UMEM of " + std::to_string(size) + " bytes",
                    "the daemon gives 64 MiB at most", "ask for fewer frames");
   }
   const auto memory = make_memory(size);
   if (!memory) return std::unexpected(memory.error());
-  auto shared = umem::create_in(memory->get(), what.memory);
+  auto shared = umem::create_in(memory->get(), request.memory);
   if (!shared) return std::unexpected(shared.error());
-  auto made = socket::create(std::move(*shared), what.interface_name, what.queue, what.socket);
+  auto made =
+      socket::create(std::move(*shared), request.interface_name, request.queue, request.socket);
   if (!made) return std::unexpected(made.error());
   grant given{.made = std::move(*made), .brings = {}};
-  if (what.socket.receive_size != 0) {
-    const auto attached = program::attach(what.interface_name, what.attach);
+  if (request.socket.receive_size != 0) {
+    const auto attached = program::attach(request.interface_name, request.attach);
     if (!attached) return std::unexpected(attached.error());
-    auto added = (*attached)->add(what.which, given.made);
+    auto added = (*attached)->add(request.which, given.made);
     if (!added) return std::unexpected(added.error());
     given.brings = std::move(*added);
   }

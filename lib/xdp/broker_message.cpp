@@ -19,34 +19,34 @@ std::optional<std::uint16_t> value_of(std::int32_t number) {
 
 }  // namespace
 
-request_message to_message(const broker_request& what) {
+request_message to_message(const broker_request& request) {
   request_message message;
-  message.interface_name = broker::name_in_message(what.interface_name);
-  message.queue = what.queue;
-  message.ethertype = number_of(what.which.ethertype);
-  message.vlan_id = number_of(what.which.vlan_id);
-  message.udp_port = number_of(what.which.udp_port);
-  if (what.which.destination) {
+  message.interface_name = broker::name_in_message(request.interface_name);
+  message.queue = request.queue;
+  message.ethertype = number_of(request.which.ethertype);
+  message.vlan_id = number_of(request.which.vlan_id);
+  message.udp_port = number_of(request.which.udp_port);
+  if (request.which.destination) {
     message.has_destination = 1;
-    std::ranges::copy(what.which.destination->octets(), message.destination.begin());
+    std::ranges::copy(request.which.destination->octets(), message.destination.begin());
   }
-  message.attach = static_cast<std::uint8_t>(what.attach);
-  message.mode = static_cast<std::uint8_t>(what.socket.mode);
-  message.frame_count = what.memory.frame_count;
-  message.frame_size = what.memory.frame_size;
-  message.headroom = what.memory.headroom;
-  message.unaligned = static_cast<std::uint8_t>(what.memory.unaligned);
-  message.need_wakeup = static_cast<std::uint8_t>(what.socket.need_wakeup);
-  message.multi_buffer = static_cast<std::uint8_t>(what.socket.multi_buffer);
-  if (what.socket.busy_poll) {
+  message.attach = static_cast<std::uint8_t>(request.attach);
+  message.mode = static_cast<std::uint8_t>(request.socket.mode);
+  message.frame_count = request.memory.frame_count;
+  message.frame_size = request.memory.frame_size;
+  message.headroom = request.memory.headroom;
+  message.unaligned = static_cast<std::uint8_t>(request.memory.unaligned);
+  message.need_wakeup = static_cast<std::uint8_t>(request.socket.need_wakeup);
+  message.multi_buffer = static_cast<std::uint8_t>(request.socket.multi_buffer);
+  if (request.socket.busy_poll) {
     message.has_busy_poll = 1;
-    message.busy_poll_us = static_cast<std::uint32_t>(what.socket.busy_poll->duration.count());
-    message.busy_poll_budget = what.socket.busy_poll->budget;
+    message.busy_poll_us = static_cast<std::uint32_t>(request.socket.busy_poll->duration.count());
+    message.busy_poll_budget = request.socket.busy_poll->budget;
   }
-  message.receive_size = what.socket.receive_size;
-  message.transmit_size = what.socket.transmit_size;
-  message.fill_size = what.socket.fill_size;
-  message.completion_size = what.socket.completion_size;
+  message.receive_size = request.socket.receive_size;
+  message.transmit_size = request.socket.transmit_size;
+  message.fill_size = request.socket.fill_size;
+  message.completion_size = request.socket.completion_size;
   return message;
 }
 

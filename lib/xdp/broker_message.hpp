@@ -40,6 +40,6 @@ struct grant_message {
   std::uint8_t is_native = 0;
 };
 
-[[nodiscard]] request_message to_message(const broker_request& what);
+[[nodiscard]] request_message to_message(const broker_request& request);
 
 }  // namespace strata::xdp

@@ -33,11 +33,11 @@ error libxdp_error(int code, const std::string& name) {
 
 }  // namespace
 
-void dispatcher_seat::close_program::operator()(xdp_program* which) const {
-  xdp_program__close(which);
+void dispatcher_seat::close_program::operator()(xdp_program* program) const {
+  xdp_program__close(program);
 }
 
-result<dispatcher_seat> dispatcher_seat::take(bpf_object* opened, const char* program,
+result<dispatcher_seat> dispatcher_seat::take(bpf_object* object, const char* program,
                                               int interface_index, const std::string& name,
                                               attach_mode mode, bool is_native) {
   listen_to_bpf_libraries();
@@ -48,7 +48,7 @@ result<dispatcher_seat> dispatcher_seat::take(bpf_object* opened, const char* pr
   }
   xdp_program_opts how{};
   how.sz = sizeof how;
-  how.obj = opened;
+  how.obj = object;
   how.prog_name = program;
   auto* const made = xdp_program__create(&how);
   if (const auto code = libxdp_get_error(made); code != 0) {

@@ -22,10 +22,10 @@ namespace strata::xdp {
 /// Our program's place in the dispatcher of an interface.
 class dispatcher_seat {
  public:
-  /// Loads the program of `opened`, which is not loaded yet, and has the dispatcher, which is
-  /// attached in native mode or not, call it. Destroy the seat before `opened`. Errors: conflict
+  /// Loads the program of `object`, which is not loaded yet, and has the dispatcher, which is
+  /// attached in native mode or not, call it. Destroy the seat before `object`. Errors: conflict
   /// when that is another mode than `mode`; permission_denied; what libxdp met.
-  [[nodiscard]] static result<dispatcher_seat> take(bpf_object* opened, const char* program,
+  [[nodiscard]] static result<dispatcher_seat> take(bpf_object* object, const char* program,
                                                     int interface_index, const std::string& name,
                                                     attach_mode mode, bool is_native);
   dispatcher_seat(dispatcher_seat&&) noexcept = default;
@@ -36,7 +36,7 @@ class dispatcher_seat {
 
  private:
   struct close_program {
-    void operator()(xdp_program* which) const;
+    void operator()(xdp_program* program) const;
   };
   using seated_program = std::unique_ptr<xdp_program, close_program>;
 

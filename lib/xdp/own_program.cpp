@@ -53,9 +53,9 @@ result<own_program> own_program::attach(std::string_view interface_name, int pro
   return std::unexpected(std::move(failed));
 }
 
-result<void> enter_in_map(int map_fd, const socket& which, std::optional<std::uint32_t> key) {
-  const auto at = key.value_or(which.queue());
-  const int fd = which.fd();
+result<void> enter_in_map(int map_fd, const socket& socket, std::optional<std::uint32_t> key) {
+  const auto at = key.value_or(socket.queue());
+  const int fd = socket.fd();
   if (bpf_map_update_elem(map_fd, &at, &fd, BPF_ANY) == 0) return {};
   return system_failure(errno, "enter an AF_XDP socket in a map under " + std::to_string(at),
                         "the map has to be an XSKMAP with more entries than that");

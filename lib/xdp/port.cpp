@@ -54,8 +54,8 @@ result<port> port::open_through_daemon(std::string_view interface_name, std::uin
 }
 
 // Half of the frames are to receive into, as far as the fill ring holds them, the rest to send.
-port::port(socket made, std::string name, bool is_multi_buffer)
-    : socket_(std::move(made)), name_(std::move(name)), is_multi_buffer_(is_multi_buffer) {
+port::port(socket socket, std::string name, bool is_multi_buffer)
+    : socket_(std::move(socket)), name_(std::move(name)), is_multi_buffer_(is_multi_buffer) {
   const auto& memory = *socket_.memory();
   const auto most = socket_.receive().size() == 0    ? 0
                     : socket_.transmit().size() == 0 ? memory.frame_count()

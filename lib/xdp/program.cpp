@@ -26,7 +26,7 @@ namespace {
 const char* const program_name = "strata_filter";
 
 struct close_object {
-  void operator()(bpf_object* which) const { bpf_object__close(which); }
+  void operator()(bpf_object* object) const { bpf_object__close(object); }
 };
 using object = std::unique_ptr<bpf_object, close_object>;
 
@@ -40,8 +40,8 @@ result<object> opened_filter(const std::string& name) {
   return system_failure(errno, "open the XDP program for '" + name + "'");
 }
 
-result<void> load(bpf_object* opened, const std::string& name) {
-  if (bpf_object__load(opened) == 0) return {};
+result<void> load(bpf_object* object, const std::string& name) {
+  if (bpf_object__load(object) == 0) return {};
   const int code = errno;
   const bool forbidden = code == EPERM || code == EACCES;
   auto failed =
@@ -86,8 +86,8 @@ struct program::parts {
   std::mutex lock{};                      // of what follows
   rule_table rules{};
 
-  [[nodiscard]] int map(const char* of) const {
-    return bpf_object__find_map_fd_by_name(loaded.get(), of);
+  [[nodiscard]] int map(const char* text) const {
+    return bpf_object__find_map_fd_by_name(loaded.get(), text);
   }
   [[nodiscard]] result<void> write_rules() const {
     const std::uint32_t only = 0;
@@ -97,7 +97,7 @@ struct program::parts {
   }
 };
 
-program::program(std::unique_ptr<parts> made) : parts_(std::move(made)) {}
+program::program(std::unique_ptr<parts> parts) : parts_(std::move(parts)) {}
 
 program::~program() = default;
 
@@ -180,20 +180,20 @@ result<void> program::link(attach_mode mode) {
   return std::unexpected(std::move(failed));
 }
 
-result<route> program::add(const filter& which, const socket& to) {
-  if (to.interface_index() != parts_->index) {
+result<route> program::add(const filter& filter, const socket& socket) {
+  if (socket.interface_index() != parts_->index) {
     return failure(errc::invalid_argument,
                    "bring frames of '" + parts_->name + "' to an AF_XDP socket",
                    "the socket is of another interface");
   }
-  return add(which, to.fd(), to.queue());
+  return add(filter, socket.fd(), socket.queue());
 }
 
-result<route> program::add(const filter& which, int socket_fd, std::uint32_t queue) {
+result<route> program::add(const filter& filter, int socket_fd, std::uint32_t queue) {
   const std::lock_guard guard(parts_->lock);
   const auto what = "bring frames of queue " + std::to_string(queue) + " of '" + parts_->name +
                     "' to an AF_XDP socket";
-  const auto taken = parts_->rules.take(which, queue);
+  const auto taken = parts_->rules.take(filter, queue);
   if (!taken) {
     switch (taken.error()) {
       case rule_table::refusal::taken:

@@ -6,19 +6,19 @@ namespace strata::xdp {
 
 static_assert(rule_table::most_queues <= 64, "a rule's queues are the bits of one word");
 
-std::expected<rule_table::place, rule_table::refusal> rule_table::take(const filter& which,
+std::expected<rule_table::place, rule_table::refusal> rule_table::take(const filter& filter,
                                                                        std::uint32_t queue) {
   if (queue >= most_queues) return std::unexpected(refusal::queue_too_high);
   const auto bit = std::uint64_t{1} << queue;
   auto* found = std::ranges::find_if(
-      entries_, [&](const entry& one) { return one.queues != 0 && one.which == which; });
+      entries_, [&](const entry& one) { return one.queues != 0 && one.which == filter; });
   if (found != entries_.end() && (found->queues & bit) != 0) {
     return std::unexpected(refusal::taken);
   }
   const bool is_new = found == entries_.end();
   if (is_new) found = std::ranges::find(entries_, 0U, &entry::queues);
   if (found == entries_.end()) return std::unexpected(refusal::full);
-  found->which = which;
+  found->which = filter;
   found->queues |= bit;
   return place{.rule = static_cast<std::uint32_t>(found - entries_.begin()), .is_new = is_new};
 }

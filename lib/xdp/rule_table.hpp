@@ -21,8 +21,8 @@ class rule_table {
     bool is_new = false;
   };
 
-  /// A place for `which` on `queue`: that of the same filter on another queue, or a free one.
-  [[nodiscard]] std::expected<place, refusal> take(const filter& which, std::uint32_t queue);
+  /// A place for `filter` on `queue`: that of the same filter on another queue, or a free one.
+  [[nodiscard]] std::expected<place, refusal> take(const filter& filter, std::uint32_t queue);
   /// True when the rule is used on no queue any more.
   bool leave(std::uint32_t rule, std::uint32_t queue);
   /// As the program reads it.

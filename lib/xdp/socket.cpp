@@ -31,7 +31,7 @@ std::string queue_text(std::string_view interface_name, std::uint32_t queue) {
   return "queue " + std::to_string(queue) + " of '" + std::string(interface_name) + "'";
 }
 
-result<void> check(const socket_options& options, const std::string& where) {
+result<void> check(const socket_options& options, const std::string& place) {
   const auto fits = [](std::uint32_t size) { return size == 0 || std::has_single_bit(size); };
   const bool has_all = options.fill_size != 0 && options.completion_size != 0 &&
                        (options.receive_size != 0 || options.transmit_size != 0);
@@ -39,7 +39,7 @@ result<void> check(const socket_options& options, const std::string& where) {
       fits(options.fill_size) && fits(options.completion_size)) {
     return {};
   }
-  return failure(errc::invalid_argument, "open AF_XDP on " + where,
+  return failure(errc::invalid_argument, "open AF_XDP on " + place,
                  "its rings have " + std::to_string(options.receive_size) + " (receive), " +
                      std::to_string(options.transmit_size) + " (transmit), " +
                      std::to_string(options.fill_size) + " (fill) and " +
@@ -105,9 +105,9 @@ result<bool> wait_for(int fd, short events, std::optional<std::chrono::milliseco
   }
 }
 
-error bind_error(int code, const socket_options& options, const std::string& where,
+error bind_error(int code, const socket_options& options, const std::string& place,
                  bool shares_memory) {
-  const auto what = "bind an AF_XDP socket to " + where;
+  const auto what = "bind an AF_XDP socket to " + place;
   const auto with = [&](errc kind, std::string remedy) {
     auto made = system_error(code, what, std::move(remedy));
     made.code = kind;
@@ -140,21 +140,21 @@ error bind_error(int code, const socket_options& options, const std::string& whe
   }
 }
 
-error link_error(int code, const char* what, const std::string& name) {
+error link_error(int code, const char* text, const std::string& name) {
   std::string remedy;
   if (code == ENETDOWN) remedy = "set it up: ip link set " + name + " up";
   if (code == ENXIO || code == ENODEV) {
     code = ENODEV;
     remedy = "the interface was removed, or moved to another network namespace: open a new socket";
   }
-  return system_error(code, std::string(what) + " on '" + name + "'", std::move(remedy));
+  return system_error(code, std::string(text) + " on '" + name + "'", std::move(remedy));
 }
 
-result<bool> wake(ssize_t outcome, const char* what, const std::string& name) {
+result<bool> wake(ssize_t outcome, const char* text, const std::string& name) {
   if (outcome >= 0) return true;
   // The driver is busy, or has taken a part: the next call goes on.
   if (errno == EAGAIN || errno == EBUSY || errno == ENOBUFS || errno == EINTR) return false;
-  return std::unexpected(link_error(errno, what, name));
+  return std::unexpected(link_error(errno, text, name));
 }
 
 }  // namespace
@@ -191,12 +191,12 @@ result<socket> socket::create(std::shared_ptr<umem> memory, std::string_view int
   return made;
 }
 
-result<socket> socket::adopt(std::shared_ptr<umem> memory, unique_fd fd, const binding& where,
+result<socket> socket::adopt(std::shared_ptr<umem> memory, unique_fd fd, const binding& binding,
                              const socket_options& options) {
   socket made(std::move(memory), std::move(fd));
-  made.rings_ =
-      std::make_shared<umem::queue_rings>(where.interface_index, where.queue, where.interface_name);
-  made.is_zerocopy_ = where.is_zerocopy;
+  made.rings_ = std::make_shared<umem::queue_rings>(binding.interface_index, binding.queue,
+                                                    binding.interface_name);
+  made.is_zerocopy_ = binding.is_zerocopy;
   if (auto mapped = made.map_rings(options, true); !mapped) return std::unexpected(mapped.error());
   made.memory_->users_.push_back({made.rings_, made.fd()});
   return made;
@@ -261,10 +261,10 @@ result<void> socket::register_memory() {
 }
 
 result<void> socket::make_rings(const socket_options& options, bool owns_queue) {
-  const auto make = [this](int name, std::uint32_t size, const char* what) -> result<void> {
+  const auto make = [this](int name, std::uint32_t size, const char* text) -> result<void> {
     if (size == 0 || set_option(fd(), SOL_XDP, name, size) == 0) return {};
     return system_failure(
-        errno, "make a " + std::string(what) + " ring of " + std::to_string(size) + " entries");
+        errno, "make a " + std::string(text) + " ring of " + std::to_string(size) + " entries");
   };
   auto made = make(XDP_RX_RING, options.receive_size, "receive");
   if (made) made = make(XDP_TX_RING, options.transmit_size, "transmit");
@@ -304,7 +304,7 @@ result<void> socket::map_rings(const socket_options& options, bool owns_queue) {
   return mapped;
 }
 
-result<void> socket::bind(const socket_options& options, const std::string& where, int shared_fd) {
+result<void> socket::bind(const socket_options& options, const std::string& place, int shared_fd) {
   if (options.busy_poll) {
     if (auto done = set_busy_poll(fd(), *options.busy_poll); !done) return done;
   }
@@ -329,7 +329,7 @@ result<void> socket::bind(const socket_options& options, const std::string& wher
       std::this_thread::sleep_for(busy_pause);
       continue;
     }
-    return std::unexpected(bind_error(code, options, where, shared_fd >= 0));
+    return std::unexpected(bind_error(code, options, place, shared_fd >= 0));
   }
   xdp_options chosen{};
   socklen_t size = sizeof chosen;

@@ -52,32 +52,32 @@ class xdp_test : public l2::veth_test, public testing::WithParamInterface<attach
   }
   static port sender() { return open("vethA", {.socket = {.receive_size = 0}}); }
   // More frames than a UMEM has, in order and whole.
-  static void exchange(port& from, port& to) {
+  static void exchange(port& source, port& port) {
     frames sent;
     for (int i = 0; i < 1500; ++i) {
       sent.push_back(frame_of(type, 1000, i));
-      send(from, sent.back());
+      send(source, sent.back());
       if (i % 100 == 99) {
-        EXPECT_EQ(receive(to, sent.size()), sent);
+        EXPECT_EQ(receive(port, sent.size()), sent);
         sent.clear();
       }
     }
   }
-  static void send(port& over, const std::vector<std::byte>& frame) {
+  static void send(port& port, const std::vector<std::byte>& frame) {
     const byte_span one(frame);
     for (;;) {
-      const auto sent = over.try_send(std::span(&one, 1));
+      const auto sent = port.try_send(std::span(&one, 1));
       ASSERT_TRUE(sent) << describe(sent.error());
       if (*sent == 1) return;
     }
   }
-  static frames receive(port& from, std::size_t count) {
+  static frames receive(port& port, std::size_t count) {
     frames all;
     std::array<byte_span, 32> some;
     while (all.size() < count) {
-      const auto ready = from.wait_readable(1000ms);
+      const auto ready = port.wait_readable(1000ms);
       if (!ready || !*ready) break;
-      const auto got = from.try_receive(some);
+      const auto got = port.try_receive(some);
       if (!got) break;
       for (std::size_t i = 0; i < *got; ++i) all.emplace_back(some[i].begin(), some[i].end());
     }

@@ -100,8 +100,8 @@ unfinished_line read_line(const verb_row& verb, std::span<const std::string> tok
   return line;
 }
 
-void add(word_set& found, const std::vector<std::string>& names) {
-  found.insert(names.begin(), names.end());
+void add(word_set& set, const std::vector<std::string>& names) {
+  set.insert(names.begin(), names.end());
 }
 
 /// What the synopsis has at the place of the next word, without brackets: `NAME|GLOB|@GROUP`.

@@ -110,7 +110,7 @@ constexpr const char* own_name = "strata daemon";  // of no runtime
 
 class output_sink final : public spdlog::sinks::sink {
  public:
-  explicit output_sink(std::shared_ptr<log_output> to) : to_(std::move(to)) {}
+  explicit output_sink(std::shared_ptr<log_output> output) : to_(std::move(output)) {}
 
   void log(const spdlog::details::log_msg& line) override {
     const auto view = [](const auto& text) { return std::string_view(text.data(), text.size()); };
@@ -126,8 +126,8 @@ class output_sink final : public spdlog::sinks::sink {
   std::shared_ptr<log_output> to_;
 };
 
-result<std::shared_ptr<log_output>> set_up_log(const std::string& level, log_settings how) {
-  auto opened = log_output::open(std::move(how));
+result<std::shared_ptr<log_output>> set_up_log(const std::string& level, log_settings settings) {
+  auto opened = log_output::open(std::move(settings));
   if (!opened) return opened;
   auto sink = std::make_shared<output_sink>(*opened);
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(own_name, std::move(sink)));
@@ -138,28 +138,28 @@ result<std::shared_ptr<log_output>> set_up_log(const std::string& level, log_set
 /// The parts that live as long as the daemon runs, in the order in which they are made.
 class daemon {
  public:
-  daemon(loop::loop& home, loop::backend_kind kind, std::size_t most_loops,
+  daemon(loop::loop& loop, loop::backend_kind kind, std::size_t most_loops,
          std::unique_ptr<record_store> store, std::shared_ptr<log_output> output, readiness& ready)
-      : home_(home),
+      : home_(loop),
         output_(std::move(output)),
         ready_(ready),
-        loops_(home, kind, most_loops),
-        supervisor_(home, loops_, std::move(store)),
+        loops_(loop, kind, most_loops),
+        supervisor_(loop, loops_, std::move(store)),
         api_(supervisor_, loops_,
              {.version = STRATA_VERSION,
-              .loop = std::string(home.backend()),
-              .started = home.now(),
+              .loop = std::string(loop.backend()),
+              .started = loop.now(),
               .log = log_}) {
     log_->set_copy([](const runtime::journal_line& line) {
       spdlog::log(log_level(line.severity), "control API: {}", line.text);
     });
   }
 
-  result<void> listen(const options::daemon_options& wanted);
+  result<void> listen(const options::daemon_options& options);
   /// What those of other machines are shown, and have to say.
-  result<void> read_identity(const options::daemon_options& wanted);
-  result<void> listen_remote(const options::daemon_options& wanted);
-  result<void> listen_metrics(const options::daemon_options& wanted);
+  result<void> read_identity(const options::daemon_options& options);
+  result<void> listen_remote(const options::daemon_options& options);
+  result<void> listen_metrics(const options::daemon_options& options);
   /// The process' exit code.
   int run(unique_fd signals, double drain_timeout);
 
@@ -182,52 +182,53 @@ class daemon {
   loop::task_group starting_;
 };
 
-result<void> daemon::listen(const options::daemon_options& wanted) {
+result<void> daemon::listen(const options::daemon_options& options) {
   // Anybody may ask the broker, which looks at the policy.
-  folder_guests guests{.group = {}, .everybody = !wanted.socket_policy.empty()};
-  if (!wanted.socket_group.empty()) {
-    const auto group = loop::find_group(wanted.socket_group);
+  folder_guests guests{.group = {}, .everybody = !options.socket_policy.empty()};
+  if (!options.socket_group.empty()) {
+    const auto group = loop::find_group(options.socket_group);
     if (!group) return std::unexpected(group.error());
     guests.group = *group;
   }
-  if (auto ready = prepare_socket_folder(wanted.socket, guests); !ready) return ready;
-  if (auto listening = api_.listen(wanted.socket, guests.group); !listening) return listening;
-  if (!wanted.socket_policy.empty()) {
-    auto started = socket_broker_.start(broker_socket_beside(wanted.socket), wanted.socket_policy);
+  if (auto ready = prepare_socket_folder(options.socket, guests); !ready) return ready;
+  if (auto listening = api_.listen(options.socket, guests.group); !listening) return listening;
+  if (!options.socket_policy.empty()) {
+    auto started =
+        socket_broker_.start(broker_socket_beside(options.socket), options.socket_policy);
     if (!started) return started;
   }
-  if (auto read = read_identity(wanted); !read) return read;
-  if (auto remote = listen_remote(wanted); !remote) return remote;
-  return listen_metrics(wanted);
+  if (auto read = read_identity(options); !read) return read;
+  if (auto remote = listen_remote(options); !remote) return remote;
+  return listen_metrics(options);
 }
 
-result<void> daemon::read_identity(const options::daemon_options& wanted) {
+result<void> daemon::read_identity(const options::daemon_options& options) {
   std::vector<std::string> urls;
-  if (!wanted.listen.empty()) urls.push_back(wanted.listen);
-  if (is_secure_web(wanted.metrics)) urls.push_back(wanted.metrics);
+  if (!options.listen.empty()) urls.push_back(options.listen);
+  if (is_secure_web(options.metrics)) urls.push_back(options.metrics);
   if (urls.empty()) return {};
-  auto token = wanted.token_file.empty() ? result<std::string>() : read_token(wanted.token_file);
+  auto token = options.token_file.empty() ? result<std::string>() : read_token(options.token_file);
   if (!token) return std::unexpected(token.error());
   runtime::tls_server_options files;
-  if (!wanted.cert.empty()) files.cert = {wanted.cert};
-  if (!wanted.key.empty()) files.key = {wanted.key};
-  if (!wanted.client_ca.empty()) files.client_ca = wanted.client_ca;
+  if (!options.cert.empty()) files.cert = {options.cert};
+  if (!options.key.empty()) files.key = {options.key};
+  if (!options.client_ca.empty()) files.client_ca = options.client_ca;
   if (auto checked = runtime::check_tls(files, urls); !checked) return checked;
   if (auto opened = identity_.open(files); !opened) return opened;
   api_.secure_with(identity_.slot(), std::move(*token));
   return {};
 }
 
-result<void> daemon::listen_remote(const options::daemon_options& wanted) {
-  if (wanted.listen.empty()) return {};
-  const auto operation = "listen on '" + wanted.listen + "'";
-  auto url = net::parse_listening(wanted.listen);
+result<void> daemon::listen_remote(const options::daemon_options& options) {
+  if (options.listen.empty()) return {};
+  const auto operation = "listen on '" + options.listen + "'";
+  auto url = net::parse_listening(options.listen);
   if (!url) return std::unexpected(url.error());
-  if (!is_secure_web(wanted.listen)) {
+  if (!is_secure_web(options.listen)) {
     return failure(errc::invalid_argument, operation, "the control API is not for all ears",
                    "write https://HOST:PORT");
   }
-  if (wanted.client_ca.empty() && wanted.token_file.empty()) {
+  if (options.client_ca.empty() && options.token_file.empty()) {
     return failure(errc::invalid_argument, operation, "anybody could control the daemon",
                    "give --client-ca FILE or --token-file FILE");
   }
@@ -236,14 +237,14 @@ result<void> daemon::listen_remote(const options::daemon_options& wanted) {
   return api_.listen_remote(*address);
 }
 
-result<void> daemon::listen_metrics(const options::daemon_options& wanted) {
-  if (wanted.metrics.empty()) return {};
-  auto url = net::parse_listening(wanted.metrics);
+result<void> daemon::listen_metrics(const options::daemon_options& options) {
+  if (options.metrics.empty()) return {};
+  auto url = net::parse_listening(options.metrics);
   if (!url) return std::unexpected(url.error());
-  const bool is_secure = is_secure_web(wanted.metrics);
+  const bool is_secure = is_secure_web(options.metrics);
   const auto scheme = url->scheme->name;
   if (!is_secure && scheme != "tcp" && scheme != "http") {
-    return failure(errc::invalid_argument, "serve metrics on '" + wanted.metrics + "'",
+    return failure(errc::invalid_argument, "serve metrics on '" + options.metrics + "'",
                    "they are served by HTTP alone", "write tcp://HOST:PORT or https://HOST:PORT");
   }
   auto address = net::address_of(*url);
@@ -338,40 +339,41 @@ int daemon::run(unique_fd signals, double drain_timeout) {
 
 }  // namespace
 
-int run(const options::daemon_options& wanted) {
-  if (auto good = options::check(wanted); !good) return refuse(good.error());
+int run(const options::daemon_options& options) {
+  if (auto good = options::check(options); !good) return refuse(good.error());
   readiness ready;
-  if (wanted.detach) {
+  if (options.detach) {
     if (auto detached = ready.detach(); !detached) return refuse(detached.error());
   }
-  auto log = set_up_log(wanted.log_level, {});
+  auto log = set_up_log(options.log_level, {});
   if (!log) return refuse(log.error());
   raise_file_limit();
-  auto kind = loop::parse_backend(wanted.loop);
+  auto kind = loop::parse_backend(options.loop);
   if (!kind) return refuse(kind.error());
   auto signals = take_signals();
   if (!signals) return refuse(signals.error());
   std::string why_not;
   auto home = loop::make_loop(*kind, &why_not);
   if (!home) return refuse(home.error());
-  auto store = file_record_store::open(**home, wanted.state_dir);
+  auto store = file_record_store::open(**home, options.state_dir);
   if (!store) return refuse(store.error());
   // Only now is the folder known to be our own.
-  const auto log_file =
-      wanted.log_file.empty() && wanted.detach ? wanted.state_dir + "/daemon.log" : wanted.log_file;
-  log = set_up_log(wanted.log_level, {.file = log_file,
-                                      .max_size = wanted.log_size,
-                                      .keep = wanted.log_keep,
-                                      .is_json = wanted.log_format == "json"});
+  const auto log_file = options.log_file.empty() && options.detach
+                            ? options.state_dir + "/daemon.log"
+                            : options.log_file;
+  log = set_up_log(options.log_level, {.file = log_file,
+                                       .max_size = options.log_size,
+                                       .keep = options.log_keep,
+                                       .is_json = options.log_format == "json"});
   if (!log) return refuse(log.error());
   if (!why_not.empty()) spdlog::warn("{}; epoll serves instead", why_not);
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
-  daemon whole(**home, *kind, wanted.loops != 0 ? wanted.loops : cores, std::move(*store),
+  daemon whole(**home, *kind, options.loops != 0 ? options.loops : cores, std::move(*store),
                std::move(*log), ready);
-  if (auto listening = whole.listen(wanted); !listening) return refuse(listening.error());
+  if (auto listening = whole.listen(options); !listening) return refuse(listening.error());
   spdlog::info("strata {} on {}, state in {}, control socket {}", STRATA_VERSION,
-               (*home)->backend(), wanted.state_dir, wanted.socket);
-  return whole.run(std::move(*signals), wanted.drain_timeout);
+               (*home)->backend(), options.state_dir, options.socket);
+  return whole.run(std::move(*signals), options.drain_timeout);
 }
 
 }  // namespace strata::daemon

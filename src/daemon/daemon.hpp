@@ -6,6 +6,6 @@
 namespace strata::daemon {
 
 /// Runs until SIGTERM or SIGINT. The process' exit code: 0, or 1 with the reason on stderr.
-[[nodiscard]] int run(const options::daemon_options& wanted);
+[[nodiscard]] int run(const options::daemon_options& options);
 
 }  // namespace strata::daemon

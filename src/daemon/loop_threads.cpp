@@ -6,8 +6,8 @@
 
 namespace strata::daemon {
 
-loop_threads::loop_threads(loop::loop& home, loop::backend_kind kind, std::size_t most)
-    : home_(home), kind_(kind), most_(std::max<std::size_t>(most, 1)) {}
+loop_threads::loop_threads(loop::loop& loop, loop::backend_kind kind, std::size_t most)
+    : home_(loop), kind_(kind), most_(std::max<std::size_t>(most, 1)) {}
 
 loop_threads::~loop_threads() {
   for (auto& each : workers_) tell_to_end(each);
@@ -16,10 +16,10 @@ loop_threads::~loop_threads() {
   }
 }
 
-void loop_threads::tell_to_end(worker& which) {
-  which.runs->post([stopped = which.runs] { stopped->stop(); });
-  which.may_end->store(true);
-  which.may_end->notify_one();
+void loop_threads::tell_to_end(worker& worker) {
+  worker.runs->post([stopped = worker.runs] { stopped->stop(); });
+  worker.may_end->store(true);
+  worker.may_end->notify_one();
 }
 
 // The thread of a worker. A ring belongs to the thread that made it, so the loop is made where it
@@ -109,9 +109,9 @@ void loop_threads::end_idle() {
 }
 
 // It has nothing left to do but to return.
-void loop_threads::join(std::thread::id which) {
+void loop_threads::join(std::thread::id id) {
   const auto ended =
-      std::ranges::find(ending_, which, [](const worker& each) { return each.thread.get_id(); });
+      std::ranges::find(ending_, id, [](const worker& each) { return each.thread.get_id(); });
   if (ended == ending_.end()) return;
   ended->thread.join();
   ending_.erase(ended);

@@ -15,8 +15,8 @@ namespace strata::daemon {
 
 class loop_threads final : public runtime::loop_source {
  public:
-  /// `most` loops are shared by the runtimes; one that asks for more gets more. `home` outlives it.
-  loop_threads(loop::loop& home, loop::backend_kind kind, std::size_t most);
+  /// `most` loops are shared by the runtimes; one that asks for more gets more. `loop` outlives it.
+  loop_threads(loop::loop& loop, loop::backend_kind kind, std::size_t most);
   ~loop_threads();
   loop_threads(const loop_threads&) = delete;
   loop_threads& operator=(const loop_threads&) = delete;
@@ -38,8 +38,8 @@ class loop_threads final : public runtime::loop_source {
   /// Ends those that nobody uses, in the next turn of the home loop.
   void end_idle_soon();
   void end_idle();
-  static void tell_to_end(worker& which);
-  void join(std::thread::id which);
+  static void tell_to_end(worker& worker);
+  void join(std::thread::id id);
 
   loop::loop& home_;
   loop::backend_kind kind_;

@@ -15,42 +15,42 @@ namespace {
 
 using log_value = nlohmann::ordered_json;
 
-log_value header_value(const access& of, std::string_view name) {
-  return of.request.header(name).value_or("");
+log_value header_value(const access& access, std::string_view name) {
+  return access.request.header(name).value_or("");
 }
 
-log_value time_text_of(const access& of) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(of.time_s)));
+log_value time_text_of(const access& access) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(access.time_s)));
 }
 
 // To the microsecond.
-log_value duration_ms_of(const access& of) { return std::round(of.seconds * 1e6) / 1e3; }
+log_value duration_ms_of(const access& access) { return std::round(access.seconds * 1e6) / 1e3; }
 
 struct log_field {
   std::string_view name;
-  log_value (*is)(const access& of);
+  log_value (*is)(const access& access);
 };
 
 // A row is read as a row.
 // clang-format off
 constexpr log_field log_fields[] = {
     {"time", time_text_of},
-    {"client", [](const access& of) { return log_value(host_of_client(of.client)); }},
-    {"method", [](const access& of) { return log_value(of.request.method); }},
-    {"target", [](const access& of) { return log_value(of.request.target); }},
-    {"protocol", [](const access& of) {
-       return log_value(of.request.method.empty() ? "" : version_text(of.request.version));
+    {"client", [](const access& access) { return log_value(host_of_client(access.client)); }},
+    {"method", [](const access& access) { return log_value(access.request.method); }},
+    {"target", [](const access& access) { return log_value(access.request.target); }},
+    {"protocol", [](const access& access) {
+       return log_value(access.request.method.empty() ? "" : version_text(access.request.version));
      }},
-    {"status", [](const access& of) { return log_value(of.status); }},
-    {"bytes", [](const access& of) { return log_value(of.bytes); }},
+    {"status", [](const access& access) { return log_value(access.status); }},
+    {"bytes", [](const access& access) { return log_value(access.bytes); }},
     {"duration_ms", duration_ms_of},
-    {"backend", [](const access& of) { return log_value(of.backend); }},
-    {"route", [](const access& of) { return log_value(of.route); }},
-    {"referer", [](const access& of) { return header_value(of, "referer"); }},
-    {"user_agent", [](const access& of) { return header_value(of, "user-agent"); }},
-    {"retries", [](const access& of) { return log_value(of.retries); }},
-    {"request_id", [](const access& of) { return log_value(of.request_id); }},
-    {"tls_subject", [](const access& of) { return log_value(of.tls_subject); }},
+    {"backend", [](const access& access) { return log_value(access.backend); }},
+    {"route", [](const access& access) { return log_value(access.route); }},
+    {"referer", [](const access& access) { return header_value(access, "referer"); }},
+    {"user_agent", [](const access& access) { return header_value(access, "user-agent"); }},
+    {"retries", [](const access& access) { return log_value(access.retries); }},
+    {"request_id", [](const access& access) { return log_value(access.request_id); }},
+    {"tls_subject", [](const access& access) { return log_value(access.tls_subject); }},
 };
 // clang-format on
 
@@ -69,15 +69,15 @@ std::unexpected<error> refuse_format(const std::string& text, std::string reason
       "write combined, json, or a line of your own with %{NAME} in it; names are " + all_names());
 }
 
-std::string shown_value(const log_value& of) {
-  if (!of.is_string()) return of.dump();
-  const auto& text = of.get_ref<const std::string&>();
+std::string shown_value(const log_value& value) {
+  if (!value.is_string()) return value.dump();
+  const auto& text = value.get_ref<const std::string&>();
   return text.empty() ? "-" : escaped_for_log(text);
 }
 
-std::string whole_json(const access& of) {
+std::string whole_json(const access& access) {
   auto line = log_value::object();
-  for (const auto& each : log_fields) line[std::string(each.name)] = each.is(of);
+  for (const auto& each : log_fields) line[std::string(each.name)] = each.is(access);
   return line.dump(-1, ' ', true, log_value::error_handler_t::replace);
 }
 
@@ -113,11 +113,12 @@ result<access_format> access_format::parse(const std::string& text) {
   return made;
 }
 
-std::string access_format::line(const access& of) const {
-  if (form_ == form::combined) return combined_line(of);
-  if (form_ == form::json) return whole_json(of);
+std::string access_format::line(const access& access) const {
+  if (form_ == form::combined) return combined_line(access);
+  if (form_ == form::json) return whole_json(access);
   std::string made;
-  for (const auto& each : pieces_) made += each.before + shown_value(log_fields[each.field].is(of));
+  for (const auto& each : pieces_)
+    made += each.before + shown_value(log_fields[each.field].is(access));
   return made + rest_;
 }
 

@@ -18,7 +18,7 @@ class access_format {
   [[nodiscard]] static result<access_format> parse(const std::string& text);
 
   /// One line, without its end. What strangers have said cannot end it, nor quotes in it.
-  [[nodiscard]] std::string line(const access& of) const;
+  [[nodiscard]] std::string line(const access& access) const;
 
  private:
   enum class form : std::uint8_t { combined, json, own };

@@ -26,8 +26,8 @@ std::string escaped(std::string_view text, char least) {
 std::string in_quotes(std::string_view text) { return '"' + escaped_for_log(text) + '"'; }
 
 // A field without quotes ends at a blank.
-std::string user_of(const access& of) {
-  return of.tls_subject.empty() ? "-" : escaped(of.tls_subject, '!');
+std::string user_of(const access& access) {
+  return access.tls_subject.empty() ? "-" : escaped(access.tls_subject, '!');
 }
 
 }  // namespace
@@ -45,15 +45,16 @@ std::string version_text(unsigned version) {
   return version == 20 ? "HTTP/2.0" : fmt::format("HTTP/{}.{}", version / 10, version % 10);
 }
 
-std::string combined_line(const access& of) {
-  const auto& request = of.request;
+std::string combined_line(const access& access) {
+  const auto& request = access.request;
   const auto line = request.method.empty() ? "-"
                                            : fmt::format("{} {} {}", request.method, request.target,
                                                          version_text(request.version));
   return fmt::format("{} - {} [{:%d/%b/%Y:%H:%M:%S} +0000] {} {} {} {} {}",
-                     escaped(host_of_client(of.client), '!'), user_of(of),
-                     fmt::gmtime(static_cast<std::time_t>(of.time_s)), in_quotes(line), of.status,
-                     of.bytes, in_quotes(request.header("referer").value_or("-")),
+                     escaped(host_of_client(access.client), '!'), user_of(access),
+                     fmt::gmtime(static_cast<std::time_t>(access.time_s)), in_quotes(line),
+                     access.status, access.bytes,
+                     in_quotes(request.header("referer").value_or("-")),
                      in_quotes(request.header("user-agent").value_or("-")));
 }
 

@@ -25,7 +25,7 @@ struct access {
 
 /// As Apache and nginx write their "combined" log. What a client could use to forge a line, or to
 /// move a terminal's cursor, is written as `\xHH`.
-[[nodiscard]] std::string combined_line(const access& of);
+[[nodiscard]] std::string combined_line(const access& access);
 /// Text without what could forge a line, or end quotes around it: that is written as `\xHH`.
 [[nodiscard]] std::string escaped_for_log(std::string_view text);
 /// The address alone of one with a port.

@@ -20,23 +20,23 @@ void client_connection::restart(std::string_view method) {
   if (method == "HEAD") parser_.expect_no_body();
 }
 
-void client_connection::begin(const question& what) {
-  restart(what.method);
+void client_connection::begin(const question& question) {
+  restart(question.method);
   std::string text;
   text.reserve(512);
-  text.append(what.method).append(" ").append(what.target).append(" HTTP/1.1\r\n");
-  for (const auto& [name, value] : what.fields) {
+  text.append(question.method).append(" ").append(question.target).append(" HTTP/1.1\r\n");
+  for (const auto& [name, value] : question.fields) {
     text.append(name).append(": ").append(value).append("\r\n");
   }
   is_asking_ = true;
-  is_chunked_ = what.has_body && !what.length;
+  is_chunked_ = question.has_body && !question.length;
   // RFC 9110 section 8.6: a method that gives a body a meaning says so even when it is empty.
-  const bool says_length =
-      what.has_body || what.method == "POST" || what.method == "PUT" || what.method == "PATCH";
+  const bool says_length = question.has_body || question.method == "POST" ||
+                           question.method == "PUT" || question.method == "PATCH";
   if (is_chunked_) {
     text += "transfer-encoding: chunked\r\n";
   } else if (says_length) {
-    fmt::format_to(std::back_inserter(text), "content-length: {}\r\n", what.length.value_or(0));
+    fmt::format_to(std::back_inserter(text), "content-length: {}\r\n", question.length.value_or(0));
   }
   text += "\r\n";
   stream_->push_copy(as_bytes(text));

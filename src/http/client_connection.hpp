@@ -12,10 +12,10 @@ namespace strata::http {
 
 class client_connection final : public inquiry {
  public:
-  explicit client_connection(std::unique_ptr<net::stream> over) : stream_(std::move(over)) {}
+  explicit client_connection(std::unique_ptr<net::stream> stream) : stream_(std::move(stream)) {}
 
   using inquiry::finish;
-  void begin(const question& what) override;
+  void begin(const question& question) override;
   void push(std::string_view piece) override;
   void finish(proto::http_fields trailers) override;
   loop::task<bool> room(std::size_t low) override;

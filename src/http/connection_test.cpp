@@ -58,45 +58,45 @@ class http_test : public net::backend_stage {
 
  private:
   loop::task<> run_server() {
-    co_await served_->serve([this](exchange& now) { return answer(now); },
+    co_await served_->serve([this](exchange& exchange) { return answer(exchange); },
                             [](int, const error& why, const net::peer_info&) {
                               return std::pair{describe(why), std::string("text/plain")};
                             });
     has_ended_ = true;
   }
 
-  loop::task<> answer(exchange& now) {
-    const auto& path = now.request().path;
+  loop::task<> answer(exchange& exchange) {
+    const auto& path = exchange.request().path;
     if (path == "/echo") {
-      auto body = co_await now.read_all(1000);
+      auto body = co_await exchange.read_all(1000);
       if (body) {
-        now.respond(200, "text/plain", *body);
+        exchange.respond(200, "text/plain", *body);
       } else {
-        now.respond(body.error().code == errc::limit_exceeded ? 413 : 400, "text/plain",
-                    describe(body.error()));
+        exchange.respond(body.error().code == errc::limit_exceeded ? 413 : 400, "text/plain",
+                         describe(body.error()));
       }
     } else if (path == "/count") {
       std::size_t size = 0;
       for (;;) {
-        auto more = co_await now.read();
+        auto more = co_await exchange.read();
         if (!more || more->empty()) break;
         size += more->size();
         ++pieces_;
       }
-      now.respond(200, "text/plain", std::to_string(size));
+      exchange.respond(200, "text/plain", std::to_string(size));
     } else if (path == "/long") {
-      now.begin({.status = 200, .fields = {{"Content-Type", "text/plain"}}, .length = {}});
+      exchange.begin({.status = 200, .fields = {{"Content-Type", "text/plain"}}, .length = {}});
       for (int i = 0; i < 100; ++i) {
         const std::string piece(1000, 'x');
-        const bool has_room = co_await now.write(piece);
+        const bool has_room = co_await exchange.write(piece);
         if (!has_room) co_return;
-        EXPECT_LE(now.unsent(), 12'000U);
+        EXPECT_LE(exchange.unsent(), 12'000U);
       }
-      now.finish();
+      exchange.finish();
     } else if (path == "/ignore") {
-      now.respond(200, "text/plain", "ignored");
+      exchange.respond(200, "text/plain", "ignored");
     } else if (path == "/upgrade") {
-      upgraded_ = now.upgrade({});
+      upgraded_ = exchange.upgrade({});
     }
   }
 };
@@ -151,8 +151,8 @@ TEST_P(http_test, an_upgrade_hands_over_the_stream_and_what_came_behind) {
   server_connection connection(*loop_, std::move(server));
   const auto serve = [&]() -> loop::task<> {
     co_await connection.serve(
-        [&](exchange& now) -> loop::task<> {
-          taken = now.upgrade({});
+        [&](exchange& exchange) -> loop::task<> {
+          taken = exchange.upgrade({});
           co_return;
         },
         [](int, const error&, const net::peer_info&) {
@@ -184,9 +184,9 @@ TEST_P(http_test, one_that_retires_inside_a_request_says_so_and_ends) {
   server_connection connection(*loop_, std::move(server));
   const auto serve = [&]() -> loop::task<> {
     co_await connection.serve(
-        [&](exchange& now) -> loop::task<> {
-          auto body = co_await now.read_all(1000);
-          now.respond(200, "text/plain", body.value_or("nothing"));
+        [&](exchange& exchange) -> loop::task<> {
+          auto body = co_await exchange.read_all(1000);
+          exchange.respond(200, "text/plain", body.value_or("nothing"));
         },
         [](int, const error&, const net::peer_info&) {
           return std::pair<std::string, std::string>();

@@ -8,8 +8,8 @@ proto::http_fields cross_origin_fields(const std::vector<std::string>& origins,
                                        const proto::http_request& request) {
   proto::http_fields fields;
   if (origins.empty()) return fields;
-  const auto contains = [&](std::string_view which) {
-    return std::ranges::find(origins, which) != origins.end();
+  const auto contains = [&](std::string_view text) {
+    return std::ranges::find(origins, text) != origins.end();
   };
   const auto origin = request.header("origin");
   const bool takes_all = contains("*");
@@ -27,15 +27,15 @@ bool is_preflight(const proto::http_request& request) {
          request.header("access-control-request-method");
 }
 
-void answer_preflight(exchange& now, std::string_view methods) {
+void answer_preflight(exchange& exchange, std::string_view methods) {
   answer_head head{.status = 204, .fields = {}, .length = {}};
   head.fields.emplace_back("Access-Control-Allow-Methods", methods);
   // It was read as a field's value, so it may be written as one.
-  if (const auto wanted = now.request().header("access-control-request-headers")) {
+  if (const auto wanted = exchange.request().header("access-control-request-headers")) {
     head.fields.emplace_back("Access-Control-Allow-Headers", *wanted);
   }
   head.fields.emplace_back("Access-Control-Max-Age", "600");
-  now.respond(std::move(head), "");
+  exchange.respond(std::move(head), "");
 }
 
 }  // namespace strata::http

@@ -16,6 +16,6 @@ namespace strata::http {
 /// A question by a browser, before it sends the request of a page of another site.
 [[nodiscard]] bool is_preflight(const proto::http_request& request);
 /// Answers it, but for the `cross_origin_fields`. `methods`: those that may follow.
-void answer_preflight(exchange& now, std::string_view methods);
+void answer_preflight(exchange& exchange, std::string_view methods);
 
 }  // namespace strata::http

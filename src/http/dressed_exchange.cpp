@@ -16,9 +16,9 @@ void dressed_exchange::begin(answer_head head) {
   of_.begin(std::move(head));
 }
 
-loop::task<bool> dressed_exchange::write_file(loop::file_part from) {
+loop::task<bool> dressed_exchange::write_file(loop::file_part part) {
   const auto before = of_.body_bytes();
-  const bool is_written = co_await of_.write_file(from);
+  const bool is_written = co_await of_.write_file(part);
   note_body(of_.body_bytes() - before);
   co_return is_written;
 }

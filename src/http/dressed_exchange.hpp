@@ -23,7 +23,7 @@ class dressed_exchange final : public exchange {
   void inform(int status, const proto::http_fields& fields) override { of_.inform(status, fields); }
   void begin(answer_head head) override;
   void push(const loop::slice& piece) override;
-  loop::task<bool> write_file(loop::file_part from) override;
+  loop::task<bool> write_file(loop::file_part part) override;
   using exchange::finish;
   void finish(proto::http_fields trailers) override {
     note_end();

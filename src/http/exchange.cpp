@@ -38,14 +38,14 @@ loop::task<bool> exchange::write(std::string_view piece) {
   return room();
 }
 
-loop::task<bool> exchange::write_file(loop::file_part from) {
-  while (from.count != 0) {
-    const auto size = std::min<std::uint64_t>(from.count, file_piece_size);
-    const auto piece = read_piece({.fd = from.fd, .offset = from.offset, .count = size});
+loop::task<bool> exchange::write_file(loop::file_part part) {
+  while (part.count != 0) {
+    const auto size = std::min<std::uint64_t>(part.count, file_piece_size);
+    const auto piece = read_piece({.fd = part.fd, .offset = part.offset, .count = size});
     if (piece.empty()) co_return false;
     push(piece);
-    from.offset += size;
-    from.count -= size;
+    part.offset += size;
+    part.count -= size;
     const bool has_room = co_await room();
     if (!has_room) co_return false;
   }

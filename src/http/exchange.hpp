@@ -31,7 +31,7 @@ struct answer_head {
 
 class exchange {
  public:
-  explicit exchange(const proto::http_request& of) : request_(of) {}
+  explicit exchange(const proto::http_request& request) : request_(request) {}
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
   virtual ~exchange() = default;
@@ -73,7 +73,7 @@ class exchange {
   /// Part of a file as the next piece of the answer: awaits that little enough of it waits. False
   /// when the client has gone or does not read, or the file has become shorter: then abort. Where
   /// the connection carries the file's bytes as they are, they are not copied.
-  virtual loop::task<bool> write_file(loop::file_part from);
+  virtual loop::task<bool> write_file(loop::file_part part);
   void finish() { finish({}); }
   /// With fields behind the body, where the client can be sent some.
   virtual void finish(proto::http_fields trailers) = 0;

@@ -9,7 +9,7 @@ namespace strata::http {
 
 class gathered_output {
  public:
-  explicit gathered_output(net::stream& to) : to_(to) {}
+  explicit gathered_output(net::stream& stream) : to_(stream) {}
   gathered_output(const gathered_output&) = delete;
   gathered_output& operator=(const gathered_output&) = delete;
   ~gathered_output() { forget_block(); }

@@ -129,14 +129,14 @@ void http1_exchange::push(const loop::slice& piece) {
   to.push_copy(as_bytes("\r\n"));
 }
 
-loop::task<bool> http1_exchange::write_file(loop::file_part from) {
+loop::task<bool> http1_exchange::write_file(loop::file_part part) {
   auto& to = *connection_.stream_;
   if (ends_by_ != ending::length || to.tls() != nullptr) {
-    const bool is_written = co_await exchange::write_file(from);
+    const bool is_written = co_await exchange::write_file(part);
     co_return is_written;
   }
-  note_body(from.count);
-  to.push_file(from);
+  note_body(part.count);
+  to.push_file(part);
   const bool is_sent = co_await connection_.room(0);
   co_return is_sent;
 }

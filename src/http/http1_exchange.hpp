@@ -7,8 +7,8 @@ namespace strata::http {
 
 class http1_exchange final : public exchange {
  public:
-  http1_exchange(server_connection& on, const proto::http_request& of)
-      : exchange(of), connection_(on), keeps_alive_(of.keep_alive) {}
+  http1_exchange(server_connection& connection, const proto::http_request& request)
+      : exchange(request), connection_(connection), keeps_alive_(request.keep_alive) {}
 
   [[nodiscard]] const net::peer_info& peer() const override { return connection_.stream_->peer(); }
   [[nodiscard]] bool is_secure() const override { return connection_.stream_->tls() != nullptr; }
@@ -24,7 +24,7 @@ class http1_exchange final : public exchange {
   void inform(int status, const proto::http_fields& fields) override;
   void begin(answer_head head) override;
   void push(const loop::slice& piece) override;
-  loop::task<bool> write_file(loop::file_part from) override;
+  loop::task<bool> write_file(loop::file_part part) override;
   using exchange::finish;
   void finish(proto::http_fields trailers) override;
   [[nodiscard]] std::size_t unsent() const override { return connection_.stream_->unsent(); }

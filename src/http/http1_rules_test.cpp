@@ -48,25 +48,25 @@ class http1_rules : public net::backend_stage {
   std::vector<std::string> bodies_;  // or "cut"
 
  private:
-  loop::task<> serve(server_connection& by) {
-    co_await by.serve([this](exchange& now) { return answer(now); },
-                      [](int, const error&, const net::peer_info&) {
-                        return std::pair("wrong\n", "text/plain");
-                      });
+  loop::task<> serve(server_connection& connection) {
+    co_await connection.serve([this](exchange& exchange) { return answer(exchange); },
+                              [](int, const error&, const net::peer_info&) {
+                                return std::pair("wrong\n", "text/plain");
+                              });
   }
-  loop::task<> answer(exchange& now) {
-    const auto path = now.request().path;
+  loop::task<> answer(exchange& exchange) {
+    const auto path = exchange.request().path;
     asked_.push_back(path);
     if (path == "/read") {
-      auto body = co_await now.read_all(1000);
+      auto body = co_await exchange.read_all(1000);
       bodies_.push_back(body ? *body : "cut");
     }
     const int status = path == "/204" ? 204 : path == "/304" ? 304 : 200;
     answer_head head{.status = status, .fields = {}, .length = {}};
     if (path == "/sized") head.length = 4;
-    now.begin(std::move(head));
-    now.push("body");
-    now.finish();
+    exchange.begin(std::move(head));
+    exchange.push("body");
+    exchange.finish();
   }
 };
 
@@ -221,15 +221,15 @@ class http1_client_rules : public net::backend_stage {
 
  private:
   loop::task<> run(std::string_view method, std::string_view body,
-                   std::optional<std::string>& into) {
+                   std::optional<std::string>& text) {
     const proto::http_fields fields = {{"Host", "there"}};
     auto head = co_await client_->ask(method, "/a", fields, body);
     if (!head) {
-      into = "wrong";
+      text = "wrong";
       co_return;
     }
     auto all = co_await client_->read_all(1000);
-    into = all ? *all : "wrong";
+    text = all ? *all : "wrong";
   }
 
   bool has_ended_ = false;

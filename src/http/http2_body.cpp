@@ -9,12 +9,12 @@ void http2_body::push(const loop::slice& piece) {
   waiting_ += piece.size();
 }
 
-void http2_body::move(std::size_t count, gathered_output& to) {
+void http2_body::move(std::size_t count, gathered_output& output) {
   waiting_ -= count;
   while (count > 0) {
     auto& from = pieces_[first_];
     const auto part = static_cast<std::uint32_t>(std::min<std::size_t>(count, from.size()));
-    to.append(from.part(0, part));
+    output.append(from.part(0, part));
     from.remove_prefix(part);
     count -= part;
     if (!from.empty()) break;

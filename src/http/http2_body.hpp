@@ -20,7 +20,7 @@ class http2_body {
   [[nodiscard]] std::size_t bytes() const { return waiting_; }
   void push(const loop::slice& piece);
   /// The first `count` bytes are sent.
-  void move(std::size_t count, gathered_output& to);
+  void move(std::size_t count, gathered_output& output);
   void clear();
 
  private:

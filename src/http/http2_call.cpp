@@ -39,24 +39,24 @@ loop::task<bool> http2_call::may_switch_to(std::string protocol, loop::time_poin
   co_return is_known && (client_.is_over_ || client_.session_.takes_connect_protocol());
 }
 
-void http2_call::begin(const question& what) {
-  auto fields = fields_of(what.fields);
+void http2_call::begin(const question& question) {
+  auto fields = fields_of(question.fields);
   std::string_view protocol;
-  if (const auto upgrade = proto::find_field(what.fields, "upgrade")) {
+  if (const auto upgrade = proto::find_field(question.fields, "upgrade")) {
     protocol = "websocket";
-    key_ = proto::find_field(what.fields, "sec-websocket-key").value_or("");
+    key_ = proto::find_field(question.fields, "sec-websocket-key").value_or("");
     std::erase_if(fields, [](const auto& each) { return each.first == "sec-websocket-key"; });
   }
   if (!client_.is_over_) {
     stream_ =
-        client_.session_.ask({.method = protocol.empty() ? what.method : "CONNECT",
+        client_.session_.ask({.method = protocol.empty() ? question.method : "CONNECT",
                               .protocol = protocol,
                               .scheme = client_.stream_->tls() != nullptr ? "https" : "http",
-                              .authority = proto::find_field(what.fields, "host").value_or(""),
-                              .target = what.target,
+                              .authority = proto::find_field(question.fields, "host").value_or(""),
+                              .target = question.target,
                               .fields = fields,
-                              .length = what.has_body ? what.length : std::nullopt,
-                              .has_body = what.has_body || !protocol.empty()},
+                              .length = question.has_body ? question.length : std::nullopt,
+                              .has_body = question.has_body || !protocol.empty()},
                              *this);
   }
   is_gone_ = is_refused_ = stream_ == 0;

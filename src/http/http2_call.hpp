@@ -15,9 +15,9 @@ class http2_call_channel;
 /// It belongs to its connection, and outlives the inquiry where the stream does.
 class http2_call final : public proto::http2_stream {
  public:
-  explicit http2_call(http2_client& on) : client_(on), changed_(on.loop_) {}
+  explicit http2_call(http2_client& client) : client_(client), changed_(client.loop_) {}
 
-  void begin(const question& what);
+  void begin(const question& question);
   void push(const loop::slice& piece);
   void finish(proto::http_fields trailers);
   loop::task<bool> room(std::size_t low);
@@ -76,12 +76,12 @@ class http2_call final : public proto::http2_stream {
 /// What whoever asks has of it.
 class http2_inquiry final : public inquiry {
  public:
-  http2_inquiry(std::shared_ptr<http2_client> on, http2_call& call)
-      : on_(std::move(on)), call_(call) {}
+  http2_inquiry(std::shared_ptr<http2_client> client, http2_call& call)
+      : on_(std::move(client)), call_(call) {}
   ~http2_inquiry() override { call_.leave(); }
 
   using inquiry::finish;
-  void begin(const question& what) override { call_.begin(what); }
+  void begin(const question& question) override { call_.begin(question); }
   void push(std::string_view piece) override {
     if (!piece.empty()) call_.push(loop::slice::copy_of(as_bytes(piece)));
   }

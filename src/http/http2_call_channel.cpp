@@ -5,8 +5,8 @@
 
 namespace strata::http {
 
-http2_call_channel::http2_call_channel(std::shared_ptr<http2_client> client, http2_call& on)
-    : byte_channel(client->loop_), client_(std::move(client)), on_(on) {
+http2_call_channel::http2_call_channel(std::shared_ptr<http2_client> client, http2_call& call)
+    : byte_channel(client->loop_), client_(std::move(client)), on_(call) {
   on_.channel_ = this;
 }
 

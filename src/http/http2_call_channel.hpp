@@ -11,7 +11,7 @@ namespace strata::http {
 
 class http2_call_channel final : public net::byte_channel, private loop::turn_end_hook {
  public:
-  http2_call_channel(std::shared_ptr<http2_client> client, http2_call& on);
+  http2_call_channel(std::shared_ptr<http2_client> client, http2_call& call);
   ~http2_call_channel() override;
 
   void push(const loop::slice& data) override;

@@ -6,7 +6,8 @@
 
 namespace strata::http {
 
-http2_channel::http2_channel(http2_exchange& on) : byte_channel(on.connection_.loop_), on_(on) {
+http2_channel::http2_channel(http2_exchange& exchange)
+    : byte_channel(exchange.connection_.loop_), on_(exchange) {
   on_.channel_ = this;
 }
 

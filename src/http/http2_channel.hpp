@@ -10,7 +10,7 @@ class http2_exchange;
 
 class http2_channel final : public net::byte_channel, private loop::turn_end_hook {
  public:
-  explicit http2_channel(http2_exchange& on);
+  explicit http2_channel(http2_exchange& exchange);
   ~http2_channel() override;
 
   void push(const loop::slice& data) override;

@@ -56,7 +56,7 @@ class http2_channel_test : public net::backend_stage {
 
  private:
   loop::task<> run_server() {
-    const handler answer = [this](exchange& now) { return serve(now); };
+    const handler answer = [this](exchange& exchange) { return serve(exchange); };
     const refusal refuse = [](int, const error& why, const net::peer_info&) {
       return std::pair{describe(why), std::string("text/plain")};
     };
@@ -73,13 +73,13 @@ class http2_channel_test : public net::backend_stage {
   }
 
   // Says all that it hears; "." aborts, "!" closes, "?" only ends what it says.
-  loop::task<> serve(exchange& now) {
-    if (!asks_for_websocket(now)) {
-      now.respond(200, "text/plain", now.method());
+  loop::task<> serve(exchange& exchange) {
+    if (!asks_for_websocket(exchange)) {
+      exchange.respond(200, "text/plain", exchange.method());
       co_return;
     }
     const websocket_settings how{.protocols = {"chat"}, .origins = {}, .is_deflated = true};
-    auto opened = open_websocket(now, how);
+    auto opened = open_websocket(exchange, how);
     if (!opened) co_return;
     auto& channel = *opened->channel;
     channel_ = &channel;
@@ -257,8 +257,8 @@ TEST_P(http2_channel_test, waits_for_what_is_unsent_end_with_the_channel) {
   const auto id = open({}, "some");
   ASSERT_TRUE(says_until([&] { return heard(id) == "some"; }));
   std::string said;
-  const auto wait = [&](net::byte_channel& on) -> loop::task<> {
-    const bool is_delivered = co_await on.delivered(loop_->now() + 10s);
+  const auto wait = [&](net::byte_channel& channel) -> loop::task<> {
+    const bool is_delivered = co_await channel.delivered(loop_->now() + 10s);
     said += is_delivered ? "delivered" : "gone";
   };
   loop::task_group waiting;

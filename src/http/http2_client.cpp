@@ -18,10 +18,10 @@ constexpr proto::http2_limits client_limits{.max_header = 64U << 10U,
 
 }  // namespace
 
-http2_client::http2_client(loop::loop& on, std::unique_ptr<net::stream> over,
+http2_client::http2_client(loop::loop& loop, std::unique_ptr<net::stream> stream,
                            loop::duration patience)
-    : loop_(on),
-      stream_(std::move(over)),
+    : loop_(loop),
+      stream_(std::move(stream)),
       patience_(patience),
       output_(*stream_),
       session_(*this, client_limits, proto::http2_role::client) {

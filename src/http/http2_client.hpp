@@ -23,7 +23,7 @@ class http2_client final : public std::enable_shared_from_this<http2_client>,
                            private loop::timer {
  public:
   /// Ends by itself when nothing is asked for `patience`.
-  http2_client(loop::loop& on, std::unique_ptr<net::stream> over, loop::duration patience);
+  http2_client(loop::loop& loop, std::unique_ptr<net::stream> stream, loop::duration patience);
   ~http2_client() override;
 
   /// Another request may be asked now.

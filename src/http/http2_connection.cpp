@@ -16,14 +16,14 @@ constexpr auto longest_rest = 1s;
 
 }  // namespace
 
-http2_connection::http2_connection(loop::loop& on, std::unique_ptr<net::stream> over,
+http2_connection::http2_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
                                    server_limits limits)
-    : loop_(on),
-      stream_(std::move(over)),
+    : loop_(loop),
+      stream_(std::move(stream)),
       limits_(limits),
       output_(*stream_),
       session_(*this, {.max_header = limits.max_head, .max_streams = limits.max_streams}),
-      idle_since_(on.now()) {}
+      idle_since_(loop.now()) {}
 
 http2_connection::~http2_connection() { running_.cancel(); }
 
@@ -73,15 +73,16 @@ void http2_connection::start_arrived() {
   arrived_.clear();
 }
 
-loop::task<> http2_connection::run(http2_exchange& now) {
-  if (now.refusal_status() != 0) {
-    const auto [body, type] = (*refuse_)(now.refusal_status(), now.why_refused(), now.peer());
-    now.respond(now.refusal_status(), type, body);
+loop::task<> http2_connection::run(http2_exchange& exchange) {
+  if (exchange.refusal_status() != 0) {
+    const auto [body, type] =
+        (*refuse_)(exchange.refusal_status(), exchange.why_refused(), exchange.peer());
+    exchange.respond(exchange.refusal_status(), type, body);
   } else {
-    co_await (*answer_)(now);
+    co_await (*answer_)(exchange);
   }
-  now.end_handler();
-  if (now.is_closed()) forget(now);
+  exchange.end_handler();
+  if (exchange.is_closed()) forget(exchange);
 }
 
 void http2_connection::forget(http2_exchange& gone) {

@@ -27,7 +27,8 @@ class http2_connection final : public served_connection,
                                private loop::turn_end_hook,
                                private loop::timer {
  public:
-  http2_connection(loop::loop& on, std::unique_ptr<net::stream> over, server_limits limits = {});
+  http2_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
+                   server_limits limits = {});
   ~http2_connection() override;
 
   /// Serves until the client or silence ends the connection. Handlers that still run then are
@@ -50,7 +51,7 @@ class http2_connection final : public served_connection,
 
   void take(byte_span bytes);
   void start_arrived();
-  loop::task<> run(http2_exchange& now);
+  loop::task<> run(http2_exchange& exchange);
   /// The exchange is over on both sides.
   void forget(http2_exchange& gone);
   /// There is something for the session to send, at the turn's end.

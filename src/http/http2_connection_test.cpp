@@ -48,7 +48,7 @@ class http2_connection_test : public net::backend_stage {
 
  private:
   loop::task<> run_server() {
-    const handler answer = [this](exchange& now) { return serve(now); };
+    const handler answer = [this](exchange& exchange) { return serve(exchange); };
     const refusal refuse = [](int, const error& why, const net::peer_info&) {
       return std::pair{describe(why), std::string("text/plain")};
     };
@@ -65,42 +65,42 @@ class http2_connection_test : public net::backend_stage {
     wire_ended_ = true;
   }
 
-  loop::task<> serve(exchange& now) {
-    const auto path = now.request().path;
+  loop::task<> serve(exchange& exchange) {
+    const auto path = exchange.request().path;
     begun_ += path;
     if (path == "/echo") {
-      co_await echo(now);
+      co_await echo(exchange);
     } else if (path == "/count") {
-      co_await count(now);
+      co_await count(exchange);
     } else if (path == "/long") {
-      co_await give_much(now);
+      co_await give_much(exchange);
     } else if (path == "/hold") {
-      held_ = &now;
-      co_await now.client_end();
+      held_ = &exchange;
+      co_await exchange.client_end();
       held_ = nullptr;
     } else if (path == "/ignore") {
-      now.respond(200, "text/plain", "ignored");
+      exchange.respond(200, "text/plain", "ignored");
     } else if (path == "/abort") {
-      now.begin({.status = 200, .fields = {}, .length = {}});
-      now.push("half");
-      now.abort();
+      exchange.begin({.status = 200, .fields = {}, .length = {}});
+      exchange.push("half");
+      exchange.abort();
     } else if (path == "/half") {
-      now.begin({.status = 200, .fields = {}, .length = {}});
+      exchange.begin({.status = 200, .fields = {}, .length = {}});
     }
     ended_ += path;
   }
-  static loop::task<> echo(exchange& now) {
-    auto body = co_await now.read_all(1000);
+  static loop::task<> echo(exchange& exchange) {
+    auto body = co_await exchange.read_all(1000);
     if (body) {
-      now.respond(200, "text/plain", *body);
+      exchange.respond(200, "text/plain", *body);
     } else {
-      now.respond(status_of(body.error()), "text/plain", describe(body.error()));
+      exchange.respond(status_of(body.error()), "text/plain", describe(body.error()));
     }
   }
-  loop::task<> count(exchange& now) {
+  loop::task<> count(exchange& exchange) {
     for (;;) {
       while (!may_go_on_) co_await loop_->sleep(1ms);
-      auto more = co_await now.read();
+      auto more = co_await exchange.read();
       if (!more) {
         errors_ += describe(more.error());
         co_return;
@@ -108,17 +108,17 @@ class http2_connection_test : public net::backend_stage {
       if (more->empty()) break;
       counted_ += more->size();
     }
-    now.respond(200, "text/plain", std::to_string(counted_));
+    exchange.respond(200, "text/plain", std::to_string(counted_));
   }
-  loop::task<> give_much(exchange& now) {
-    now.begin({.status = 200, .fields = {}, .length = {}});
+  loop::task<> give_much(exchange& exchange) {
+    exchange.begin({.status = 200, .fields = {}, .length = {}});
     for (int i = 0; i < 300; ++i) {
       const std::string piece(1000, 'x');
-      const bool has_room = co_await now.write(piece);
-      most_unsent_ = std::max(most_unsent_, now.unsent());
+      const bool has_room = co_await exchange.write(piece);
+      most_unsent_ = std::max(most_unsent_, exchange.unsent());
       if (!has_room) co_return;
     }
-    now.finish();
+    exchange.finish();
   }
 };
 

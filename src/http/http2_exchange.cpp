@@ -18,11 +18,11 @@ constexpr std::size_t max_unsent_of_one = 64U << 10U;
 
 }  // namespace
 
-http2_exchange::http2_exchange(http2_connection& on, proto::http2_listener::arrival&& come)
+http2_exchange::http2_exchange(http2_connection& connection, proto::http2_listener::arrival&& come)
     : exchange(come_.request),
-      connection_(on),
+      connection_(connection),
       come_(std::move(come)),
-      touched_(on.loop_.now()),
+      touched_(connection.loop_.now()),
       is_whole_(come_.is_whole),
       is_waiting_for_continue_(!come_.is_whole &&
                                proto::has_token(request().headers, "expect", "100-continue")) {}

@@ -14,7 +14,7 @@ namespace strata::http {
 
 class http2_exchange final : public exchange, public proto::http2_stream {
  public:
-  http2_exchange(http2_connection& on, proto::http2_listener::arrival&& come);
+  http2_exchange(http2_connection& connection, proto::http2_listener::arrival&& come);
 
   [[nodiscard]] const net::peer_info& peer() const override { return connection_.stream_->peer(); }
   [[nodiscard]] bool is_secure() const override { return connection_.stream_->tls() != nullptr; }

@@ -61,9 +61,9 @@ class date_reader {
     }
     return std::nullopt;
   }
-  bool skip(std::string_view what) {
-    if (!rest_.starts_with(what)) return false;
-    rest_.remove_prefix(what.size());
+  bool skip(std::string_view text) {
+    if (!rest_.starts_with(text)) return false;
+    rest_.remove_prefix(text.size());
     return true;
   }
   void allow_padding() { is_padded_ = true; }
@@ -73,16 +73,16 @@ class date_reader {
     rest_.remove_prefix(at == std::string_view::npos ? rest_.size() : at);
   }
 
-  bool time_of_day(std::tm& into) {
+  bool time_of_day(std::tm& time) {
     const auto hour = number(2);
     if (!hour || !skip(":")) return false;
     const auto minute = number(2);
     if (!minute || !skip(":")) return false;
     const auto second = number(2);
     if (!second) return false;
-    into.tm_hour = *hour;
-    into.tm_min = *minute;
-    into.tm_sec = *second;
+    time.tm_hour = *hour;
+    time.tm_min = *minute;
+    time.tm_sec = *second;
     return true;
   }
 
@@ -92,38 +92,39 @@ class date_reader {
 };
 
 // `06 Nov 1994 08:49:37 GMT`, or with dashes and a short year.
-bool read_modern(date_reader& from, std::tm& into, std::string_view between, std::size_t digits) {
-  const auto day_of_month = from.number(2);
-  if (!day_of_month || !from.skip(between)) return false;
-  const auto month_of_year = from.name(month_names);
-  if (!month_of_year || !from.skip(between)) return false;
-  const auto of_era = from.number(digits);
-  if (!of_era || !from.skip(" ") || !from.time_of_day(into)) return false;
-  into.tm_mday = *day_of_month;
-  into.tm_mon = *month_of_year;
-  into.tm_year = digits == 2 ? full_year(*of_era) : *of_era;
-  return from.skip(" GMT") && from.at_end();
+bool read_modern(date_reader& reader, std::tm& time, std::string_view between, std::size_t digits) {
+  const auto day_of_month = reader.number(2);
+  if (!day_of_month || !reader.skip(between)) return false;
+  const auto month_of_year = reader.name(month_names);
+  if (!month_of_year || !reader.skip(between)) return false;
+  const auto of_era = reader.number(digits);
+  if (!of_era || !reader.skip(" ") || !reader.time_of_day(time)) return false;
+  time.tm_mday = *day_of_month;
+  time.tm_mon = *month_of_year;
+  time.tm_year = digits == 2 ? full_year(*of_era) : *of_era;
+  return reader.skip(" GMT") && reader.at_end();
 }
 
 // `Nov  6 08:49:37 1994`, as asctime(3) writes it.
-bool read_asctime(date_reader& from, std::tm& into) {
-  const auto month_of_year = from.name(month_names);
-  if (!month_of_year || !from.skip(" ")) return false;
-  from.allow_padding();
-  const auto day_of_month = from.number(2);
-  if (!day_of_month || !from.skip(" ") || !from.time_of_day(into) || !from.skip(" ")) return false;
-  const auto of_era = from.number(4);
+bool read_asctime(date_reader& reader, std::tm& time) {
+  const auto month_of_year = reader.name(month_names);
+  if (!month_of_year || !reader.skip(" ")) return false;
+  reader.allow_padding();
+  const auto day_of_month = reader.number(2);
+  if (!day_of_month || !reader.skip(" ") || !reader.time_of_day(time) || !reader.skip(" "))
+    return false;
+  const auto of_era = reader.number(4);
   if (!of_era) return false;
-  into.tm_mday = *day_of_month;
-  into.tm_mon = *month_of_year;
-  into.tm_year = *of_era;
-  return from.at_end();
+  time.tm_mday = *day_of_month;
+  time.tm_mon = *month_of_year;
+  time.tm_year = *of_era;
+  return reader.at_end();
 }
 
 }  // namespace
 
-std::string date_text(std::int64_t at) {
-  const auto moment = sys_seconds(seconds(at));
+std::string date_text(std::int64_t offset) {
+  const auto moment = sys_seconds(seconds(offset));
   const auto today = floor<days>(moment);
   const year_month_day date(today);
   const hh_mm_ss clock(moment - today);

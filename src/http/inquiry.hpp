@@ -32,7 +32,7 @@ class inquiry {
 
   /// Begins a request. The answer before must have been read to its end. Pieces of the body, and
   /// `finish`, follow; the answer may come before those.
-  virtual void begin(const question& what) = 0;
+  virtual void begin(const question& question) = 0;
   virtual void push(std::string_view piece) = 0;
   void finish() { finish({}); }
   /// With fields behind the body, where that has room for some.

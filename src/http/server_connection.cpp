@@ -14,6 +14,8 @@ namespace {
 // ends the nesting of coroutines that had nothing to wait for, each of which takes some stack where
 // the compiler makes no tail calls.
 constexpr unsigned requests_a_turn = 16;
+// So it is when this much of its answers waits: of long ones, writing them is what takes time.
+constexpr std::size_t bytes_a_turn = 64U << 10U;
 // How long a client may take to end the connection after it was told why nothing more is read.
 constexpr auto longest_parting = 1s;
 // How often a connection that is to end is looked at while an answer is on its way.
@@ -22,12 +24,12 @@ constexpr server_limits usual_limits;
 
 }  // namespace
 
-server_connection::server_connection(loop::loop& on, std::unique_ptr<net::stream> over)
-    : server_connection(on, std::move(over), usual_limits) {}
+server_connection::server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream)
+    : server_connection(loop, std::move(stream), usual_limits) {}
 
-server_connection::server_connection(loop::loop& on, std::unique_ptr<net::stream> over,
+server_connection::server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
                                      const server_limits& limits)
-    : loop_(on), stream_(std::move(over)), limits_(limits), parser_(fresh_parser()) {}
+    : loop_(loop), stream_(std::move(stream)), limits_(limits), parser_(fresh_parser()) {}
 
 proto::http_request_parser server_connection::fresh_parser() const {
   return proto::http_request_parser(
@@ -36,7 +38,9 @@ proto::http_request_parser server_connection::fresh_parser() const {
 
 loop::task<> server_connection::serve(const handler& answer, const refusal& refuse) {
   for (unsigned served = 1;; ++served) {
-    if (served % requests_a_turn == 0) co_await give_turn();
+    if (served % requests_a_turn == 0 || stream_->unsent_in_memory() > bytes_a_turn) {
+      co_await give_turn();
+    }
     if (begin_wait()) {
       // Here most connections spend their time: nothing else of theirs waits meanwhile.
       co_await stream_->ready();
@@ -183,9 +187,9 @@ loop::task<> server_connection::close() {
   disarm();
 }
 
-void server_connection::expect(awaiting what) {
-  awaited_ = what;
-  switch (what) {
+void server_connection::expect(awaiting awaiting) {
+  awaited_ = awaiting;
+  switch (awaiting) {
     case awaiting::request: deadline_ = loop_.now() + limits_.idle_timeout; break;
     case awaiting::head: deadline_ = loop_.now() + limits_.head_timeout; break;
     case awaiting::body: deadline_ = loop_.now() + limits_.body_timeout; break;
@@ -195,7 +199,7 @@ void server_connection::expect(awaiting what) {
   // It stays armed, and looks at the deadline when it is due: arming costs more than a request may.
   // One that a shorter limit brings nearer is no later for that.
   const bool is_due_later = !armed() || deadline_ < deadline();
-  if (what == awaiting::request && is_due_later) loop_.arm(*this, deadline_);
+  if (awaiting == awaiting::request && is_due_later) loop_.arm(*this, deadline_);
 }
 
 // An answer that has begun is cut short: nothing may say that it was whole.

@@ -46,8 +46,8 @@ using refusal = std::function<std::pair<std::string, std::string>(int status, co
 class kept_result {
  public:
   kept_result() = default;
-  kept_result& operator=(result<void>&& of) {
-    why_ = of ? nullptr : std::make_unique<strata::error>(std::move(of.error()));
+  kept_result& operator=(result<void>&& outcome) {
+    why_ = outcome ? nullptr : std::make_unique<strata::error>(std::move(outcome.error()));
     return *this;
   }
   explicit operator bool() const { return why_ == nullptr; }
@@ -59,10 +59,11 @@ class kept_result {
 
 class server_connection final : public served_connection, private loop::timer {
  public:
-  server_connection(loop::loop& on, std::unique_ptr<net::stream> over);
+  server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream);
   /// `limits` outlives it.
-  server_connection(loop::loop& on, std::unique_ptr<net::stream> over, const server_limits& limits);
-  server_connection(loop::loop& on, std::unique_ptr<net::stream> over,
+  server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
+                    const server_limits& limits);
+  server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
                     server_limits&& limits) = delete;
 
   /// Serves until the client or an answer ends the connection.
@@ -96,7 +97,7 @@ class server_connection final : public served_connection, private loop::timer {
   void say(int status, const error& why, const refusal& refuse);
   loop::task<bool> room(std::size_t left);
   loop::task<> close();
-  void expect(awaiting what);
+  void expect(awaiting awaiting);
   [[nodiscard]] proto::http_request_parser fresh_parser() const;
   void on_timer() override;
 

@@ -10,9 +10,10 @@ namespace strata::http {
 
 namespace {
 
-void refuse(exchange& now, int status, const std::string& why, proto::http_fields fields = {}) {
+void refuse(exchange& exchange, int status, const std::string& why,
+            proto::http_fields fields = {}) {
   fields.emplace_back("Content-Type", "text/plain");
-  now.respond({.status = status, .fields = std::move(fields), .length = {}}, why + "\n");
+  exchange.respond({.status = status, .fields = std::move(fields), .length = {}}, why + "\n");
 }
 
 // Each message for itself, on both sides: so one that goes to many is compressed once, and an idle
@@ -35,21 +36,25 @@ bool is_admitted_origin(std::string_view origin, std::string_view host,
   });
 }
 
-bool asks_for_websocket(const exchange& now) { return proto::is_websocket_request(now.request()); }
+bool asks_for_websocket(const exchange& exchange) {
+  return proto::is_websocket_request(exchange.request());
+}
 
-std::optional<opened_websocket> open_websocket(exchange& now, const websocket_settings& how) {
-  const auto& request = now.request();
+std::optional<opened_websocket> open_websocket(exchange& exchange,
+                                               const websocket_settings& settings) {
+  const auto& request = exchange.request();
   auto asked = proto::read_websocket_request(request);
   if (!asked) {
     auto& why = asked.error();
-    refuse(now, why.status, why.reason, std::move(why.headers));
+    refuse(exchange, why.status, why.reason, std::move(why.headers));
     return std::nullopt;
   }
   const auto origin = request.header("origin");
-  if (origin && !is_admitted_origin(*origin, request.header("host").value_or(""), how.origins)) {
+  if (origin &&
+      !is_admitted_origin(*origin, request.header("host").value_or(""), settings.origins)) {
     const auto reason = "pages of '" + std::string(*origin) + "' may not open a WebSocket here";
-    if (how.on_refused_origin) how.on_refused_origin(reason);
-    refuse(now, 403, reason);
+    if (settings.on_refused_origin) settings.on_refused_origin(reason);
+    refuse(exchange, 403, reason);
     return std::nullopt;
   }
   opened_websocket opened;
@@ -60,14 +65,14 @@ std::optional<opened_websocket> open_websocket(exchange& now, const websocket_se
               {"Connection", "Upgrade"},
               {"Sec-WebSocket-Accept", proto::websocket_accept(net::sha1(as_bytes(keyed)))}};
   }
-  if (const auto one = proto::choose_websocket_protocol(asked->protocols, how.protocols)) {
+  if (const auto one = proto::choose_websocket_protocol(asked->protocols, settings.protocols)) {
     opened.protocol = *one;
     fields.emplace_back("Sec-WebSocket-Protocol", opened.protocol);
   }
-  if (how.is_deflated) {
+  if (settings.is_deflated) {
     auto deflate = proto::accept_deflate(asked->extensions, wanted_deflate);
     if (!deflate) {
-      refuse(now, 400, describe(deflate.error()));
+      refuse(exchange, 400, describe(deflate.error()));
       return std::nullopt;
     }
     if (*deflate) {
@@ -75,7 +80,7 @@ std::optional<opened_websocket> open_websocket(exchange& now, const websocket_se
       fields.emplace_back("Sec-WebSocket-Extensions", (*deflate)->header);
     }
   }
-  opened.channel = now.upgrade(fields);
+  opened.channel = exchange.upgrade(fields);
   return opened;
 }
 

@@ -31,12 +31,12 @@ struct opened_websocket {
 };
 
 /// Whether the request asks for one at all.
-[[nodiscard]] bool asks_for_websocket(const exchange& now);
+[[nodiscard]] bool asks_for_websocket(const exchange& exchange);
 
 /// Answers such a request: that it is open, or why not, and then nullopt. The channel's life is as
 /// `exchange::upgrade` says.
-[[nodiscard]] std::optional<opened_websocket> open_websocket(exchange& now,
-                                                             const websocket_settings& how);
+[[nodiscard]] std::optional<opened_websocket> open_websocket(exchange& exchange,
+                                                             const websocket_settings& settings);
 
 /// Whether `origin` may open one at a server that the client knows as `host`.
 [[nodiscard]] bool is_admitted_origin(std::string_view origin, std::string_view host,

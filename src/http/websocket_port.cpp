@@ -64,22 +64,22 @@ class websocket_port final : public net::message_port, private loop::timer {
     std::string subprotocol = {};
   };
 
-  websocket_port(loop::loop& on, std::unique_ptr<net::byte_channel> over, const settings& how,
+  websocket_port(loop::loop& loop, std::unique_ptr<net::byte_channel> over, const settings& how,
                  std::optional<proto::websocket_deflate> agreed)
-      : loop_(on),
+      : loop_(loop),
         stream_(std::move(over)),
         side_(how.side),
         reader_(how.side, how.max_message, agreed),
         ping_(how.ping),
         subprotocol_(how.subprotocol),
-        last_heard_(on.now()) {
+        last_heard_(loop.now()) {
     if (agreed && agreed->can_compress(side_)) make_deflater(*agreed);
     if (ping_ != loop::duration::zero()) loop_.arm_after(*this, ping_);
   }
 
   [[nodiscard]] std::string_view subprotocol() const override { return subprotocol_; }
 
-  loop::task<error> receive(ears told) override {
+  loop::task<error> receive(ears ears) override {
     const auto ended =
         failure(errc::connection_closed, "receive", "the peer has closed the connection").error();
     result<void> fed;
@@ -96,13 +96,13 @@ class websocket_port final : public net::message_port, private loop::timer {
         if (got->empty()) co_return ended;
         last_heard_ = loop_.now();
         is_pinged_ = false;
-        told.on_bytes(got->bytes().size());
+        ears.on_bytes(got->bytes().size());
         fed = reader_.feed_in_place(got->writable(),
-                                    [&](const websocket_event& event) { on_event(event, told); });
+                                    [&](const websocket_event& event) { on_event(event, ears); });
       }
-      if (!told.room || !fed) continue;
+      if (!ears.room || !fed) continue;
       is_held_back_ = true;
-      co_await told.room();
+      co_await ears.room();
       is_held_back_ = false;
       last_heard_ = loop_.now();
     }
@@ -166,10 +166,10 @@ class websocket_port final : public net::message_port, private loop::timer {
     return size;
   }
 
-  void on_event(const websocket_event& event, const ears& told) {
+  void on_event(const websocket_event& event, const ears& ears) {
     switch (event.what) {
       case websocket_event::kind::text:
-      case websocket_event::kind::binary: told.on_message(event.payload); break;
+      case websocket_event::kind::binary: ears.on_message(event.payload); break;
       case websocket_event::kind::ping:
         // Also behind a close of ours: only the server's own ends that (section 5.5.2).
         if (stream_->unsent() < most_pongs) {
@@ -286,13 +286,13 @@ proto::http_fields request_fields(const net::endpoint_url& url, const websocket_
   return fields;
 }
 
-loop::task<result<std::unique_ptr<net::message_port>>> open(loop::loop& on,
-                                                            std::unique_ptr<net::stream> over,
+loop::task<result<std::unique_ptr<net::message_port>>> open(loop::loop& loop,
+                                                            std::unique_ptr<net::stream> stream,
                                                             net::endpoint_url url,
                                                             websocket_wishes wishes) {
   const auto operation = "open a WebSocket at " + url.text();
   const auto key = new_key();
-  client_connection asking(std::move(over));
+  client_connection asking(std::move(stream));
   const auto fields = request_fields(url, wishes, key);
   const std::string_view target = url.path.empty() ? std::string_view("/") : url.path;
   auto head = co_await asking.ask("GET", target, fields, "");
@@ -314,51 +314,51 @@ loop::task<result<std::unique_ptr<net::message_port>>> open(loop::loop& on,
   }
   const websocket_port::settings how{
       .max_message = wishes.max_message, .ping = wishes.ping, .subprotocol = agreed->protocol};
-  co_return std::make_unique<websocket_port>(on, asking.upgrade(), how, *deflate);
+  co_return std::make_unique<websocket_port>(loop, asking.upgrade(), how, *deflate);
 }
 
 // Answers the requests of one client until it opens a WebSocket.
 class admission {
  public:
-  admission(loop::loop& on, const websocket_welcome& how) : loop_(on), how_(how) {}
+  admission(loop::loop& loop, const websocket_welcome& welcome) : loop_(loop), how_(welcome) {}
 
   /// Null when it has gone before.
-  loop::task<std::unique_ptr<net::message_port>> run(std::unique_ptr<net::stream> over) {
-    const handler answering = [this](exchange& now) { return answer(now); };
+  loop::task<std::unique_ptr<net::message_port>> run(std::unique_ptr<net::stream> stream) {
+    const handler answering = [this](exchange& exchange) { return answer(exchange); };
     const refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
       return std::pair(describe(why) + "\n", std::string("text/plain"));
     };
-    server_connection serving(loop_, std::move(over));
+    server_connection serving(loop_, std::move(stream));
     co_await serving.serve(answering, refuse);
     co_return std::move(made_);
   }
 
  private:
-  loop::task<> answer(exchange& now) {
-    if (!how_.target.empty() && now.request().target != how_.target) {
-      now.respond(404, "text/plain", "the WebSocket is at " + how_.target + "\n");
+  loop::task<> answer(exchange& exchange) {
+    if (!how_.target.empty() && exchange.request().target != how_.target) {
+      exchange.respond(404, "text/plain", "the WebSocket is at " + how_.target + "\n");
       co_return;
     }
-    if (!asks_for_websocket(now)) {
+    if (!asks_for_websocket(exchange)) {
       answer_head head{.status = 426,
                        .fields = {{"Upgrade", "websocket"},
                                   {"Connection", "Upgrade"},
                                   {"Content-Type", "text/plain"}},
                        .length = {}};
-      now.respond(std::move(head), "this is a WebSocket, and nothing else\n");
+      exchange.respond(std::move(head), "this is a WebSocket, and nothing else\n");
       co_return;
     }
     auto settings = how_.settings;
     if (how_.before) {
-      auto chosen = co_await how_.before(now.request());
+      auto chosen = co_await how_.before(exchange.request());
       if (!chosen) {
-        now.respond(503, "text/plain", "it cannot be opened now\n");
+        exchange.respond(503, "text/plain", "it cannot be opened now\n");
         co_return;
       }
       settings.protocols.clear();
       if (!chosen->empty()) settings.protocols.push_back(std::move(*chosen));
     }
-    auto opened = open_websocket(now, settings);
+    auto opened = open_websocket(exchange, settings);
     if (!opened) co_return;
     const websocket_port::settings how{
         .side = proto::websocket_role::server, .max_message = how_.max_message, .ping = how_.ping};
@@ -390,11 +390,11 @@ result<void> check_wishes(const websocket_wishes& wishes) {
 }
 
 loop::task<result<std::unique_ptr<net::message_port>>> connect_websocket(
-    loop::loop& on, std::unique_ptr<net::stream> over, net::endpoint_url url,
+    loop::loop& loop, std::unique_ptr<net::stream> stream, net::endpoint_url url,
     websocket_wishes wishes, loop::time_point limit) {
   const auto text = url.text();
-  auto opening = open(on, std::move(over), std::move(url), std::move(wishes));
-  auto opened = co_await loop::within(on, std::move(opening), limit);
+  auto opening = open(loop, std::move(stream), std::move(url), std::move(wishes));
+  auto opened = co_await loop::within(loop, std::move(opening), limit);
   if (!opened) {
     co_return failure(errc::timed_out, "open a WebSocket at " + text,
                       "the server has not answered the request",
@@ -404,11 +404,11 @@ loop::task<result<std::unique_ptr<net::message_port>>> connect_websocket(
 }
 
 loop::task<result<std::unique_ptr<net::message_port>>> accept_websocket(
-    loop::loop& on, std::unique_ptr<net::stream> over, websocket_welcome how,
+    loop::loop& loop, std::unique_ptr<net::stream> stream, websocket_welcome welcome,
     loop::time_point limit) {
-  const auto from = over->peer().address.text();
-  admission admitting(on, how);
-  auto admitted = co_await loop::within(on, admitting.run(std::move(over)), limit);
+  const auto from = stream->peer().address.text();
+  admission admitting(loop, welcome);
+  auto admitted = co_await loop::within(loop, admitting.run(std::move(stream)), limit);
   if (!admitted) {
     co_return failure(errc::timed_out, "open a WebSocket with " + from,
                       "the client has not asked for one in time");

@@ -33,7 +33,7 @@ struct websocket_wishes {
 /// is sent as text if it is UTF-8, and else as binary. Errors: of the connection; not_supported
 /// when the server answers anything else; timed_out. The wishes have been checked.
 [[nodiscard]] loop::task<result<std::unique_ptr<net::message_port>>> connect_websocket(
-    loop::loop& on, std::unique_ptr<net::stream> over, net::endpoint_url url,
+    loop::loop& loop, std::unique_ptr<net::stream> stream, net::endpoint_url url,
     websocket_wishes wishes, loop::time_point limit);
 
 struct websocket_welcome {
@@ -50,7 +50,7 @@ struct websocket_welcome {
 /// refused. Messages are sent as by `connect_websocket`. Errors: connection_closed when it has gone
 /// before; timed_out.
 [[nodiscard]] loop::task<result<std::unique_ptr<net::message_port>>> accept_websocket(
-    loop::loop& on, std::unique_ptr<net::stream> over, websocket_welcome how,
+    loop::loop& loop, std::unique_ptr<net::stream> stream, websocket_welcome welcome,
     loop::time_point limit);
 
 }  // namespace strata::http

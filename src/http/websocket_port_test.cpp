@@ -124,9 +124,9 @@ class websocket_port_test : public net::backend_stage {
   std::optional<error> ended_;
 
  private:
-  loop::task<> connect(std::unique_ptr<net::stream> over, net::endpoint_url url,
+  loop::task<> connect(std::unique_ptr<net::stream> stream, net::endpoint_url url,
                        websocket_wishes wishes) {
-    auto made = co_await connect_websocket(*loop_, std::move(over), std::move(url),
+    auto made = co_await connect_websocket(*loop_, std::move(stream), std::move(url),
                                            std::move(wishes), loop::time_point::max());
     if (made) port_ = std::move(*made);
     answered_ = made.has_value();

@@ -26,8 +26,8 @@ struct beside_awaiter {
   std::shared_ptr<far_call<value_type>> call;
   Work work;
 
-  beside_awaiter(loop& home, Work what)
-      : call(std::make_shared<far_call<value_type>>(home)), work(std::move(what)) {}
+  beside_awaiter(loop& loop, Work what)
+      : call(std::make_shared<far_call<value_type>>(loop)), work(std::move(what)) {}
   beside_awaiter(const beside_awaiter&) = delete;
   beside_awaiter& operator=(const beside_awaiter&) = delete;
   ~beside_awaiter() {
@@ -54,11 +54,11 @@ struct beside_awaiter {
 }  // namespace detail
 
 /// Runs `work`, a function that gives a value, beside the loops, and awaits what it gives on
-/// `home`, the loop of the caller. When the caller is destroyed first the work still runs to its
+/// `loop`, the loop of the caller. When the caller is destroyed first the work still runs to its
 /// end: it owns what it refers to.
 template <class Work>
-auto beside(loop& home, Work work) -> task<std::invoke_result_t<Work&>> {
-  detail::beside_awaiter<Work> answer(home, std::move(work));
+auto beside(loop& loop, Work work) -> task<std::invoke_result_t<Work&>> {
+  detail::beside_awaiter<Work> answer(loop, std::move(work));
   co_return co_await answer;
 }
 

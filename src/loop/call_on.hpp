@@ -42,8 +42,8 @@ struct far_awaiter {
   loop& target;
   Work work;
 
-  far_awaiter(loop& home, loop& where, Work what)
-      : call(std::make_shared<far_call<T>>(home)), target(where), work(std::move(what)) {}
+  far_awaiter(loop& home, loop& loop, Work what)
+      : call(std::make_shared<far_call<T>>(home)), target(loop), work(std::move(what)) {}
   far_awaiter(const far_awaiter&) = delete;
   far_awaiter& operator=(const far_awaiter&) = delete;
   ~far_awaiter() {

@@ -14,7 +14,7 @@ namespace strata::loop {
 
 class condition final : private turn_end_hook {
  public:
-  explicit condition(loop& on) : loop_(on) {}
+  explicit condition(loop& loop) : loop_(loop) {}
   ~condition() override;
 
   /// Something has changed: those whose wait is over are resumed at this turn's end.
@@ -31,8 +31,8 @@ class condition final : private turn_end_hook {
  private:
   class waiter : public timer {
    public:
-    waiter(condition& of, time_point limit, duration interval)
-        : loop_(of.loop_), of_(&of), limit_(limit), interval_(interval) {}
+    waiter(condition& condition, time_point limit, duration interval)
+        : loop_(condition.loop_), of_(&condition), limit_(limit), interval_(interval) {}
 
     [[nodiscard]] bool await_ready() { return holds() || loop_.now() >= limit_; }
     void await_suspend(std::coroutine_handle<> self) {
@@ -65,8 +65,8 @@ class condition final : private turn_end_hook {
   template <class Holds>
   class waiter_for final : public waiter {
    public:
-    waiter_for(condition& of, Holds holds, time_point limit, duration interval)
-        : waiter(of, limit, interval), holds_(std::move(holds)) {}
+    waiter_for(condition& condition, Holds holds, time_point limit, duration interval)
+        : waiter(condition, limit, interval), holds_(std::move(holds)) {}
 
    private:
     [[nodiscard]] bool holds() override { return holds_(); }

@@ -16,7 +16,7 @@ namespace strata::loop {
 
 namespace {
 
-bool is_of_kernel(const loop& on) { return dynamic_cast<const os_loop*>(&on) != nullptr; }
+bool is_of_kernel(const loop& loop) { return dynamic_cast<const os_loop*>(&loop) != nullptr; }
 
 void set_size(int fd, int forced, int usual, std::uint64_t size) {
   if (size == 0) return;
@@ -25,10 +25,10 @@ void set_size(int fd, int forced, int usual, std::uint64_t size) {
   (void)::setsockopt(fd, SOL_SOCKET, usual, &bytes, sizeof bytes);
 }
 
-std::uint64_t size_of(int fd, int which) {
+std::uint64_t size_of(int fd, int index) {
   int bytes = 0;
   socklen_t size = sizeof bytes;
-  if (::getsockopt(fd, SOL_SOCKET, which, &bytes, &size) != 0) return 0;
+  if (::getsockopt(fd, SOL_SOCKET, index, &bytes, &size) != 0) return 0;
   return static_cast<std::uint64_t>(bytes) / 2;
 }
 
@@ -52,18 +52,18 @@ in6_addr mapped(const in_addr& ip4) {
 
 }  // namespace
 
-void set_buffers(const loop& on, const descriptor& socket, const datagram_buffers& wanted) {
-  if (!is_of_kernel(on)) return;
-  set_size(socket.fd(), SO_RCVBUFFORCE, SO_RCVBUF, wanted.receive);
-  set_size(socket.fd(), SO_SNDBUFFORCE, SO_SNDBUF, wanted.send);
+void set_buffers(const loop& loop, const descriptor& socket, const datagram_buffers& buffers) {
+  if (!is_of_kernel(loop)) return;
+  set_size(socket.fd(), SO_RCVBUFFORCE, SO_RCVBUF, buffers.receive);
+  set_size(socket.fd(), SO_SNDBUFFORCE, SO_SNDBUF, buffers.send);
 }
 
-datagram_buffers buffers_of(const loop& on, const descriptor& socket) {
-  if (!is_of_kernel(on)) return {};
+datagram_buffers buffers_of(const loop& loop, const descriptor& socket) {
+  if (!is_of_kernel(loop)) return {};
   return {size_of(socket.fd(), SO_RCVBUF), size_of(socket.fd(), SO_SNDBUF)};
 }
 
-bool has_whole_datagrams(const loop& on) { return is_of_kernel(on); }
+bool has_whole_datagrams(const loop& loop) { return is_of_kernel(loop); }
 
 std::optional<whole_datagram> take_datagram(const descriptor& socket) {
   constexpr std::size_t longest = 65536;  // an IP packet's length has 16 bits
@@ -91,10 +91,10 @@ std::optional<whole_datagram> take_datagram(const descriptor& socket) {
                         .from = std::move(sender)};
 }
 
-std::uint32_t kernel_drops(const loop& on, const descriptor& socket) {
+std::uint32_t kernel_drops(const loop& loop, const descriptor& socket) {
   std::array<std::uint32_t, SK_MEMINFO_VARS> figures{};
   socklen_t size = sizeof figures;
-  if (!is_of_kernel(on) ||
+  if (!is_of_kernel(loop) ||
       ::getsockopt(socket.fd(), SOL_SOCKET, SO_MEMINFO, figures.data(), &size) != 0) {
     return 0;
   }

@@ -25,8 +25,8 @@ struct datagram_buffers {
 
 /// Asks for other ones, where they are not 0. The kernel gives what the machine allows; more only
 /// to a process that has CAP_NET_ADMIN.
-void set_buffers(const loop& on, const descriptor& socket, const datagram_buffers& wanted);
-[[nodiscard]] datagram_buffers buffers_of(const loop& on, const descriptor& socket);
+void set_buffers(const loop& loop, const descriptor& socket, const datagram_buffers& buffers);
+[[nodiscard]] datagram_buffers buffers_of(const loop& loop, const descriptor& socket);
 
 /// A datagram that has come.
 struct whole_datagram {
@@ -38,11 +38,11 @@ struct whole_datagram {
 /// there is none now, for which there is `loop::poll`.
 [[nodiscard]] std::optional<whole_datagram> take_datagram(const descriptor& socket);
 /// Whether there are such sockets: not in a simulation.
-[[nodiscard]] bool has_whole_datagrams(const loop& on);
+[[nodiscard]] bool has_whole_datagrams(const loop& loop);
 
 /// Datagrams that came and were dropped, because the buffer was full, since the socket was opened.
 /// It begins again behind its largest value.
-[[nodiscard]] std::uint32_t kernel_drops(const loop& on, const descriptor& socket);
+[[nodiscard]] std::uint32_t kernel_drops(const loop& loop, const descriptor& socket);
 
 /// Room for what the kernel tells of a datagram, and is told.
 struct datagram_control {

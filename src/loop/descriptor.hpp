@@ -11,7 +11,7 @@ class loop;
 class descriptor {
  public:
   descriptor() = default;
-  descriptor(loop& on, int fd) : loop_(&on), fd_(fd) {}
+  descriptor(loop& loop, int fd) : loop_(&loop), fd_(fd) {}
   descriptor(descriptor&& other) noexcept : loop_(other.loop_), fd_(std::exchange(other.fd_, -1)) {}
   descriptor& operator=(descriptor&& other) noexcept {
     close();

@@ -49,7 +49,7 @@ class file_store {
   /// Cuts the file down to its first `size` bytes, on the disk too.
   virtual result<void> truncate(const std::string& path, std::uint64_t size) = 0;
   /// Gives a file another name, in the same folder, in place of what had it.
-  virtual result<void> rename(const std::string& from, const std::string& to) = 0;
+  virtual result<void> rename(const std::string& text, const std::string& destination) = 0;
   /// Sees to it that a file made or renamed there survives a crash of the machine under its name.
   virtual result<void> sync_folder_of(const std::string& path) = 0;
   /// No error when there is none.

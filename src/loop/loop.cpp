@@ -56,10 +56,10 @@ void loop::end_tasks() {
   tasks_.cancel();
 }
 
-void loop::arm(timer& which, time_point deadline) {
-  which.disarm();
-  which.deadline_ = deadline;
-  timers_.insert(which);
+void loop::arm(timer& timer, time_point deadline) {
+  timer.disarm();
+  timer.deadline_ = deadline;
+  timers_.insert(timer);
 }
 
 bool loop::run_timers() {

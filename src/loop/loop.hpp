@@ -99,22 +99,22 @@ class loop {
   /// Takes over a descriptor that the loop did not open (a signalfd, a device).
   [[nodiscard]] descriptor adopt(int fd) { return {*this, fd}; }
 
-  [[nodiscard]] virtual socket_address local_address(const descriptor& of) const = 0;
-  [[nodiscard]] virtual socket_address remote_address(const descriptor& of) const = 0;
+  [[nodiscard]] virtual socket_address local_address(const descriptor& descriptor) const = 0;
+  [[nodiscard]] virtual socket_address remote_address(const descriptor& descriptor) const = 0;
   /// Ends both directions at once; requests under way complete.
-  virtual void shut_down(const descriptor& which) = 0;
+  virtual void shut_down(const descriptor& descriptor) = 0;
   /// Bytes sent that the peer's side has not acknowledged: closing now may lose them, if something
   /// of the peer's is still unread.
-  [[nodiscard]] virtual std::size_t unacknowledged(const descriptor& on) const = 0;
+  [[nodiscard]] virtual std::size_t unacknowledged(const descriptor& descriptor) const = 0;
   /// Has the kernel look, at this interval of silence, whether the peer is still there: one that
   /// is not ends the connection. For TCP; nothing on another kind of socket.
   virtual void keep_alive(const descriptor& /*which*/, std::chrono::seconds /*interval*/) {}
   /// Ends the sending direction: the peer reads an end of stream after what was sent.
-  virtual void shut_down_send(const descriptor& which) = 0;
+  virtual void shut_down_send(const descriptor& descriptor) = 0;
 
   /// Hands `bytes` to the network now, as far as it takes them, and forgets the rest. For a last
   /// word before closing, on a stream of which no send is under way.
-  virtual void send_at_once(const descriptor& on, byte_span bytes) = 0;
+  virtual void send_at_once(const descriptor& descriptor, byte_span bytes) = 0;
 
   /// Awaits the addresses of a host name, without blocking the loop.
   virtual task<result<std::vector<socket_address>>> resolve(std::string host,
@@ -124,28 +124,29 @@ class loop {
 
   // --- asking (each starts `asker`, which must not be under way)
   /// Completions: a new connection's descriptor each, for `adopt()`.
-  virtual void accept(const descriptor& on, request& asker) = 0;
+  virtual void accept(const descriptor& descriptor, request& asker) = 0;
   /// Completions: received bytes each; a last one with result 0 at the end of stream, or an error.
   /// -ENOBUFS is no failure: no buffer was free; ask again.
-  virtual void receive(const descriptor& on, request& asker) = 0;
+  virtual void receive(const descriptor& descriptor, request& asker) = 0;
   /// As `receive`, with each datagram's sender. A datagram larger than a buffer is cut to
   /// `max_datagram` and reported as -EMSGSIZE with `more`.
-  virtual void receive_from(const descriptor& on, request& asker) = 0;
+  virtual void receive_from(const descriptor& descriptor, request& asker) = 0;
   /// One completion: how many bytes were taken, perhaps fewer than given.
-  virtual void send(const descriptor& on, std::span<const slice> data, request& asker) = 0;
+  virtual void send(const descriptor& descriptor, std::span<const slice> data, request& asker) = 0;
   /// One completion: how many bytes of the file were taken, perhaps fewer than asked; 0 when it has
   /// none there. With the kernel's loops they are not copied through this process (sendfile(2)).
   /// A file whose bytes are on no fast disk holds up the loop.
-  virtual void send_file(const descriptor& on, const file_part& from, request& asker) = 0;
+  virtual void send_file(const descriptor& descriptor, const file_part& part, request& asker) = 0;
   /// One completion. An empty address sends to the connected peer.
-  virtual void send_to(const descriptor& on, const socket_address& to, slice datagram,
+  virtual void send_to(const descriptor& descriptor, const socket_address& address, slice datagram,
                        request& asker) = 0;
   /// One completion: 0 or an error.
-  virtual void connect(const descriptor& on, const socket_address& to, request& asker) = 0;
+  virtual void connect(const descriptor& descriptor, const socket_address& address,
+                       request& asker) = 0;
   /// One completion: the ready events (POLLIN, POLLOUT, …).
-  virtual void poll(const descriptor& on, unsigned events, request& asker) = 0;
+  virtual void poll(const descriptor& descriptor, unsigned events, request& asker) = 0;
   /// One completion: bytes appended to the file, perhaps fewer than given.
-  virtual void write(const descriptor& to, slice data, request& asker) = 0;
+  virtual void write(const descriptor& descriptor, slice data, request& asker) = 0;
   /// One completion: 0 once all that was written to the file is on the disk, or an error. With
   /// epoll, which knows no other way, the loop waits meanwhile.
   virtual void sync(const descriptor& file, request& asker) = 0;
@@ -156,8 +157,8 @@ class loop {
   // --- time
   /// The time at which this turn began.
   [[nodiscard]] time_point now() const { return now_; }
-  void arm(timer& which, time_point deadline);
-  void arm_after(timer& which, duration delay) { arm(which, now_ + delay); }
+  void arm(timer& timer, time_point deadline);
+  void arm_after(timer& timer, duration delay) { arm(timer, now_ + delay); }
   /// Awaits `delay`.
   [[nodiscard]] auto sleep(duration delay);
 
@@ -201,16 +202,16 @@ class loop {
   };
 
   virtual void close_fd(int fd) = 0;
-  virtual void cancel(operation& which) = 0;
+  virtual void cancel(operation& operation) = 0;
   /// Makes a loop that waits return soon. From any thread.
   virtual void wake() = 0;
   /// Submits, waits until there is an event or `deadline` (which may have passed), reaps.
   virtual void wait(time_point deadline) = 0;
   [[nodiscard]] virtual time_point read_clock() const = 0;
 
-  void attach(request& asker, operation& made) {
+  void attach(request& asker, operation& operation) {
     asker.loop_ = this;
-    asker.operation_ = &made;
+    asker.operation_ = &operation;
   }
   /// Queues a completion for delivery after the reap.
   void queue(event reaped) { events_.push_back(std::move(reaped)); }
@@ -254,8 +255,8 @@ class awaited_request : public request {
   [[nodiscard]] int await_resume() const { return result_; }
 
  protected:
-  void on_completion(completion done) override {
-    result_ = done.result;
+  void on_completion(completion completion) override {
+    result_ = completion.result;
     if (waiter_) waiter_.resume();
   }
 
@@ -266,7 +267,7 @@ class awaited_request : public request {
 
 class awaited_timer : public timer {
  public:
-  awaited_timer(loop& on, duration delay) : loop_(on), delay_(delay) {}
+  awaited_timer(loop& loop, duration delay) : loop_(loop), delay_(delay) {}
   [[nodiscard]] bool await_ready() const { return false; }
   void await_suspend(std::coroutine_handle<> self) {
     waiter_ = self;

@@ -37,8 +37,8 @@ class mapped_view final : public file_view {
   std::size_t size_;
 };
 
-result<void> check_regular(const struct stat& found, const std::string& operation) {
-  if (S_ISREG(found.st_mode)) return {};
+result<void> check_regular(const struct stat& status, const std::string& operation) {
+  if (S_ISREG(status.st_mode)) return {};
   return failure(errc::invalid_argument, operation, "it is not a regular file",
                  "name a file, or a path at which one can be made");
 }
@@ -118,9 +118,9 @@ class kernel_files final : public file_store {
     return {};
   }
 
-  result<void> rename(const std::string& from, const std::string& to) override {
-    if (::rename(from.c_str(), to.c_str()) != 0) {
-      return system_failure(errno, "rename '" + from + "' to '" + to + "'");
+  result<void> rename(const std::string& text, const std::string& destination) override {
+    if (::rename(text.c_str(), destination.c_str()) != 0) {
+      return system_failure(errno, "rename '" + text + "' to '" + destination + "'");
     }
     return {};
   }

@@ -15,6 +15,7 @@
 #include <csignal>
 
 #include "loop/datagram_buffers.hpp"
+#include "loop/descriptor_reserve.hpp"
 #include "loop/names/name_lookup.hpp"
 #include "loop/socket_file.hpp"
 
@@ -126,8 +127,8 @@ result<unique_fd> bind_datagram(int family, socket_address address, const listen
   return opened;
 }
 
-result<void> success_of(const result<unique_fd>& opened) {
-  if (!opened) return std::unexpected(opened.error());
+result<void> success_of(const result<unique_fd>& fd) {
+  if (!fd) return std::unexpected(fd.error());
   return {};
 }
 
@@ -175,6 +176,9 @@ result<void> os_loop::probe_stream(const socket_address& address, int protocol) 
 result<descriptor> os_loop::open_stream(int family, int protocol) {
   descriptor made(*this, ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
   if (!made) return system_failure(errno, "open a stream socket", open_remedy(errno));
+  if (made.fd() >= first_kept_descriptor()) {
+    return std::unexpected(no_descriptor_left("open a stream socket"));
+  }
   if (family != AF_UNIX) ::setsockopt(made.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   return made;
 }
@@ -183,6 +187,10 @@ result<descriptor> os_loop::open_datagram(int family, const socket_address& addr
                                           const listen_options& options) {
   auto made = bind_datagram(family, address, options);
   if (!made) return std::unexpected(made.error());
+  // One that is bound is the operator's: a runtime listens there.
+  if (address.size() == 0 && made->get() >= first_kept_descriptor()) {
+    return std::unexpected(no_descriptor_left("open a datagram socket"));
+  }
   return adopt(made->release());
 }
 
@@ -197,50 +205,52 @@ result<descriptor> os_loop::open_append(const std::string& path) {
   return adopt(made->release());
 }
 
-socket_address os_loop::local_address(const descriptor& of) const {
+socket_address os_loop::local_address(const descriptor& descriptor) const {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
-  if (::getsockname(of.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+  if (::getsockname(descriptor.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
   return {reinterpret_cast<const sockaddr*>(&address), size};
 }
 
-socket_address os_loop::remote_address(const descriptor& of) const {
+socket_address os_loop::remote_address(const descriptor& descriptor) const {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
-  if (::getpeername(of.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+  if (::getpeername(descriptor.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
   return {reinterpret_cast<const sockaddr*>(&address), size};
 }
 
-std::size_t os_loop::unacknowledged(const descriptor& on) const {
+std::size_t os_loop::unacknowledged(const descriptor& descriptor) const {
   int bytes = 0;
-  return ::ioctl(on.fd(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
+  return ::ioctl(descriptor.fd(), SIOCOUTQ, &bytes) == 0 && bytes > 0
+             ? static_cast<std::size_t>(bytes)
+             : 0;
 }
 
-void os_loop::shut_down(const descriptor& which) { ::shutdown(which.fd(), SHUT_RDWR); }
+void os_loop::shut_down(const descriptor& descriptor) { ::shutdown(descriptor.fd(), SHUT_RDWR); }
 
 // As Redis does it: three probes, a third of the interval apart, before the connection is given up.
-void os_loop::keep_alive(const descriptor& which, std::chrono::seconds interval) {
+void os_loop::keep_alive(const descriptor& descriptor, std::chrono::seconds interval) {
   constexpr std::int64_t longest_s = 32767;  // the kernel's MAX_TCP_KEEPIDLE
   const auto idle_s = static_cast<int>(std::min<std::int64_t>(interval.count(), longest_s));
   const int probe_s = std::max(idle_s / 3, 1);
   const int probes = 3;
-  ::setsockopt(which.fd(), IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-  ::setsockopt(which.fd(), IPPROTO_TCP, TCP_KEEPINTVL, &probe_s, sizeof probe_s);
-  ::setsockopt(which.fd(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-  ::setsockopt(which.fd(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  ::setsockopt(descriptor.fd(), IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+  ::setsockopt(descriptor.fd(), IPPROTO_TCP, TCP_KEEPINTVL, &probe_s, sizeof probe_s);
+  ::setsockopt(descriptor.fd(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+  ::setsockopt(descriptor.fd(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
 }
 
-void os_loop::shut_down_send(const descriptor& which) { ::shutdown(which.fd(), SHUT_WR); }
+void os_loop::shut_down_send(const descriptor& descriptor) { ::shutdown(descriptor.fd(), SHUT_WR); }
 
-void os_loop::send_at_once(const descriptor& on, byte_span bytes) {
-  (void)::send(on.fd(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+void os_loop::send_at_once(const descriptor& descriptor, byte_span bytes) {
+  (void)::send(descriptor.fd(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-int os_loop::send_file_now(int to, const file_part& from) {
-  auto offset = static_cast<off_t>(from.offset);
-  const auto most = static_cast<std::size_t>(std::min(from.count, max_of_file));
+int os_loop::send_file_now(int fd, const file_part& part) {
+  auto offset = static_cast<off_t>(part.offset);
+  const auto most = static_cast<std::size_t>(std::min(part.count, max_of_file));
   for (;;) {
-    const auto taken = ::sendfile(to, from.fd, &offset, most);
+    const auto taken = ::sendfile(fd, part.fd, &offset, most);
     if (taken >= 0) return static_cast<int>(taken);
     if (errno != EINTR) return -errno;
   }
@@ -257,7 +267,7 @@ task<result<host_records>> os_loop::resolve_records(std::string host, std::uint1
   co_return found;
 }
 
-task<found_host> os_loop::look_up(std::string host, std::uint16_t port, name_lookup::depth how) {
+task<found_host> os_loop::look_up(std::string host, std::uint16_t port, name_lookup::depth depth) {
   if (auto numeric = socket_address::from_ip(host, port)) {
     host_records known;
     known.addresses.push_back(*numeric);
@@ -266,12 +276,12 @@ task<found_host> os_loop::look_up(std::string host, std::uint16_t port, name_loo
   struct answer_awaiter {
     os_loop& on;
     const std::string& host;
-    name_lookup::depth how;
+    name_lookup::depth depth;
     std::shared_ptr<resolution> asked = std::make_shared<resolution>();
     name_lookup lookup = {};
 
-    answer_awaiter(os_loop& where, const std::string& what, name_lookup::depth deep)
-        : on(where), host(what), how(deep) {}
+    answer_awaiter(os_loop& loop, const std::string& text, name_lookup::depth deep)
+        : on(loop), host(text), depth(deep) {}
     answer_awaiter(const answer_awaiter&) = delete;
     answer_awaiter& operator=(const answer_awaiter&) = delete;
     ~answer_awaiter() { asked->waiter = {}; }
@@ -279,7 +289,7 @@ task<found_host> os_loop::look_up(std::string host, std::uint16_t port, name_loo
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
       asked->waiter = self;
       // The loop is there for as long as this waits.
-      auto started = lookup.start(host, how, [&home = on, asked = asked](const auto& found) {
+      auto started = lookup.start(host, depth, [&home = on, asked = asked](const auto& found) {
         asked->answer = found;
         home.post([asked] {
           if (asked->waiter) asked->waiter.resume();
@@ -290,7 +300,7 @@ task<found_host> os_loop::look_up(std::string host, std::uint16_t port, name_loo
     }
     found_host await_resume() const { return std::move(asked->answer); }
   };
-  answer_awaiter answer(*this, host, how);
+  answer_awaiter answer(*this, host, depth);
   auto found = co_await answer;
   if (found) {
     for (auto& each : found->addresses) each.set_port(port);

@@ -21,13 +21,13 @@ class os_loop : public loop {
   result<void> probe_datagram(const socket_address& address) override;
   result<descriptor> open_append(const std::string& path) override;
   [[nodiscard]] file_store& files() override { return os_files(); }
-  [[nodiscard]] socket_address local_address(const descriptor& of) const override;
-  [[nodiscard]] socket_address remote_address(const descriptor& of) const override;
-  [[nodiscard]] std::size_t unacknowledged(const descriptor& on) const override;
-  void shut_down(const descriptor& which) override;
-  void keep_alive(const descriptor& which, std::chrono::seconds interval) override;
-  void shut_down_send(const descriptor& which) override;
-  void send_at_once(const descriptor& on, byte_span bytes) override;
+  [[nodiscard]] socket_address local_address(const descriptor& descriptor) const override;
+  [[nodiscard]] socket_address remote_address(const descriptor& descriptor) const override;
+  [[nodiscard]] std::size_t unacknowledged(const descriptor& descriptor) const override;
+  void shut_down(const descriptor& descriptor) override;
+  void keep_alive(const descriptor& descriptor, std::chrono::seconds interval) override;
+  void shut_down_send(const descriptor& descriptor) override;
+  void send_at_once(const descriptor& descriptor, byte_span bytes) override;
   task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
   task<result<host_records>> resolve_records(std::string host, std::uint16_t port) override;
 
@@ -41,7 +41,7 @@ class os_loop : public loop {
 
   /// As much of the file as the socket takes at once, and no more than a turn should take: how many
   /// bytes, or a negative errno (-EAGAIN: none now).
-  [[nodiscard]] static int send_file_now(int to, const file_part& from);
+  [[nodiscard]] static int send_file_now(int fd, const file_part& part);
 
   [[nodiscard]] time_point read_clock() const override;
   void wake() override;
@@ -53,7 +53,7 @@ class os_loop : public loop {
 
  private:
   struct resolution;
-  task<found_host> look_up(std::string host, std::uint16_t port, name_lookup::depth how);
+  task<found_host> look_up(std::string host, std::uint16_t port, name_lookup::depth depth);
 
   unique_fd wake_fd_;
   int wake_errno_ = 0;

@@ -101,7 +101,7 @@ struct operation {
     sync
   };
 
-  operation(kind what, request* asker, int on) : type(what), requester(asker), fd(on) {}
+  operation(kind kind, request* asker, int on) : type(kind), requester(asker), fd(on) {}
   [[nodiscard]] bool is_receive() const {
     return type == kind::receive || type == kind::receive_from;
   }
@@ -128,7 +128,7 @@ class request {
   void abandon();
 
  protected:
-  virtual void on_completion(completion done) = 0;
+  virtual void on_completion(completion completion) = 0;
 
  private:
   friend class loop;

@@ -12,7 +12,7 @@ namespace strata::loop {
 
 class signal final : private turn_end_hook {
  public:
-  explicit signal(loop& on) : loop_(on) {}
+  explicit signal(loop& loop) : loop_(loop) {}
 
   void raise() {
     raised_ = true;

@@ -124,10 +124,10 @@ class slice {
     length_ += static_cast<std::uint32_t>(bytes.size());
     return true;
   }
-  /// `count` bytes from `from` on, of the same chunk.
-  [[nodiscard]] slice part(std::uint32_t from, std::uint32_t count) const {
+  /// `count` bytes from `start` on, of the same chunk.
+  [[nodiscard]] slice part(std::uint32_t start, std::uint32_t count) const {
     slice made = *this;
-    made.offset_ += from;
+    made.offset_ += start;
     made.length_ = count;
     return made;
   }

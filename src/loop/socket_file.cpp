@@ -50,8 +50,8 @@ result<unique_fd> open_socket_file(const std::string& path, const std::string& o
 }
 
 // A descriptor by O_PATH has its mode changed by its name below /proc alone.
-bool change_mode(const unique_fd& of, mode_t mode) {
-  const auto itself = "/proc/self/fd/" + std::to_string(of.get());
+bool change_mode(const unique_fd& fd, mode_t mode) {
+  const auto itself = "/proc/self/fd/" + std::to_string(fd.get());
   return ::chmod(itself.c_str(), mode) == 0;
 }
 

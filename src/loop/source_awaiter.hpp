@@ -12,7 +12,7 @@ namespace strata::loop {
 template <class Source>
 class [[nodiscard]] source_awaiter {
  public:
-  explicit source_awaiter(Source& from) : from_(from) {}
+  explicit source_awaiter(Source& source) : from_(source) {}
   source_awaiter(const source_awaiter&) = delete;
   source_awaiter& operator=(const source_awaiter&) = delete;
   ~source_awaiter() {
@@ -39,7 +39,7 @@ class [[nodiscard]] source_awaiter {
 template <class Source>
 class [[nodiscard]] source_readiness {
  public:
-  explicit source_readiness(Source& from) : from_(from) {}
+  explicit source_readiness(Source& source) : from_(source) {}
   source_readiness(const source_readiness&) = delete;
   source_readiness& operator=(const source_readiness&) = delete;
   ~source_readiness() {

@@ -14,14 +14,14 @@ namespace strata::loop {
 /// Awaits what `work` gives, until `limit` at the longest: then `work` is ended where it waits, and
 /// the answer is nullopt. So it is soon after any thread has set `hurried`, if there is one.
 template <class T>
-task<std::optional<T>> within(loop& on, task<T> work, time_point limit,
+task<std::optional<T>> within(loop& loop, task<T> work, time_point limit,
                               const std::atomic<bool>* hurried = nullptr) {
   std::optional<T> value;
-  condition done(on);
+  condition done(loop);
   task_group running;
-  const auto run = [](task<T> inner, std::optional<T>& into, condition& told) -> task<> {
+  const auto run = [](task<T> inner, std::optional<T>& into, condition& condition) -> task<> {
     into.emplace(co_await inner);
-    told.notify();
+    condition.notify();
   };
   running.spawn(run(std::move(work), value, done));
   const auto is_over = [&] { return value.has_value() || (hurried != nullptr && *hurried); };

@@ -180,10 +180,10 @@ TEST_P(loop_thread_test, an_asker_that_has_ended_is_not_answered) {
 }
 
 // Opens connections, sends half a message on each and resets it.
-void send_and_reset(const socket_address& to, int count) {
+void send_and_reset(const socket_address& address, int count) {
   for (int i = 0; i < count; ++i) {
     const unique_fd opened(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (::connect(opened.get(), to.data(), to.size()) != 0) continue;
+    if (::connect(opened.get(), address.data(), address.size()) != 0) continue;
     [[maybe_unused]] const auto sent = ::send(opened.get(), "half", 4, MSG_NOSIGNAL);
     const linger now{.l_onoff = 1, .l_linger = 0};
     ::setsockopt(opened.get(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
@@ -200,8 +200,8 @@ TEST_P(loop_thread_test, every_reset_right_behind_data_is_seen) {
   int accepted = 0;  // not all: the kernel forgets some while its queue of those is full
   int ended = 0;
   task_group readers;
-  const auto read_one = [&](descriptor from) -> task<> {
-    net::stream wire(*loop_, std::move(from));
+  const auto read_one = [&](descriptor descriptor) -> task<> {
+    net::stream wire(*loop_, std::move(descriptor));
     for (;;) {
       auto got = co_await wire.receive();
       if (!got || got->empty()) break;

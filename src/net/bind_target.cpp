@@ -9,12 +9,12 @@ std::string bind_target::bound_text() const {
   return url.is_for_one() ? text : text.substr(0, text.find("://") + 3) + address.text();
 }
 
-loop::task<result<std::vector<bind_target>>> find_bind_targets(loop::loop& on,
+loop::task<result<std::vector<bind_target>>> find_bind_targets(loop::loop& loop,
                                                                std::vector<std::string> endpoints) {
   std::vector<bind_target> targets;
   for (const auto& each : endpoints) {
     const auto url = *parse_endpoint(each);
-    auto found = co_await find_addresses(on, url);
+    auto found = co_await find_addresses(loop, url);
     if (!found) co_return std::unexpected(found.error());
     for (const auto& address : *found) {
       const bool known = std::ranges::any_of(targets, [&](const bind_target& target) {
@@ -26,10 +26,10 @@ loop::task<result<std::vector<bind_target>>> find_bind_targets(loop::loop& on,
   co_return targets;
 }
 
-result<void> probe(loop::loop& on, const std::vector<bind_target>& targets) {
+result<void> probe(loop::loop& loop, const std::vector<bind_target>& targets) {
   for (const auto& each : targets) {
     if (each.url.scheme->probe == nullptr || each.address.port() == 0) continue;
-    if (auto free = each.url.scheme->probe(on, each.address); !free) return free;
+    if (auto free = each.url.scheme->probe(loop, each.address); !free) return free;
   }
   return {};
 }

@@ -4,7 +4,7 @@ namespace strata::net {
 
 class byte_channel::timed_receive final : public loop::timer {
  public:
-  timed_receive(byte_channel& from, loop::time_point limit) : from_(from), limit_(limit) {}
+  timed_receive(byte_channel& channel, loop::time_point limit) : from_(channel), limit_(limit) {}
   timed_receive(const timed_receive&) = delete;
   timed_receive& operator=(const timed_receive&) = delete;
   ~timed_receive() override {

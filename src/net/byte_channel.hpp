@@ -71,7 +71,7 @@ class byte_channel {
   [[nodiscard]] virtual const peer_info& peer() const = 0;
 
  protected:
-  explicit byte_channel(loop::loop& on) : home_(on) {}
+  explicit byte_channel(loop::loop& loop) : home_(loop) {}
 
   friend class loop::source_awaiter<byte_channel>;
   friend class loop::source_readiness<byte_channel>;

@@ -24,7 +24,7 @@ struct connecting {
 };
 
 /// Errors: of the last address that was tried, naming the URL.
-[[nodiscard]] loop::task<result<connection>> connect(loop::loop& on, endpoint_url to,
-                                                     connecting how);
+[[nodiscard]] loop::task<result<connection>> connect(loop::loop& loop, endpoint_url url,
+                                                     connecting connecting);
 
 }  // namespace strata::net

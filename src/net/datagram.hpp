@@ -40,7 +40,7 @@ class datagram {
   /// where nobody is can fill it for seconds.
   [[nodiscard]] virtual bool is_stuck() const { return false; }
   /// Starts to send. False when there is no room. An empty address: to the connected peer.
-  virtual bool send(const loop::socket_address& to, loop::slice bytes) = 0;
+  virtual bool send(const loop::socket_address& address, loop::slice bytes) = 0;
 
   /// Messages can get away: an interface that has no carrier, or is down, sends none, and takes
   /// none.
@@ -62,7 +62,7 @@ class datagram {
 
   /// What happens to the interface below, in a sentence; `is_trouble` when it is that messages are
   /// lost until it is over.
-  using notice = std::function<void(bool is_trouble, const std::string& what)>;
+  using notice = std::function<void(bool is_trouble, const std::string& text)>;
   /// Also of what was before.
   void on_notice(notice hears) {
     notice_ = std::move(hears);
@@ -97,11 +97,11 @@ class datagram {
   void forget_arrived() { arrived_.clear(); }
   [[nodiscard]] bool is_wanted() const { return static_cast<bool>(waiter_); }
   void count_send_error() { ++send_errors_; }
-  void tell(bool is_trouble, std::string what) {
+  void tell(bool is_trouble, std::string text) {
     if (notice_) {
-      notice_(is_trouble, what);
+      notice_(is_trouble, text);
     } else {
-      untold_.emplace_back(is_trouble, std::move(what));
+      untold_.emplace_back(is_trouble, std::move(text));
     }
   }
 

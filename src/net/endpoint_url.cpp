@@ -120,16 +120,16 @@ result<endpoint_url> parse_access(endpoint_url url, std::string_view query, std:
   return url;
 }
 
-std::string write_access(const unix_access& who) {
+std::string write_access(const unix_access& access) {
   std::string text;
-  if (who.mode) {
+  if (access.mode) {
     std::string digits;
     for (int shift = 9; shift >= 0; shift -= 3) {
-      digits += static_cast<char>('0' + ((*who.mode >> static_cast<unsigned>(shift)) & 7U));
+      digits += static_cast<char>('0' + ((*access.mode >> static_cast<unsigned>(shift)) & 7U));
     }
     text += "?mode=" + digits;
   }
-  if (!who.group.empty()) text += (text.empty() ? "?group=" : "&group=") + who.group;
+  if (!access.group.empty()) text += (text.empty() ? "?group=" : "&group=") + access.group;
   return text;
 }
 

@@ -15,29 +15,29 @@ proto::proxied_end end_of(const loop::socket_address& address) {
   return {text.substr(0, text.find('%')), address.port()};
 }
 
-std::optional<proto::proxied_ends> ends_of(const peer_info* of) {
-  if (of == nullptr || !has_ip(of->address) || of->address.family() != of->local.family()) {
+std::optional<proto::proxied_ends> ends_of(const peer_info* peer) {
+  if (peer == nullptr || !has_ip(peer->address) || peer->address.family() != peer->local.family()) {
     return std::nullopt;
   }
-  return proto::proxied_ends{end_of(of->address), end_of(of->local)};
+  return proto::proxied_ends{end_of(peer->address), end_of(peer->local)};
 }
 
-result<void> take_over(stream& on, const proto::proxy_header& told) {
-  if (!told.of) return {};
-  auto client = loop::socket_address::from_ip(told.of->client.host, told.of->client.port);
-  auto server = loop::socket_address::from_ip(told.of->server.host, told.of->server.port);
+result<void> take_over(stream& stream, const proto::proxy_header& header) {
+  if (!header.of) return {};
+  auto client = loop::socket_address::from_ip(header.of->client.host, header.of->client.port);
+  auto server = loop::socket_address::from_ip(header.of->server.host, header.of->server.port);
   if (!client) return std::unexpected(client.error());
   if (!server) return std::unexpected(server.error());
-  on.speak_for(*client, *server);
+  stream.speak_for(*client, *server);
   return {};
 }
 
 }  // namespace
 
-loop::task<result<void>> await_introduction(stream& on, loop::time_point limit) {
+loop::task<result<void>> await_introduction(stream& stream, loop::time_point limit) {
   std::string seen;
   for (;;) {
-    auto got = co_await on.receive(limit);
+    auto got = co_await stream.receive(limit);
     if (!got) {
       co_return failure(errc::timed_out, "read a PROXY header", "it has not come in time");
     }
@@ -53,13 +53,13 @@ loop::task<result<void>> await_introduction(stream& on, loop::time_point limit) 
     if (!read) co_return std::unexpected(read.error());
     if (!*read) continue;
     const auto rest = piece.bytes().subspan((*read)->size - before);
-    on.unread(std::move(piece).narrowed(rest));
-    co_return take_over(on, **read);
+    stream.unread(std::move(piece).narrowed(rest));
+    co_return take_over(stream, **read);
   }
 }
 
-std::string introduction(int version, const peer_info* of) {
-  return proto::write_proxy_header(version, ends_of(of));
+std::string introduction(int version, const peer_info* peer) {
+  return proto::write_proxy_header(version, ends_of(peer));
 }
 
 }  // namespace strata::net

@@ -8,10 +8,10 @@ namespace strata::net {
 /// Awaits the PROXY header that a connection begins with, until `limit` at the longest. From then
 /// on its peer is the client that the header tells of, and what follows is next to be received.
 /// Errors: malformed, limit_exceeded, timed_out, connection_closed, or of the connection.
-[[nodiscard]] loop::task<result<void>> await_introduction(stream& on, loop::time_point limit);
+[[nodiscard]] loop::task<result<void>> await_introduction(stream& stream, loop::time_point limit);
 
 /// The header for a connection made for that client. `version`: 1 or 2. Null, or a client without
 /// an IP address: the proxy speaks for itself.
-[[nodiscard]] std::string introduction(int version, const peer_info* of);
+[[nodiscard]] std::string introduction(int version, const peer_info* peer);
 
 }  // namespace strata::net

@@ -43,7 +43,7 @@ class joint {
     error why;
   };
 
-  joint(loop::loop& on, byte_channel& first, byte_channel& second, settings how);
+  joint(loop::loop& loop, byte_channel& first, byte_channel& second, settings settings);
   joint(const joint&) = delete;
   joint& operator=(const joint&) = delete;
 
@@ -57,16 +57,16 @@ class joint {
   // Most connections are idle most of the time: what is kept meanwhile is in small frames, and the
   // rest in functions that await nothing, or that are called at the end.
   enum class turn : std::uint8_t { go_on, wait, end, broken };
-  [[nodiscard]] loop::task<> direction(byte_channel& from, byte_channel& to);
-  loop::task<> carry(byte_channel& from, byte_channel& to);
-  loop::task<> carry_changed(byte_channel& from, byte_channel& to);
+  [[nodiscard]] loop::task<> direction(byte_channel& channel, byte_channel& destination);
+  loop::task<> carry(byte_channel& channel, byte_channel& destination);
+  loop::task<> carry_changed(byte_channel& channel, byte_channel& destination);
   template <class With>
-  [[nodiscard]] turn take(byte_channel& from, byte_channel& to, With with);
-  [[nodiscard]] turn pass(byte_channel& from, byte_channel& to);
+  [[nodiscard]] turn take(byte_channel& channel, byte_channel& destination, With with);
+  [[nodiscard]] turn pass(byte_channel& channel, byte_channel& destination);
   loop::task<> flush();
-  void note_broken(const byte_channel& which);
-  loop::task<> pass_over(byte_channel& from);
-  void note(const byte_channel& which, error why);
+  void note_broken(const byte_channel& channel);
+  loop::task<> pass_over(byte_channel& channel);
+  void note(const byte_channel& channel, error why);
 
   byte_channel& first_;
   byte_channel& second_;

@@ -19,8 +19,8 @@ class joint_test : public backend_stage {
     left_ = connected_pair();
     right_ = connected_pair();
   }
-  void join(joint::settings how = {}) {
-    between_.emplace(*loop_, *left_.server, *right_.server, std::move(how));
+  void join(joint::settings settings = {}) {
+    between_.emplace(*loop_, *left_.server, *right_.server, std::move(settings));
     tasks_.spawn(run());
   }
 

@@ -4,16 +4,16 @@
 
 namespace strata::net {
 
-listener::listener(loop::loop& on, loop::descriptor listening)
-    : loop_(on), socket_(std::move(listening)), file_(on.local_address(socket_).path()) {}
+listener::listener(loop::loop& loop, loop::descriptor listening)
+    : loop_(loop), socket_(std::move(listening)), file_(loop.local_address(socket_).path()) {}
 
 listener::~listener() { abandon(); }
 
-void listener::on_completion(loop::completion done) {
-  if (done.result >= 0) {
-    arrived_.push_back({0, loop_.adopt(done.result)});
+void listener::on_completion(loop::completion completion) {
+  if (completion.result >= 0) {
+    arrived_.push_back({0, loop_.adopt(completion.result)});
   } else {
-    arrived_.push_back({-done.result, {}});
+    arrived_.push_back({-completion.result, {}});
   }
   if (waiter_) std::exchange(waiter_, {}).resume();
 }

@@ -12,7 +12,7 @@ namespace strata::net {
 
 class listener final : private loop::request {
  public:
-  listener(loop::loop& on, loop::descriptor listening);
+  listener(loop::loop& loop, loop::descriptor listening);
   /// Removes a Unix socket's path, if what is there is still the socket that was bound.
   ~listener() override;
   listener(const listener&) = delete;
@@ -23,7 +23,7 @@ class listener final : private loop::request {
 
  private:
   friend class loop::source_awaiter<listener>;
-  void on_completion(loop::completion done) override;
+  void on_completion(loop::completion completion) override;
   bool prepare() {
     if (!arrived_.empty()) return true;
     if (!under_way()) loop_.accept(socket_, *this);

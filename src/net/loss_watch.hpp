@@ -20,7 +20,7 @@ class loss_watch final : private loop::timer {
   /// Called when there are any.
   using listener = std::function<void(const losses& lost)>;
 
-  loss_watch(loop::loop& on, listener hears) : loop_(on), hears_(std::move(hears)) {}
+  loss_watch(loop::loop& loop, listener hears) : loop_(loop), hears_(std::move(hears)) {}
 
   /// Something was sent there, or has come. `there` outlives this, or `forget` is called.
   void look_soon(datagram& there) {

@@ -16,12 +16,12 @@ constexpr loop::duration least_linger = 20ms;
 
 }  // namespace
 
-message_joint::message_joint(loop::loop& on, message_port& first, message_port& second,
-                             settings how)
-    : loop_(on),
+message_joint::message_joint(loop::loop& loop, message_port& first, message_port& second,
+                             settings settings)
+    : loop_(loop),
       sides_{side{.port = &first}, side{.port = &second}},
-      settings_(std::move(how)),
-      changed_(on) {}
+      settings_(std::move(settings)),
+      changed_(loop) {}
 
 loop::task<std::optional<message_joint::breach>> message_joint::run() {
   auto& [first, second] = sides_;
@@ -60,34 +60,34 @@ loop::task<> message_joint::finish() {
 
 // Ends our direction, with what the other side said where it did, then waits for the peer's end if
 // the port signals one.
-loop::task<> message_joint::end(side& which, const std::optional<port_farewell>& farewell) {
+loop::task<> message_joint::end(side& side, const std::optional<port_farewell>& farewell) {
   if (farewell) {
-    which.port->end_with(*farewell);
+    side.port->end_with(*farewell);
   } else {
-    which.port->end();
+    side.port->end();
   }
   const auto limit = loop_.now() + longest_parting;
-  switch (which.port->ends()) {
+  switch (side.port->ends()) {
     case port_end::half: break;
     case port_end::none: co_await loop_.sleep(least_linger); break;
     case port_end::all:
-      co_await changed_.wait([&] { return breach_ || which.is_over; }, limit);
+      co_await changed_.wait([&] { return breach_ || side.is_over; }, limit);
       break;
   }
 }
 
-loop::task<> message_joint::silence(side& of) {
+loop::task<> message_joint::silence(side& side) {
   const auto from = loop_.now();
   for (;;) {
-    const auto limit = std::max(from, of.last_heard) + settings_.linger;
+    const auto limit = std::max(from, side.last_heard) + settings_.linger;
     if (loop_.now() >= limit) co_return;
-    const bool is_over = co_await changed_.wait([&] { return breach_ || of.is_over; }, limit);
+    const bool is_over = co_await changed_.wait([&] { return breach_ || side.is_over; }, limit);
     if (is_over) co_return;
   }
 }
 
-void message_joint::break_off(const side& which, error why) {
-  if (!breach_) breach_ = breach{.is_of_first = is_first(which), .why = std::move(why)};
+void message_joint::break_off(const side& side, error why) {
+  if (!breach_) breach_ = breach{.is_of_first = is_first(side), .why = std::move(why)};
   changed_.notify();
 }
 
@@ -96,67 +96,67 @@ void message_joint::give_up() {
             {.code = errc::canceled, .operation = "join two ports", .reason = "given up"});
 }
 
-loop::task<> message_joint::hear(side& from, side& to) {
-  const bool is_dropped = settings_.is_one_way && !is_first(from);
+loop::task<> message_joint::hear(side& source, side& side) {
+  const bool is_dropped = settings_.is_one_way && !is_first(source);
   message_port::ears ears{.on_bytes = [](std::size_t) {},
                           .on_message =
                               [&, is_dropped](byte_span message) {
-                                from.last_heard = loop_.now();
+                                source.last_heard = loop_.now();
                                 if (settings_.on_message) {
-                                  settings_.on_message(is_first(from), message.size());
+                                  settings_.on_message(is_first(source), message.size());
                                 }
-                                if (!is_dropped) pass(to, message);
+                                if (!is_dropped) pass(side, message);
                               },
                           .on_trouble =
                               [&](const error& why, bool is_new) {
                                 if (settings_.on_trouble)
-                                  settings_.on_trouble(is_first(from), why, is_new);
+                                  settings_.on_trouble(is_first(source), why, is_new);
                               },
                           .on_notice =
-                              [&](bool is_trouble, const std::string& what) {
-                                if (settings_.on_notice) settings_.on_notice(is_trouble, what);
+                              [&](bool is_trouble, const std::string& text) {
+                                if (settings_.on_notice) settings_.on_notice(is_trouble, text);
                               },
-                          .room = [&] { return room(to); },
+                          .room = [&] { return room(side); },
                           .hears_empty = settings_.hears_empty};
-  auto why = co_await from.port->receive(std::move(ears));
-  co_await room(to);
+  auto why = co_await source.port->receive(std::move(ears));
+  co_await room(side);
   if (why.code != errc::connection_closed || why.sys_errno != 0) {
-    break_off(from, std::move(why));
+    break_off(source, std::move(why));
     co_return;
   }
-  from.is_over = true;
+  source.is_over = true;
   changed_.notify();
 }
 
-void message_joint::pass(side& to, byte_span message) {
-  if (message.size() > to.port->max_size()) {
+void message_joint::pass(side& side, byte_span message) {
+  if (message.size() > side.port->max_size()) {
     auto why = failure(errc::limit_exceeded,
                        "send a message of " + std::to_string(message.size()) + " bytes",
-                       "the most is " + std::to_string(to.port->max_size()));
-    const bool is_new = std::exchange(to.tells_size, false);
-    if (settings_.on_trouble) settings_.on_trouble(is_first(to), why.error(), is_new);
+                       "the most is " + std::to_string(side.port->max_size()));
+    const bool is_new = std::exchange(side.tells_size, false);
+    if (settings_.on_trouble) settings_.on_trouble(is_first(side), why.error(), is_new);
     return;
   }
-  if (to.waiting.empty() && to.port->offer(message)) return;
-  to.waiting.emplace_back(as_text(message));
+  if (side.waiting.empty() && side.port->offer(message)) return;
+  side.waiting.emplace_back(as_text(message));
 }
 
 // Of datagrams nobody says when there is room again.
-loop::task<> message_joint::room(side& to) {
+loop::task<> message_joint::room(side& side) {
   constexpr loop::duration longest = 64ms;
   loop::duration pause = 1ms;
-  while (!to.waiting.empty() && !to.is_over) {
-    while (!to.waiting.empty() && to.port->offer(as_bytes(to.waiting.front()))) {
-      to.waiting.pop_front();
+  while (!side.waiting.empty() && !side.is_over) {
+    while (!side.waiting.empty() && side.port->offer(as_bytes(side.waiting.front()))) {
+      side.waiting.pop_front();
       pause = 1ms;
     }
-    if (to.waiting.empty()) break;
+    if (side.waiting.empty()) break;
     co_await loop_.sleep(pause);
     pause = std::min(pause * 2, longest);
   }
-  to.waiting.clear();
-  if (to.port->unsent() > settings_.most_unsent) {
-    co_await to.port->flushed(loop::time_point::max());
+  side.waiting.clear();
+  if (side.port->unsent() > settings_.most_unsent) {
+    co_await side.port->flushed(loop::time_point::max());
   }
 }
 

@@ -32,7 +32,7 @@ class message_joint {
     /// Something was lost, and it goes on; `is_new`: nothing was lost just before.
     std::function<void(bool of_first, const error& why, bool is_new)> on_trouble = {};
     /// What happens to an interface, as of `datagram::notice`.
-    std::function<void(bool is_trouble, const std::string& what)> on_notice = {};
+    std::function<void(bool is_trouble, const std::string& text)> on_notice = {};
   };
   /// Why it ended before both had said all.
   struct breach {
@@ -40,7 +40,7 @@ class message_joint {
     error why;
   };
 
-  message_joint(loop::loop& on, message_port& first, message_port& second, settings how);
+  message_joint(loop::loop& loop, message_port& first, message_port& second, settings settings);
   message_joint(const message_joint&) = delete;
   message_joint& operator=(const message_joint&) = delete;
 
@@ -59,13 +59,13 @@ class message_joint {
     bool tells_size = true;  // a message that is too large is news
   };
 
-  loop::task<> hear(side& from, side& to);
-  loop::task<> room(side& to);
-  void pass(side& to, byte_span message);
-  void break_off(const side& which, error why);
-  [[nodiscard]] bool is_first(const side& which) const { return &which == sides_.data(); }
-  loop::task<> end(side& which, const std::optional<port_farewell>& farewell);
-  loop::task<> silence(side& of);
+  loop::task<> hear(side& source, side& side);
+  loop::task<> room(side& side);
+  void pass(side& side, byte_span message);
+  void break_off(const side& side, error why);
+  [[nodiscard]] bool is_first(const side& side) const { return &side == sides_.data(); }
+  loop::task<> end(side& side, const std::optional<port_farewell>& farewell);
+  loop::task<> silence(side& side);
   loop::task<> finish();
 
   loop::loop& loop_;

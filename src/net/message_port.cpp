@@ -11,26 +11,32 @@ namespace {
 
 class stream_port final : public message_port {
  public:
-  stream_port(std::unique_ptr<stream> over, proto::framing how, std::size_t max_message)
-      : stream_(std::move(over)), framing_(how), reader_(how, max_message) {}
+  stream_port(std::unique_ptr<stream> stream, proto::framing framing, std::size_t max_message)
+      : stream_(std::move(stream)), framing_(framing), reader_(framing, max_message) {}
 
-  loop::task<error> receive(ears told) override {
+  loop::task<error> receive(ears ears) override {
     for (;;) {
       {
         // What is lent is given back before room is waited for.
         auto got = co_await stream_->receive();
         if (!got) co_return got.error();
         if (got->empty()) break;
-        told.on_bytes(got->bytes().size());
-        auto fed = reader_.feed(got->bytes(), told.on_message);
+        ears.on_bytes(got->bytes().size());
+        auto fed = reader_.feed(got->bytes(), ears.on_message);
         if (!fed) co_return fed.error();
       }
-      if (told.room) co_await told.room();
+      if (ears.room) co_await ears.room();
     }
     if (stream_->broken() != 0) co_return system_error(stream_->broken(), "send");
     // A last line without its LF is a message too.
     if (framing_ == proto::framing::line && !reader_.unfinished().empty()) {
-      told.on_message(reader_.unfinished());
+      ears.on_message(reader_.unfinished());
+    } else if (!reader_.unfinished().empty()) {
+      co_return failure(errc::malformed, "receive a message",
+                        "the stream has ended inside it, " +
+                            std::to_string(reader_.unfinished().size()) +
+                            " bytes from its beginning")
+          .error();
     }
     co_return failure(errc::connection_closed, "receive", "the peer has closed the connection")
         .error();
@@ -63,18 +69,18 @@ class stream_port final : public message_port {
 
 class datagram_port final : public message_port {
  public:
-  datagram_port(loop::loop& on, std::unique_ptr<datagram> over, bool is_connected)
-      : loop_(on),
-        datagrams_(std::move(over)),
-        losses_(on, [this](const auto& lost) { on_loss(lost); }),
+  datagram_port(loop::loop& loop, std::unique_ptr<datagram> datagram, bool is_connected)
+      : loop_(loop),
+        datagrams_(std::move(datagram)),
+        losses_(loop, [this](const auto& lost) { on_loss(lost); }),
         has_peer_(is_connected),
         is_open_(!is_connected) {}
 
-  loop::task<error> receive(ears told) override {
-    datagrams_->on_notice(told.on_notice);
-    hears_loss_ = told.on_loss;
+  loop::task<error> receive(ears ears) override {
+    datagrams_->on_notice(ears.on_notice);
+    hears_loss_ = ears.on_loss;
     if (!hears_loss_) {
-      hears_loss_ = [on_trouble = told.on_trouble](const losses& lost) {
+      hears_loss_ = [on_trouble = ears.on_trouble](const losses& lost) {
         for (auto left = lost.unsent; left != 0; --left)
           on_trouble(system_error(EIO, "send"), false);
       };
@@ -86,16 +92,16 @@ class datagram_port final : public message_port {
         co_return system_error(ENODEV, "receive", "the interface was removed");
       }
       if (got.result < 0) {
-        told.on_trouble(system_error(-got.result, "receive"), !std::exchange(failing, true));
+        ears.on_trouble(system_error(-got.result, "receive"), !std::exchange(failing, true));
         co_await loop_.sleep(10ms);
         continue;
       }
       failing = false;
       if (!is_of_peer(got.from)) continue;
-      told.on_bytes(got.data.bytes().size());
-      if (told.hears_empty || !got.data.empty()) told.on_message(got.data.bytes());
+      ears.on_bytes(got.data.bytes().size());
+      if (ears.hears_empty || !got.data.empty()) ears.on_message(got.data.bytes());
       got.data = {};
-      if (told.room) co_await told.room();
+      if (ears.room) co_await ears.room();
     }
   }
 
@@ -120,10 +126,10 @@ class datagram_port final : public message_port {
     refused_ += lost.unsent;
     if (hears_loss_) hears_loss_(lost);
   }
-  bool is_of_peer(const loop::socket_address& from) {
+  bool is_of_peer(const loop::socket_address& address) {
     if (!is_open_) return true;
-    if (!std::exchange(has_peer_, true)) peer_ = from;
-    return peer_ == from;
+    if (!std::exchange(has_peer_, true)) peer_ = address;
+    return peer_ == address;
   }
 
   loop::loop& loop_;
@@ -138,16 +144,17 @@ class datagram_port final : public message_port {
 
 }  // namespace
 
-std::unique_ptr<message_port> make_message_port(loop::loop& on, connection&& made,
-                                                proto::framing how, std::size_t max_message) {
-  if (made.bytes) {
-    return std::make_unique<stream_port>(std::move(made.bytes), how, max_message);
+std::unique_ptr<message_port> make_message_port(loop::loop& loop, connection&& connection,
+                                                proto::framing framing, std::size_t max_message) {
+  if (connection.bytes) {
+    return std::make_unique<stream_port>(std::move(connection.bytes), framing, max_message);
   }
-  return std::make_unique<datagram_port>(on, std::move(made.messages), true);
+  return std::make_unique<datagram_port>(loop, std::move(connection.messages), true);
 }
 
-std::unique_ptr<message_port> make_first_peer_port(loop::loop& on, std::unique_ptr<datagram> over) {
-  return std::make_unique<datagram_port>(on, std::move(over), false);
+std::unique_ptr<message_port> make_first_peer_port(loop::loop& loop,
+                                                   std::unique_ptr<datagram> datagram) {
+  return std::make_unique<datagram_port>(loop, std::move(datagram), false);
 }
 
 }  // namespace strata::net

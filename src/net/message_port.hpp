@@ -57,7 +57,7 @@ class message_port {
 
   /// Receives until there is no more, and says why: connection_closed when the peer has ended it,
   /// limit_exceeded when a message is too long.
-  virtual loop::task<error> receive(ears told) = 0;
+  virtual loop::task<error> receive(ears ears) = 0;
 
   /// Sends a message. The bytes that it is on the wire; nullopt when there is no room for it.
   [[nodiscard]] virtual std::optional<std::size_t> offer(byte_span message) = 0;
@@ -86,14 +86,15 @@ class message_port {
   virtual loop::task<> flushed(loop::time_point limit) = 0;
 };
 
-/// `how` and `max_message` are for streams: the framing, and the longest message received.
-[[nodiscard]] std::unique_ptr<message_port> make_message_port(loop::loop& on, connection&& made,
-                                                              proto::framing how,
+/// `framing` and `max_message` are for streams: the framing, and the longest message received.
+[[nodiscard]] std::unique_ptr<message_port> make_message_port(loop::loop& loop,
+                                                              connection&& connection,
+                                                              proto::framing framing,
                                                               std::size_t max_message);
 
 /// Messages with the first peer that sends one to an address; others are not heard. Before that,
 /// there is no room for any.
-[[nodiscard]] std::unique_ptr<message_port> make_first_peer_port(loop::loop& on,
-                                                                 std::unique_ptr<datagram> over);
+[[nodiscard]] std::unique_ptr<message_port> make_first_peer_port(
+    loop::loop& loop, std::unique_ptr<datagram> datagram);
 
 }  // namespace strata::net

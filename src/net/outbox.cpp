@@ -38,12 +38,12 @@ void outbox::push(const loop::slice& data) {
   if (!under_way()) loop_.at_turn_end(*this);
 }
 
-void outbox::push_file(const loop::file_part& from) {
+void outbox::push_file(const loop::file_part& part) {
   assert(!file_ && !sealing_ && allowed_ == UINT64_MAX);
-  if (from.count == 0 || broken_ != 0) return;
-  bytes_ += from.count;
-  pushed_ += from.count;
-  file_ = std::make_unique<loop::file_part>(from);
+  if (part.count == 0 || broken_ != 0) return;
+  bytes_ += part.count;
+  pushed_ += part.count;
+  file_ = std::make_unique<loop::file_part>(part);
   if (!under_way()) loop_.at_turn_end(*this);
 }
 
@@ -52,9 +52,9 @@ void outbox::compact_last() {
   if (last.pinned() / worst_pinning > last.size()) last = loop::slice::copy_of(last.bytes());
 }
 
-void outbox::seal_with(std::unique_ptr<sealer> how) {
+void outbox::seal_with(std::unique_ptr<sealer> sealer) {
   sealing_ = std::make_unique<sealing>();
-  sealing_->how = std::move(how);
+  sealing_->how = std::move(sealer);
 }
 
 void outbox::send_owed() {
@@ -143,20 +143,20 @@ void outbox::send_end_at_once() {
   if (!end.empty()) loop_.send_at_once(to_, end.bytes());
 }
 
-void outbox::on_completion(loop::completion done) {
-  if (done.result < 0) {
-    break_off(-done.result);
+void outbox::on_completion(loop::completion completion) {
+  if (completion.result < 0) {
+    break_off(-completion.result);
   } else if (sealing_) {
     auto& left = sealing_->on_its_way;
-    left.remove_prefix(static_cast<std::uint32_t>(done.result));
+    left.remove_prefix(static_cast<std::uint32_t>(completion.result));
     if (left.empty()) {
       left = {};
       take_sent(std::exchange(sealing_->plain, 0));
     }
   } else if (file_ && first_ == waiting_.size()) {
-    take_sent_of_file(static_cast<std::size_t>(done.result));
+    take_sent_of_file(static_cast<std::size_t>(completion.result));
   } else {
-    take_sent(static_cast<std::size_t>(done.result));
+    take_sent(static_cast<std::size_t>(completion.result));
   }
   if (!empty() || is_ending_ || is_owing()) loop_.at_turn_end(*this);
   if (changed_) changed_->notify();

@@ -37,7 +37,7 @@ class sealer {
 
 class outbox final : private loop::request, private loop::turn_end_hook {
  public:
-  outbox(loop::loop& on, loop::descriptor to) : loop_(on), to_(std::move(to)) {}
+  outbox(loop::loop& loop, loop::descriptor descriptor) : loop_(loop), to_(std::move(descriptor)) {}
   /// What is sealed ends in good order, as far as that needs no waiting.
   ~outbox() override;
   outbox(const outbox&) = delete;
@@ -48,11 +48,11 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   /// Takes `data` to be sent after all that was pushed before.
   void push(const loop::slice& data);
   /// Takes bytes of a file to be sent after all that was pushed before, without copying them
-  /// through this process. `from` stays open until nothing waits; before that nothing more may be
+  /// through this process. `part` stays open until nothing waits; before that nothing more may be
   /// pushed. Not for what is sealed. A file that has become shorter breaks the stream (ENODATA).
-  void push_file(const loop::file_part& from);
+  void push_file(const loop::file_part& part);
   /// From now on, what leaves is sealed; to be called while nothing waits.
-  void seal_with(std::unique_ptr<sealer> how);
+  void seal_with(std::unique_ptr<sealer> sealer);
 
   /// The sealer owes the wire something: it goes at the turn's end.
   void send_owed();
@@ -93,7 +93,7 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   void send_end_at_once();
 
  private:
-  void on_completion(loop::completion done) override;
+  void on_completion(loop::completion completion) override;
   void on_turn_end() override;
   [[nodiscard]] std::vector<loop::slice> first_of(std::span<const loop::slice> waiting) const;
   void send_sealed(std::span<const loop::slice> waiting);

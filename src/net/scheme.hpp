@@ -51,12 +51,13 @@ struct scheme_row {
   std::uint16_t default_port = 0;  ///< of a web form: meant where none is given
   std::string_view example;
   std::string_view help;
-  /// Listens, and writes the address that was taken into `where`. Null: nobody can.
-  result<listening> (*listen)(loop::loop& on, bind_target& where, const loop::listen_options& how);
+  /// Listens, and writes the address that was taken into `target`. Null: nobody can.
+  result<listening> (*listen)(loop::loop& loop, bind_target& target,
+                              const loop::listen_options& options);
   /// Whether nobody else listens there. Null: several loops cannot share it, so `listen` finds out.
-  result<void> (*probe)(loop::loop& on, const loop::socket_address& address);
+  result<void> (*probe)(loop::loop& loop, const loop::socket_address& address);
   /// Connects to `address`, one of the URL's, until `limit`. Null: it is a name of other URLs.
-  loop::task<result<connection>> (*connect)(loop::loop& on, endpoint_url to,
+  loop::task<result<connection>> (*connect)(loop::loop& loop, endpoint_url url,
                                             loop::socket_address address, loop::time_point limit);
 };
 
@@ -73,16 +74,16 @@ struct scheme_row {
 /// The address of a URL whose host is one, or `*`. Errors: invalid_argument for a name.
 [[nodiscard]] result<loop::socket_address> address_of(const endpoint_url& url);
 /// Where a URL leads: one empty address where the scheme has none. Errors: of names not found.
-[[nodiscard]] loop::task<result<std::vector<loop::socket_address>>> find_addresses(loop::loop& on,
-                                                                                   endpoint_url of);
+[[nodiscard]] loop::task<result<std::vector<loop::socket_address>>> find_addresses(
+    loop::loop& loop, endpoint_url url);
 /// Of `endpoints`, which parse; each address once. Errors: of names that are not found.
 [[nodiscard]] loop::task<result<std::vector<bind_target>>> find_bind_targets(
-    loop::loop& on, std::vector<std::string> endpoints);
+    loop::loop& loop, std::vector<std::string> endpoints);
 
 /// Whether nobody else listens on `targets`. To be asked before several loops share them: a shared
 /// port lets another program's listener, or another runtime's, go unnoticed. Ports that are 0 are
 /// free. Errors: of the first that is taken.
-[[nodiscard]] result<void> probe(loop::loop& on, const std::vector<bind_target>& targets);
+[[nodiscard]] result<void> probe(loop::loop& loop, const std::vector<bind_target>& targets);
 
 /// Both cannot be listened on; of frames, both would hear each of them.
 [[nodiscard]] bool collide(const endpoint_url& one, const endpoint_url& other);

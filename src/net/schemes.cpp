@@ -20,8 +20,8 @@ using loop::time_point;
 // Ends a request that takes too long.
 class time_limit final : public loop::timer {
  public:
-  time_limit(loop::loop& on, loop::request& limited, time_point limit) : limited_(limited) {
-    if (limit != time_point::max()) on.arm(*this, limit);
+  time_limit(loop::loop& loop, loop::request& limited, time_point limit) : limited_(limited) {
+    if (limit != time_point::max()) loop.arm(*this, limit);
   }
   [[nodiscard]] bool reached() const { return reached_; }
 
@@ -35,104 +35,108 @@ class time_limit final : public loop::timer {
   bool reached_ = false;
 };
 
-loop::task<result<void>> connect_socket(loop::loop& on, const loop::descriptor& opened,
-                                        const endpoint_url& to, const socket_address& address,
+loop::task<result<void>> connect_socket(loop::loop& loop, const loop::descriptor& descriptor,
+                                        const endpoint_url& url, const socket_address& address,
                                         time_point until) {
   loop::awaited_request connecting;
-  on.connect(opened, address, connecting);
-  const time_limit limit(on, connecting, until);
+  loop.connect(descriptor, address, connecting);
+  const time_limit limit(loop, connecting, until);
   const int code = co_await connecting;
   if (code == 0) co_return result<void>{};
-  auto operation = "connect to " + to.text();
-  if (!to.text().contains(address.text())) operation += " at " + address.text();
+  auto operation = "connect to " + url.text();
+  if (!url.text().contains(address.text())) operation += " at " + address.text();
   co_return system_failure(limit.reached() ? ETIMEDOUT : -code, std::move(operation),
                            "see that a server listens there");
 }
 
 // Of port 0 only the kernel knows which one it took; without it nobody could connect.
-result<void> learn_address(loop::loop& on, const loop::descriptor& bound, bind_target& where) {
-  const auto found = on.local_address(bound);
+result<void> learn_address(loop::loop& loop, const loop::descriptor& bound, bind_target& target) {
+  const auto found = loop.local_address(bound);
   if (found.size() == 0) {
-    return failure(errc::system, "listen on " + where.address.text(),
+    return failure(errc::system, "listen on " + target.address.text(),
                    "the kernel does not say on which address it listens");
   }
   // One for all addresses stays that; the kernel shows only half of it.
-  if (where.address.is_every()) {
-    where.address.set_port(found.port());
+  if (target.address.is_every()) {
+    target.address.set_port(found.port());
   } else {
-    where.address = found;
+    target.address = found;
   }
   return {};
 }
 
 // The group is looked up before the socket's file is there.
-result<loop::descriptor> listen_at_path(loop::loop& on, const bind_target& where,
-                                        listen_options how) {
-  const auto& access = where.url.access;
-  how.mode = access.mode;
+result<loop::descriptor> listen_at_path(loop::loop& loop, const bind_target& target,
+                                        listen_options options) {
+  const auto& access = target.url.access;
+  options.mode = access.mode;
   const auto group = access.group.empty() ? result<gid_t>(0) : loop::find_group(access.group);
   if (!group) return std::unexpected(group.error());
-  auto opened = on.listen(where.address, how);
+  auto opened = loop.listen(target.address, options);
   if (!opened || access.group.empty()) return opened;
-  auto given = loop::give_socket(where.url.path, *group, access.mode.value_or(0660));
+  auto given = loop::give_socket(target.url.path, *group, access.mode.value_or(0660));
   if (!given) return std::unexpected(given.error());
   return opened;
 }
 
-result<listening> listen_streams(loop::loop& on, bind_target& where, const listen_options& how) {
-  const bool has_path = where.address.family() == AF_UNIX;
-  auto opened = has_path ? listen_at_path(on, where, how) : on.listen(where.address, how);
+result<listening> listen_streams(loop::loop& loop, bind_target& target,
+                                 const listen_options& options) {
+  const bool has_path = target.address.family() == AF_UNIX;
+  auto opened =
+      has_path ? listen_at_path(loop, target, options) : loop.listen(target.address, options);
   if (!opened) return std::unexpected(opened.error());
   if (!has_path) {
-    if (auto known = learn_address(on, *opened, where); !known) {
+    if (auto known = learn_address(loop, *opened, target); !known) {
       return std::unexpected(known.error());
     }
   }
-  return listening{std::make_unique<listener>(on, std::move(*opened)), nullptr};
+  return listening{std::make_unique<listener>(loop, std::move(*opened)), nullptr};
 }
 
-result<void> probe_streams(loop::loop& on, const socket_address& address) {
-  return on.probe_stream(address, 0);
+result<void> probe_streams(loop::loop& loop, const socket_address& address) {
+  return loop.probe_stream(address, 0);
 }
 
-loop::task<result<connection>> connect_stream(loop::loop& on, endpoint_url to,
+loop::task<result<connection>> connect_stream(loop::loop& loop, endpoint_url url,
                                               socket_address address, time_point limit) {
-  auto opened = on.open_stream(address.family(), 0);
+  auto opened = loop.open_stream(address.family(), 0);
   if (!opened) co_return std::unexpected(opened.error());
-  auto done = co_await connect_socket(on, *opened, to, address, limit);
+  auto done = co_await connect_socket(loop, *opened, url, address, limit);
   if (!done) co_return std::unexpected(done.error());
-  co_return connection{stream::over(on, std::move(*opened)), nullptr};
+  co_return connection{stream::over(loop, std::move(*opened)), nullptr};
 }
 
-result<listening> listen_udp(loop::loop& on, bind_target& where, const listen_options& how) {
-  auto opened = on.open_datagram(where.address.family(), where.address, how);
+result<listening> listen_udp(loop::loop& loop, bind_target& target, const listen_options& options) {
+  auto opened = loop.open_datagram(target.address.family(), target.address, options);
   if (!opened) return std::unexpected(opened.error());
-  if (auto known = learn_address(on, *opened, where); !known) return std::unexpected(known.error());
-  return listening{nullptr, std::make_unique<udp>(on, std::move(*opened))};
+  if (auto known = learn_address(loop, *opened, target); !known)
+    return std::unexpected(known.error());
+  return listening{nullptr, std::make_unique<udp>(loop, std::move(*opened))};
 }
 
-result<void> probe_udp(loop::loop& on, const socket_address& address) {
-  return on.probe_datagram(address);
+result<void> probe_udp(loop::loop& loop, const socket_address& address) {
+  return loop.probe_datagram(address);
 }
 
-loop::task<result<connection>> connect_udp(loop::loop& on, endpoint_url to, socket_address address,
-                                           time_point limit) {
-  auto opened = on.open_datagram(address.family(), {}, {});
+loop::task<result<connection>> connect_udp(loop::loop& loop, endpoint_url url,
+                                           socket_address address, time_point limit) {
+  auto opened = loop.open_datagram(address.family(), {}, {});
   if (!opened) co_return std::unexpected(opened.error());
-  auto done = co_await connect_socket(on, *opened, to, address, limit);
+  auto done = co_await connect_socket(loop, *opened, url, address, limit);
   if (!done) co_return std::unexpected(done.error());
-  co_return connection{nullptr, std::make_unique<udp>(on, std::move(*opened))};
+  co_return connection{nullptr, std::make_unique<udp>(loop, std::move(*opened))};
 }
 
-result<listening> listen_frames(loop::loop& on, bind_target& where, const listen_options& /*how*/) {
-  auto opened = raw_ethernet::open(on, where.url);
+result<listening> listen_frames(loop::loop& loop, bind_target& target,
+                                const listen_options& /*how*/) {
+  auto opened = raw_ethernet::open(loop, target.url);
   if (!opened) return std::unexpected(opened.error());
   return listening{nullptr, std::move(*opened)};
 }
 
-loop::task<result<connection>> connect_frames(loop::loop& on, endpoint_url to,
+loop::task<result<connection>> connect_frames(loop::loop& loop, endpoint_url url,
                                               socket_address /*address*/, time_point /*limit*/) {
-  auto opened = raw_ethernet::open(on, to);
+  auto opened = raw_ethernet::open(loop, url);
   if (!opened) co_return std::unexpected(opened.error());
   co_return connection{nullptr, std::move(*opened)};
 }

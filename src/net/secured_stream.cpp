@@ -16,7 +16,7 @@ constexpr std::size_t longest_rest = 256U << 10U;
 
 class session_sealer final : public sealer {
  public:
-  explicit session_sealer(std::shared_ptr<tls_session> by) : by_(std::move(by)) {}
+  explicit session_sealer(std::shared_ptr<tls_session> session) : by_(std::move(session)) {}
 
   loop::slice seal(std::span<const loop::slice> plain) override { return by_->seal(plain); }
   [[nodiscard]] bool owes() const override { return by_->owes(); }
@@ -28,11 +28,11 @@ class session_sealer final : public sealer {
 
 }  // namespace
 
-loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> with,
+loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> context,
                                            std::string host, loop::time_point limit) {
   assert(!secured_ && out_.empty());
-  const bool is_server = with->is_server();
-  auto made = tls_session::make(std::move(with), host);
+  const bool is_server = context->is_server();
+  auto made = tls_session::make(std::move(context), host);
   if (!made) co_return std::unexpected(made.error());
   const std::shared_ptr<tls_session> session = std::move(*made);
   out_.seal_with(std::make_unique<session_sealer>(session));

@@ -16,20 +16,20 @@ std::string numbered(std::size_t size) {
   return text;
 }
 
-loop::task<> begin_tls(stream& on, std::shared_ptr<const tls_context> with, std::string host,
-                       std::optional<result<void>>& into) {
-  into = co_await on.start_tls(std::move(with), std::move(host), loop::time_point::max());
+loop::task<> begin_tls(stream& stream, std::shared_ptr<const tls_context> with, std::string host,
+                       std::optional<result<void>>& context) {
+  context = co_await stream.start_tls(std::move(with), std::move(host), loop::time_point::max());
 }
 
-loop::task<> read_to_end(stream& from, std::string& into, std::optional<result<void>>& ended) {
+loop::task<> read_to_end(stream& stream, std::string& text, std::optional<result<void>>& ended) {
   for (;;) {
-    auto got = co_await from.receive();
+    auto got = co_await stream.receive();
     if (!got) {
       ended = std::unexpected(got.error());
       co_return;
     }
     if (got->empty()) break;
-    into += as_text(got->bytes());
+    text += as_text(got->bytes());
   }
   ended = result<void>{};
 }
@@ -325,9 +325,9 @@ class unkind_world {
     static const test_authority one;
     return one;
   }
-  loop::task<> serve(listener& from) {
+  loop::task<> serve(listener& listener) {
     static const auto with = test_server({.certificates = {authority().issue({"localhost"})}});
-    auto got = co_await from.accept();
+    auto got = co_await listener.accept();
     if (!got) co_return;
     server_ = stream::over(loop_, std::move(*got));
     std::optional<result<void>> begun;
@@ -340,11 +340,11 @@ class unkind_world {
     server_->end();
     co_await read_to_end(*server_, at_server_, server_end_);
   }
-  loop::task<> ask(loop::socket_address to) {
+  loop::task<> ask(loop::socket_address address) {
     static const auto with = test_client({.ca = authority().certificate()});
-    auto opened = loop_.open_stream(to.family(), 0);
+    auto opened = loop_.open_stream(address.family(), 0);
     loop::awaited_request connecting;
-    loop_.connect(*opened, to, connecting);
+    loop_.connect(*opened, address, connecting);
     const int code = co_await connecting;
     if (code != 0) co_return;
     client_ = stream::over(loop_, std::move(*opened));

@@ -7,8 +7,8 @@
 
 namespace strata::net {
 
-stream::stream(loop::loop& on, loop::descriptor connected)
-    : byte_channel(on), out_(on, std::move(connected)) {}
+stream::stream(loop::loop& loop, loop::descriptor connected)
+    : byte_channel(loop), out_(loop, std::move(connected)) {}
 
 stream::~stream() { abandon(); }
 
@@ -45,11 +45,11 @@ bool stream::prepare() {
   return ended_;
 }
 
-void stream::on_completion(loop::completion done) {
-  const bool paused = done.result == -ECANCELED;
-  if (done.result > 0 || !(paused || done.result == -ENOBUFS)) {
-    ended_ = done.result <= 0;
-    arrived_.push_back({done.result, std::move(done.data), true});
+void stream::on_completion(loop::completion completion) {
+  const bool paused = completion.result == -ECANCELED;
+  if (completion.result > 0 || !(paused || completion.result == -ENOBUFS)) {
+    ended_ = completion.result <= 0;
+    arrived_.push_back({completion.result, std::move(completion.data), true});
   }
   if (!waiter_) {
     if (!arrived_.empty()) home_.at_turn_end(*this);
@@ -75,10 +75,10 @@ void stream::on_turn_end() {
 
 result<loop::buffer> stream::take() { return secured_ ? take_plain() : take_first(arrived_); }
 
-result<loop::buffer> stream::take_first(std::vector<arrival>& from) {
-  if (from.empty()) return loop::buffer{};
-  auto first = std::move(from.front());
-  from.erase(from.begin());
+result<loop::buffer> stream::take_first(std::vector<arrival>& arrivals) {
+  if (arrivals.empty()) return loop::buffer{};
+  auto first = std::move(arrivals.front());
+  arrivals.erase(arrivals.begin());
   if (first.result < 0) return system_failure(-first.result, "receive");
   return std::move(first.data);
 }

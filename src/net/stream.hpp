@@ -24,10 +24,10 @@ struct tls_info;
 
 class stream final : public byte_channel, private loop::request, private loop::turn_end_hook {
  public:
-  [[nodiscard]] static std::unique_ptr<stream> over(loop::loop& on, loop::descriptor connected) {
-    return std::make_unique<stream>(on, std::move(connected));
+  [[nodiscard]] static std::unique_ptr<stream> over(loop::loop& loop, loop::descriptor connected) {
+    return std::make_unique<stream>(loop, std::move(connected));
   }
-  stream(loop::loop& on, loop::descriptor connected);
+  stream(loop::loop& loop, loop::descriptor connected);
   ~stream() override;
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
@@ -45,14 +45,14 @@ class stream final : public byte_channel, private loop::request, private loop::t
   /// context says which side this is. `host` is the name or address that the server's certificate
   /// is to be for; a server gives none. After an error, of which the peer has been told, the stream
   /// is good for nothing.
-  [[nodiscard]] loop::task<result<void>> start_tls(std::shared_ptr<const tls_context> with,
+  [[nodiscard]] loop::task<result<void>> start_tls(std::shared_ptr<const tls_context> context,
                                                    std::string host, loop::time_point limit);
   /// What was agreed on; null without TLS.
   [[nodiscard]] const tls_info* tls() const;
 
   void push(const loop::slice& data) override { out_.push(data); }
   /// Takes bytes of a file to be sent behind them: see `outbox::push_file`. Not with TLS.
-  void push_file(const loop::file_part& from) { out_.push_file(from); }
+  void push_file(const loop::file_part& part) { out_.push_file(part); }
   /// Bytes pushed and not yet taken by the kernel.
   [[nodiscard]] std::size_t unsent() const override { return out_.bytes(); }
   /// Bytes of memory that what is unsent takes: a file's bytes take none.
@@ -84,7 +84,7 @@ class stream final : public byte_channel, private loop::request, private loop::t
 
  private:
   friend class loop::source_awaiter<stream>;
-  void on_completion(loop::completion done) override;
+  void on_completion(loop::completion completion) override;
   void on_turn_end() override;
   bool prepare() override;
   result<loop::buffer> take() override;
@@ -101,7 +101,7 @@ class stream final : public byte_channel, private loop::request, private loop::t
   void open_arrived();
   void open_first();
   result<loop::buffer> take_plain();
-  [[nodiscard]] static result<loop::buffer> take_first(std::vector<arrival>& from);
+  [[nodiscard]] static result<loop::buffer> take_first(std::vector<arrival>& arrivals);
 
   outbox out_;
   std::vector<arrival> arrived_;  // oldest first

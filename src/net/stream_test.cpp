@@ -35,9 +35,9 @@ TEST_P(stream_test, readers_that_never_read_keep_nobody_from_being_heard) {
   loop::task_group readers;
   std::vector<bool> has_begun(40, false);
   // Each has been given bytes once, and waits for something else from then on.
-  const auto stall = [&](stream& from, std::size_t index) -> loop::task<> {
+  const auto stall = [&](stream& stream, std::size_t index) -> loop::task<> {
     {
-      auto first = co_await from.receive();
+      auto first = co_await stream.receive();
       has_begun[index] = first && !first->empty();
     }
     co_await loop_->sleep(1h);

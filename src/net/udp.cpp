@@ -21,8 +21,8 @@ class udp::sending final : public loop::request, public order_hook {
   loop::time_point began;
 
  private:
-  void on_completion(loop::completion done) override {
-    if (done.result < 0) owner_.count_send_error();
+  void on_completion(loop::completion completion) override {
+    if (completion.result < 0) owner_.count_send_error();
     owner_.under_way_.erase(owner_.under_way_.iterator_to(*this));
     owner_.send_next(*this);
   }
@@ -41,32 +41,32 @@ bool udp::is_stuck() const {
   return !under_way_.empty() && loop_.now() - under_way_.front().began > usual_wait;
 }
 
-void udp::start(sending& free, const loop::socket_address& to, loop::slice bytes) {
+void udp::start(sending& free, const loop::socket_address& address, loop::slice bytes) {
   free.began = loop_.now();
   under_way_.push_back(free);
-  loop_.send_to(socket_, to, std::move(bytes), free);
+  loop_.send_to(socket_, address, std::move(bytes), free);
 }
 
-bool udp::send(const loop::socket_address& to, loop::slice bytes) {
+bool udp::send(const loop::socket_address& address, loop::slice bytes) {
   if (idle_.empty()) {
-    if (all_.size() >= most_under_way) return queue(to, std::move(bytes));
+    if (all_.size() >= most_under_way) return queue(address, std::move(bytes));
     all_.push_back(std::make_unique<sending>(*this));
     idle_.push_back(all_.back().get());
   }
   auto& free = *idle_.back();
   idle_.pop_back();
-  start(free, to, std::move(bytes));
+  start(free, address, std::move(bytes));
   return true;
 }
 
 // A message to many is one piece of memory, which counts once.
-bool udp::queue(const loop::socket_address& to, loop::slice bytes) {
+bool udp::queue(const loop::socket_address& address, loop::slice bytes) {
   const auto* const memory = bytes.bytes().data();
   const bool is_new = waiting_.empty() || waiting_.back().bytes.bytes().data() != memory;
   const auto held = is_new ? bytes.bytes().size() : 0;
   if (waiting_.size() >= most_waiting || waiting_bytes_ + held > most_waiting_bytes) return false;
   waiting_bytes_ += held;
-  waiting_.push_back({to, std::move(bytes), held});
+  waiting_.push_back({address, std::move(bytes), held});
   return true;
 }
 
@@ -81,18 +81,18 @@ void udp::send_next(sending& free) {
   start(free, next.to, std::move(next.bytes));
 }
 
-void udp::set_buffers(const loop::datagram_buffers& wanted) {
-  loop::set_buffers(loop_, socket_, wanted);
+void udp::set_buffers(const loop::datagram_buffers& buffers) {
+  loop::set_buffers(loop_, socket_, buffers);
   const auto granted = loop::buffers_of(loop_, socket_);
-  tell_of_less("receive", wanted.receive, granted.receive);
-  tell_of_less("send", wanted.send, granted.send);
+  tell_of_less("receive", buffers.receive, granted.receive);
+  tell_of_less("send", buffers.send, granted.send);
 }
 
-void udp::tell_of_less(std::string_view what, std::uint64_t wanted, std::uint64_t granted) {
-  if (granted >= wanted) return;
+void udp::tell_of_less(std::string_view text, std::uint64_t expected, std::uint64_t granted) {
+  if (granted >= expected) return;
   tell(false, fmt::format("the kernel gives {} of the {} bytes of --{}-buffer: raise "
                           "net.core.{}mem_max or grant CAP_NET_ADMIN",
-                          granted, wanted, what, what.front() == 'r' ? 'r' : 'w'));
+                          granted, expected, text, text.front() == 'r' ? 'r' : 'w'));
 }
 
 std::uint64_t udp::take_kernel_drops() {
@@ -128,14 +128,14 @@ void udp::take_all() {
   }
 }
 
-void udp::on_completion(loop::completion done) {
-  if (done.result == -ENOBUFS || done.result == -ECANCELED) {
+void udp::on_completion(loop::completion completion) {
+  if (completion.result == -ENOBUFS || completion.result == -ECANCELED) {
     if (is_wanted()) want();
     return;
   }
   if (is_large_) return take_all();
-  arrive({done.result, std::move(done.data),
-          done.from != nullptr ? *done.from : loop::socket_address{}});
+  arrive({completion.result, std::move(completion.data),
+          completion.from != nullptr ? *completion.from : loop::socket_address{}});
   if (is_behind()) loop_.at_turn_end(*this);
 }
 

@@ -21,11 +21,11 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   udp(loop::loop& owner, loop::descriptor bound);
   ~udp() override;
 
-  bool send(const loop::socket_address& to, loop::slice bytes) override;
+  bool send(const loop::socket_address& address, loop::slice bytes) override;
   [[nodiscard]] bool is_stuck() const override;
   [[nodiscard]] std::size_t max_size() const override { return 65507; }
   void take_large() override { is_large_ = loop::has_whole_datagrams(loop_); }
-  void set_buffers(const loop::datagram_buffers& wanted) override;
+  void set_buffers(const loop::datagram_buffers& buffers) override;
   [[nodiscard]] std::uint64_t take_kernel_drops() override;
 
  private:
@@ -36,14 +36,14 @@ class udp final : public datagram, private loop::request, private loop::turn_end
     loop::slice bytes;
     std::size_t held;  // bytes that are in memory for it and those right behind it
   };
-  void start(sending& free, const loop::socket_address& to, loop::slice bytes);
-  bool queue(const loop::socket_address& to, loop::slice bytes);
+  void start(sending& free, const loop::socket_address& address, loop::slice bytes);
+  bool queue(const loop::socket_address& address, loop::slice bytes);
   void send_next(sending& free);
   void want() override;
-  void on_completion(loop::completion done) override;
+  void on_completion(loop::completion completion) override;
   void on_turn_end() override;
   void take_all();
-  void tell_of_less(std::string_view what, std::uint64_t wanted, std::uint64_t granted);
+  void tell_of_less(std::string_view text, std::uint64_t expected, std::uint64_t granted);
 
   loop::loop& loop_;
   loop::descriptor socket_;

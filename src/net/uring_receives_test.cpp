@@ -38,17 +38,17 @@ struct raw_pair {
   std::unique_ptr<stream> wire;
 };
 
-raw_pair make_pair(loop::loop& on) {
+raw_pair make_pair(loop::loop& loop) {
   std::array<int, 2> ends{};
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()), 0);
-  return {unique_fd(ends[0]), stream::over(on, on.adopt(ends[1]))};
+  return {unique_fd(ends[0]), stream::over(loop, loop.adopt(ends[1]))};
 }
 
 // Each piece comes while the reader is busy with the one before.
-loop::task<> read_slowly(loop::loop& on, raw_pair& from, int pieces, bool& done) {
+loop::task<> read_slowly(loop::loop& loop, raw_pair& from, int pieces, bool& done) {
   for (int i = 0; i < pieces; ++i) {
     EXPECT_EQ(::write(from.peer.get(), "piece", 5), 5);
-    co_await on.sleep(std::chrono::milliseconds(1));
+    co_await loop.sleep(std::chrono::milliseconds(1));
     const auto got = co_await from.wire->receive();
     EXPECT_TRUE(got && !got->empty());
   }

@@ -29,21 +29,21 @@ std::string remedy_for(std::string_view name) {
 }
 
 // Root's, or the daemon's own: anybody else could have put there what they like.
-result<void> check_owner(int fd, mode_t kind, const std::string& what,
+result<void> check_owner(int fd, mode_t kind, const std::string& text,
                          const std::string& operation) {
   struct stat found{};
   if (::fstat(fd, &found) != 0) return system_failure(errno, operation);
   if ((found.st_mode & S_IFMT) != kind) {
     return failure(errc::invalid_argument, operation,
-                   what + (kind == S_IFDIR ? " is no folder" : " is no regular file"));
+                   text + (kind == S_IFDIR ? " is no folder" : " is no regular file"));
   }
   if (found.st_uid != 0 && found.st_uid != ::geteuid()) {
     return failure(errc::permission_denied, operation,
-                   what + " belongs to " + user_text(found.st_uid) + ", so it cannot be trusted");
+                   text + " belongs to " + user_text(found.st_uid) + ", so it cannot be trusted");
   }
   if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return failure(errc::permission_denied, operation,
-                   "others may write to " + what + ", so it cannot be trusted");
+                   "others may write to " + text + ", so it cannot be trusted");
   }
   return {};
 }

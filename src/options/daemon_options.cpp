@@ -83,9 +83,9 @@ const std::vector<option_row>& daemon_rows() {
   return rows;
 }
 
-result<void> check(const daemon_options& wanted) {
+result<void> check(const daemon_options& options) {
   daemon_options checked;
-  return apply_json(checked, daemon_table(), to_json(wanted, daemon_table(), true));
+  return apply_json(checked, daemon_table(), to_json(options, daemon_table(), true));
 }
 
 }  // namespace strata::options

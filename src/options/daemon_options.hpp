@@ -37,6 +37,6 @@ struct daemon_options {
 
 /// Whether each member has a value that its row allows. Errors: invalid_argument, naming the flag,
 /// the value and what it takes.
-[[nodiscard]] result<void> check(const daemon_options& wanted);
+[[nodiscard]] result<void> check(const daemon_options& options);
 
 }  // namespace strata::options

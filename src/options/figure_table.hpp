@@ -72,11 +72,12 @@ template <class Derived, class Base>
 
 /// The counters that a row is bound to: one, or as many as there may be cases. Not of a latency.
 template <class Statistics>
-[[nodiscard]] auto counters_of(Statistics& of,
+[[nodiscard]] auto counters_of(Statistics& statistics,
                                const bound_figure<std::remove_const_t<Statistics>>& bound) {
   using one = std::conditional_t<std::is_const_v<Statistics>, const counter, counter>;
-  if (const auto* single = std::get_if<0>(&bound.member)) return std::span<one>(&(of.**single), 1);
-  return std::span<one>(of.*std::get<1>(bound.member));
+  if (const auto* single = std::get_if<0>(&bound.member))
+    return std::span<one>(&(statistics.**single), 1);
+  return std::span<one>(statistics.*std::get<1>(bound.member));
 }
 
 /// Adds what a part has counted to a sum of all parts.
@@ -102,15 +103,15 @@ void add_figures(Statistics& sum, const Statistics& part,
 
 /// What stays when what was counted is gone: sums and peaks, but nothing of the present moment.
 template <class Statistics>
-[[nodiscard]] Statistics past_figures(Statistics of,
+[[nodiscard]] Statistics past_figures(Statistics statistics,
                                       const std::vector<bound_figure<Statistics>>& table) {
   for (const auto& bound : table) {
     const auto kind = bound.row.kind;
     if (kind == figure_kind::counter || kind == figure_kind::peak || kind == figure_kind::latency)
       continue;
-    for (auto& each : counters_of(of, bound)) each.set(0);
+    for (auto& each : counters_of(statistics, bound)) each.set(0);
   }
-  return of;
+  return statistics;
 }
 
 /// The row's value: a whole number, of a rate any number, of a figure by case an object.
@@ -119,13 +120,13 @@ template <class Statistics>
 /// The values of the table's rows, in their order.
 template <class Statistics>
 [[nodiscard]] std::vector<nlohmann::json> values_of(
-    const Statistics& of, const std::vector<bound_figure<Statistics>>& table) {
+    const Statistics& statistics, const std::vector<bound_figure<Statistics>>& table) {
   std::vector<nlohmann::json> values;
   values.reserve(table.size());
   for (const auto& bound : table) {
     const auto* const times = std::get_if<2>(&bound.member);
-    values.push_back(times != nullptr ? to_json(of.**times)
-                                      : figure_value(bound.row, counters_of(of, bound)));
+    values.push_back(times != nullptr ? to_json(statistics.**times)
+                                      : figure_value(bound.row, counters_of(statistics, bound)));
   }
   return values;
 }

@@ -40,8 +40,8 @@ tallies some() {
 }
 
 // Without the latency, of which the count alone is looked at.
-nlohmann::json shown(const tallies& of) {
-  auto values = values_of(of, table());
+nlohmann::json shown(const tallies& tallies) {
+  auto values = values_of(tallies, table());
   values.back() = values.back().at("count");
   return values;
 }

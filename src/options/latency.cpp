@@ -72,17 +72,17 @@ std::uint64_t latency::count_within(std::uint64_t us) const {
   return sum;
 }
 
-nlohmann::json to_json(const latency& of) {
+nlohmann::json to_json(const latency& latency) {
   auto within = nlohmann::json::object();
   for (const auto us : latency::bounds_us()) {
-    within[fmt::format("{}", in_ms(us))] = of.count_within(us);
+    within[fmt::format("{}", in_ms(us))] = latency.count_within(us);
   }
-  return {{"count", of.count()},
-          {"sum_ms", in_ms(of.sum_us())},
-          {"p50_ms", in_ms(of.percentile_us(0.5))},
-          {"p90_ms", in_ms(of.percentile_us(0.9))},
-          {"p99_ms", in_ms(of.percentile_us(0.99))},
-          {"max_ms", in_ms(of.max_us())},
+  return {{"count", latency.count()},
+          {"sum_ms", in_ms(latency.sum_us())},
+          {"p50_ms", in_ms(latency.percentile_us(0.5))},
+          {"p90_ms", in_ms(latency.percentile_us(0.9))},
+          {"p99_ms", in_ms(latency.percentile_us(0.99))},
+          {"max_ms", in_ms(latency.max_us())},
           {"within_ms", std::move(within)}};
 }
 

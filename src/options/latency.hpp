@@ -43,6 +43,6 @@ class latency {
 
 /// `count`, `sum_ms`, `p50_ms`, `p90_ms`, `p99_ms`, `max_ms`, and in `within_ms` how many took at
 /// most each of some times.
-[[nodiscard]] nlohmann::json to_json(const latency& of);
+[[nodiscard]] nlohmann::json to_json(const latency& latency);
 
 }  // namespace strata::options

@@ -25,9 +25,9 @@ std::string home_of(uid_t user) {
   return known == nullptr || known->pw_dir == nullptr ? std::string{} : known->pw_dir;
 }
 
-std::string user_folder(const std::string& xdg, const std::string& home, const char* below_home) {
+std::string user_folder(const std::string& xdg, const std::string& text, const char* below_home) {
   if (is_usable(xdg)) return xdg + "/strata";
-  return is_usable(home) ? home + below_home : std::string{};
+  return is_usable(text) ? text + below_home : std::string{};
 }
 
 }  // namespace

@@ -162,12 +162,12 @@ template <class Options>
   return {};
 }
 
-/// The options that have another value in `to`, with that value, as a JSON object.
+/// The options that have another value in `destination`, with that value, as a JSON object.
 template <class Options>
-[[nodiscard]] nlohmann::json changed_options(const Options& from, const Options& to,
+[[nodiscard]] nlohmann::json changed_options(const Options& options, const Options& destination,
                                              const std::vector<bound_row<Options>>& table) {
-  const auto before = to_json(from, table, true);
-  const auto after = to_json(to, table, true);
+  const auto before = to_json(options, table, true);
+  const auto after = to_json(destination, table, true);
   auto changed = nlohmann::json::object();
   for (const auto& [key, value] : after.items()) {
     if (before.at(key) != value) changed[key] = value;

@@ -75,13 +75,13 @@ std::string folder_of(const std::string& socket) {
   return slash == 0 ? "/" : socket.substr(0, slash);
 }
 
-result<unique_fd> open_safe_folder(const std::string& path, const std::string& what,
+result<unique_fd> open_safe_folder(const std::string& path, const std::string& text,
                                    const std::string& remedy) {
-  const std::string operation = "trust the folder '" + path + "' of the " + what;
+  const std::string operation = "trust the folder '" + path + "' of the " + text;
   unique_fd folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   struct stat found{};
   if (!folder || ::fstat(folder.get(), &found) != 0) return system_failure(errno, operation);
-  const auto replaced = what.substr(what.find_last_of(' ') + 1);
+  const auto replaced = text.substr(text.find_last_of(' ') + 1);
   if (found.st_uid != 0 && found.st_uid != ::geteuid()) {
     return failure(errc::permission_denied, operation,
                    "it belongs to " + user_text(found.st_uid) + ", who may replace the " + replaced,

@@ -32,8 +32,8 @@ namespace strata::options {
 /// files, as in /tmp. Errors: permission_denied; not_found and others of the file system.
 [[nodiscard]] result<void> check_socket_folder(const std::string& socket);
 
-/// Opens the folder `path` of `what`, if it is such a one. Errors: as above, with `remedy`.
-[[nodiscard]] result<unique_fd> open_safe_folder(const std::string& path, const std::string& what,
+/// Opens the folder `path` of `text`, if it is such a one. Errors: as above, with `remedy`.
+[[nodiscard]] result<unique_fd> open_safe_folder(const std::string& path, const std::string& text,
                                                  const std::string& remedy);
 
 /// "user 1000", for messages.

@@ -60,10 +60,10 @@ int append_step(z_stream& stream, std::string& output, std::size_t room, Step st
 
 }  // namespace
 
-deflater::deflater(const settings& how) : stream_(new z_stream{}) {
-  assert(how.window_bits >= min_deflater_bits && how.window_bits <= max_window_bits);
-  demand(deflateInit2(stream_.get(), how.level, Z_DEFLATED, -how.window_bits, how.memory_level,
-                      Z_DEFAULT_STRATEGY));
+deflater::deflater(const settings& settings) : stream_(new z_stream{}) {
+  assert(settings.window_bits >= min_deflater_bits && settings.window_bits <= max_window_bits);
+  demand(deflateInit2(stream_.get(), settings.level, Z_DEFLATED, -settings.window_bits,
+                      settings.memory_level, Z_DEFAULT_STRATEGY));
 }
 
 void deflater::closer::operator()(z_stream_s* stream) const {

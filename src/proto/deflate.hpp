@@ -32,7 +32,7 @@ class deflater {
     int level = 6;                      ///< 1, quick, to 9, small
   };
 
-  explicit deflater(const settings& how);
+  explicit deflater(const settings& settings);
 
   /// Appends the message, compressed, to `output`.
   void compress(byte_span message, std::string& output);

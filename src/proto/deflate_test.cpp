@@ -18,14 +18,14 @@ struct inflated {
   friend bool operator==(const inflated&, const inflated&) = default;
 };
 
-inflated inflate_pieces(inflater& by, std::string_view bytes, std::size_t piece,
+inflated inflate_pieces(inflater& inflater, std::string_view bytes, std::size_t piece,
                         std::size_t limit = no_limit) {
   inflated got;
   result<void> fed;
   for (; !bytes.empty() && fed; bytes.remove_prefix(std::min(piece, bytes.size()))) {
-    fed = by.feed(as_bytes(bytes.substr(0, piece)), got.text, limit);
+    fed = inflater.feed(as_bytes(bytes.substr(0, piece)), got.text, limit);
   }
-  if (fed) fed = by.finish(got.text, limit);
+  if (fed) fed = inflater.finish(got.text, limit);
   if (!fed) got.failed = fed.error().code;
   return got;
 }
@@ -41,9 +41,9 @@ inflated inflate_all(std::string_view bytes, std::size_t limit = no_limit) {
   return got;
 }
 
-std::string deflated(std::string_view text, const deflater::settings& how = {}) {
+std::string deflated(std::string_view text, const deflater::settings& settings = {}) {
   std::string packed;
-  deflater(how).compress(as_bytes(text), packed);
+  deflater(settings).compress(as_bytes(text), packed);
   return packed;
 }
 

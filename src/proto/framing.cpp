@@ -8,10 +8,10 @@ framing framing_of(std::string_view name) {
   return framing::line;
 }
 
-envelope envelope_for(framing how, std::size_t message_size) {
+envelope envelope_for(framing framing, std::size_t message_size) {
   envelope made;
-  if (how == framing::line) made.after = "\n";
-  if (how == framing::length) {
+  if (framing == framing::line) made.after = "\n";
+  if (framing == framing::length) {
     made.before_size = 4;
     for (std::size_t i = 0; i < made.before_size; ++i) {
       made.before[i] = static_cast<char>((message_size >> (8 * (3 - i))) & 0xFFU);

@@ -33,12 +33,13 @@ struct envelope {
 
   [[nodiscard]] byte_span head() const { return as_bytes({before.data(), before_size}); }
 };
-[[nodiscard]] envelope envelope_for(framing how, std::size_t message_size);
+[[nodiscard]] envelope envelope_for(framing framing, std::size_t message_size);
 
 /// Bytes in, messages out. One a connection.
 class frame_reader {
  public:
-  frame_reader(framing how, std::size_t max_message) : how_(how), max_message_(max_message) {}
+  frame_reader(framing framing, std::size_t max_message)
+      : how_(framing), max_message_(max_message) {}
 
   /// Calls `sink(byte_span message)` for each message that is whole now; the span is valid during
   /// the call. Errors: limit_exceeded when a message is longer than `max_message`; the rest of the

@@ -20,8 +20,8 @@ outcome read(frame_reader& reader, std::string_view input) {
   return got;
 }
 
-std::string framed(framing how, std::string_view message) {
-  const auto around = envelope_for(how, message.size());
+std::string framed(framing framing, std::string_view message) {
+  const auto around = envelope_for(framing, message.size());
   std::string text(as_text(around.head()));
   text += message;
   text += around.after;

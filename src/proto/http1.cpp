@@ -68,14 +68,14 @@ class message final : public http::basic_parser<is_request> {
     if (!is_status(status)) code = http::error::bad_status;
   }
 
-  void on_field_impl(http::field which, text name, text value, error_code& code) override {
+  void on_field_impl(http::field field, text name, text value, error_code& code) override {
     if (this->is_header_done()) {
       trailers.emplace_back(lower({name.data(), name.size()}), copy(value));
       return;
     }
     headers.emplace_back(lower({name.data(), name.size()}), copy(value));
     // Any other coding would leave the body's end unknown to Beast: a way to smuggle a request.
-    const bool known = which != http::field::transfer_encoding ||
+    const bool known = field != http::field::transfer_encoding ||
                        (lower(headers.back().second) == "chunked" && version == 11);
     if (!known) code = http::error::bad_transfer_encoding;
   }

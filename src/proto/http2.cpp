@@ -38,8 +38,8 @@ class digits {
 
 }  // namespace
 
-http2_session::http2_session(http2_listener& to, http2_limits limits, http2_role role)
-    : state_(std::make_unique<state>(to, limits, role)) {
+http2_session::http2_session(http2_listener& listener, http2_limits limits, http2_role role)
+    : state_(std::make_unique<state>(listener, limits, role)) {
   state_->session.reset(http2_calls::make_session(*state_));
   auto* const with = state_->session.get();
   std::vector<nghttp2_settings_entry> settings = {
@@ -144,23 +144,24 @@ bool http2_session::takes_connect_protocol() const {
                                              NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL) == 1;
 }
 
-std::uint32_t http2_session::ask(const http2_question& what, http2_stream& by) {
+std::uint32_t http2_session::ask(const http2_question& question, http2_stream& stream) {
   auto& own = *state_;
   if (nghttp2_session_check_request_allowed(own.session.get()) == 0) return 0;
-  const digits length(what.length.value_or(0));
+  const digits length(question.length.value_or(0));
   own.pairs.clear();
-  own.pairs.push_back(http2_calls::pair_of(":method", what.method));
-  own.pairs.push_back(http2_calls::pair_of(":scheme", what.scheme));
-  own.pairs.push_back(http2_calls::pair_of(":authority", what.authority));
-  own.pairs.push_back(http2_calls::pair_of(":path", what.target));
-  if (!what.protocol.empty()) {
-    own.pairs.push_back(http2_calls::pair_of(":protocol", what.protocol));
+  own.pairs.push_back(http2_calls::pair_of(":method", question.method));
+  own.pairs.push_back(http2_calls::pair_of(":scheme", question.scheme));
+  own.pairs.push_back(http2_calls::pair_of(":authority", question.authority));
+  own.pairs.push_back(http2_calls::pair_of(":path", question.target));
+  if (!question.protocol.empty()) {
+    own.pairs.push_back(http2_calls::pair_of(":protocol", question.protocol));
   }
-  add_fields(what.fields);
-  if (what.length) own.pairs.push_back(http2_calls::pair_of("content-length", length.view()));
-  const auto body = http2_calls::body_of(by);
-  const auto made = nghttp2_submit_request(own.session.get(), nullptr, own.pairs.data(),
-                                           own.pairs.size(), what.has_body ? &body : nullptr, &by);
+  add_fields(question.fields);
+  if (question.length) own.pairs.push_back(http2_calls::pair_of("content-length", length.view()));
+  const auto body = http2_calls::body_of(stream);
+  const auto made =
+      nghttp2_submit_request(own.session.get(), nullptr, own.pairs.data(), own.pairs.size(),
+                             question.has_body ? &body : nullptr, &stream);
   if (made == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   if (made <= 0) return 0;
   ++own.asked_open;

@@ -134,7 +134,7 @@ class http2_session {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  explicit http2_session(http2_listener& to, http2_limits limits = {},
+  explicit http2_session(http2_listener& listener, http2_limits limits = {},
                          http2_role role = http2_role::server);
   ~http2_session();
   http2_session(const http2_session&) = delete;
@@ -161,8 +161,8 @@ class http2_session {
   [[nodiscard]] bool has_settings() const;
   /// The server takes a CONNECT that asks for a protocol, as far as is known.
   [[nodiscard]] bool takes_connect_protocol() const;
-  /// Asks. Gives the stream's number; 0: the session takes no more, and `by` hears nothing.
-  [[nodiscard]] std::uint32_t ask(const http2_question& what, http2_stream& by);
+  /// Asks. Gives the stream's number; 0: the session takes no more, and `stream` hears nothing.
+  [[nodiscard]] std::uint32_t ask(const http2_question& question, http2_stream& stream);
   /// Answers a stream. One that is gone takes no notice of this, nor of what follows.
   void answer(std::uint32_t stream, const http2_answer& head);
   /// An interim answer (1xx): with 100 the client may send its body.

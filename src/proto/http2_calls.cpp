@@ -25,33 +25,33 @@ http2_stream* find(nghttp2_session* session, std::int32_t stream) {
   return static_cast<http2_stream*>(nghttp2_session_get_stream_user_data(session, stream));
 }
 
-int flood(state& by, std::string_view with) {
-  if (by.flooding.empty()) by.flooding = with;
+int flood(state& state, std::string_view text) {
+  if (state.flooding.empty()) state.flooding = text;
   return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-int fail(state& by, http2_code code, std::string_view breach) {
-  by.breach = breach;
-  by.breach_code = code;
+int fail(state& state, http2_code code, std::string_view breach) {
+  state.breach = breach;
+  state.breach_code = code;
   return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
 // nghttp2 passes over HEADERS of closed streams, and looks at none of PRIORITY. DATA of closed
 // streams does not come here.
-int check_stream(nghttp2_session* session, const nghttp2_frame_hd& frame, state& by) {
+int check_stream(nghttp2_session* session, const nghttp2_frame_hd& frame, state& state) {
   if (frame.type == NGHTTP2_PRIORITY && frame.stream_id == 0) {
-    return fail(by, http2_code::protocol_error, "PRIORITY on stream 0");
+    return fail(state, http2_code::protocol_error, "PRIORITY on stream 0");
   }
-  if (by.role != http2_role::server || frame.type != NGHTTP2_HEADERS ||
+  if (state.role != http2_role::server || frame.type != NGHTTP2_HEADERS ||
       nghttp2_session_find_stream(session, frame.stream_id) != nullptr) {
     return 0;
   }
-  by.past.begin(frame.stream_id);  // refused or not
-  if (by.past.has_skipped(frame.stream_id)) {
-    return fail(by, http2_code::protocol_error, "a stream below one that was used before");
+  state.past.begin(frame.stream_id);  // refused or not
+  if (state.past.has_skipped(frame.stream_id)) {
+    return fail(state, http2_code::protocol_error, "a stream below one that was used before");
   }
-  if (by.past.has_ended(frame.stream_id)) {
-    return fail(by, http2_code::stream_closed, "a frame on a stream that it has ended");
+  if (state.past.has_ended(frame.stream_id)) {
+    return fail(state, http2_code::stream_closed, "a frame on a stream that it has ended");
   }
   return 0;
 }
@@ -91,20 +91,20 @@ int on_begin_headers(nghttp2_session* /*session*/, const nghttp2_frame* frame, v
 }
 
 // nghttp2 has seen to it that a status is three digits.
-void add_to_reply(state& by, std::string_view name, std::string_view value) {
+void add_to_reply(state& state, std::string_view name, std::string_view value) {
   if (name == ":status") {
-    std::from_chars(value.data(), value.data() + value.size(), by.reply.status);
-    by.has_status = true;
+    std::from_chars(value.data(), value.data() + value.size(), state.reply.status);
+    state.has_status = true;
   } else if (!name.starts_with(':')) {
-    by.reply.headers.emplace_back(name, value);
+    state.reply.headers.emplace_back(name, value);
   }
 }
 
 /// Hands on what was gathered: an answer's head, or trailers, which have no status. False: it is
 /// no status of HTTP/2.
-bool report_reply(state& by, http2_stream& stream) {
-  auto reply = std::exchange(by.reply, {});
-  if (!by.has_status) {
+bool report_reply(state& state, http2_stream& stream) {
+  auto reply = std::exchange(state.reply, {});
+  if (!state.has_status) {
     stream.on_trailers(std::move(reply.headers));
     return true;
   }
@@ -280,12 +280,12 @@ struct callbacks {
 
 }  // namespace
 
-nghttp2_session* http2_calls::make_session(state& with) {
+nghttp2_session* http2_calls::make_session(state& state) {
   static const callbacks ours;
   nghttp2_session* made = nullptr;
   const auto make =
-      with.role == http2_role::server ? nghttp2_session_server_new2 : nghttp2_session_client_new2;
-  const int code = make(&made, ours.all, &with, ours.options);
+      state.role == http2_role::server ? nghttp2_session_server_new2 : nghttp2_session_client_new2;
+  const int code = make(&made, ours.all, &state, ours.options);
   if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   assert(code == 0);
   return made;

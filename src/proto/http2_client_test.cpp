@@ -47,12 +47,12 @@ struct http2_side final : http2_listener {
     return &made;
   }
   void write(byte_span bytes) override { output += as_text(bytes); }
-  http2_heard& ask(const http2_question& what, std::string body = {}, http_fields behind = {}) {
+  http2_heard& ask(const http2_question& question, std::string body = {}, http_fields behind = {}) {
     auto& made = streams.emplace_back();
     made.to = &output;
     made.said = std::move(body);
     made.behind = std::move(behind);
-    last = session.ask(what, made);
+    last = session.ask(question, made);
     return made;
   }
 
@@ -71,11 +71,11 @@ class http2_both : public testing::Test {
       goes_on = pass(server_, client_) || goes_on;
     }
   }
-  static bool pass(http2_side& from, http2_side& to) {
-    from.session.give_output(SIZE_MAX);
-    const auto said = std::exchange(from.output, {});
+  static bool pass(http2_side& source, http2_side& side) {
+    source.session.give_output(SIZE_MAX);
+    const auto said = std::exchange(source.output, {});
     if (said.empty()) return false;
-    const auto taken = to.session.feed(as_bytes(said), at_test_time);
+    const auto taken = side.session.feed(as_bytes(said), at_test_time);
     EXPECT_TRUE(taken) << describe(taken.error());
     return true;
   }

@@ -25,7 +25,7 @@ class http2_past {
  public:
   /// A request's head comes; nothing, unless its identifier is above all before.
   void begin(std::int32_t stream) {
-    if (stream > last_ + 2) {
+    if (stream - 2 > last_) {
       skipped_[next_skipped_++ % skipped_.size()] = {.first = last_ + 2, .last = stream - 2};
     }
     last_ = std::max(last_, stream);
@@ -66,7 +66,7 @@ struct http2_session::state {
         controls(limited.max_controls, limited.controls_a_second) {}
 
   struct deleter {
-    void operator()(nghttp2_session* which) const { nghttp2_session_del(which); }
+    void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
   };
 
   http2_listener& to;
@@ -102,8 +102,8 @@ struct http2_session::state {
 struct http2_calls {
   using state = http2_session::state;
 
-  /// A session that calls these with `with`.
-  [[nodiscard]] static nghttp2_session* make_session(state& with);
+  /// A session that calls these with `state`.
+  [[nodiscard]] static nghttp2_session* make_session(state& state);
   /// How nghttp2 asks for the body of a stream's answer.
   [[nodiscard]] static nghttp2_data_provider body_of(http2_stream& answering);
   /// nghttp2 takes the texts as mutable, and copies them.

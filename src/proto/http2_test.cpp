@@ -18,7 +18,7 @@ class http2_stage : private http2_listener {
   explicit http2_stage(http2_limits limits = {}) : session(*this, limits) {}
 
   struct served final : http2_stream {
-    explicit served(arrival&& from) : come(std::move(from)), is_whole(come.is_whole) {}
+    explicit served(arrival&& arrival) : come(std::move(arrival)), is_whole(come.is_whole) {}
     void on_body(byte_span bytes) override { body += as_text(bytes); }
     void on_end() override { is_whole = true; }
     void on_close() override { is_closed = true; }
@@ -50,14 +50,14 @@ class http2_stage : private http2_listener {
     }
   }
   result<void> feed(std::string_view bytes) { return session.feed(as_bytes(bytes), now); }
-  void answer(served& which, int status, const http_fields& fields, std::string body,
+  void answer(served& served, int status, const http_fields& fields, std::string body,
               std::optional<std::uint64_t> length = {}) {
-    which.answer = std::move(body);
-    session.answer(which.come.stream, {.status = status,
-                                       .fields = fields,
-                                       .date = {},
-                                       .length = length,
-                                       .has_body = !which.answer.empty()});
+    served.answer = std::move(body);
+    session.answer(served.come.stream, {.status = status,
+                                        .fields = fields,
+                                        .date = {},
+                                        .length = length,
+                                        .has_body = !served.answer.empty()});
   }
 
   http2_session::time_point now{1000s};
@@ -85,9 +85,9 @@ result<void> feed_many(http2_stage& stage, int count, Make make) {
 }
 
 // The GOAWAY that the stage's output ends with.
-void expect_calmed(http2_stage& stage, const result<void>& taken) {
-  ASSERT_FALSE(taken);
-  EXPECT_EQ(taken.error().code, errc::limit_exceeded);
+void expect_calmed(http2_stage& stage, const result<void>& outcome) {
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, errc::limit_exceeded);
   EXPECT_TRUE(stage.session.was_flooded());
   stage.session.give_output(SIZE_MAX);
   ASSERT_GE(stage.output.size(), 17U);
@@ -251,6 +251,8 @@ TEST(http2, frames_of_streams_that_are_closed_are_breaches) {
   for (const auto& row : std::initializer_list<row>{
            {"PRIORITY on the connection", priority, NGHTTP2_PROTOCOL_ERROR},
            {"a lower stream, never used", get_of(7) + get_of(5), NGHTTP2_PROTOCOL_ERROR},
+           {"a lower one than the last that there can be", get_of(INT32_MAX) + get_of(5),
+            NGHTTP2_PROTOCOL_ERROR},
            {"HEADERS behind its own reset", taken_back + get_of(1), NGHTTP2_STREAM_CLOSED}}) {
     SCOPED_TRACE(row.what);
     http2_stage stage;

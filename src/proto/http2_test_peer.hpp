@@ -150,14 +150,14 @@ class http2_test_peer {
 
  private:
   struct outgoing {
-    outgoing(std::string text, std::size_t from, bool open)
-        : bytes(std::move(text)), sent(from), is_open(open) {}
+    outgoing(std::string text, std::size_t start, bool open)
+        : bytes(std::move(text)), sent(start), is_open(open) {}
     std::string bytes;
     std::size_t sent;
     bool is_open;
   };
   struct deleter {
-    void operator()(nghttp2_session* which) const { nghttp2_session_del(which); }
+    void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
   };
 
   static reply& of(void* user, std::int32_t stream) {
@@ -194,11 +194,11 @@ class http2_test_peer {
     return 0;
   }
   static ssize_t give_body(nghttp2_session* /*session*/, std::int32_t /*stream*/,
-                           std::uint8_t* into, std::size_t room, std::uint32_t* flags,
+                           std::uint8_t* bytes, std::size_t room, std::uint32_t* flags,
                            nghttp2_data_source* source, void* /*user*/) {
     auto& from = *static_cast<outgoing*>(source->ptr);
     const auto size = std::min(room, from.bytes.size() - from.sent);
-    std::ranges::copy(std::string_view(from.bytes).substr(from.sent, size), into);
+    std::ranges::copy(std::string_view(from.bytes).substr(from.sent, size), bytes);
     from.sent += size;
     if (from.sent == from.bytes.size() && !from.is_open) *flags |= NGHTTP2_DATA_FLAG_EOF;
     if (size == 0 && from.is_open) return NGHTTP2_ERR_DEFERRED;

@@ -26,14 +26,14 @@ constexpr unsigned char tcp_by_ip6 = 0x21;
 
 using outcome = result<std::optional<proxy_header>>;
 
-std::unexpected<error> no_header(std::string reason, std::size_t at) {
+std::unexpected<error> no_header(std::string reason, std::size_t offset) {
   error made{.code = errc::malformed,
              .operation = "read a PROXY header",
              .reason = std::move(reason),
              .remedy =
                  "let the proxy before this one send it (HAProxy: send-proxy, nginx: "
                  "proxy_protocol on), or do not await it from there",
-             .offset = at};
+             .offset = offset};
   return std::unexpected(std::move(made));
 }
 
@@ -90,20 +90,30 @@ outcome read_v1(std::string_view seen) {
   return made;
 }
 
-std::uint16_t read_u16(std::string_view from) {
-  return static_cast<std::uint16_t>(static_cast<unsigned char>(from[0]) << 8U |
-                                    static_cast<unsigned char>(from[1]));
+std::uint16_t read_u16(std::string_view text) {
+  return static_cast<std::uint16_t>(static_cast<unsigned char>(text[0]) << 8U |
+                                    static_cast<unsigned char>(text[1]));
 }
 
 /// Both addresses, and then both ports.
-proxied_ends read_ends(int family, std::string_view from) {
+proxied_ends read_ends(int family, std::string_view source) {
   const std::size_t each = family == AF_INET ? sizeof(in_addr) : sizeof(in6_addr);
   std::array<char, INET6_ADDRSTRLEN> text{};
-  const auto host = [&](std::size_t at) -> std::string {
-    return inet_ntop(family, from.data() + at, text.data(), text.size());
+  const auto host = [&](std::size_t offset) -> std::string {
+    return inet_ntop(family, source.data() + offset, text.data(), text.size());
   };
-  return {{host(0), read_u16(from.substr(2 * each))},
-          {host(each), read_u16(from.substr(2 * each + 2))}};
+  return {{host(0), read_u16(source.substr(2 * each))},
+          {host(each), read_u16(source.substr(2 * each + 2))}};
+}
+
+// AF_UNSPEC, AF_INET, AF_INET6, AF_UNIX by UNSPEC, STREAM, DGRAM: others must be refused (the
+// specification, section 2.2).
+bool is_defined(unsigned char family) { return family >> 4U <= 3 && (family & 0xfU) <= 2; }
+
+// What the addresses of a family take; 0: there are none to read.
+std::size_t size_of_ends(unsigned char family) {
+  constexpr std::array<std::size_t, 4> sizes{0, 12, 36, 216};
+  return sizes.at(family >> 4U);
 }
 
 outcome read_v2(std::string_view seen) {
@@ -114,13 +124,16 @@ outcome read_v2(std::string_view seen) {
   if (command != command_local && command != command_proxy) {
     return no_header("it is neither LOCAL nor PROXY of version 2", 12);
   }
+  if (!is_defined(family)) {
+    return no_header("its address family or transport is none of version 2", 13);
+  }
   if (size > longest_v2) {
     return failure(errc::limit_exceeded, "read a PROXY header",
                    "it has " + std::to_string(size) + " bytes, and 4096 are the most");
   }
   const bool is_ip4 = family == tcp_by_ip4;
   const bool has_ends = command == command_proxy && (is_ip4 || family == tcp_by_ip6);
-  if (has_ends && size < fixed_of_v2 + (is_ip4 ? 12 : 36)) {
+  if (command == command_proxy && size < fixed_of_v2 + size_of_ends(family)) {
     return no_header("it is too short for its addresses", 14);
   }
   if (seen.size() < size) return std::nullopt;
@@ -129,47 +142,48 @@ outcome read_v2(std::string_view seen) {
   return made;
 }
 
-bool is_ip4(const proxied_ends& of) { return !of.client.host.contains(':'); }
+bool is_ip4(const proxied_ends& ends) { return !ends.client.host.contains(':'); }
 
-std::string write_v1(const std::optional<proxied_ends>& of) {
-  if (!of) return "PROXY UNKNOWN\r\n";
-  return (is_ip4(*of) ? "PROXY TCP4 " : "PROXY TCP6 ") + of->client.host + " " + of->server.host +
-         " " + std::to_string(of->client.port) + " " + std::to_string(of->server.port) + "\r\n";
+std::string write_v1(const std::optional<proxied_ends>& ends) {
+  if (!ends) return "PROXY UNKNOWN\r\n";
+  return (is_ip4(*ends) ? "PROXY TCP4 " : "PROXY TCP6 ") + ends->client.host + " " +
+         ends->server.host + " " + std::to_string(ends->client.port) + " " +
+         std::to_string(ends->server.port) + "\r\n";
 }
 
-void add_u16(std::string& to, std::size_t value) {
-  to += static_cast<char>(value >> 8U);
-  to += static_cast<char>(value & 0xffU);
+void add_u16(std::string& text, std::size_t value) {
+  text += static_cast<char>(value >> 8U);
+  text += static_cast<char>(value & 0xffU);
 }
 
-std::string write_v2(const std::optional<proxied_ends>& of) {
+std::string write_v2(const std::optional<proxied_ends>& ends) {
   std::string made(first_of_v2);
-  if (!of) {
+  if (!ends) {
     made += static_cast<char>(command_local);
     made += '\0';
     add_u16(made, 0);
     return made;
   }
-  const int family = is_ip4(*of) ? AF_INET : AF_INET6;
+  const int family = is_ip4(*ends) ? AF_INET : AF_INET6;
   const std::size_t each = family == AF_INET ? sizeof(in_addr) : sizeof(in6_addr);
   made += static_cast<char>(command_proxy);
   made += static_cast<char>(family == AF_INET ? tcp_by_ip4 : tcp_by_ip6);
   add_u16(made, 2 * each + 4);
-  for (const auto* end : {&of->client, &of->server}) {
+  for (const auto* end : {&ends->client, &ends->server}) {
     std::array<char, sizeof(in6_addr)> address{};
     inet_pton(family, end->host.c_str(), address.data());
     made.append(address.data(), each);
   }
-  add_u16(made, of->client.port);
-  add_u16(made, of->server.port);
+  add_u16(made, ends->client.port);
+  add_u16(made, ends->server.port);
   return made;
 }
 
 }  // namespace
 
 outcome read_proxy_header(std::string_view seen) {
-  const auto begins = [seen](std::string_view as) {
-    return as.starts_with(seen.substr(0, as.size()));
+  const auto begins = [seen](std::string_view text) {
+    return text.starts_with(seen.substr(0, text.size()));
   };
   if (begins(first_of_v2)) return read_v2(seen);
   if (!begins(first_of_v1)) return no_header("the connection begins with something else", 0);
@@ -177,8 +191,8 @@ outcome read_proxy_header(std::string_view seen) {
   return read_v1(seen);
 }
 
-std::string write_proxy_header(int version, const std::optional<proxied_ends>& of) {
-  return version == 1 ? write_v1(of) : write_v2(of);
+std::string write_proxy_header(int version, const std::optional<proxied_ends>& ends) {
+  return version == 1 ? write_v1(ends) : write_v2(ends);
 }
 
 }  // namespace strata::proto

@@ -39,6 +39,6 @@ struct proxy_header {
 [[nodiscard]] result<std::optional<proxy_header>> read_proxy_header(std::string_view seen);
 
 /// `version`: 1 or 2. Null: the proxy speaks for itself.
-[[nodiscard]] std::string write_proxy_header(int version, const std::optional<proxied_ends>& of);
+[[nodiscard]] std::string write_proxy_header(int version, const std::optional<proxied_ends>& ends);
 
 }  // namespace strata::proto

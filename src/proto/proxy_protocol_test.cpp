@@ -81,6 +81,10 @@ TEST(proxy_protocol, refuses_what_is_no_header) {
                            v2 + "\x22\x11\0\x0c"s,
                            v2 + "\x21\x11\0\x0b"s,
                            v2 + "\x21\x21\0\x23"s,
+                           v2 + "\x21\x31\0\x10"s,
+                           v2 + "\x21\xff\0\0"s,
+                           v2 + "\x20\x41\0\0"s,
+                           v2 + "\x21\x13\0\x0c"s,
                            v2 + "\x21\x11\xff\xff"s}) {
     EXPECT_FALSE(read_proxy_header(text)) << text;
   }

@@ -42,20 +42,20 @@ struct length_line {
   std::size_t next;
 };
 
-// The line at `at`, whose first byte is a mark and not part of it. Nothing: it has no end yet.
-std::optional<length_line> read_length(std::string_view bytes, std::size_t at) {
+// The line at `offset`, whose first byte is a mark and not part of it. Nothing: it has no end yet.
+std::optional<length_line> read_length(std::string_view bytes, std::size_t offset) {
   // Nearly all lengths have one or two digits.
-  if (at + 4 <= bytes.size() && is_resp_digit(bytes[at + 1])) {
-    const std::int64_t first = bytes[at + 1] - '0';
-    if (bytes[at + 2] == '\r') return length_line{first, at + 4};
-    if (first != 0 && is_resp_digit(bytes[at + 2]) && at + 5 <= bytes.size() &&
-        bytes[at + 3] == '\r') {
-      return length_line{first * 10 + (bytes[at + 2] - '0'), at + 5};
+  if (offset + 4 <= bytes.size() && is_resp_digit(bytes[offset + 1])) {
+    const std::int64_t first = bytes[offset + 1] - '0';
+    if (bytes[offset + 2] == '\r') return length_line{first, offset + 4};
+    if (first != 0 && is_resp_digit(bytes[offset + 2]) && offset + 5 <= bytes.size() &&
+        bytes[offset + 3] == '\r') {
+      return length_line{first * 10 + (bytes[offset + 2] - '0'), offset + 5};
     }
   }
-  const auto end = bytes.find('\r', at + 1);
+  const auto end = bytes.find('\r', offset + 1);
   if (end == std::string_view::npos || end + 1 >= bytes.size()) return {};
-  return length_line{parse_length(bytes.substr(at + 1, end - at - 1)), end + 2};
+  return length_line{parse_length(bytes.substr(offset + 1, end - offset - 1)), end + 2};
 }
 
 int hex_digit(char each) {
@@ -79,28 +79,28 @@ char unescaped(char each) {
 }
 
 // One quoted part from behind its quote on; says where it ends, or nothing when it does not.
-std::optional<std::size_t> unquote(std::string_view line, std::size_t at, char quote,
+std::optional<std::size_t> unquote(std::string_view line, std::size_t offset, char quote,
                                    std::string& word) {
-  while (at < line.size()) {
-    const char each = line[at];
-    const bool escape = each == '\\' && at + 1 < line.size();
-    if (escape && quote == '"' && line[at + 1] == 'x' && at + 3 < line.size() &&
-        hex_digit(line[at + 2]) >= 0 && hex_digit(line[at + 3]) >= 0) {
-      word += static_cast<char>(hex_digit(line[at + 2]) * 16 + hex_digit(line[at + 3]));
-      at += 4;
+  while (offset < line.size()) {
+    const char each = line[offset];
+    const bool escape = each == '\\' && offset + 1 < line.size();
+    if (escape && quote == '"' && line[offset + 1] == 'x' && offset + 3 < line.size() &&
+        hex_digit(line[offset + 2]) >= 0 && hex_digit(line[offset + 3]) >= 0) {
+      word += static_cast<char>(hex_digit(line[offset + 2]) * 16 + hex_digit(line[offset + 3]));
+      offset += 4;
     } else if (escape && quote == '"') {
-      word += unescaped(line[at + 1]);
-      at += 2;
-    } else if (escape && line[at + 1] == '\'') {
+      word += unescaped(line[offset + 1]);
+      offset += 2;
+    } else if (escape && line[offset + 1] == '\'') {
       word += '\'';
-      at += 2;
+      offset += 2;
     } else if (each == quote) {
       // A closing quote ends the word.
-      if (at + 1 < line.size() && !is_space(line[at + 1])) return {};
-      return at + 1;
+      if (offset + 1 < line.size() && !is_space(line[offset + 1])) return {};
+      return offset + 1;
     } else {
       word += each;
-      ++at;
+      ++offset;
     }
   }
   return {};
@@ -334,12 +334,12 @@ request_reader::outcome request_reader::parse_inline(std::vector<std::string_vie
   return outcome::request;
 }
 
-void append_command(std::string& to, std::span<const std::string_view> words) {
-  fmt::format_to(std::back_inserter(to), "*{}\r\n", words.size());
+void append_command(std::string& text, std::span<const std::string_view> words) {
+  fmt::format_to(std::back_inserter(text), "*{}\r\n", words.size());
   for (const auto& each : words) {
-    fmt::format_to(std::back_inserter(to), "${}\r\n", each.size());
-    to += each;
-    to += "\r\n";
+    fmt::format_to(std::back_inserter(text), "${}\r\n", each.size());
+    text += each;
+    text += "\r\n";
   }
 }
 

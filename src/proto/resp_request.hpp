@@ -89,7 +89,7 @@ class request_reader {
 };
 
 /// A request as clients send it: an array of bulk strings.
-void append_command(std::string& to, std::span<const std::string_view> words);
+void append_command(std::string& text, std::span<const std::string_view> words);
 
 /// The words of an inline command, unquoted as Redis does it ("\x41", 'it\'s'). False: the quotes
 /// do not match.

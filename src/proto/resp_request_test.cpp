@@ -36,9 +36,9 @@ std::vector<words> read_all(std::string_view bytes, std::size_t part,
   return found;
 }
 
-void expect_requests(std::string_view bytes, const std::vector<words>& wanted) {
+void expect_requests(std::string_view bytes, const std::vector<words>& words) {
   for (std::size_t part = 1; part <= bytes.size(); ++part) {
-    EXPECT_EQ(read_all(bytes, part), wanted) << "in parts of " << part;
+    EXPECT_EQ(read_all(bytes, part), words) << "in parts of " << part;
   }
 }
 

@@ -44,32 +44,32 @@ kind kind_of(char mark) {
 }
 
 // What stands on one line and is whole with it. False: it is not written as it has to be.
-bool read_scalar(char mark, std::string_view rest, resp_value& into) {
+bool read_scalar(char mark, std::string_view rest, resp_value& destination) {
   switch (mark) {
-    case '+': into.what = kind::status; break;
-    case '-': into.what = kind::error; break;
+    case '+': destination.what = kind::status; break;
+    case '-': destination.what = kind::error; break;
     case ':': {
       const auto value = parse_integer(rest);
-      into.what = kind::integer;
-      into.integer = value.value_or(0);
+      destination.what = kind::integer;
+      destination.integer = value.value_or(0);
       return value.has_value();
     }
     case '_': return rest.empty();
     case '#':
-      into.what = kind::boolean;
-      into.integer = rest == "t" ? 1 : 0;
+      destination.what = kind::boolean;
+      destination.integer = rest == "t" ? 1 : 0;
       return rest == "t" || rest == "f";
     case ',':
-      into.what = kind::real;
-      into.text = rest;
+      destination.what = kind::real;
+      destination.text = rest;
       return is_real(rest);
     case '(':
-      into.what = kind::big_number;
-      into.text = rest;
+      destination.what = kind::big_number;
+      destination.text = rest;
       return is_whole(rest);
     default: return false;
   }
-  into.text = rest;
+  destination.text = rest;
   return true;
 }
 
@@ -134,7 +134,7 @@ std::optional<resp_value> value_reader::close(resp_value&& complete) {
   return value;
 }
 
-result<value_reader::step> value_reader::read_one(resp_value& into) {
+result<value_reader::step> value_reader::read_one(resp_value& value) {
   const auto from = std::max(at_, searched_);
   const auto end = buffer_.find("\r\n", from);
   const auto known =
@@ -151,19 +151,19 @@ result<value_reader::step> value_reader::read_one(resp_value& into) {
   const char mark = buffer_[at_];
   const auto rest = std::string_view(buffer_).substr(at_ + 1, end - at_ - 1);
   if (mark == '$' || mark == '=' || mark == '!') {
-    into.what = mark == '$' ? kind::bulk : mark == '=' ? kind::verbatim : kind::error;
-    return read_bulk(rest, end + 2, into);
+    value.what = mark == '$' ? kind::bulk : mark == '=' ? kind::verbatim : kind::error;
+    return read_bulk(rest, end + 2, value);
   }
   if (++values_ > limits_.max_values) {
     return refuse(errc::limit_exceeded,
                   "it has more than " + std::to_string(limits_.max_values) + " values");
   }
   if (mark == '*' || mark == '~' || mark == '%' || mark == '>' || mark == '|') {
-    const auto opened = open(mark, rest, into);
+    const auto opened = open(mark, rest, value);
     if (opened) at_ = end + 2;
     return opened;
   }
-  if (!read_scalar(mark, rest, into)) {
+  if (!read_scalar(mark, rest, value)) {
     return refuse(errc::malformed, "a value of it is not as the protocol has it");
   }
   at_ = end + 2;
@@ -171,13 +171,13 @@ result<value_reader::step> value_reader::read_one(resp_value& into) {
 }
 
 result<value_reader::step> value_reader::read_bulk(std::string_view length, std::size_t line_end,
-                                                   resp_value& into) {
+                                                   resp_value& value) {
   const auto size = parse_integer(length);
-  if (!size || *size < -1 || (*size == -1 && into.what != kind::bulk)) {
+  if (!size || *size < -1 || (*size == -1 && value.what != kind::bulk)) {
     return refuse(errc::malformed, "the length of a string is not a number");
   }
   if (*size == -1) {
-    into.what = kind::null;
+    value.what = kind::null;
     at_ = line_end;
     ++values_;
     return step::complete;
@@ -192,13 +192,13 @@ result<value_reader::step> value_reader::read_bulk(std::string_view length, std:
   if (buffer_.compare(line_end + bytes, 2, "\r\n") != 0) {
     return refuse(errc::malformed, "a string of it does not end where its length says");
   }
-  if (into.what == kind::verbatim) {
+  if (value.what == kind::verbatim) {
     if (text.size() < format_size || text[format_size - 1] != ':') {
       return refuse(errc::malformed, "a verbatim string of it has no format");
     }
     text.remove_prefix(format_size);
   }
-  into.text = text;
+  value.text = text;
   at_ = line_end + bytes + 2;
   if (++values_ > limits_.max_values) {
     return refuse(errc::limit_exceeded,
@@ -208,13 +208,13 @@ result<value_reader::step> value_reader::read_bulk(std::string_view length, std:
 }
 
 // Of an aggregate without elements the value is complete at once, unless it is an attribute.
-result<value_reader::step> value_reader::open(char mark, std::string_view text, resp_value& into) {
+result<value_reader::step> value_reader::open(char mark, std::string_view text, resp_value& value) {
   const auto count = parse_integer(text);
   const bool pairs = mark == '%' || mark == '|';
   if (!count || *count < (mark == '*' ? -1 : 0)) {
     return refuse(errc::malformed, "the length of an aggregate is not a number");
   }
-  if (*count == 0) into.what = kind_of(mark);
+  if (*count == 0) value.what = kind_of(mark);
   if (*count <= 0) return mark == '|' ? step::opened : step::complete;
   const auto elements = static_cast<std::uint64_t>(*count);
   if (elements > limits_.max_values) {

@@ -41,8 +41,8 @@ struct resp_value {
 
   [[nodiscard]] bool is_aggregate() const { return what >= kind::array; }
   /// Has text of this kind; both are compared as they are.
-  [[nodiscard]] bool is(kind wanted, std::string_view wanted_text) const {
-    return what == wanted && text == wanted_text;
+  [[nodiscard]] bool is(kind kind, std::string_view wanted_text) const {
+    return what == kind && text == wanted_text;
   }
   bool operator==(const resp_value&) const = default;
 };
@@ -76,9 +76,9 @@ class value_reader {
   };
   enum class step : std::uint8_t { incomplete, opened, complete };
 
-  result<step> read_one(resp_value& into);
-  result<step> read_bulk(std::string_view length, std::size_t line_end, resp_value& into);
-  result<step> open(char mark, std::string_view text, resp_value& into);
+  result<step> read_one(resp_value& value);
+  result<step> read_bulk(std::string_view length, std::size_t line_end, resp_value& value);
+  result<step> open(char mark, std::string_view text, resp_value& value);
   std::optional<resp_value> close(resp_value&& complete);
   void forget_used();
   std::unexpected<error> refuse(errc code, std::string reason);

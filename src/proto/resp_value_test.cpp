@@ -9,11 +9,11 @@ namespace {
 
 using kind = resp_value::kind;
 
-resp_value text(kind what, std::string of) { return {.what = what, .text = std::move(of)}; }
+resp_value text(kind kind, std::string text) { return {.what = kind, .text = std::move(text)}; }
 resp_value bulk(std::string of) { return text(kind::bulk, std::move(of)); }
 resp_value integer(std::int64_t of) { return {.what = kind::integer, .integer = of}; }
-resp_value many(kind what, std::vector<resp_value> of) {
-  return {.what = what, .elements = std::move(of)};
+resp_value many(kind kind, std::vector<resp_value> values) {
+  return {.what = kind, .elements = std::move(values)};
 }
 
 // All replies of `bytes`, fed in parts of `part` bytes; what is wrong with them last.
@@ -38,9 +38,9 @@ std::vector<resp_value> read_all(std::string_view bytes, std::size_t part,
   return found;
 }
 
-void expect_values(std::string_view bytes, const std::vector<resp_value>& wanted) {
+void expect_values(std::string_view bytes, const std::vector<resp_value>& values) {
   for (std::size_t part = 1; part <= bytes.size(); ++part) {
-    EXPECT_EQ(read_all(bytes, part), wanted) << "in parts of " << part;
+    EXPECT_EQ(read_all(bytes, part), values) << "in parts of " << part;
   }
 }
 

@@ -79,27 +79,27 @@ result<void> websocket_reader::read(reading input, event_sink sink) {
   return refusal();
 }
 
-bool websocket_reader::read_frames(pass& now) {
-  while (!now.rest.empty() && !is_closed_) {
+bool websocket_reader::read_frames(pass& pass) {
+  while (!pass.rest.empty() && !is_closed_) {
     if (!is_in_payload_) {
       const bool is_in_message = message_ != websocket_opcode::continuation;
       websocket_head_reader::head head;
-      if (is_in_message || !heads_.read_short(now.rest, head)) {
+      if (is_in_message || !heads_.read_short(pass.rest, head)) {
         const auto is_whole = heads_.read(
-            now.rest, {.is_in_message = is_in_message, .may_be_compressed = agreed_.has_value()},
+            pass.rest, {.is_in_message = is_in_message, .may_be_compressed = agreed_.has_value()},
             head);
         if (!is_whole) return refuse(websocket_close::protocol_error, is_whole.error());
         if (!*is_whole) return true;
       }
-      if (!begin_frame(head, now)) return false;
+      if (!begin_frame(head, pass)) return false;
     }
-    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(missing_, now.rest.size()));
-    const auto piece = now.rest.first(size);
-    now.rest = now.rest.subspan(size);
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(missing_, pass.rest.size()));
+    const auto piece = pass.rest.first(size);
+    pass.rest = pass.rest.subspan(size);
     missing_ -= size;
     is_in_payload_ = missing_ > 0;
     const bool is_right =
-        is_control(frame_.opcode) ? take_control(piece, now) : take_data(piece, now);
+        is_control(frame_.opcode) ? take_control(piece, pass) : take_data(piece, pass);
     if (!is_right) return false;
   }
   return true;
@@ -119,12 +119,12 @@ bool websocket_reader::refuse(websocket_close code, const char* why) {
   return false;
 }
 
-bool websocket_reader::begin_frame(const websocket_head_reader::head& head, pass& now) {
+bool websocket_reader::begin_frame(const websocket_head_reader::head& head, pass& pass) {
   frame_ = head.frame;
   missing_ = head.payload_size;
   mask_offset_ = 0;
   if (!is_control(frame_.opcode)) return begin_data(missing_);
-  if (++now.controls > max_controls) {
+  if (++pass.controls > max_controls) {
     return refuse(websocket_close::policy_violation, "there is a flood of control frames");
   }
   return true;
@@ -148,18 +148,18 @@ bool websocket_reader::begin_data(std::uint64_t size) {
 }
 
 /// The payload's bytes, valid until the next call. Right for each piece of a frame in turn.
-byte_span websocket_reader::unmask(byte_span piece, pass& now) {
+byte_span websocket_reader::unmask(byte_span piece, pass& pass) {
   if (!frame_.mask || piece.empty()) return piece;
   std::byte* to = nullptr;
-  if (now.is_writable) {
+  if (pass.is_writable) {
     to = const_cast<std::byte*>(piece.data());  // of feed_in_place's mutable span
   } else {
-    if (now.scratch.size() < piece.size()) {
-      now.scratch.clear();
-      make_room(now.scratch, piece.size(), piece.size());
-      now.scratch.resize_and_overwrite(piece.size(), [](char*, std::size_t size) { return size; });
+    if (pass.scratch.size() < piece.size()) {
+      pass.scratch.clear();
+      make_room(pass.scratch, piece.size(), piece.size());
+      pass.scratch.resize_and_overwrite(piece.size(), [](char*, std::size_t size) { return size; });
     }
-    to = reinterpret_cast<std::byte*>(now.scratch.data());
+    to = reinterpret_cast<std::byte*>(pass.scratch.data());
   }
   apply_mask(piece, to, *frame_.mask, mask_offset_);
   mask_offset_ = static_cast<std::uint8_t>((mask_offset_ + piece.size()) % frame_.mask->size());
@@ -171,10 +171,10 @@ websocket_reader::unfinished& websocket_reader::begun() {
   return *unfinished_;
 }
 
-bool websocket_reader::take_control(byte_span piece, pass& now) {
-  const auto bytes = unmask(piece, now);
+bool websocket_reader::take_control(byte_span piece, pass& pass) {
+  const auto bytes = unmask(piece, pass);
   if (!is_in_payload_ && (!unfinished_ || unfinished_->control_size == 0)) {
-    return end_control(bytes, now);
+    return end_control(bytes, pass);
   }
   auto& kept = begun();
   copy_bytes(bytes, mutable_byte_span(kept.control).subspan(kept.control_size));
@@ -183,19 +183,19 @@ bool websocket_reader::take_control(byte_span piece, pass& now) {
   const auto whole = kept.control;
   const auto size = std::exchange(kept.control_size, std::uint8_t{0});
   if (message_ == websocket_opcode::continuation) unfinished_.reset();
-  return end_control(byte_span(whole).first(size), now);
+  return end_control(byte_span(whole).first(size), pass);
 }
 
-bool websocket_reader::end_control(byte_span payload, pass& now) {
-  if (frame_.opcode == websocket_opcode::close) return end_close(payload, now);
+bool websocket_reader::end_control(byte_span payload, pass& pass) {
+  if (frame_.opcode == websocket_opcode::close) return end_close(payload, pass);
   const bool is_ping = frame_.opcode == websocket_opcode::ping;
-  now.tell({.what = is_ping ? websocket_event::kind::ping : websocket_event::kind::pong,
-            .payload = payload});
+  pass.tell({.what = is_ping ? websocket_event::kind::ping : websocket_event::kind::pong,
+             .payload = payload});
   return true;
 }
 
 // Section 5.5.1: nothing, or a code and a reason.
-bool websocket_reader::end_close(byte_span payload, pass& now) {
+bool websocket_reader::end_close(byte_span payload, pass& pass) {
   websocket_event event{.what = websocket_event::kind::close, .payload = {}};
   if (payload.size() == 1) {
     return refuse(websocket_close::protocol_error, "a close frame has half a code");
@@ -216,22 +216,22 @@ bool websocket_reader::end_close(byte_span payload, pass& now) {
   is_closed_ = true;
   unfinished_.reset();
   inflater_.reset();
-  now.tell(event);
+  pass.tell(event);
   return true;
 }
 
-bool websocket_reader::take_data(byte_span piece, pass& now) {
+bool websocket_reader::take_data(byte_span piece, pass& pass) {
   const bool is_end = !is_in_payload_ && frame_.is_final;
   if (is_end && !is_compressed_ && piece.size() == wire_size_) {  // all of it lies here
-    const auto bytes = unmask(piece, now);
+    const auto bytes = unmask(piece, pass);
     text::utf8_checker checker;
     if (message_ == websocket_opcode::text && (!checker.feed(bytes) || !checker.is_whole())) {
       return refuse(websocket_close::invalid_data, "a text is not UTF-8");
     }
-    return end_message(bytes, now);
+    return end_message(bytes, pass);
   }
   const bool is_kept =
-      is_compressed_ ? append_inflated(unmask(piece, now), is_end) : append_plain(piece);
+      is_compressed_ ? append_inflated(unmask(piece, pass), is_end) : append_plain(piece);
   if (!is_kept) return false;
   if (!is_end) return true;
   if (!unfinished_->checker.is_whole()) {
@@ -239,7 +239,7 @@ bool websocket_reader::take_data(byte_span piece, pass& now) {
   }
   if (is_compressed_) release_inflater();
   const auto whole = std::move(unfinished_->message);
-  return end_message(as_bytes(whole), now);
+  return end_message(as_bytes(whole), pass);
 }
 
 /// Unmasks the piece into its place in the message.
@@ -278,12 +278,12 @@ bool websocket_reader::append_inflated(byte_span piece, bool is_end) {
              : refuse(websocket_close::invalid_data, "a compressed message is not DEFLATE");
 }
 
-bool websocket_reader::end_message(byte_span payload, pass& now) {
+bool websocket_reader::end_message(byte_span payload, pass& pass) {
   unfinished_.reset();
   const bool is_text =
       std::exchange(message_, websocket_opcode::continuation) == websocket_opcode::text;
-  now.tell({.what = is_text ? websocket_event::kind::text : websocket_event::kind::binary,
-            .payload = payload});
+  pass.tell({.what = is_text ? websocket_event::kind::text : websocket_event::kind::binary,
+             .payload = payload});
   return true;
 }
 

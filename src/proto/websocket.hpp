@@ -87,21 +87,21 @@ class websocket_reader {
   }
 
   [[nodiscard]] result<void> read(reading input, event_sink sink);
-  [[nodiscard]] bool read_frames(pass& now);
+  [[nodiscard]] bool read_frames(pass& pass);
   [[nodiscard]] result<void> refusal() const;
   [[nodiscard]] bool refuse(websocket_close code, const char* why);
 
-  [[nodiscard]] bool begin_frame(const websocket_head_reader::head& head, pass& now);
+  [[nodiscard]] bool begin_frame(const websocket_head_reader::head& head, pass& pass);
   [[nodiscard]] bool begin_data(std::uint64_t size);
-  [[nodiscard]] byte_span unmask(byte_span piece, pass& now);
+  [[nodiscard]] byte_span unmask(byte_span piece, pass& pass);
 
-  [[nodiscard]] bool take_control(byte_span piece, pass& now);
-  [[nodiscard]] bool end_control(byte_span payload, pass& now);
-  [[nodiscard]] bool end_close(byte_span payload, pass& now);
-  [[nodiscard]] bool take_data(byte_span piece, pass& now);
+  [[nodiscard]] bool take_control(byte_span piece, pass& pass);
+  [[nodiscard]] bool end_control(byte_span payload, pass& pass);
+  [[nodiscard]] bool end_close(byte_span payload, pass& pass);
+  [[nodiscard]] bool take_data(byte_span piece, pass& pass);
   [[nodiscard]] bool append_plain(byte_span piece);
   [[nodiscard]] bool append_inflated(byte_span piece, bool is_end);
-  [[nodiscard]] bool end_message(byte_span payload, pass& now);
+  [[nodiscard]] bool end_message(byte_span payload, pass& pass);
   [[nodiscard]] inflater& peer_inflater();
   void release_inflater();
   [[nodiscard]] unfinished& begun();

@@ -144,15 +144,15 @@ std::string flags_of(const websocket_deflate& agreed) {
 
 /// The answer to one offer; nullopt declines it.
 std::optional<websocket_deflate_answer> answer_to(const sent_parameters& offer,
-                                                  const websocket_deflate& wanted) {
+                                                  const websocket_deflate& deflate) {
   websocket_deflate_answer answer;
   auto& agreed = answer.agreed;
   agreed.server_no_context_takeover =
-      offer.server_no_context_takeover || wanted.server_no_context_takeover;
+      offer.server_no_context_takeover || deflate.server_no_context_takeover;
   agreed.client_no_context_takeover =
-      offer.client_no_context_takeover || wanted.client_no_context_takeover;
+      offer.client_no_context_takeover || deflate.client_no_context_takeover;
   agreed.server_max_window_bits = std::min(offer.server_max_window_bits.value_or(max_window_bits),
-                                           wanted.server_max_window_bits);
+                                           deflate.server_max_window_bits);
   if (!agreed.can_compress(websocket_role::server)) return std::nullopt;
   answer.header = std::string(deflate_name) + flags_of(agreed);
   if (offer.server_max_window_bits || agreed.server_max_window_bits < max_window_bits) {
@@ -162,7 +162,7 @@ std::optional<websocket_deflate_answer> answer_to(const sent_parameters& offer,
   if (offer.client_max_window_bits) {
     const auto most = *offer.client_max_window_bits;
     agreed.client_max_window_bits =
-        std::min(most == 0 ? std::uint8_t{max_window_bits} : most, wanted.client_max_window_bits);
+        std::min(most == 0 ? std::uint8_t{max_window_bits} : most, deflate.client_max_window_bits);
     if (agreed.client_max_window_bits < max_window_bits) {
       answer.header += window_parameter("client_max_window_bits", agreed.client_max_window_bits);
     }
@@ -191,25 +191,25 @@ result<std::vector<websocket_extension>> read_websocket_extensions(std::string_v
 }
 
 result<std::optional<websocket_deflate_answer>> accept_deflate(std::string_view header,
-                                                               const websocket_deflate& wanted) {
+                                                               const websocket_deflate& deflate) {
   const auto offers = read_websocket_extensions(header);
   if (!offers) return std::unexpected(offers.error());
   for (const auto& each : *offers) {
     if (each.name != deflate_name) continue;
     const auto offer = parameters_of(each, true);
     if (!offer) continue;
-    if (auto answer = answer_to(*offer, wanted)) return answer;
+    if (auto answer = answer_to(*offer, deflate)) return answer;
   }
   return std::nullopt;
 }
 
-std::string deflate_offer(const websocket_deflate& wanted) {
-  auto offer = std::string(deflate_name) + flags_of(wanted);
-  if (wanted.server_max_window_bits < max_window_bits) {
-    offer += window_parameter("server_max_window_bits", wanted.server_max_window_bits);
+std::string deflate_offer(const websocket_deflate& deflate) {
+  auto offer = std::string(deflate_name) + flags_of(deflate);
+  if (deflate.server_max_window_bits < max_window_bits) {
+    offer += window_parameter("server_max_window_bits", deflate.server_max_window_bits);
   }
-  if (wanted.client_max_window_bits == max_window_bits) return offer + "; client_max_window_bits";
-  return offer + window_parameter("client_max_window_bits", wanted.client_max_window_bits);
+  if (deflate.client_max_window_bits == max_window_bits) return offer + "; client_max_window_bits";
+  return offer + window_parameter("client_max_window_bits", deflate.client_max_window_bits);
 }
 
 result<std::optional<websocket_deflate>> agree_on_deflate(std::string_view header,

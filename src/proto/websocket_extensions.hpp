@@ -63,18 +63,18 @@ struct websocket_deflate_answer {
   std::string header;  ///< for the server's response
 };
 
-/// The server's side: the first of the offers that can be met, with what `wanted` asks for beyond
+/// The server's side: the first of the offers that can be met, with what `deflate` asks for beyond
 /// it as far as the RFC lets a server ask; nullopt when there is none. Errors: malformed.
 ///
 /// An offer of `server_max_window_bits=8` is declined: a server may only answer with the offered
 /// value or a smaller one, 8 is the least, and zlib's compressor has no such window. One of
 /// `client_max_window_bits=8` can be met, since zlib's inflate has it.
 [[nodiscard]] result<std::optional<websocket_deflate_answer>> accept_deflate(
-    std::string_view header, const websocket_deflate& wanted = {});
+    std::string_view header, const websocket_deflate& deflate = {});
 
 /// The client's side: the header of its request. Its own window is always offered for the server
 /// to limit.
-[[nodiscard]] std::string deflate_offer(const websocket_deflate& wanted = {});
+[[nodiscard]] std::string deflate_offer(const websocket_deflate& deflate = {});
 
 /// The client's side: what the server's answer to `deflate_offer(offered)` agrees on; nullopt when
 /// the answer is empty. Errors: malformed when it does not fit the offer; the client must fail the

@@ -9,8 +9,8 @@ namespace {
 using std::literals::operator""sv;
 
 /// The server's answer; "none", or "malformed".
-std::string answer_of(std::string_view offers, const websocket_deflate& wanted = {}) {
-  const auto answer = accept_deflate(offers, wanted);
+std::string answer_of(std::string_view offers, const websocket_deflate& deflate = {}) {
+  const auto answer = accept_deflate(offers, deflate);
   if (!answer) return std::string(name_of(answer.error().code));
   return *answer ? (*answer)->header : "none";
 }

@@ -16,20 +16,20 @@ using lanes = std::uint64_t __attribute__((vector_size(32)));
 constexpr std::size_t group_bytes = 2 * sizeof(lanes);
 constexpr std::size_t worth_lanes = 256;  // measured: below it plain words are quicker
 
-void mask_lanes(const std::byte* from, std::byte* to, const lanes& keys) {
+void mask_lanes(const std::byte* bytes, std::byte* to, const lanes& keys) {
   lanes block;
-  std::memcpy(&block, from, sizeof block);
+  std::memcpy(&block, bytes, sizeof block);
   block ^= keys;
   std::memcpy(to, &block, sizeof block);
 }
 
 /// Masks as many whole groups as there are, and says how many bytes that was.
-std::size_t mask_groups(byte_span from, std::byte* to, std::uint64_t word) {
+std::size_t mask_groups(byte_span bytes, std::byte* to, std::uint64_t word) {
   const lanes keys = {word, word, word, word};
   std::size_t at = 0;
-  for (; at + group_bytes <= from.size(); at += group_bytes) {
-    mask_lanes(from.data() + at, to + at, keys);
-    mask_lanes(from.data() + at + sizeof keys, to + at + sizeof keys, keys);
+  for (; at + group_bytes <= bytes.size(); at += group_bytes) {
+    mask_lanes(bytes.data() + at, to + at, keys);
+    mask_lanes(bytes.data() + at + sizeof keys, to + at + sizeof keys, keys);
   }
   return at;
 }
@@ -83,21 +83,21 @@ websocket_head websocket_head_for(const websocket_frame& frame, std::uint64_t pa
   return made;
 }
 
-void apply_mask(byte_span from, std::byte* to, websocket_mask mask, std::uint64_t offset) {
+void apply_mask(byte_span bytes, std::byte* to, websocket_mask mask, std::uint64_t offset) {
   constexpr bool is_little = std::endian::native == std::endian::little;
   const int turn = static_cast<int>(offset % mask.size() * 8);
   const auto key = std::rotr(std::bit_cast<std::uint32_t>(mask), is_little ? turn : -turn);
   const std::uint64_t word = std::uint64_t{key} << 32U | key;
-  std::size_t at = from.size() < worth_lanes ? 0 : mask_groups(from, to, word);
-  for (; at + sizeof word <= from.size(); at += sizeof word) {
+  std::size_t at = bytes.size() < worth_lanes ? 0 : mask_groups(bytes, to, word);
+  for (; at + sizeof word <= bytes.size(); at += sizeof word) {
     std::uint64_t block = 0;
-    std::memcpy(&block, from.data() + at, sizeof block);
+    std::memcpy(&block, bytes.data() + at, sizeof block);
     block ^= word;
     std::memcpy(to + at, &block, sizeof block);
   }
   const auto rotated = std::bit_cast<websocket_mask>(key);
-  for (std::size_t i = 0; at < from.size(); ++at, ++i)
-    to[at] = from[at] ^ rotated[i % rotated.size()];
+  for (std::size_t i = 0; at < bytes.size(); ++at, ++i)
+    to[at] = bytes[at] ^ rotated[i % rotated.size()];
 }
 
 void apply_mask(mutable_byte_span bytes, websocket_mask mask, std::uint64_t offset) {

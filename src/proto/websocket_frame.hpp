@@ -80,9 +80,9 @@ struct websocket_head {
 [[nodiscard]] websocket_head websocket_head_for(const websocket_frame& frame,
                                                 std::uint64_t payload_size);
 
-/// Masks `from` into `to`, which has its size and may be the same memory; masking twice gives the
+/// Masks `bytes` into `to`, which has its size and may be the same memory; masking twice gives the
 /// bytes back. `offset` is how many bytes of the payload came before.
-void apply_mask(byte_span from, std::byte* to, websocket_mask mask, std::uint64_t offset = 0);
+void apply_mask(byte_span bytes, std::byte* to, websocket_mask mask, std::uint64_t offset = 0);
 void apply_mask(mutable_byte_span bytes, websocket_mask mask, std::uint64_t offset = 0);
 
 /// A close frame's payload. The reason is UTF-8, and is cut where it would be too long. Empty for

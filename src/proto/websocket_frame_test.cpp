@@ -16,8 +16,8 @@ websocket_close code_of(const std::string& number) {
   return static_cast<websocket_close>(std::stoi(number));
 }
 
-std::string head_text(const websocket_frame& of, std::uint64_t size) {
-  return std::string(as_text(websocket_head_for(of, size).span()));
+std::string head_text(const websocket_frame& frame, std::uint64_t size) {
+  return std::string(as_text(websocket_head_for(frame, size).span()));
 }
 
 // RFC 6455 sections 5.2 and 5.7: the shortest length, in network byte order.

@@ -14,8 +14,8 @@ std::uint64_t number_in(byte_span bytes) {
 
 }  // namespace
 
-std::expected<bool, const char*> websocket_head_reader::read(byte_span& rest, place where,
-                                                             head& into) {
+std::expected<bool, const char*> websocket_head_reader::read(byte_span& rest, place place,
+                                                             head& head) {
   for (auto size = wanted(); size_ < size; size = wanted()) {
     if (rest.empty()) return false;
     const auto part = std::min(size - size_, rest.size());
@@ -23,9 +23,9 @@ std::expected<bool, const char*> websocket_head_reader::read(byte_span& rest, pl
     size_ = static_cast<std::uint8_t>(size_ + part);
     rest = rest.subspan(part);
     if (size_ != opening_size) continue;
-    if (const char* wrong = wrong_opening(where); wrong != nullptr) return std::unexpected(wrong);
+    if (const char* wrong = wrong_opening(place); wrong != nullptr) return std::unexpected(wrong);
   }
-  return end(into);
+  return end(head);
 }
 
 std::size_t websocket_head_reader::wanted() const {
@@ -36,7 +36,7 @@ std::size_t websocket_head_reader::wanted() const {
 }
 
 /// What is wrong with the first two bytes of a head, or null. Section 5.2, unless it says another.
-const char* websocket_head_reader::wrong_opening(place where) const {
+const char* websocket_head_reader::wrong_opening(place place) const {
   const auto first = std::to_integer<unsigned>(bytes_[0]);
   const auto second = std::to_integer<unsigned>(bytes_[1]);
   const unsigned opcode = first & 0x0FU;
@@ -44,7 +44,7 @@ const char* websocket_head_reader::wrong_opening(place where) const {
   const bool is_continuation = opcode == 0;
   if ((first & 0x30U) != 0) return "a frame has a reserved bit set";
   // RFC 7692 section 6: of the first frame of a message alone.
-  if ((first & 0x40U) != 0 && (!where.may_be_compressed || is_control_frame || is_continuation)) {
+  if ((first & 0x40U) != 0 && (!place.may_be_compressed || is_control_frame || is_continuation)) {
     return "a frame is marked as compressed that may not be";
   }
   if ((opcode > 2 && opcode < 8) || opcode > 10) return "a frame has a reserved opcode";
@@ -58,30 +58,30 @@ const char* websocket_head_reader::wrong_opening(place where) const {
     return nullptr;
   }
   // section 5.4
-  if (is_continuation && !where.is_in_message) return "a fragment continues no message";
-  if (!is_continuation && where.is_in_message) return "a message begins within another";
+  if (is_continuation && !place.is_in_message) return "a fragment continues no message";
+  if (!is_continuation && place.is_in_message) return "a message begins within another";
   return nullptr;
 }
 
-std::expected<bool, const char*> websocket_head_reader::end(head& into) {
+std::expected<bool, const char*> websocket_head_reader::end(head& head) {
   const auto first = std::to_integer<unsigned>(bytes_[0]);
   const auto mask_at = size_ - mask_size();
   const auto length = byte_span(bytes_).first(mask_at).subspan(opening_size);
-  into.frame = {.opcode = static_cast<websocket_opcode>(first & 0x0FU),
+  head.frame = {.opcode = static_cast<websocket_opcode>(first & 0x0FU),
                 .is_final = (first & 0x80U) != 0,
                 .is_compressed = (first & 0x40U) != 0,
                 .mask = {}};
-  into.payload_size = std::to_integer<unsigned>(bytes_[1]) & 0x7FU;
-  if (!length.empty()) into.payload_size = number_in(length);
-  if (length.size() == 8 && into.payload_size > INT64_MAX) {
+  head.payload_size = std::to_integer<unsigned>(bytes_[1]) & 0x7FU;
+  if (!length.empty()) head.payload_size = number_in(length);
+  if (length.size() == 8 && head.payload_size > INT64_MAX) {
     return std::unexpected("a frame's length has its top bit set");
   }
-  if ((length.size() == 2 && into.payload_size < 126) ||
-      (length.size() == 8 && into.payload_size <= 0xFFFF)) {
+  if ((length.size() == 2 && head.payload_size < 126) ||
+      (length.size() == 8 && head.payload_size <= 0xFFFF)) {
     return std::unexpected("a frame's length is not in its shortest form");
   }
   if (mask_size() != 0) {
-    std::memcpy(into.frame.mask.emplace().data(), &bytes_[mask_at], mask_size());
+    std::memcpy(head.frame.mask.emplace().data(), &bytes_[mask_at], mask_size());
   }
   size_ = 0;
   return true;

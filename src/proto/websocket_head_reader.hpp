@@ -30,11 +30,11 @@ class websocket_head_reader {
 
   /// Takes the bytes of one head off the beginning of `rest`. False: more are needed. The error
   /// says what is wrong; read no more then.
-  [[nodiscard]] std::expected<bool, const char*> read(byte_span& rest, place where, head& into);
+  [[nodiscard]] std::expected<bool, const char*> read(byte_span& rest, place place, head& head);
   /// The head of a short message in one frame, as most are: if it lies there whole, it takes one
   /// look instead of the many that any other head does. For where no message has begun. False, and
   /// nothing is taken: it is another.
-  [[nodiscard]] bool read_short(byte_span& rest, head& into) const;
+  [[nodiscard]] bool read_short(byte_span& rest, head& head) const;
   /// The side that reads.
   [[nodiscard]] websocket_role side() const { return side_; }
 
@@ -45,15 +45,15 @@ class websocket_head_reader {
   [[nodiscard]] std::size_t mask_size() const {
     return side_ == websocket_role::server ? std::tuple_size_v<websocket_mask> : 0;
   }
-  [[nodiscard]] const char* wrong_opening(place where) const;
-  [[nodiscard]] std::expected<bool, const char*> end(head& into);
+  [[nodiscard]] const char* wrong_opening(place place) const;
+  [[nodiscard]] std::expected<bool, const char*> end(head& head);
 
   std::array<std::byte, websocket_head::max_size> bytes_{};
   std::uint8_t size_ = 0;
   websocket_role side_;
 };
 
-inline bool websocket_head_reader::read_short(byte_span& rest, head& into) const {
+inline bool websocket_head_reader::read_short(byte_span& rest, head& head) const {
   const auto size = opening_size + mask_size();
   if (size_ != 0 || rest.size() < size) return false;
   const auto first = std::to_integer<unsigned>(rest[0]);
@@ -62,14 +62,14 @@ inline bool websocket_head_reader::read_short(byte_span& rest, head& into) const
   const bool is_masked = second >> 7U != 0;
   const bool is_whole_message = first == 0x81U || first == 0x82U;
   if (!is_whole_message || length >= 126 || is_masked != (mask_size() != 0)) return false;
-  into.frame = {.opcode = static_cast<websocket_opcode>(first & 0x0FU),
+  head.frame = {.opcode = static_cast<websocket_opcode>(first & 0x0FU),
                 .is_final = true,
                 .is_compressed = false,
                 .mask = {}};
   if (is_masked) {
-    std::memcpy(into.frame.mask.emplace().data(), &rest[opening_size], size - opening_size);
+    std::memcpy(head.frame.mask.emplace().data(), &rest[opening_size], size - opening_size);
   }
-  into.payload_size = length;
+  head.payload_size = length;
   rest = rest.subspan(size);
   return true;
 }

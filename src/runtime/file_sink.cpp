@@ -10,13 +10,13 @@ constexpr std::size_t largest_write = 1U << 20U;
 
 }  // namespace
 
-file_sink::file_sink(loop::loop& on, loop::descriptor file, std::string path,
+file_sink::file_sink(loop::loop& loop, loop::descriptor file, std::string path,
                      std::function<void(std::string)> on_error)
-    : loop_(on),
+    : loop_(loop),
       file_(std::move(file)),
       path_(std::move(path)),
       on_error_(std::move(on_error)),
-      changed_(on) {}
+      changed_(loop) {}
 
 file_sink::~file_sink() {
   abandon();
@@ -24,11 +24,12 @@ file_sink::~file_sink() {
   if (lost != 0) on_error_(fmt::format("{} bytes were not written to '{}'", lost, path_));
 }
 
-result<std::unique_ptr<file_sink>> file_sink::open(loop::loop& on, const std::string& path,
+result<std::unique_ptr<file_sink>> file_sink::open(loop::loop& loop, const std::string& path,
                                                    std::function<void(std::string)> on_error) {
-  auto file = on.open_append(path);
+  auto file = loop.open_append(path);
   if (!file) return std::unexpected(file.error());
-  return std::unique_ptr<file_sink>(new file_sink(on, std::move(*file), path, std::move(on_error)));
+  return std::unique_ptr<file_sink>(
+      new file_sink(loop, std::move(*file), path, std::move(on_error)));
 }
 
 result<void> file_sink::open_again() {
@@ -59,11 +60,11 @@ void file_sink::on_turn_end() {
   loop_.write(file_, writing_, *this);
 }
 
-void file_sink::on_completion(loop::completion done) {
+void file_sink::on_completion(loop::completion completion) {
   changed_.notify();
-  if (done.result <= 0) {
+  if (completion.result <= 0) {
     if (!failing_) {
-      on_error_(describe(system_error(done.result == 0 ? ENOSPC : -done.result,
+      on_error_(describe(system_error(completion.result == 0 ? ENOSPC : -completion.result,
                                       "write to '" + path_ + "'",
                                       "free some space; it is tried again every second")));
     }
@@ -72,7 +73,7 @@ void file_sink::on_completion(loop::completion done) {
     return;
   }
   failing_ = false;
-  writing_.remove_prefix(static_cast<std::uint32_t>(done.result));
+  writing_.remove_prefix(static_cast<std::uint32_t>(completion.result));
   if (!writing_.empty() || !waiting_.empty()) loop_.at_turn_end(*this);
 }
 

@@ -19,7 +19,7 @@ class file_sink final : private loop::request, private loop::turn_end_hook, priv
 
   /// Opens `path` for appending. `on_error` is called with a sentence at the first failure of a
   /// row of failures, and when the sink goes before all is written.
-  static result<std::unique_ptr<file_sink>> open(loop::loop& on, const std::string& path,
+  static result<std::unique_ptr<file_sink>> open(loop::loop& loop, const std::string& path,
                                                  std::function<void(std::string)> on_error);
   ~file_sink() override;
   file_sink(const file_sink&) = delete;
@@ -36,9 +36,9 @@ class file_sink final : private loop::request, private loop::turn_end_hook, priv
   }
 
  private:
-  file_sink(loop::loop& on, loop::descriptor file, std::string path,
+  file_sink(loop::loop& loop, loop::descriptor file, std::string path,
             std::function<void(std::string)> on_error);
-  void on_completion(loop::completion done) override;
+  void on_completion(loop::completion completion) override;
   void on_turn_end() override;
   void on_timer() override { on_turn_end(); }
   [[nodiscard]] bool is_empty() const {

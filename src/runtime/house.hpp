@@ -44,7 +44,7 @@ struct house_order {
 class house {
  public:
   /// From any loop. Errors: those of the daemon's operations.
-  virtual loop::task<result<nlohmann::json>> obey(loop::loop& asking, house_order what) = 0;
+  virtual loop::task<result<nlohmann::json>> obey(loop::loop& asking, house_order order) = 0;
 
   /// What happens to them. From any thread.
   [[nodiscard]] virtual journal& events() = 0;

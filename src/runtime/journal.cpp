@@ -7,8 +7,8 @@
 
 namespace strata::runtime {
 
-std::string_view name_of(level how) {
-  switch (how) {
+std::string_view name_of(level level) {
+  switch (level) {
     case level::debug: return "debug";
     case level::info: return "info";
     case level::warning: return "warning";
@@ -26,8 +26,8 @@ std::string format_time(std::chrono::system_clock::time_point time) {
 }
 
 struct journal::following::state {
-  state(loop::loop& home, sink call, std::function<void()> last_call)
-      : where(home), on_line(std::move(call)), on_end(std::move(last_call)) {}
+  state(loop::loop& loop, sink call, std::function<void()> last_call)
+      : where(loop), on_line(std::move(call)), on_end(std::move(last_call)) {}
   loop::loop& where;
   sink on_line;  // both only touched on the loop's thread; empty once it ended
   std::function<void()> on_end;
@@ -52,10 +52,10 @@ void journal::following::end() {
   state_.reset();
 }
 
-journal::following journal::follow(loop::loop& home, sink on_line, std::function<void()> on_end) {
+journal::following journal::follow(loop::loop& loop, sink on_line, std::function<void()> on_end) {
   following made;
   made.of_ = this;
-  made.state_ = std::make_shared<following::state>(home, std::move(on_line), std::move(on_end));
+  made.state_ = std::make_shared<following::state>(loop, std::move(on_line), std::move(on_end));
   const std::scoped_lock guard(lock_);
   followers_.push_back(made.state_);
   followers_now_ = followers_.size();

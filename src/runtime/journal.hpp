@@ -20,7 +20,7 @@ namespace strata::runtime {
 
 /// `debug` is of each of many things: it is for the copy alone, and is neither kept nor followed.
 enum class level : std::uint8_t { debug, info, warning, error };
-[[nodiscard]] std::string_view name_of(level how);
+[[nodiscard]] std::string_view name_of(level level);
 
 struct journal_line {
   std::chrono::system_clock::time_point time;
@@ -70,9 +70,9 @@ class journal {
     std::shared_ptr<state> state_;
   };
 
-  /// Calls `on_line` on `home` for each line written from now on, and `on_end` behind the last.
+  /// Calls `on_line` on `loop` for each line written from now on, and `on_end` behind the last.
   [[nodiscard]] following follow(
-      loop::loop& home, sink on_line, std::function<void()> on_end = [] {});
+      loop::loop& loop, sink on_line, std::function<void()> on_end = [] {});
   /// Says to all followers that no more lines will come.
   void end();
 

@@ -81,10 +81,13 @@ loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
   for (std::size_t i = 0; i < opened_; ++i) {
     co_await loop::run_on(context_.home, *loops_[i], [&each = *parts_[i]] { each.fall_silent(); });
   }
+  // All at once: each may take the whole of the limit.
+  loop::task_group closing;
   for (std::size_t i = 0; i < opened_; ++i) {
-    co_await loop::call_on(context_.home, *loops_[i],
-                           [&each = *parts_[i], limit] { return each.close(limit); });
+    closing.spawn(loop::call_on(context_.home, *loops_[i],
+                                [&each = *parts_[i], limit] { return each.close(limit); }));
   }
+  co_await closing.drained();
   keep_figures();
   close_identity();
   // From here on nobody who asks sees them: each is destroyed on its own loop's thread, behind what

@@ -50,7 +50,7 @@ class part {
 /// What needs no options: the life of the parts.
 class runtime_of_parts : public runtime {
  public:
-  explicit runtime_of_parts(context&& given) : context_(std::move(given)) {}
+  explicit runtime_of_parts(context&& context) : context_(std::move(context)) {}
 
   loop::task<result<void>> start() final;
   loop::task<void> stop(loop::time_point limit) override;
@@ -90,7 +90,7 @@ class runtime_of_parts : public runtime {
   [[nodiscard]] const context& given() const { return context_; }
   [[nodiscard]] bool has_parts() const { return !parts_.empty(); }
   [[nodiscard]] const part_list& parts() const { return parts_; }
-  [[nodiscard]] loop::loop& loop_of(std::size_t which) const { return *loops_[which]; }
+  [[nodiscard]] loop::loop& loop_of(std::size_t index) const { return *loops_[index]; }
   /// The parts that have been opened, or have failed to: those that count. They come first.
   [[nodiscard]] std::size_t opened() const { return opened_; }
   /// The connections of all parts together, since the last start.
@@ -154,8 +154,8 @@ class sharded : public runtime_of_parts {
  public:
   using table_type = std::vector<options::bound_row<Options>>;
 
-  sharded(context&& given, const table_type& table)
-      : runtime_of_parts(std::move(given)), table_(table), rows_(rows_of(table)) {}
+  sharded(context&& context, const table_type& table)
+      : runtime_of_parts(std::move(context)), table_(table), rows_(rows_of(table)) {}
 
   result<void> check_effects(const nlohmann::json& changes) const final {
     auto next = options_;
@@ -207,7 +207,7 @@ class sharded : public runtime_of_parts {
  protected:
   // --- what a type says of itself
   /// Whether options of which each is right make sense together.
-  [[nodiscard]] virtual result<void> check(const Options& wanted) const = 0;
+  [[nodiscard]] virtual result<void> check(const Options& options) const = 0;
   /// What the endpoints carry, in the words of the rows' `only_on`.
   [[nodiscard]] virtual std::vector<std::string_view> carried(const Options& next) const {
     return carried_by(next.endpoints());
@@ -224,14 +224,14 @@ class sharded : public runtime_of_parts {
   /// As the parts have them: what needs a restart is as it was when they were made, and secrets are
   /// what their references stand for.
   [[nodiscard]] const Options& running() const { return in_force_; }
-  [[nodiscard]] Part& part_at(std::size_t which) const {
-    return static_cast<Part&>(*parts()[which]);
+  [[nodiscard]] Part& part_at(std::size_t index) const {
+    return static_cast<Part&>(*parts()[index]);
   }
   /// Awaits what `work`, which awaits nothing, gives on the part's loop.
   template <class Work>
-  auto run_at(std::size_t which, Work work) {
-    return loop::run_on(given().home, loop_of(which),
-                        [&at = part_at(which), work = std::move(work)] { return work(at); });
+  auto run_at(std::size_t index, Work work) {
+    return loop::run_on(given().home, loop_of(index),
+                        [&at = part_at(index), work = std::move(work)] { return work(at); });
   }
   /// A part has changed options by itself, and calls this on its own loop. `edit`: the number of
   /// the last edit that it had heard of. A later one of the same option is the one that counts.
@@ -256,15 +256,15 @@ class sharded : public runtime_of_parts {
     if (!filled) return std::unexpected(filled.error());
     return {};
   }
-  /// `of` with the secrets themselves, of which those that have not changed since `before` are
+  /// `options` with the secrets themselves, of which those that have not changed since `before` are
   /// `known`.
-  [[nodiscard]] result<Options> filled_in(Options of, const Options& before,
+  [[nodiscard]] result<Options> filled_in(Options options, const Options& before,
                                           const Options& known) const {
-    if (auto read = options::fill_in_secrets(of, table_, before, known); !read) {
+    if (auto read = options::fill_in_secrets(options, table_, before, known); !read) {
       return std::unexpected(read.error());
     }
-    if (auto checked = check_whole(of); !checked) return std::unexpected(checked.error());
-    return of;
+    if (auto checked = check_whole(options); !checked) return std::unexpected(checked.error());
+    return options;
   }
   [[nodiscard]] result<void> check_whole(const Options& options) const {
     if constexpr (std::derived_from<Options, script_options>) {
@@ -311,9 +311,9 @@ class sharded : public runtime_of_parts {
 
 /// Makes a runtime from its options. Errors: invalid_argument, of one option or of all together.
 template <class Runtime>
-[[nodiscard]] result<std::unique_ptr<runtime>> make_from(context&& given,
+[[nodiscard]] result<std::unique_ptr<runtime>> make_from(context&& context,
                                                          const nlohmann::json& options) {
-  auto made = std::make_unique<Runtime>(std::move(given));
+  auto made = std::make_unique<Runtime>(std::move(context));
   if (auto read = made->edit(options); !read) return std::unexpected(read.error());
   return made;
 }

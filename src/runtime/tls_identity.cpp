@@ -29,19 +29,19 @@ std::string stamp_of_all(const std::vector<std::string>& files) {
   return all;
 }
 
-net::tls_server_settings settings_of(const tls_server_options& wanted) {
-  net::tls_server_settings made{.client_ca = wanted.client_ca};
-  for (std::size_t i = 0; i < wanted.cert.size(); ++i) {
-    made.certificates.push_back({wanted.cert[i], wanted.key[i]});
+net::tls_server_settings settings_of(const tls_server_options& options) {
+  net::tls_server_settings made{.client_ca = options.client_ca};
+  for (std::size_t i = 0; i < options.cert.size(); ++i) {
+    made.certificates.push_back({options.cert[i], options.key[i]});
   }
-  if (wanted.tls_min == "1.3") made.least = net::tls_version::tls_1_3;
+  if (options.tls_min == "1.3") made.least = net::tls_version::tls_1_3;
   return made;
 }
 
-std::vector<std::string> files_of(const tls_server_options& wanted) {
-  auto all = wanted.cert;
-  all.insert(all.end(), wanted.key.begin(), wanted.key.end());
-  if (!wanted.client_ca.empty()) all.push_back(wanted.client_ca);
+std::vector<std::string> files_of(const tls_server_options& options) {
+  auto all = options.cert;
+  all.insert(all.end(), options.key.begin(), options.key.end());
+  if (!options.client_ca.empty()) all.push_back(options.client_ca);
   return all;
 }
 
@@ -57,32 +57,32 @@ result<void> check_paths(const std::vector<std::string>& files) {
 
 }  // namespace
 
-result<void> check_tls(const tls_client_options& wanted) {
-  auto checked = check_paths({wanted.ca, wanted.client_cert, wanted.client_key});
-  if (!checked || wanted.client_cert.empty() == wanted.client_key.empty()) return checked;
+result<void> check_tls(const tls_client_options& options) {
+  auto checked = check_paths({options.ca, options.client_cert, options.client_key});
+  if (!checked || options.client_cert.empty() == options.client_key.empty()) return checked;
   return failure(errc::invalid_argument, "use a client certificate",
                  "its file or its key's is missing", "give both --client-cert and --client-key");
 }
 
 result<std::shared_ptr<const net::tls_context>> read_client_tls(
-    const tls_client_options& wanted, std::vector<std::string> protocols) {
-  return net::tls_context::for_client({.ca = wanted.ca,
-                                       .server_name = wanted.servername,
-                                       .certificate = {wanted.client_cert, wanted.client_key},
-                                       .is_insecure = wanted.insecure,
+    const tls_client_options& options, std::vector<std::string> protocols) {
+  return net::tls_context::for_client({.ca = options.ca,
+                                       .server_name = options.servername,
+                                       .certificate = {options.client_cert, options.client_key},
+                                       .is_insecure = options.insecure,
                                        .protocols = std::move(protocols)});
 }
 
-result<void> check_tls(const tls_server_options& wanted, const std::vector<std::string>& urls) {
-  if (auto checked = check_paths(files_of(wanted)); !checked) return checked;
-  if (wanted.cert.size() != wanted.key.size()) {
+result<void> check_tls(const tls_server_options& options, const std::vector<std::string>& urls) {
+  if (auto checked = check_paths(files_of(options)); !checked) return checked;
+  if (options.cert.size() != options.key.size()) {
     return failure(errc::invalid_argument, "use the certificates of --cert",
-                   fmt::format("the numbers differ: certificates {}, keys {}", wanted.cert.size(),
-                               wanted.key.size()),
+                   fmt::format("the numbers differ: certificates {}, keys {}", options.cert.size(),
+                               options.key.size()),
                    "give --key FILE for each --cert FILE, in the same order");
   }
-  if (!wanted.cert.empty()) return {};
-  if (!wanted.client_ca.empty()) {
+  if (!options.cert.empty()) return {};
+  if (!options.client_ca.empty()) {
     return failure(errc::invalid_argument, "use --client-ca", "there is no certificate of its own",
                    "give --cert FILE and --key FILE too");
   }
@@ -95,15 +95,15 @@ result<void> check_tls(const tls_server_options& wanted, const std::vector<std::
   return {};
 }
 
-result<void> try_files(const tls_server_options& wanted) {
-  if (wanted.cert.empty()) return {};
-  auto made = net::tls_context::for_server(settings_of(wanted));
+result<void> try_files(const tls_server_options& options) {
+  if (options.cert.empty()) return {};
+  auto made = net::tls_context::for_server(settings_of(options));
   return made ? result<void>() : std::unexpected(made.error());
 }
 
-result<void> try_files(const tls_client_options& wanted) {
-  if (wanted.ca.empty() && wanted.client_cert.empty()) return {};
-  auto made = read_client_tls(wanted);
+result<void> try_files(const tls_client_options& options) {
+  if (options.ca.empty() && options.client_cert.empty()) return {};
+  auto made = read_client_tls(options);
   return made ? result<void>() : std::unexpected(made.error());
 }
 
@@ -131,19 +131,19 @@ nlohmann::json certificates_in(const std::vector<std::string>& files) {
   return certificates_json(firsts);
 }
 
-void tell_subject(const net::stream& of, journal& to) {
-  const auto& peer = of.peer();
+void tell_subject(const net::stream& stream, journal& journal) {
+  const auto& peer = stream.peer();
   if (peer.tls_subject.empty()) return;
-  to.write(level::debug, fmt::format("client {} has the certificate of '{}'", peer.address.text(),
-                                     peer.tls_subject));
+  journal.write(level::debug, fmt::format("client {} has the certificate of '{}'",
+                                          peer.address.text(), peer.tls_subject));
 }
 
-result<void> tls_identity::open(const tls_server_options& wanted,
+result<void> tls_identity::open(const tls_server_options& options,
                                 std::vector<std::string> protocols) {
-  const bool is_same = files_ == files_of(wanted);
-  settings_ = settings_of(wanted);
+  const bool is_same = files_ == files_of(options);
+  settings_ = settings_of(options);
   settings_.protocols = std::move(protocols);
-  files_ = files_of(wanted);
+  files_ = files_of(options);
   watching_.cancel();
   if (files_.empty()) {
     slot_->set(nullptr);

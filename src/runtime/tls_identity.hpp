@@ -20,21 +20,21 @@
 namespace strata::runtime {
 
 /// Whether the options of TLS make sense for one that listens on `urls`. No file is read.
-[[nodiscard]] result<void> check_tls(const tls_server_options& wanted,
+[[nodiscard]] result<void> check_tls(const tls_server_options& options,
                                      const std::vector<std::string>& urls);
 
 /// Says to the log's copy which certificate a client has shown, if it has shown one.
-void tell_subject(const net::stream& of, journal& to);
+void tell_subject(const net::stream& stream, journal& journal);
 
 /// Whether the options of TLS make sense for one that connects. No file is read.
-[[nodiscard]] result<void> check_tls(const tls_client_options& wanted);
+[[nodiscard]] result<void> check_tls(const tls_client_options& options);
 /// What is wrong with the files, if something is; those of one without certificates are good.
-[[nodiscard]] result<void> try_files(const tls_server_options& wanted);
-[[nodiscard]] result<void> try_files(const tls_client_options& wanted);
+[[nodiscard]] result<void> try_files(const tls_server_options& options);
+[[nodiscard]] result<void> try_files(const tls_client_options& options);
 /// What one that connects reads from its files. `protocols`: for ALPN, the best first. Errors: of
 /// the files.
 [[nodiscard]] result<std::shared_ptr<const net::tls_context>> read_client_tls(
-    const tls_client_options& wanted, std::vector<std::string> protocols = {});
+    const tls_client_options& options, std::vector<std::string> protocols = {});
 
 /// As `runtime::certificates()` has them.
 [[nodiscard]] nlohmann::json certificates_json(const std::vector<net::certificate_info>& all);
@@ -44,12 +44,12 @@ void tell_subject(const net::stream& of, journal& to);
 
 class tls_identity {
  public:
-  tls_identity(loop::loop& home, std::shared_ptr<journal> log)
-      : home_(home), log_(std::move(log)), slot_(std::make_shared<net::tls_slot>()) {}
+  tls_identity(loop::loop& loop, std::shared_ptr<journal> log)
+      : home_(loop), log_(std::move(log)), slot_(std::make_shared<net::tls_slot>()) {}
 
   /// Reads the files, and looks after them from then on. Errors: of the files, unless the same were
   /// right before. `protocols`: those that ALPN may choose, the best first.
-  [[nodiscard]] result<void> open(const tls_server_options& wanted,
+  [[nodiscard]] result<void> open(const tls_server_options& options,
                                   std::vector<std::string> protocols = {});
   /// Reads the files once more, whether they have changed or not. False: there are none. Errors: of
   /// the files; what was read before stays in force.

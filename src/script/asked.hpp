@@ -17,7 +17,7 @@ class question final : public waiter {
  public:
   using value_type = std::invoke_result_t<Read, const finished&>;
 
-  question(loop::loop& on, Read how) : read_(std::move(how)), ended_(on) {}
+  question(loop::loop& loop, Read read) : read_(std::move(read)), ended_(loop) {}
 
   [[nodiscard]] bool has_ended() const { return value_.has_value(); }
   /// Awaits the end.
@@ -28,8 +28,8 @@ class question final : public waiter {
   [[nodiscard]] value_type take() { return std::move(*value_); }
 
  private:
-  void on_end(const finished& with) override {
-    value_.emplace(read_(with));
+  void on_end(const finished& outcome) override {
+    value_.emplace(read_(outcome));
     ended_.notify();
   }
 
@@ -43,12 +43,12 @@ class question final : public waiter {
 /// may go while this waits.
 template <class Which, class Read>
   requires(std::is_same_v<Which, std::size_t> || std::is_same_v<Which, value_ref>)
-auto ask(machine& of, Which which, std::vector<argument> with, Read read)
+auto ask(machine& machine, Which which, std::vector<argument> arguments, Read read)
     -> loop::task<std::invoke_result_t<Read, const finished&>> {
-  question<Read> one(of.on(), std::move(read));
+  question<Read> one(machine.on(), std::move(read));
   {
     const auto begun = std::move(which);
-    of.start(begun, with, &one);
+    machine.start(begun, arguments, &one);
   }
   if (!one.has_ended()) {
     [[maybe_unused]] const bool has_come = co_await one.ended();

@@ -41,31 +41,31 @@ value_ref::~value_ref() {
 
 int call::count() const { return lua_gettop(state_) - given_; }
 
-bool call::has(int which) const { return which < count() && !lua_isnil(state_, which + 1); }
+bool call::has(int index) const { return index < count() && !lua_isnil(state_, index + 1); }
 
-bool call::truth(int which) const { return has(which) && lua_toboolean(state_, which + 1) != 0; }
+bool call::truth(int index) const { return has(index) && lua_toboolean(state_, index + 1) != 0; }
 
-double call::number(int which) const { return lua_tonumber(state_, which + 1); }
+double call::number(int index) const { return lua_tonumber(state_, index + 1); }
 
-std::uint64_t call::integer(int which) const {
-  return static_cast<std::uint64_t>(lua_tonumber(state_, which + 1));
+std::uint64_t call::integer(int index) const {
+  return static_cast<std::uint64_t>(lua_tonumber(state_, index + 1));
 }
 
-std::string_view call::text(int which) const {
-  if (which >= count()) return {};
+std::string_view call::text(int index) const {
+  if (index >= count()) return {};
   std::size_t size = 0;
-  const char* const text = lua_tolstring(state_, which + 1, &size);
+  const char* const text = lua_tolstring(state_, index + 1, &size);
   return text == nullptr ? std::string_view() : std::string_view(text, size);
 }
 
-bool call::is_text(int which) const {
-  return which < count() && lua_isstring(state_, which + 1) != 0;
+bool call::is_text(int index) const {
+  return index < count() && lua_isstring(state_, index + 1) != 0;
 }
-bool call::is_table(int which) const { return which < count() && lua_istable(state_, which + 1); }
+bool call::is_table(int index) const { return index < count() && lua_istable(state_, index + 1); }
 
-std::string call::shown(int which) const {
+std::string call::shown(int index) const {
   lua_getglobal(state_, "tostring");
-  lua_pushvalue(state_, which + 1);
+  lua_pushvalue(state_, index + 1);
   lua_call(state_, 1, 1);
   std::size_t size = 0;
   const char* const text = lua_tolstring(state_, -1, &size);
@@ -74,29 +74,29 @@ std::string call::shown(int which) const {
   return all;
 }
 
-bool call::structure(int which, nlohmann::json& into) {
+bool call::structure(int index, nlohmann::json& value) {
   std::string why;
-  if (read_json(state_, which + 1, into, why)) return true;
-  fail_argument(which, why);
+  if (read_json(state_, index + 1, value, why)) return true;
+  fail_argument(index, why);
   return false;
 }
 
-bool call::json_structure(int which, nlohmann::json& value) {
-  if (!structure(which, value)) return false;
+bool call::json_structure(int index, nlohmann::json& value) {
+  if (!structure(index, value)) return false;
   if (is_utf8(value)) return true;
-  fail_argument(which, "it holds a string that is not UTF-8: encode it with strata.base64.encode");
+  fail_argument(index, "it holds a string that is not UTF-8: encode it with strata.base64.encode");
   return false;
 }
 
-void call::fail_argument(int which, std::string_view reason) {
-  const auto position = static_cast<std::size_t>(which);
+void call::fail_argument(int index, std::string_view reason) {
+  const auto position = static_cast<std::size_t>(index);
   const bool is_named = position < parameters_.size() && parameters_[position].name != "...";
-  fail(fmt::format("argument {}{} cannot be taken: {}", which + 1,
+  fail(fmt::format("argument {}{} cannot be taken: {}", index + 1,
                    is_named ? fmt::format(" ({})", parameters_[position].name) : "", reason));
 }
 
-value_ref call::function(int which) const {
-  lua_pushvalue(state_, which + 1);
+value_ref call::function(int index) const {
+  lua_pushvalue(state_, index + 1);
   return {machine_.state(), luaL_ref(state_, LUA_REGISTRYINDEX)};
 }
 
@@ -130,13 +130,13 @@ void call::give(const nlohmann::json& value) {
   ++given_;
 }
 
-bool call::give_object(const object_kind& kind, std::shared_ptr<object> what, void* self) {
+bool call::give_object(const object_kind& kind, std::shared_ptr<object> object, void* self) {
   if (!machine_.has_room_for_object()) {
     fail("the script holds " + std::to_string(machine_.how().most_objects) +
          " objects already: close some, and let them go");
     return false;
   }
-  machine_.push_object(state_, kind, std::move(what), self);
+  machine_.push_object(state_, kind, std::move(object), self);
   ++given_;
   return true;
 }
@@ -146,8 +146,8 @@ void call::refuse(std::string_view why) {
   give(why);
 }
 
-void call::give_as_array(int which) {
-  lua_pushvalue(state_, which + 1);
+void call::give_as_array(int index) {
+  lua_pushvalue(state_, index + 1);
   mark_array(state_);
   ++given_;
 }

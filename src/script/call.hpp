@@ -26,7 +26,7 @@ struct parameter;
 class value_ref {
  public:
   value_ref() = default;
-  value_ref(lua_State* in, int reference) : in_(in), reference_(reference) {}
+  value_ref(lua_State* state, int reference) : in_(state), reference_(reference) {}
   value_ref(value_ref&& other) noexcept;
   value_ref& operator=(value_ref&& other) noexcept;
   ~value_ref();
@@ -51,24 +51,24 @@ class call {
   // --- arguments, the first is 0
   [[nodiscard]] int count() const;
   /// It is there, and not nil.
-  [[nodiscard]] bool has(int which) const;
-  [[nodiscard]] bool truth(int which) const;
-  [[nodiscard]] double number(int which) const;
-  [[nodiscard]] std::uint64_t integer(int which) const;
+  [[nodiscard]] bool has(int index) const;
+  [[nodiscard]] bool truth(int index) const;
+  [[nodiscard]] double number(int index) const;
+  [[nodiscard]] std::uint64_t integer(int index) const;
   /// Of a string or a number. It lives as long as the call.
-  [[nodiscard]] std::string_view text(int which) const;
+  [[nodiscard]] std::string_view text(int index) const;
   /// It is a string or a number.
-  [[nodiscard]] bool is_text(int which) const;
-  [[nodiscard]] bool is_table(int which) const;
+  [[nodiscard]] bool is_text(int index) const;
+  [[nodiscard]] bool is_table(int index) const;
   /// Of whatever value: as `tostring` says it.
-  [[nodiscard]] std::string shown(int which) const;
+  [[nodiscard]] std::string shown(int index) const;
   /// False when it is none that JSON has; then `fail` has been called. Its strings are any bytes.
-  [[nodiscard]] bool structure(int which, nlohmann::json& into);
+  [[nodiscard]] bool structure(int index, nlohmann::json& value);
   /// The same, and its strings are UTF-8, as those of JSON text are.
-  [[nodiscard]] bool json_structure(int which, nlohmann::json& value);
+  [[nodiscard]] bool json_structure(int index, nlohmann::json& value);
   /// As `fail`, of one argument: `argument 2 (indent) is 99: it must be 0 to 16`.
-  void fail_argument(int which, std::string_view reason);
-  [[nodiscard]] value_ref function(int which) const;
+  void fail_argument(int index, std::string_view reason);
+  [[nodiscard]] value_ref function(int index) const;
 
   // --- what it gives back, in this order
   void give_nothing();
@@ -82,15 +82,15 @@ class call {
   /// script has it when the task succeeds. False when the script holds too many; then `fail` has
   /// been called.
   template <class Object>
-  bool give(const object_kind& kind, const std::shared_ptr<Object>& what) {
-    return give_object(kind, what, what.get());
+  bool give(const object_kind& kind, const std::shared_ptr<Object>& object) {
+    return give_object(kind, object, object.get());
   }
   /// Keeps what was given last, an object say: it is not collected while this is there.
   [[nodiscard]] value_ref keep_given() const;
   /// Nil, and the reason: something is not as it should be, and a script may live with that.
   void refuse(std::string_view why);
   /// The argument, a table, marked as an array.
-  void give_as_array(int which);
+  void give_as_array(int index);
 
   /// The script gets this error, at the place of its call, instead of what was given.
   void fail(std::string why) { failure_ = std::move(why); }
@@ -104,7 +104,7 @@ class call {
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
  private:
-  bool give_object(const object_kind& kind, std::shared_ptr<object> what, void* self);
+  bool give_object(const object_kind& kind, std::shared_ptr<object> object, void* self);
 
   machine& machine_;
   lua_State* state_;

@@ -98,14 +98,14 @@ std::vector<token> all_of(std::string_view text) {
 }
 
 // `name:LINE: what` as Lua says it.
-finding read_complaint(std::string_view said, std::string_view name) {
+finding read_complaint(std::string_view text, std::string_view name) {
   finding found;
-  if (said.starts_with(name)) said.remove_prefix(name.size());
-  if (said.starts_with(':')) said.remove_prefix(1);
-  const auto [end, trouble] = std::from_chars(said.data(), said.data() + said.size(), found.line);
-  if (trouble == std::errc()) said.remove_prefix(static_cast<std::size_t>(end - said.data()));
-  if (said.starts_with(": ")) said.remove_prefix(2);
-  found.what = said;
+  if (text.starts_with(name)) text.remove_prefix(name.size());
+  if (text.starts_with(':')) text.remove_prefix(1);
+  const auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), found.line);
+  if (trouble == std::errc()) text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (text.starts_with(": ")) text.remove_prefix(2);
+  found.what = text;
   return found;
 }
 
@@ -137,7 +137,7 @@ bool is_own(const std::vector<token>& all, std::string_view name) {
 }
 
 void check_table(const std::vector<token>& all, const known_table& table,
-                 std::vector<finding>& found) {
+                 std::vector<finding>& tokens) {
   if (is_own(all, table.name)) return;
   for (std::size_t at = 0; at + 2 < all.size(); ++at) {
     if (all[at].text != table.name || all[at + 1].text != "." || !all[at + 2].is_name) continue;
@@ -151,12 +151,12 @@ void check_table(const std::vector<token>& all, const known_table& table,
       path += "." + std::string(all[at + 4].text);
       if (is_in(table.members, path)) continue;
     }
-    found.push_back({all[at + 2].line, fmt::format("there is no {}.{}", table.name, path)});
+    tokens.push_back({all[at + 2].line, fmt::format("there is no {}.{}", table.name, path)});
   }
 }
 
 void check_callbacks(const std::vector<token>& all, const known_names& known,
-                     std::vector<finding>& found) {
+                     std::vector<finding>& tokens) {
   for (std::size_t at = 0; at + 1 < all.size(); ++at) {
     const auto& [text, line, is_name] = all[at];
     if (!is_name || !text.starts_with("on_") || is_in(known.callbacks, text)) continue;
@@ -165,7 +165,7 @@ void check_callbacks(const std::vector<token>& all, const known_names& known,
     const bool is_function = before == "function" && !is_local && all[at + 1].text == "(";
     const bool is_set = all[at + 1].text == "=" && all[at + 2].text != "=" && before != "." &&
                         before != "local" && before != "," && before != "{" && before != ";";
-    if (is_function || is_set) found.push_back({line, fmt::format("'{}' is never called", text)});
+    if (is_function || is_set) tokens.push_back({line, fmt::format("'{}' is never called", text)});
   }
 }
 

@@ -14,14 +14,14 @@ inline constexpr int most_depth = 64;
 inline constexpr std::size_t most_values = 1U << 20U;
 
 /// Makes the tables that mark arrays; once for each machine, before the rest.
-void prepare_conversion(lua_State* in);
+void prepare_conversion(lua_State* state);
 /// Pushes the value. Room on the stack is made. Raises an error of the script when memory runs out.
-void push_json(lua_State* to, const nlohmann::json& value);
+void push_json(lua_State* state, const nlohmann::json& value);
 /// The value at `index` of the stack. Errors (in words): what it holds that JSON has not.
-[[nodiscard]] bool read_json(lua_State* from, int index, nlohmann::json& into, std::string& why);
+[[nodiscard]] bool read_json(lua_State* state, int index, nlohmann::json& value, std::string& why);
 /// Marks the table on top of the stack as an array, though it be empty.
-void mark_array(lua_State* in);
+void mark_array(lua_State* state);
 /// Pushes what stands for JSON's null within tables.
-void push_null(lua_State* to);
+void push_null(lua_State* state);
 
 }  // namespace strata::script

@@ -82,11 +82,11 @@ void run_guarded(call& call, Work work) {
 
 }  // namespace
 
-bool machine::check_arguments(lua_State* state, const bound_function& of) {
+bool machine::check_arguments(lua_State* state, const bound_function& function) {
   const int given = lua_gettop(state);
   bool is_much = false;
   int at = 0;
-  for (const auto& each : of.parameters) {
+  for (const auto& each : function.parameters) {
     ++at;
     if (each.name == "...") return is_much;
     if (at <= given && fits(state, at, each.kind)) {
@@ -95,12 +95,13 @@ bool machine::check_arguments(lua_State* state, const bound_function& of) {
     }
     if (each.is_optional && lua_isnoneornil(state, at)) continue;
     const auto said = fmt::format(
-        "{}: argument {} ({}) is {}, it must be {}", of.shown_name, at, each.name,
+        "{}: argument {} ({}) is {}, it must be {}", function.shown_name, at, each.name,
         at > given ? "missing" : lua_typename(state, lua_type(state, at)), described(each.kind));
     luaL_error(state, "%s", said.c_str());
   }
   if (given > at) {
-    luaL_error(state, "%s: %d arguments are given, it takes %d", of.shown_name.c_str(), given, at);
+    luaL_error(state, "%s: %d arguments are given, it takes %d", function.shown_name.c_str(), given,
+               at);
   }
   return is_much;
 }
@@ -110,23 +111,23 @@ int machine::dispatch(lua_State* state) {
   return invoke(state, to, to.host);
 }
 
-int machine::invoke(lua_State* state, const bound_function& to, void* host) {
+int machine::invoke(lua_State* state, const bound_function& function, void* host) {
   auto& here = machine::of(state);
   here.check_stack(state);
-  if (const auto word = missing_right(here.settings_, to.row->needs); !word.empty()) {
+  if (const auto word = missing_right(here.settings_, function.row->needs); !word.empty()) {
     return luaL_error(state, "%s: the script lacks the right to it: run it with --lua-allow %s",
-                      to.shown_name.c_str(), std::string(word).c_str());
+                      function.shown_name.c_str(), std::string(word).c_str());
   }
-  if (check_arguments(state, to)) here.expect_much();
-  call with(here, state, to.row->name, to.parameters);
-  if (to.row->run != nullptr) {
-    run_guarded(with, [&] { to.row->run(host, with); });
+  if (check_arguments(state, function)) here.expect_much();
+  call with(here, state, function.row->name, function.parameters);
+  if (function.row->run != nullptr) {
+    run_guarded(with, [&] { function.row->run(host, with); });
   } else {
     if (here.waiting_ >= here.settings_.most_waiting) {
-      return luaL_error(state, "%s: %d handlers wait already", to.shown_name.c_str(),
+      return luaL_error(state, "%s: %d handlers wait already", function.shown_name.c_str(),
                         static_cast<int>(here.waiting_));
     }
-    run_guarded(with, [&] { here.pending_ = to.row->wait(host, with); });
+    run_guarded(with, [&] { here.pending_ = function.row->wait(host, with); });
     here.is_pending_ = true;
     if (with.failure().empty() && with.given() > 0)
       here.promised_ = luaL_ref(state, LUA_REGISTRYINDEX);
@@ -135,9 +136,9 @@ int machine::invoke(lua_State* state, const bound_function& to, void* host) {
     here.is_pending_ = false;
     here.pending_ = {};
     here.forget(std::exchange(here.promised_, 0));
-    return luaL_error(state, "%s: %s", to.shown_name.c_str(), with.failure().c_str());
+    return luaL_error(state, "%s: %s", function.shown_name.c_str(), with.failure().c_str());
   }
-  if (to.row->run != nullptr) return with.given();
+  if (function.row->run != nullptr) return with.given();
   lua_settop(state, 0);
   lua_pushlightuserdata(state, await_mark());
   return lua_yield(state, 1);

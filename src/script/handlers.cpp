@@ -13,17 +13,19 @@ namespace {
 
 constexpr std::size_t most_idle = 64;
 
-void push(lua_State* to, const argument& value) {
+void push(lua_State* state, const argument& value) {
   struct pusher {
-    lua_State* to;
-    void operator()(std::monostate) const { lua_pushnil(to); }
-    void operator()(bool truth) const { lua_pushboolean(to, truth ? 1 : 0); }
-    void operator()(double number) const { lua_pushnumber(to, number); }
-    void operator()(std::string_view text) const { lua_pushlstring(to, text.data(), text.size()); }
-    void operator()(const nlohmann::json* tree) const { push_json(to, *tree); }
-    void operator()(lazy_table* table) const { machine::of(to).push_lazy(to, *table); }
+    lua_State* state;
+    void operator()(std::monostate) const { lua_pushnil(state); }
+    void operator()(bool truth) const { lua_pushboolean(state, truth ? 1 : 0); }
+    void operator()(double number) const { lua_pushnumber(state, number); }
+    void operator()(std::string_view text) const {
+      lua_pushlstring(state, text.data(), text.size());
+    }
+    void operator()(const nlohmann::json* tree) const { push_json(state, *tree); }
+    void operator()(lazy_table* table) const { machine::of(state).push_lazy(state, *table); }
   };
-  std::visit(pusher{to}, value);
+  std::visit(pusher{state}, value);
 }
 
 /// Of a traceback: the lines of what calls the script are no part of it.
@@ -36,39 +38,39 @@ void remove_own_frames(std::string& traceback) {
 
 }  // namespace
 
-bool finished::is_nothing(int which) const { return which >= values_ || lua_isnil(by_, which + 1); }
+bool finished::is_nothing(int index) const { return index >= values_ || lua_isnil(by_, index + 1); }
 
 bool finished::is_false() const {
   return values_ > 0 && lua_isboolean(by_, 1) && lua_toboolean(by_, 1) == 0;
 }
 
-bool finished::is_text(int which) const {
-  return which < values_ && lua_isstring(by_, which + 1) != 0;
+bool finished::is_text(int index) const {
+  return index < values_ && lua_isstring(by_, index + 1) != 0;
 }
 
-std::string_view finished::text(int which) const {
-  if (!is_text(which)) return {};
+std::string_view finished::text(int index) const {
+  if (!is_text(index)) return {};
   std::size_t size = 0;
-  const char* const text = lua_tolstring(by_, which + 1, &size);
+  const char* const text = lua_tolstring(by_, index + 1, &size);
   return {text, size};
 }
 
-result<nlohmann::json> finished::structure(int which, const char* without) const {
-  if (which >= values_) return nlohmann::json();
+result<nlohmann::json> finished::structure(int index, const char* without) const {
+  if (index >= values_) return nlohmann::json();
   nlohmann::json value;
   std::string why;
-  const bool is_less = without != nullptr && lua_istable(by_, which + 1);
+  const bool is_less = without != nullptr && lua_istable(by_, index + 1);
   if (is_less) {  // for as long as it is read: the script may give the same table again
     luaL_checkstack(by_, 4, "to read a table");
     lua_pushstring(by_, without);
     lua_pushvalue(by_, -1);
-    lua_rawget(by_, which + 1);
+    lua_rawget(by_, index + 1);
     lua_pushvalue(by_, -2);
     lua_pushnil(by_);
-    lua_rawset(by_, which + 1);
+    lua_rawset(by_, index + 1);
   }
-  const bool is_read = read_json(by_, which + 1, value, why);
-  if (is_less) lua_rawset(by_, which + 1);
+  const bool is_read = read_json(by_, index + 1, value, why);
+  if (is_less) lua_rawset(by_, index + 1);
   if (is_read) return value;
   return failure(errc::invalid_argument, "take what the script gives", std::move(why),
                  "give texts, numbers, truth values and tables of them");
@@ -110,25 +112,25 @@ void machine::release(activity& one, bool is_usable) {
   std::erase_if(activities_, [&one](const auto& each) { return each.get() == &one; });
 }
 
-bool machine::start(std::size_t callback, std::span<const argument> with, waiter* tell) {
-  return start_referred(callbacks_[callback], callback, with, tell);
+bool machine::start(std::size_t callback, std::span<const argument> arguments, waiter* tell) {
+  return start_referred(callbacks_[callback], callback, arguments, tell);
 }
 
-bool machine::start(const value_ref& function, std::span<const argument> with, waiter* tell) {
-  return start_referred(function.reference(), stretch::no_callback, with, tell);
+bool machine::start(const value_ref& function, std::span<const argument> arguments, waiter* tell) {
+  return start_referred(function.reference(), stretch::no_callback, arguments, tell);
 }
 
-bool machine::start_referred(int reference, std::size_t callback, std::span<const argument> with,
-                             waiter* tell) {
+bool machine::start_referred(int reference, std::size_t callback,
+                             std::span<const argument> arguments, waiter* tell) {
   auto& one = take_activity(tell);
   one.callback = callback;
   lua_rawgeti(one.thread, LUA_REGISTRYINDEX, reference);
-  return begin(one, with);
+  return begin(one, arguments);
 }
 
-bool machine::start(series& of) {
-  auto& one = take_activity(&of);
-  one.steps = &of;
+bool machine::start(series& series) {
+  auto& one = take_activity(&series);
+  one.steps = &series;
   one.has_begun = true;  // who gives the steps counts them
   lua_rawgeti(one.thread, LUA_REGISTRYINDEX, runs_series_);
   return begin(one, {});
@@ -159,10 +161,10 @@ void machine::turn_to(std::size_t callback) {
   observer_.on_run({.callback = before, .took = now - std::exchange(stretch_began_, now)});
 }
 
-bool machine::begin(activity& one, std::span<const argument> with) {
+bool machine::begin(activity& one, std::span<const argument> arguments) {
   tidy();
-  for (const auto& each : with) push(one.thread, each);
-  return resume(one, static_cast<int>(with.size()));
+  for (const auto& each : arguments) push(one.thread, each);
+  return resume(one, static_cast<int>(arguments.size()));
 }
 
 // Says whether the handler has ended.

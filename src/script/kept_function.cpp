@@ -4,8 +4,9 @@
 
 namespace strata::script {
 
-kept_function::kept_function(machine& in, int reference) : in_(&in), reference_(reference) {
-  in.kept_.insert(this);
+kept_function::kept_function(machine& machine, int reference)
+    : in_(&machine), reference_(reference) {
+  machine.kept_.insert(this);
 }
 
 kept_function::~kept_function() {
@@ -14,20 +15,20 @@ kept_function::~kept_function() {
   luaL_unref(in_->state_, LUA_REGISTRYINDEX, reference_);
 }
 
-bool kept_function::start(std::span<const argument> with, waiter* tell) {
-  return in_->start_referred(reference_, stretch::no_callback, with, tell);
+bool kept_function::start(std::span<const argument> arguments, waiter* tell) {
+  return in_->start_referred(reference_, stretch::no_callback, arguments, tell);
 }
 
 namespace {
 
 // Takes the value on top.
-std::unique_ptr<kept_function> keep(lua_State* from) {
-  if (!lua_isfunction(from, -1)) {
-    lua_pop(from, 1);
+std::unique_ptr<kept_function> keep(lua_State* state) {
+  if (!lua_isfunction(state, -1)) {
+    lua_pop(state, 1);
     return nullptr;
   }
-  auto& home = machine::of(from);
-  return std::make_unique<kept_function>(home, luaL_ref(from, LUA_REGISTRYINDEX));
+  auto& home = machine::of(state);
+  return std::make_unique<kept_function>(home, luaL_ref(state, LUA_REGISTRYINDEX));
 }
 
 }  // namespace

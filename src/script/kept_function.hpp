@@ -9,7 +9,7 @@ namespace strata::script {
 
 class kept_function {
  public:
-  kept_function(machine& in, int reference);
+  kept_function(machine& machine, int reference);
   kept_function(const kept_function&) = delete;
   kept_function& operator=(const kept_function&) = delete;
   ~kept_function();
@@ -17,7 +17,7 @@ class kept_function {
   /// Its machine has gone, and it with that.
   [[nodiscard]] bool is_gone() const { return in_ == nullptr; }
   /// As `machine::start`. It is not gone.
-  bool start(std::span<const argument> with, waiter* tell);
+  bool start(std::span<const argument> arguments, waiter* tell);
 
  private:
   friend class machine;

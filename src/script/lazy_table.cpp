@@ -50,20 +50,20 @@ void machine::make_lazily() {
   lazily_ = luaL_ref(state_, LUA_REGISTRYINDEX);
 }
 
-void machine::push_lazy(lua_State* to, lazy_table& what) {
-  if (what.in_ == this) {
-    lua_rawgeti(to, LUA_REGISTRYINDEX, what.table_);
+void machine::push_lazy(lua_State* state, lazy_table& table) {
+  if (table.in_ == this) {
+    lua_rawgeti(state, LUA_REGISTRYINDEX, table.table_);
     return;
   }
-  if (what.in_ != nullptr) what.in_->forget(what);
-  what.in_ = this;
-  lua_createtable(to, 0, 4);
-  what.key_ = lua_topointer(to, -1);
-  lazy_tables_.emplace(what.key_, &what);
-  lua_rawgeti(to, LUA_REGISTRYINDEX, lazily_);
-  lua_setmetatable(to, -2);
-  lua_pushvalue(to, -1);
-  what.table_ = luaL_ref(to, LUA_REGISTRYINDEX);
+  if (table.in_ != nullptr) table.in_->forget(table);
+  table.in_ = this;
+  lua_createtable(state, 0, 4);
+  table.key_ = lua_topointer(state, -1);
+  lazy_tables_.emplace(table.key_, &table);
+  lua_rawgeti(state, LUA_REGISTRYINDEX, lazily_);
+  lua_setmetatable(state, -2);
+  lua_pushvalue(state, -1);
+  table.table_ = luaL_ref(state, LUA_REGISTRYINDEX);
 }
 
 void machine::forget(lazy_table& gone) {

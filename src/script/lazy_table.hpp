@@ -17,7 +17,7 @@ class machine;
 /// A table of texts that a script is given.
 class text_table {
  public:
-  explicit text_table(lua_State* to) : to_(to) {}
+  explicit text_table(lua_State* state) : to_(state) {}
   /// To be called first, once, with how many there are.
   void begin(std::size_t count);
   void add(std::string_view name, std::string_view value);

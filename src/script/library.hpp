@@ -48,10 +48,10 @@ struct function_row {
   std::string_view returns;     ///< their types, as editors take them; empty: nothing
   std::string_view help;        ///< one line, lower case, no full stop
   /// Answers at once.
-  void (*run)(void* host, call& with) = nullptr;
+  void (*run)(void* host, call& call) = nullptr;
   /// The script's handler waits for the answer, and nothing else does. The arguments are read
   /// before this returns: they are gone when the task runs.
-  loop::task<answers> (*wait)(void* host, call& with) = nullptr;
+  loop::task<answers> (*wait)(void* host, call& call) = nullptr;
   right needs = right::none;
 };
 
@@ -87,8 +87,8 @@ struct method_host<Result (Host::*)(call&) const> {
 
 /// A member function of the host, for a row's `run` or `wait`.
 template <auto Method>
-constexpr auto method = [](void* host, call& with) {
-  return (static_cast<detail::method_host<decltype(Method)>::type*>(host)->*Method)(with);
+constexpr auto method = [](void* host, call& call) {
+  return (static_cast<detail::method_host<decltype(Method)>::type*>(host)->*Method)(call);
 };
 
 }  // namespace strata::script

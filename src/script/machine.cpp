@@ -58,12 +58,12 @@ int open_protected(lua_State* state) {
 
 }  // namespace
 
-machine::machine(loop::loop& on, const settings& how, observer& watched_by)
-    : loop_(on), settings_(how), observer_(watched_by) {}
+machine::machine(loop::loop& loop, const settings& settings, observer& watched_by)
+    : loop_(loop), settings_(settings), observer_(watched_by) {}
 
-result<std::unique_ptr<machine>> machine::make(loop::loop& on, const settings& how,
+result<std::unique_ptr<machine>> machine::make(loop::loop& loop, const settings& settings,
                                                observer& watched_by) {
-  std::unique_ptr<machine> made(new machine(on, how, watched_by));
+  std::unique_ptr<machine> made(new machine(loop, settings, watched_by));
   if (auto ready = made->set_up(); !ready) return std::unexpected(ready.error());
   return made;
 }
@@ -258,9 +258,9 @@ result<void> machine::run_chunk(activity& one) {
     bool has_failed = false;
 
    private:
-    void on_end(const finished& with) override {
+    void on_end(const finished& outcome) override {
       has_ended = true;
-      has_failed = with.has_failed();
+      has_failed = outcome.has_failed();
     }
   };
   const auto operation = "load the script '" + file_ + "'";

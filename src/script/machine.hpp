@@ -67,20 +67,20 @@ using argument = std::variant<std::monostate, bool, double, std::string_view, co
 /// What a handler has come to. It lives as long as the call that tells of it.
 class finished {
  public:
-  finished(lua_State* by, int values, std::string_view trouble = {})
-      : by_(by), values_(values), trouble_(trouble) {}
+  finished(lua_State* state, int values, std::string_view trouble = {})
+      : by_(state), values_(values), trouble_(trouble) {}
 
   /// It ended by an error, which has been told.
   [[nodiscard]] bool has_failed() const { return values_ < 0; }
   /// Then: the error, with the lines that led to it; empty where its machine went.
   [[nodiscard]] std::string_view trouble() const { return trouble_; }
   /// It has given nothing, or nil.
-  [[nodiscard]] bool is_nothing(int which = 0) const;
+  [[nodiscard]] bool is_nothing(int index = 0) const;
   [[nodiscard]] bool is_false() const;
-  [[nodiscard]] bool is_text(int which = 0) const;
-  [[nodiscard]] std::string_view text(int which = 0) const;
+  [[nodiscard]] bool is_text(int index = 0) const;
+  [[nodiscard]] std::string_view text(int index = 0) const;
   /// Errors: it is nothing that JSON has. `without`: a table's field that is left out.
-  [[nodiscard]] result<nlohmann::json> structure(int which = 0,
+  [[nodiscard]] result<nlohmann::json> structure(int index = 0,
                                                  const char* without = nullptr) const;
   /// A function that it has given. Null: it has given something else.
   [[nodiscard]] std::unique_ptr<kept_function> function() const;
@@ -104,7 +104,7 @@ class waiter {
   virtual ~waiter();
 
  protected:
-  virtual void on_end(const finished& with) = 0;
+  virtual void on_end(const finished& outcome) = 0;
 
  private:
   friend class machine;
@@ -144,7 +144,7 @@ class series : public waiter {
 class observer {
  public:
   /// An error of the script, with the lines that led to it.
-  virtual void on_error(const std::string& what) = 0;
+  virtual void on_error(const std::string& text) = 0;
   /// What the script prints.
   virtual void on_print(const std::string& line) = 0;
   /// A handler ran, until it ended or waited.
@@ -157,7 +157,7 @@ class observer {
 class machine {
  public:
   /// `watched_by` outlives it. Errors: limit_exceeded where there is too little memory for it.
-  static result<std::unique_ptr<machine>> make(loop::loop& on, const settings& how,
+  static result<std::unique_ptr<machine>> make(loop::loop& loop, const settings& settings,
                                                observer& watched_by);
   machine(const machine&) = delete;
   machine& operator=(const machine&) = delete;
@@ -185,9 +185,10 @@ class machine {
   /// The script has this callback.
   [[nodiscard]] bool has(std::size_t callback) const { return callbacks_[callback] != 0; }
   /// Starts a handler. True: it has ended, and `tell` has heard of it. False: it waits.
-  bool start(std::size_t callback, std::span<const argument> with, waiter* tell = nullptr);
-  bool start(const value_ref& function, std::span<const argument> with, waiter* tell = nullptr);
-  bool start(series& of);
+  bool start(std::size_t callback, std::span<const argument> arguments, waiter* tell = nullptr);
+  bool start(const value_ref& function, std::span<const argument> arguments,
+             waiter* tell = nullptr);
+  bool start(series& series);
   /// The function that lines of Lua give, which belong to the program and end without waiting.
   [[nodiscard]] value_ref make_function(std::string_view lines, const char* name);
   /// A number that the script has set as a global.
@@ -225,11 +226,11 @@ class machine {
   [[nodiscard]] observer& watched_by() const { return observer_; }
   /// What `require` loads. Errors: where it was looked for; of the file.
   [[nodiscard]] result<module_source> find_module(std::string_view name) const;
-  void push_lazy(lua_State* to, lazy_table& what);
+  void push_lazy(lua_State* state, lazy_table& table);
   void make_lazily();
   void forget(lazy_table& gone);
   [[nodiscard]] bool has_room_for_object();
-  void push_object(lua_State* to, const object_kind& kind, std::shared_ptr<object> what,
+  void push_object(lua_State* state, const object_kind& kind, std::shared_ptr<object> object,
                    void* self);
 
  private:
@@ -237,7 +238,7 @@ class machine {
   struct bound_function;
   class script_timer;
 
-  machine(loop::loop& on, const settings& how, observer& watched_by);
+  machine(loop::loop& loop, const settings& settings, observer& watched_by);
   result<void> set_up();
   [[nodiscard]] std::vector<std::string> module_folders() const;
   static void* allocate(void* self, void* block, std::size_t old_size, std::size_t new_size);
@@ -246,18 +247,18 @@ class machine {
   static int collect_object(lua_State* state);
   static int read_lazily(lua_State* state);
   static int take_step(lua_State* state);
-  static int invoke(lua_State* state, const bound_function& of, void* host);
+  static int invoke(lua_State* state, const bound_function& function, void* host);
   /// Says whether they are so large that the function may take long.
-  static bool check_arguments(lua_State* state, const bound_function& of);
+  static bool check_arguments(lua_State* state, const bound_function& function);
   activity& take_activity(waiter* tell);
-  bool start_referred(int reference, std::size_t callback, std::span<const argument> with,
+  bool start_referred(int reference, std::size_t callback, std::span<const argument> arguments,
                       waiter* tell);
   void turn_to(std::size_t callback);
   void count_memory(std::size_t before, std::size_t now);
   bool begin_timing(std::chrono::steady_clock::time_point now);
   void look_again(int instructions);
   [[nodiscard]] int instructions_to_look() const;
-  bool begin(activity& one, std::span<const argument> with);
+  bool begin(activity& one, std::span<const argument> arguments);
   bool resume(activity& one, int arguments);
   void end(activity& one, int status);
   static void end_early(activity& one);

@@ -30,9 +30,13 @@ struct machine::bound_function {
 
 class machine::script_timer final : public loop::timer {
  public:
-  script_timer(machine& of, std::uint64_t id, loop::duration interval, bool repeats,
+  script_timer(machine& machine, std::uint64_t id, loop::duration interval, bool repeats,
                value_ref function)
-      : of_(of), id_(id), interval_(interval), repeats_(repeats), function_(std::move(function)) {}
+      : of_(machine),
+        id_(id),
+        interval_(interval),
+        repeats_(repeats),
+        function_(std::move(function)) {}
 
  private:
   void on_timer() override {

@@ -21,14 +21,14 @@ constexpr std::size_t on_message = 1;
 // A number that is kept outside.
 class box final : public object {
  public:
-  explicit box(loop::loop& on) : changed_(on) { ++alive; }
+  explicit box(loop::loop& loop) : changed_(loop) { ++alive; }
   ~box() override { --alive; }
   void close() override {
     is_closed_ = true;
     changed_.notify();
   }
-  void put(call& with) { value_ = with.number(0); }
-  void take(call& with) { with.give(value_); }
+  void put(call& call) { value_ = call.number(0); }
+  void take(call& call) { call.give(value_); }
   loop::task<answers> end(call& /*with*/) {
     return await_end(std::static_pointer_cast<box>(shared_from_this()));
   }
@@ -65,8 +65,8 @@ class counted_fields final : public lazy_table {
 
 class script_test : public testing::Test, public observer {
  protected:
-  void host(const std::string& text, const settings& how = {}) {
-    auto made = machine::make(loop_, how, *this);
+  void host(const std::string& text, const settings& settings = {}) {
+    auto made = machine::make(loop_, settings, *this);
     ASSERT_TRUE(made) << describe(made.error());
     machine_ = std::move(*made);
     machine_->add({"host", functions, ""}, this);
@@ -75,14 +75,14 @@ class script_test : public testing::Test, public observer {
     if (!loaded) refusal_ = describe(loaded.error());
   }
   // What the body of on_start gives, as text.
-  std::string run(const std::string& body, const settings& how = {}) {
-    host("function on_start()\n" + body + "\nend", how);
+  std::string run(const std::string& body, const settings& settings = {}) {
+    host("function on_start()\n" + body + "\nend", settings);
     if (!refusal_.empty()) return refusal_;
     return start();
   }
-  std::string start(std::size_t callback = on_start, std::vector<argument> with = {}) {
+  std::string start(std::size_t callback = on_start, std::vector<argument> arguments = {}) {
     std::optional<std::string> given;
-    loop_.spawn(ask_it(given, callback, std::move(with)));
+    loop_.spawn(ask_it(given, callback, std::move(arguments)));
     world_.run_until([&] { return given.has_value(); }, 10s);
     return given.value_or("(no end)");
   }
@@ -98,29 +98,29 @@ class script_test : public testing::Test, public observer {
   int weighed_ = 0;
 
   loop::task<> ask_it(std::optional<std::string>& given, std::size_t callback,
-                      std::vector<argument> with) {
-    given = co_await ask(*machine_, callback, std::move(with), [](const finished& by) {
-      if (by.has_failed()) return std::string("(failed)");
-      const auto value = by.structure();
+                      std::vector<argument> text) {
+    given = co_await ask(*machine_, callback, std::move(text), [](const finished& outcome) {
+      if (outcome.has_failed()) return std::string("(failed)");
+      const auto value = outcome.structure();
       if (!value) return describe(value.error());
       return value->is_string() ? value->get<std::string>() : value->dump();
     });
   }
 
  private:
-  void on_error(const std::string& what) override { errors_.push_back(what); }
+  void on_error(const std::string& text) override { errors_.push_back(text); }
   void on_print(const std::string& line) override { printed_.push_back(line); }
   void on_run(const stretch&) override {}
 
-  void add(call& with) { with.give(with.number(0) + with.number(1)); }
+  void add(call& call) { call.give(call.number(0) + call.number(1)); }
   void weigh(call& /*with*/) { ++weighed_; }
-  void later(call& with) {
-    with.give(machine_->arm(loop::from_seconds(with.number(0)), false, with.function(1)));
+  void later(call& call) {
+    call.give(machine_->arm(loop::from_seconds(call.number(0)), false, call.function(1)));
   }
-  void make_box(call& with) { with.give(box_kind, std::make_shared<box>(loop_)); }
-  loop::task<answers> fetch_box(call& with) {
-    const double seconds = with.number(0);
-    if (!with.give(box_kind, std::make_shared<box>(loop_))) return {};
+  void make_box(call& call) { call.give(box_kind, std::make_shared<box>(loop_)); }
+  loop::task<answers> fetch_box(call& call) {
+    const double seconds = call.number(0);
+    if (!call.give(box_kind, std::make_shared<box>(loop_))) return {};
     return seconds < 0 ? refuse_it() : nothing_after(loop_, seconds);
   }
   static loop::task<answers> nothing_after(loop::loop& on, double seconds) {
@@ -128,7 +128,7 @@ class script_test : public testing::Test, public observer {
     co_return std::vector<nlohmann::json>{};
   }
   static loop::task<answers> refuse_it() { co_return failure(errc::conflict, "fetch it", "no"); }
-  loop::task<answers> sleep(call& with) { return sleep_for(loop_, with.number(0)); }
+  loop::task<answers> sleep(call& call) { return sleep_for(loop_, call.number(0)); }
   static loop::task<answers> sleep_for(loop::loop& on, double seconds) {
     co_await on.sleep(loop::from_seconds(seconds));
     co_return std::vector<nlohmann::json>{"slept"};

@@ -15,9 +15,9 @@ struct held_object {
 };
 
 // Leaves the metatable of the kind on the stack.
-void push_kind(lua_State* in, const object_kind& kind) {
-  lua_pushlightuserdata(in, const_cast<object_kind*>(&kind));
-  lua_rawget(in, LUA_REGISTRYINDEX);
+void push_kind(lua_State* state, const object_kind& kind) {
+  lua_pushlightuserdata(state, const_cast<object_kind*>(&kind));
+  lua_rawget(state, LUA_REGISTRYINDEX);
 }
 
 }  // namespace
@@ -75,14 +75,14 @@ bool machine::has_room_for_object() {
   return objects_.size() < settings_.most_objects;
 }
 
-void machine::push_object(lua_State* to, const object_kind& kind, std::shared_ptr<object> what,
+void machine::push_object(lua_State* state, const object_kind& kind, std::shared_ptr<object> object,
                           void* self) {
-  luaL_checkstack(to, 4, "to give an object");
-  auto* const place = lua_newuserdata(to, sizeof(held_object));
-  auto* const held = new (place) held_object{std::move(what), self};
+  luaL_checkstack(state, 4, "to give an object");
+  auto* const place = lua_newuserdata(state, sizeof(held_object));
+  auto* const held = new (place) held_object{std::move(object), self};
   objects_.insert(held->what.get());
-  push_kind(to, kind);
-  lua_setmetatable(to, -2);
+  push_kind(state, kind);
+  lua_setmetatable(state, -2);
 }
 
 void machine::forget(int promised) {

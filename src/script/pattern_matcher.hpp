@@ -30,30 +30,30 @@ class pattern_matcher {
   pattern_matcher(std::string_view subject, std::string_view pattern, std::function<void()> between)
       : subject_(subject), pattern_(pattern), between_(std::move(between)) {}
 
-  /// Matches the pattern from its byte `from` against the subject at `at`: where the match ends, or
-  /// `none`. Throws pattern_error.
-  std::size_t match(std::size_t at, std::size_t from = 0);
+  /// Matches the pattern from its byte `start` against the subject at `offset`: where the match
+  /// ends, or `none`. Throws pattern_error.
+  std::size_t match(std::size_t offset, std::size_t start = 0);
   [[nodiscard]] int captures() const { return captured_; }
-  [[nodiscard]] const capture& captured(int which) const {
-    return all_[static_cast<std::size_t>(which)];
+  [[nodiscard]] const capture& captured(int index) const {
+    return all_[static_cast<std::size_t>(index)];
   }
 
  private:
-  std::size_t run(std::size_t at, std::size_t in);
-  std::size_t run_single(std::size_t at, std::size_t in, std::size_t end, bool& goes_on,
+  std::size_t run(std::size_t offset, std::size_t in);
+  std::size_t run_single(std::size_t offset, std::size_t position, std::size_t end, bool& goes_on,
                          std::size_t& next_at, std::size_t& next_in);
-  std::size_t expand_most(std::size_t at, std::size_t in, std::size_t end);
-  std::size_t expand_least(std::size_t at, std::size_t in, std::size_t end);
-  std::size_t begin_capture(std::size_t at, std::size_t in, std::ptrdiff_t what);
-  std::size_t end_capture(std::size_t at, std::size_t in);
-  std::size_t balance(std::size_t at, std::size_t in);
-  std::size_t back_reference(std::size_t at, char which);
-  bool is_frontier(std::size_t at, std::size_t set, std::size_t end) const;
-  [[nodiscard]] std::size_t class_end(std::size_t in) const;
-  [[nodiscard]] bool fits(std::size_t at, std::size_t in, std::size_t end) const;
-  [[nodiscard]] bool in_set(unsigned char letter, std::size_t in, std::size_t end) const;
-  [[nodiscard]] char at_pattern(std::size_t in) const {
-    return in < pattern_.size() ? pattern_[in] : '\0';
+  std::size_t expand_most(std::size_t offset, std::size_t position, std::size_t end);
+  std::size_t expand_least(std::size_t offset, std::size_t position, std::size_t end);
+  std::size_t begin_capture(std::size_t offset, std::size_t position, std::ptrdiff_t what);
+  std::size_t end_capture(std::size_t offset, std::size_t position);
+  std::size_t balance(std::size_t offset, std::size_t position);
+  std::size_t back_reference(std::size_t offset, char character);
+  bool is_frontier(std::size_t offset, std::size_t set, std::size_t end) const;
+  [[nodiscard]] std::size_t class_end(std::size_t position) const;
+  [[nodiscard]] bool fits(std::size_t offset, std::size_t position, std::size_t end) const;
+  [[nodiscard]] bool in_set(unsigned char letter, std::size_t position, std::size_t end) const;
+  [[nodiscard]] char at_pattern(std::size_t position) const {
+    return position < pattern_.size() ? pattern_[position] : '\0';
   }
   void step();
 

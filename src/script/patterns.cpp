@@ -35,14 +35,14 @@ int guarded(lua_State* state, Work work) {
   return luaL_error(state, "%s", trouble.c_str());
 }
 
-void push_capture(lua_State* state, const pattern_matcher& by, int which, std::string_view subject,
-                  std::size_t begin, std::size_t end) {
-  if (which >= by.captures()) {
-    if (which != 0) throw pattern_error{"invalid capture index"};
+void push_capture(lua_State* state, const pattern_matcher& matcher, int index,
+                  std::string_view subject, std::size_t begin, std::size_t end) {
+  if (index >= matcher.captures()) {
+    if (index != 0) throw pattern_error{"invalid capture index"};
     lua_pushlstring(state, subject.data() + begin, end - begin);
     return;
   }
-  const auto& one = by.captured(which);
+  const auto& one = matcher.captured(index);
   if (one.size == pattern_matcher::open) throw pattern_error{"unfinished capture"};
   if (one.size == pattern_matcher::position) {
     lua_pushinteger(state, static_cast<lua_Integer>(one.begin) + 1);
@@ -52,12 +52,12 @@ void push_capture(lua_State* state, const pattern_matcher& by, int which, std::s
 }
 
 // The whole match where there are no captures and `is_whole`.
-int push_captures(lua_State* state, const pattern_matcher& by, bool is_whole,
+int push_captures(lua_State* state, const pattern_matcher& matcher, bool is_whole,
                   std::string_view subject, std::size_t begin, std::size_t end) {
-  const int count = by.captures() == 0 && is_whole ? 1 : by.captures();
+  const int count = matcher.captures() == 0 && is_whole ? 1 : matcher.captures();
   luaL_checkstack(state, count, "too many captures");
   for (int which = 0; which < count; ++which) {
-    push_capture(state, by, which, subject, begin, end);
+    push_capture(state, matcher, which, subject, begin, end);
   }
   return count;
 }
@@ -69,15 +69,15 @@ std::size_t first_place(lua_State* state, int index, std::size_t size) {
   return place <= 0 ? 0 : static_cast<std::size_t>(place - 1);
 }
 
-int find_plain(lua_State* state, std::string_view subject, std::string_view what,
-               std::size_t from) {
-  const void* const found =
-      what.empty() ? subject.data() + from
-                   : memmem(subject.data() + from, subject.size() - from, what.data(), what.size());
+int find_plain(lua_State* state, std::string_view subject, std::string_view text,
+               std::size_t start) {
+  const void* const found = text.empty() ? subject.data() + start
+                                         : memmem(subject.data() + start, subject.size() - start,
+                                                  text.data(), text.size());
   if (found == nullptr) return 0;
   const auto at = static_cast<const char*>(found) - subject.data();
   lua_pushinteger(state, at + 1);
-  lua_pushinteger(state, at + static_cast<std::ptrdiff_t>(what.size()));
+  lua_pushinteger(state, at + static_cast<std::ptrdiff_t>(text.size()));
   return 2;
 }
 
@@ -183,29 +183,29 @@ class replacing {
   }
 
  private:
-  void replace(std::size_t at, std::size_t end) {
+  void replace(std::size_t offset, std::size_t end) {
     if (kind_ == LUA_TSTRING || kind_ == LUA_TNUMBER) {
-      replace_by_text(at, end);
+      replace_by_text(offset, end);
     } else {
       machine::of(state_).check_stack(state_);
       if (kind_ == LUA_TTABLE) {
-        push_capture(state_, by_, 0, subject_, at, end);
+        push_capture(state_, by_, 0, subject_, offset, end);
         lua_gettable(state_, 3);
       } else {
         lua_pushvalue(state_, 3);
-        const int count = push_captures(state_, by_, true, subject_, at, end);
+        const int count = push_captures(state_, by_, true, subject_, offset, end);
         lua_call(state_, count, 1);
       }
-      take_value(at, end);
+      take_value(offset, end);
     }
     if (done_.size() > machine::of(state_).how().most_memory) {
       luaL_error(state_, "not enough memory");
     }
   }
 
-  void take_value(std::size_t at, std::size_t end) {
+  void take_value(std::size_t offset, std::size_t end) {
     if (lua_toboolean(state_, -1) == 0) {
-      done_ += subject_.substr(at, end - at);
+      done_ += subject_.substr(offset, end - offset);
     } else if (lua_isstring(state_, -1) != 0) {
       done_ += text_at(state_, -1);
     } else {
@@ -214,7 +214,7 @@ class replacing {
     lua_pop(state_, 1);
   }
 
-  void replace_by_text(std::size_t at, std::size_t end) {
+  void replace_by_text(std::size_t offset, std::size_t end) {
     for (std::size_t i = 0; i < text_.size(); ++i) {
       if (text_[i] != '%' || i + 1 == text_.size()) {
         done_ += text_[i];
@@ -224,9 +224,9 @@ class replacing {
       if (what < '0' || what > '9') {
         done_ += what;
       } else if (what == '0') {
-        done_ += subject_.substr(at, end - at);
+        done_ += subject_.substr(offset, end - offset);
       } else {
-        push_capture(state_, by_, what - '1', subject_, at, end);
+        push_capture(state_, by_, what - '1', subject_, offset, end);
         done_ += text_at(state_, -1);
         lua_pop(state_, 1);
       }
@@ -275,12 +275,12 @@ int repeat(lua_State* state) {
 
 }  // namespace
 
-void open_patterns(lua_State* in) {
+void open_patterns(lua_State* state) {
   static constexpr luaL_Reg functions[] = {{"find", find},          {"match", match},
                                            {"gmatch", all_matches}, {"gsub", replace},
                                            {"rep", repeat},         {nullptr, nullptr}};
-  luaL_register(in, "string", functions);
-  lua_pop(in, 1);
+  luaL_register(state, "string", functions);
+  lua_pop(state, 1);
 }
 
 }  // namespace strata::script

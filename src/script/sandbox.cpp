@@ -146,74 +146,74 @@ int find_module(lua_State* state) {
   return 2;
 }
 
-void open(lua_State* in, const char* name, lua_CFunction how) {
-  lua_pushcfunction(in, how);
-  lua_pushstring(in, name);
-  lua_call(in, 1, 0);
+void open(lua_State* state, const char* name, lua_CFunction function) {
+  lua_pushcfunction(state, function);
+  lua_pushstring(state, name);
+  lua_call(state, 1, 0);
 }
 
-void forget(lua_State* in, const char* table, std::initializer_list<const char*> names) {
-  lua_getglobal(in, table);
+void forget(lua_State* state, const char* table, std::initializer_list<const char*> names) {
+  lua_getglobal(state, table);
   for (const char* const name : names) {
-    lua_pushnil(in);
-    lua_setfield(in, -2, name);
+    lua_pushnil(state);
+    lua_setfield(state, -2, name);
   }
-  lua_pop(in, 1);
+  lua_pop(state, 1);
 }
 
-void open_safe(lua_State* in) {
-  open(in, "", luaopen_base);
-  open(in, LUA_TABLIBNAME, luaopen_table);
-  open(in, LUA_STRLIBNAME, luaopen_string);
-  open(in, LUA_MATHLIBNAME, luaopen_math);
-  open(in, LUA_OSLIBNAME, luaopen_os);
-  open(in, LUA_BITLIBNAME, luaopen_bit);
-  forget(in, LUA_OSLIBNAME,
+void open_safe(lua_State* state) {
+  open(state, "", luaopen_base);
+  open(state, LUA_TABLIBNAME, luaopen_table);
+  open(state, LUA_STRLIBNAME, luaopen_string);
+  open(state, LUA_MATHLIBNAME, luaopen_math);
+  open(state, LUA_OSLIBNAME, luaopen_os);
+  open(state, LUA_BITLIBNAME, luaopen_bit);
+  forget(state, LUA_OSLIBNAME,
          {"execute", "exit", "remove", "rename", "tmpname", "getenv", "setlocale"});
-  forget(in, LUA_STRLIBNAME, {"dump"});
-  forget(in, "_G", {"dofile", "loadfile", "newproxy", "gcinfo", "getfenv", "setfenv"});
+  forget(state, LUA_STRLIBNAME, {"dump"});
+  forget(state, "_G", {"dofile", "loadfile", "newproxy", "gcinfo", "getfenv", "setfenv"});
   // The texts' own table is all scripts' way to the functions of strings: it stays as it is.
-  lua_pushliteral(in, "");
-  lua_getmetatable(in, -1);
-  lua_pushboolean(in, 0);
-  lua_setfield(in, -2, "__metatable");
-  lua_pop(in, 2);
+  lua_pushliteral(state, "");
+  lua_getmetatable(state, -1);
+  lua_pushboolean(state, 0);
+  lua_setfield(state, -2, "__metatable");
+  lua_pop(state, 2);
 }
 
 // LuaJIT's numbers begin with the same in each process.
-void sow(lua_State* in) {
+void sow(lua_State* state) {
   unsigned seed = 0;
   if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) < 0) seed = 1;
-  lua_getglobal(in, "math");
-  lua_getfield(in, -1, "randomseed");
-  lua_pushnumber(in, seed);
-  lua_call(in, 1, 0);
-  lua_pop(in, 1);
+  lua_getglobal(state, "math");
+  lua_getfield(state, -1, "randomseed");
+  lua_pushnumber(state, seed);
+  lua_call(state, 1, 0);
+  lua_pop(state, 1);
 }
 
 }  // namespace
 
 void* await_mark() { return const_cast<char*>(&mark); }
 
-void open_libraries(lua_State* in, bool is_unsafe) {
+void open_libraries(lua_State* state, bool is_unsafe) {
   if (is_unsafe) {
-    luaL_openlibs(in);
+    luaL_openlibs(state);
   } else {
-    open_safe(in);
+    open_safe(state);
   }
-  open_patterns(in);
-  open_sorting(in);
-  sow(in);
-  if (luaL_loadbuffer(in, wrappers.data(), wrappers.size(), "=strata") != 0) lua_error(in);
-  lua_pushcfunction(in, check);
-  lua_pushcfunction(in, check_stack);
-  lua_pushcfunction(in, expect_much);
-  lua_pushcfunction(in, is_stopped);
-  lua_pushlightuserdata(in, await_mark());
-  lua_pushcfunction(in, find_module);
-  lua_pushcfunction(in, write);
-  lua_pushboolean(in, is_unsafe ? 1 : 0);
-  lua_call(in, 8, 0);
+  open_patterns(state);
+  open_sorting(state);
+  sow(state);
+  if (luaL_loadbuffer(state, wrappers.data(), wrappers.size(), "=strata") != 0) lua_error(state);
+  lua_pushcfunction(state, check);
+  lua_pushcfunction(state, check_stack);
+  lua_pushcfunction(state, expect_much);
+  lua_pushcfunction(state, is_stopped);
+  lua_pushlightuserdata(state, await_mark());
+  lua_pushcfunction(state, find_module);
+  lua_pushcfunction(state, write);
+  lua_pushboolean(state, is_unsafe ? 1 : 0);
+  lua_call(state, 8, 0);
 }
 
 }  // namespace strata::script

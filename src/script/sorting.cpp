@@ -80,10 +80,10 @@ int sort(lua_State* state) {
 
 }  // namespace
 
-void open_sorting(lua_State* in) {
+void open_sorting(lua_State* state) {
   static constexpr luaL_Reg functions[] = {{"sort", sort}, {nullptr, nullptr}};
-  luaL_register(in, "table", functions);
-  lua_pop(in, 1);
+  luaL_register(state, "table", functions);
+  lua_pop(state, 1);
 }
 
 }  // namespace strata::script

@@ -6,6 +6,6 @@ struct lua_State;
 namespace strata::script {
 
 /// Takes the place of Lua's own. Called protected.
-void open_sorting(lua_State* in);
+void open_sorting(lua_State* state);
 
 }  // namespace strata::script

@@ -1,10 +1,8 @@
 #include "serve/acceptor.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <climits>
 
+#include "loop/descriptor_reserve.hpp"
 #include "net/introduction.hpp"
 
 namespace strata::serve {
@@ -21,21 +19,10 @@ constexpr loop::duration usual_handshake_limit = 10s;
 // Anybody can make handshakes fail, and is not to fill the log.
 constexpr auto between_tellings = 10s;
 
-// The kernel gives the least number that is free: one from here on says that few are left.
-int first_kept_back() {
-  static const int first = [] {
-    constexpr rlim_t most = 64;
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
-    return static_cast<int>(limit.rlim_cur - std::min(most, limit.rlim_cur / 4));
-  }();
-  return first;
-}
-
 // Ends a connection at a point in time.
 class ending final : public loop::timer {
  public:
-  explicit ending(net::stream& of) : of_(of) {}
+  explicit ending(net::stream& stream) : of_(stream) {}
 
  private:
   void on_timer() override { of_.abort(); }
@@ -59,25 +46,20 @@ void acceptor::stop_listening() {
   listeners_.clear();
 }
 
-loop::task<> acceptor::accept_all(const entrance& at) {
+loop::task<> acceptor::accept_all(const entrance& entrance) {
   bool failing = false;
   for (;;) {
-    auto connection = co_await at.from->accept();
-    if (connection && !how_.is_for_operator && connection->fd() >= first_kept_back()) {
+    auto connection = co_await entrance.from->accept();
+    if (connection && !how_.is_for_operator && connection->fd() >= loop::first_kept_descriptor()) {
       how_.on_refused(loop_.remote_address(*connection), "no descriptors are left for clients");
-      how_.on_trouble(error{.code = errc::limit_exceeded,
-                            .operation = "accept more connections",
-                            .reason = "the last descriptors are kept for the operator",
-                            .remedy = "raise the limit of open files (ulimit -n, LimitNOFILE= of a "
-                                      "systemd unit), or set --max-connections",
-                            .offset = {}},
+      how_.on_trouble(loop::no_descriptor_left("accept more connections"),
                       !std::exchange(failing, true));
       continue;
     }
     if (connection) {
       failing = false;
-      if (how_.admits && !how_.admits(*connection, at.door)) continue;
-      receive(at, net::stream::over(loop_, std::move(*connection)));
+      if (how_.admits && !how_.admits(*connection, entrance.door)) continue;
+      receive(entrance, net::stream::over(loop_, std::move(*connection)));
       continue;
     }
     // No descriptor or memory is left: those who wait stay in the kernel's queue meanwhile.
@@ -86,22 +68,22 @@ loop::task<> acceptor::accept_all(const entrance& at) {
   }
 }
 
-void acceptor::receive(const entrance& at, std::unique_ptr<net::stream> arrived) {
+void acceptor::receive(const entrance& entrance, std::unique_ptr<net::stream> arrived) {
   const bool is_introduced = how_.introduces && how_.introduces(*arrived);
   if (!is_introduced && how_.objection) {
     auto words = how_.objection(*arrived);
-    if (!words.empty()) return turn_away(std::move(arrived), words, at.secure ? "" : words);
+    if (!words.empty()) return turn_away(std::move(arrived), words, entrance.secure ? "" : words);
   }
   if (auto place = how_.connections.enter(how_.most())) {
-    if (at.secure || is_introduced) {
-      serving_.spawn(
-          begin_with(std::move(arrived), std::move(place), {at.door, is_introduced, at.secure}));
+    if (entrance.secure || is_introduced) {
+      serving_.spawn(begin_with(std::move(arrived), std::move(place),
+                                {entrance.door, is_introduced, entrance.secure}));
     } else {
-      serving_.spawn(how_.serve(std::move(arrived), std::move(place), at.door));
+      serving_.spawn(how_.serve(std::move(arrived), std::move(place), entrance.door));
     }
     return;
   }
-  turn_away(std::move(arrived), "", at.secure ? "" : how_.refusal);
+  turn_away(std::move(arrived), "", entrance.secure ? "" : how_.refusal);
 }
 
 // Of TLS, no word is understood before the handshake: there are none then.
@@ -129,10 +111,10 @@ loop::task<> acceptor::begin_with(std::unique_ptr<net::stream> arrived,
   co_await served;
 }
 
-loop::task<bool> acceptor::hear_introduction(net::stream& on) {
-  (void)on.peer();  // while it is connected
-  auto heard = co_await net::await_introduction(on, handshake_limit());
-  if (!heard) tell_failed(on, std::move(heard.error()));
+loop::task<bool> acceptor::hear_introduction(net::stream& stream) {
+  (void)stream.peer();  // while it is connected
+  auto heard = co_await net::await_introduction(stream, handshake_limit());
+  if (!heard) tell_failed(stream, std::move(heard.error()));
   co_return heard.has_value();
 }
 
@@ -141,27 +123,27 @@ loop::time_point acceptor::handshake_limit() const {
   return longest == loop::duration::zero() ? loop::time_point::max() : loop_.now() + longest;
 }
 
-loop::task<bool> acceptor::start_tls(net::stream& on,
-                                     std::shared_ptr<const net::tls_context> with) {
-  (void)on.peer();  // while it is connected
+loop::task<bool> acceptor::start_tls(net::stream& stream,
+                                     std::shared_ptr<const net::tls_context> context) {
+  (void)stream.peer();  // while it is connected
   result<void> agreed = failure(errc::conflict, "agree on TLS", "there is no certificate");
-  if (with) agreed = co_await on.start_tls(std::move(with), {}, handshake_limit());
+  if (context) agreed = co_await stream.start_tls(std::move(context), {}, handshake_limit());
   if (!agreed) {
-    tell_failed(on, std::move(agreed.error()));
+    tell_failed(stream, std::move(agreed.error()));
   } else if (how_.on_secured) {
-    how_.on_secured(on);
+    how_.on_secured(stream);
   }
   co_return agreed.has_value();
 }
 
-void acceptor::tell_failed(const net::stream& on, error why) {
+void acceptor::tell_failed(const net::stream& stream, error why) {
   if (!how_.on_handshake_failed) return;
   const bool is_told = loop_.now() - last_told_ >= between_tellings;
   if (!is_told) {
     ++failed_untold_;
   } else {
     last_told_ = loop_.now();
-    why.operation += " with " + on.peer().address.text();
+    why.operation += " with " + stream.peer().address.text();
     if (const auto others = std::exchange(failed_untold_, 0); others != 0) {
       why.reason += " (as for " + std::to_string(others) + " others since the last such line)";
     }

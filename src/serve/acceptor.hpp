@@ -46,7 +46,7 @@ struct reception {
   /// seconds.
   std::function<loop::duration()> handshake_limit = nullptr;
   /// A client has agreed on TLS. Null: nobody wants to know.
-  std::function<void(const net::stream& with)> on_secured = nullptr;
+  std::function<void(const net::stream& stream)> on_secured = nullptr;
   /// A client has failed to agree on TLS, or a PROXY header was none, and it is gone. `is_told`: it
   /// is to be logged; of many in a short time, few are.
   std::function<void(const error& why, bool is_told)> on_handshake_failed = nullptr;
@@ -56,7 +56,7 @@ struct reception {
 
 class acceptor {
  public:
-  acceptor(loop::loop& on, reception how) : loop_(on), how_(std::move(how)) {}
+  acceptor(loop::loop& loop, reception reception) : loop_(loop), how_(std::move(reception)) {}
   ~acceptor();
   acceptor(const acceptor&) = delete;
   acceptor& operator=(const acceptor&) = delete;
@@ -77,8 +77,8 @@ class acceptor {
   void adopt(loop::task<> serving) { serving_.spawn(std::move(serving)); }
   /// Agrees on TLS with a client that turns out to want it. False when that fails, of which the
   /// owner has been told.
-  [[nodiscard]] loop::task<bool> start_tls(net::stream& on,
-                                           std::shared_ptr<const net::tls_context> with);
+  [[nodiscard]] loop::task<bool> start_tls(net::stream& stream,
+                                           std::shared_ptr<const net::tls_context> context);
 
  private:
   struct entrance {
@@ -86,8 +86,8 @@ class acceptor {
     unsigned door;
     std::shared_ptr<const net::tls_slot> secure;
   };
-  loop::task<> accept_all(const entrance& at);
-  void receive(const entrance& at, std::unique_ptr<net::stream> arrived);
+  loop::task<> accept_all(const entrance& entrance);
+  void receive(const entrance& entrance, std::unique_ptr<net::stream> arrived);
   /// What comes before a connection is served.
   struct beginning {
     unsigned door;
@@ -96,9 +96,9 @@ class acceptor {
   };
   loop::task<> begin_with(std::unique_ptr<net::stream> arrived, connection_gauge::place place,
                           beginning first);
-  loop::task<bool> hear_introduction(net::stream& on);
+  loop::task<bool> hear_introduction(net::stream& stream);
   [[nodiscard]] loop::time_point handshake_limit() const;
-  void tell_failed(const net::stream& on, error why);
+  void tell_failed(const net::stream& stream, error why);
   void turn_away(std::unique_ptr<net::stream> arrived, std::string_view objection,
                  std::string words);
   loop::task<> refuse(std::unique_ptr<net::stream> arrived, std::string words);

@@ -14,7 +14,7 @@ class connection_gauge {
   class place {
    public:
     place() = default;
-    place(connection_gauge& of, bool is_limited) : of_(&of), is_limited_(is_limited) {}
+    place(connection_gauge& gauge, bool is_limited) : of_(&gauge), is_limited_(is_limited) {}
     place(place&& other) noexcept
         : of_(std::exchange(other.of_, nullptr)), is_limited_(other.is_limited_) {}
     place& operator=(place&& other) noexcept {

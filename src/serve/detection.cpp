@@ -28,7 +28,7 @@ finding look(std::span<const protocol_row> rows, byte_span first) {
 // A record of a handshake, of version 3.0 to 3.4, whose first message is a hello of a client.
 verdict looks_like_tls(byte_span first) {
   constexpr std::size_t message_at = 5;
-  const auto byte = [&](std::size_t at) { return std::to_integer<unsigned>(first[at]); };
+  const auto byte = [&](std::size_t offset) { return std::to_integer<unsigned>(first[offset]); };
   if (!first.empty() && byte(0) != 0x16) return verdict::no;
   if (first.size() > 1 && byte(1) != 3) return verdict::no;
   if (first.size() > 2 && byte(2) > 4) return verdict::no;
@@ -37,13 +37,13 @@ verdict looks_like_tls(byte_span first) {
   return byte(message_at) == 1 ? verdict::yes : verdict::no;
 }
 
-loop::task<const protocol_row*> detect(net::stream& from, std::span<const protocol_row> rows,
+loop::task<const protocol_row*> detect(net::stream& stream, std::span<const protocol_row> rows,
                                        loop::time_point limit) {
   std::string seen;
   for (;;) {
-    auto got = co_await from.receive(limit);
+    auto got = co_await stream.receive(limit);
     if (!got || !*got || (*got)->empty()) {
-      from.unread(loop::buffer::copy_of(as_bytes(seen)));
+      stream.unread(loop::buffer::copy_of(as_bytes(seen)));
       co_return nullptr;
     }
     const auto bytes = (*got)->bytes();
@@ -51,14 +51,14 @@ loop::task<const protocol_row*> detect(net::stream& from, std::span<const protoc
       // Nearly always: the first bytes that come say it.
       const auto found = look(rows, bytes);
       if (found.is_sure) {
-        from.unread(std::move(**got));
+        stream.unread(std::move(**got));
         co_return found.row;
       }
     }
     seen += as_text(bytes);
     const auto found = look(rows, as_bytes(seen));
     if (!found.is_sure) continue;
-    from.unread(loop::buffer::copy_of(as_bytes(seen)));
+    stream.unread(loop::buffer::copy_of(as_bytes(seen)));
     co_return found.row;
   }
 }

@@ -21,10 +21,10 @@ struct protocol_row {
 /// A `protocol_row`'s match: whether a client begins with TLS, by its ClientHello.
 [[nodiscard]] verdict looks_like_tls(byte_span first);
 
-/// Awaits the first bytes of `from` until it is clear which row they are of, and gives them back to
-/// the stream. The first row that says `yes` wins, once no row before it says `more`. nullopt when
-/// no row matches, when the client has ended or says nothing until `limit`.
-[[nodiscard]] loop::task<const protocol_row*> detect(net::stream& from,
+/// Awaits the first bytes of `stream` until it is clear which row they are of, and gives them back
+/// to the stream. The first row that says `yes` wins, once no row before it says `more`. nullopt
+/// when no row matches, when the client has ended or says nothing until `limit`.
+[[nodiscard]] loop::task<const protocol_row*> detect(net::stream& stream,
                                                      std::span<const protocol_row> rows,
                                                      loop::time_point limit);
 

@@ -46,8 +46,8 @@ class memory_watch final : private loop::timer {
     bool goes_on;        ///< it may grow without a word of that
   };
   /// `limit`: 0 is none. `look` adds up, and lets connections go.
-  memory_watch(loop::loop& on, std::function<std::uint64_t()> limit, std::function<view()> look)
-      : loop_(on), limit_(std::move(limit)), look_(std::move(look)) {}
+  memory_watch(loop::loop& loop, std::function<std::uint64_t()> limit, std::function<view()> look)
+      : loop_(loop), limit_(std::move(limit)), look_(std::move(look)) {}
 
   /// At most `bytes` more are held from now on.
   void grew(std::size_t bytes) {

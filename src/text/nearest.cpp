@@ -8,22 +8,23 @@
 
 namespace strata::text {
 
-std::size_t edit_distance(std::string_view from, std::string_view to) {
+std::size_t edit_distance(std::string_view text, std::string_view destination) {
   // Optimal string alignment: three rows of the table of distances between prefixes.
   std::vector<std::size_t> before_last;
-  std::vector<std::size_t> last(to.size() + 1);
-  for (std::size_t j = 0; j <= to.size(); ++j) last[j] = j;
-  for (std::size_t i = 1; i <= from.size(); ++i) {
-    std::vector<std::size_t> row(to.size() + 1, i);
-    for (std::size_t j = 1; j <= to.size(); ++j) {
-      const std::size_t replace = from[i - 1] == to[j - 1] ? 0 : 1;
+  std::vector<std::size_t> last(destination.size() + 1);
+  for (std::size_t j = 0; j <= destination.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= text.size(); ++i) {
+    std::vector<std::size_t> row(destination.size() + 1, i);
+    for (std::size_t j = 1; j <= destination.size(); ++j) {
+      const std::size_t replace = text[i - 1] == destination[j - 1] ? 0 : 1;
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + replace});
-      const bool swapped = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+      const bool swapped =
+          i > 1 && j > 1 && text[i - 1] == destination[j - 2] && text[i - 2] == destination[j - 1];
       if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
     }
     before_last = std::exchange(last, std::move(row));
   }
-  return last[to.size()];
+  return last[destination.size()];
 }
 
 namespace {

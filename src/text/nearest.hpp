@@ -9,8 +9,9 @@
 
 namespace strata::text {
 
-/// Letters to insert, delete, replace or swap with their neighbour to make `from` into `to`.
-[[nodiscard]] std::size_t edit_distance(std::string_view from, std::string_view to);
+/// Letters to insert, delete, replace or swap with their neighbour to make `text` into
+/// `destination`.
+[[nodiscard]] std::size_t edit_distance(std::string_view text, std::string_view destination);
 
 /// The candidate with the least distance to `word`, if it is near enough to be meant; else the only
 /// one that begins as it does.

@@ -18,7 +18,7 @@ std::string short_number(double value) {
 
 /// The length of the UTF-8 sequence at the start of `text`, or 0 when there is none.
 std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const auto byte = [&](std::size_t offset) { return static_cast<unsigned char>(text[offset]); };
   const unsigned lead = byte(0);
   const std::size_t length = lead < 0x80U                     ? 1U
                              : lead >= 0xC2U && lead < 0xE0U  ? 2U
@@ -45,7 +45,9 @@ bool is_control(std::string_view sequence) {
 }
 
 char32_t code_point(std::string_view sequence) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(sequence[at]); };
+  const auto byte = [&](std::size_t offset) {
+    return static_cast<unsigned char>(sequence[offset]);
+  };
   if (sequence.size() == 1) return byte(0);
   // The first of n bytes begins with n ones and a zero.
   char32_t point = byte(0) & (0x7FU >> sequence.size());

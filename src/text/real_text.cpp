@@ -47,7 +47,7 @@ std::uint64_t scaled(double value, int exponent) {
 }
 
 // A positive value from least_fixed up to most_fixed, without an exponent.
-char* write_fixed(double value, char* to) {
+char* write_fixed(double value, char* bytes) {
   const auto above = std::ranges::upper_bound(powers, value) - powers.begin();
   int power = least_power + static_cast<int>(above) - 1;  // of the first digit
   std::uint64_t all = scaled(value, digits - 1 - power);
@@ -60,14 +60,14 @@ char* write_fixed(double value, char* to) {
   int size = digits;
   while (text[static_cast<std::size_t>(size) - 1] == '0') --size;
   if (power < 0) {
-    to = std::copy_n("0.000", 1 - power, to);
-    return std::copy_n(text.data(), size, to);
+    bytes = std::copy_n("0.000", 1 - power, bytes);
+    return std::copy_n(text.data(), size, bytes);
   }
   const int whole = power + 1;
-  to = std::copy_n(text.data(), whole, to);
-  if (size <= whole) return to;
-  *to++ = '.';
-  return std::copy_n(text.data() + whole, size - whole, to);
+  bytes = std::copy_n(text.data(), whole, bytes);
+  if (size <= whole) return bytes;
+  *bytes++ = '.';
+  return std::copy_n(text.data() + whole, size - whole, bytes);
 }
 
 }  // namespace

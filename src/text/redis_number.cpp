@@ -39,12 +39,12 @@ std::optional<double> parse_real(std::string_view text) {
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
   if (is_whole && !std::isnan(value)) return value;
-  return parse<double>(text, [](const char* from, char** end) { return std::strtod(from, end); });
+  return parse<double>(text, [](const char* bytes, char** end) { return std::strtod(bytes, end); });
 }
 
 std::optional<long double> parse_long_real(std::string_view text) {
   return parse<long double>(text,
-                            [](const char* from, char** end) { return std::strtold(from, end); });
+                            [](const char* bytes, char** end) { return std::strtold(bytes, end); });
 }
 
 std::string format_long_real(long double value) {

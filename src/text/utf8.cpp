@@ -80,8 +80,8 @@ bool is_utf8(std::string_view text) {
 
 std::string_view utf8_prefix(std::string_view text, std::size_t size) {
   if (text.size() <= size) return text;
-  const auto continues = [&](std::size_t at) {
-    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+  const auto continues = [&](std::size_t offset) {
+    return (static_cast<unsigned char>(text[offset]) & 0xC0U) == 0x80U;
   };
   while (size > 0 && continues(size)) --size;
   return text.substr(0, size);

@@ -25,7 +25,7 @@ std::string_view number_type(attribute_kind kind) {
   }
 }
 
-bool is_array(const attribute& of) { return of.kind == attribute_kind::nested_array; }
+bool is_array(const attribute& attribute) { return attribute.kind == attribute_kind::nested_array; }
 
 }  // namespace
 
@@ -37,11 +37,12 @@ attribute_list cpp_attributes::all_of(const attribute_set& set) {
   return all;
 }
 
-attribute_list cpp_attributes::named(const operation& of,
+attribute_list cpp_attributes::named(const operation& operation,
                                      const std::vector<std::string>& names) const {
   if (names.empty()) return {};
-  if (!of.set) throw cpp_flaw(fmt::format("'{}' has attributes, but no attribute set", of.name));
-  const auto& set = spec_.sets[*of.set];
+  if (!operation.set)
+    throw cpp_flaw(fmt::format("'{}' has attributes, but no attribute set", operation.name));
+  const auto& set = spec_.sets[*operation.set];
   attribute_list all;
   for (const auto& name : names) {
     const auto found = std::ranges::find(set.attributes, name, &attribute::name);
@@ -54,36 +55,37 @@ attribute_list cpp_attributes::named(const operation& of,
   return all;
 }
 
-const attribute_set* cpp_attributes::set_within(const attribute& of) const {
-  const auto* at = &of;
+const attribute_set* cpp_attributes::set_within(const attribute& attribute) const {
+  const auto* at = &attribute;
   while (at->elements) at = &spec_.elements[*at->elements];
   return at->set ? &spec_.sets[*at->set] : nullptr;
 }
 
-std::string cpp_attributes::class_within(const attribute& of, std::string_view suffix) const {
-  return fmt::format("{}{}", cpp_name(set_within(of)->name), suffix);
+std::string cpp_attributes::class_within(const attribute& attribute,
+                                         std::string_view suffix) const {
+  return fmt::format("{}{}", cpp_name(set_within(attribute)->name), suffix);
 }
 
-cpp_attributes::value_form cpp_attributes::scalar(const attribute& of) const {
+cpp_attributes::value_form cpp_attributes::scalar(const attribute& attribute) const {
   value_form made;
-  if (const auto number = number_type(of.kind); !number.empty()) {
-    const auto* const order = of.is_big_endian ? ", std::endian::big" : "";
+  if (const auto number = number_type(attribute.kind); !number.empty()) {
+    const auto* const order = attribute.is_big_endian ? ", std::endian::big" : "";
     made = {fmt::format("typed::number<{}{}>", number, order), std::string(number)};
-  } else if (of.kind == attribute_kind::uint) {
+  } else if (attribute.kind == attribute_kind::uint) {
     made = {"typed::any_number<std::uint32_t, std::uint64_t>", "std::uint64_t"};
-  } else if (of.kind == attribute_kind::sint) {
+  } else if (attribute.kind == attribute_kind::sint) {
     made = {"typed::any_number<std::int32_t, std::int64_t>", "std::int64_t"};
-  } else if (of.kind == attribute_kind::nul_string) {
+  } else if (attribute.kind == attribute_kind::nul_string) {
     return {"typed::text", "std::string_view"};
-  } else if (of.kind == attribute_kind::binary) {
+  } else if (attribute.kind == attribute_kind::binary) {
     return {"typed::bytes", "strata::byte_span"};
-  } else if (of.kind == attribute_kind::bitfield32) {
+  } else if (attribute.kind == attribute_kind::bitfield32) {
     return {"typed::bits", "typed::bitfield32"};
   } else {
-    throw cpp_flaw(fmt::format("an array of '{}' cannot be read or written", of.name));
+    throw cpp_flaw(fmt::format("an array of '{}' cannot be read or written", attribute.name));
   }
-  if (!of.names || of.is_flags) return made;
-  const auto name = cpp_name(spec_.enums[*of.names].name, cpp_place::space);
+  if (!attribute.names || attribute.is_flags) return made;
+  const auto name = cpp_name(spec_.enums[*attribute.names].name, cpp_place::space);
   const auto named = fmt::format("{}::{}", space_, name);
   return {fmt::format("typed::named<{}, {}>", named, made.name), named};
 }
@@ -98,23 +100,24 @@ std::string cpp_attributes::element_of(const attribute& array) const {
   return array.is_keyed ? fmt::format("typed::keyed<{}>", form) : form;
 }
 
-cpp_attributes::value_form cpp_attributes::form_of(const attribute& of) const {
-  if (of.kind == attribute_kind::nested) {
-    auto view = class_within(of, "_view");
+cpp_attributes::value_form cpp_attributes::form_of(const attribute& attribute) const {
+  if (attribute.kind == attribute_kind::nested) {
+    auto view = class_within(attribute, "_view");
     return {fmt::format("typed::nest<{}>", view), view};
   }
-  if (!is_array(of)) return scalar(of);
-  const auto element = element_of(of);
+  if (!is_array(attribute)) return scalar(attribute);
+  const auto element = element_of(attribute);
   return {fmt::format("typed::array<{}>", element), fmt::format("typed::range<{}>", element)};
 }
 
 void cpp_attributes::read_one(const std::string& owner, const attribute& each,
-                              accessors& to) const {
+                              accessors& accessors) const {
   const auto name = cpp_name(each.name, cpp_place::view);
   const auto put = [&]<class... Values>(fmt::format_string<Values...> format, Values&&... values) {
-    to.declared.push_back("[[nodiscard]] " + fmt::format(format, std::forward<Values>(values)...));
+    accessors.declared.push_back("[[nodiscard]] " +
+                                 fmt::format(format, std::forward<Values>(values)...));
   };
-  append(to.declared, cpp_comment(each.doc));
+  append(accessors.declared, cpp_comment(each.doc));
   if (each.kind == attribute_kind::flag) {
     put("bool {}() const {{ return has({}); }}", name, each.number);
     return;
@@ -127,7 +130,7 @@ void cpp_attributes::read_one(const std::string& owner, const attribute& each,
         each.number);
   } else if (each.kind == attribute_kind::nested) {
     put("std::optional<{}> {}() const;", form.value, name);
-    append(to.defined,
+    append(accessors.defined,
            {fmt::format("inline std::optional<{}> {}::{}() const {{", form.value, owner, name),
             fmt::format("return first<{}>({});", form.name, each.number), "}"});
   } else {

@@ -22,15 +22,15 @@ using attribute_list = std::vector<const attribute*>;
 /// Refers to the specification.
 class cpp_attributes {
  public:
-  explicit cpp_attributes(const spec& of) : spec_(of), space_(cpp_name(of.family)) {}
+  explicit cpp_attributes(const spec& spec) : spec_(spec), space_(cpp_name(spec.family)) {}
 
   /// Those of a set that are no padding.
   [[nodiscard]] static attribute_list all_of(const attribute_set& set);
   /// Those of the operation's set that are named, each once.
-  [[nodiscard]] attribute_list named(const operation& of,
+  [[nodiscard]] attribute_list named(const operation& operation,
                                      const std::vector<std::string>& names) const;
   /// The set that stands in the attribute; nullptr when none does.
-  [[nodiscard]] const attribute_set* set_within(const attribute& of) const;
+  [[nodiscard]] const attribute_set* set_within(const attribute& attribute) const;
 
   /// What a view has of them: declarations, and definitions that need all classes.
   struct accessors {
@@ -46,11 +46,11 @@ class cpp_attributes {
     std::string name;
     std::string value;  ///< the type of its value
   };
-  [[nodiscard]] value_form scalar(const attribute& of) const;
-  [[nodiscard]] value_form form_of(const attribute& of) const;
+  [[nodiscard]] value_form scalar(const attribute& attribute) const;
+  [[nodiscard]] value_form form_of(const attribute& attribute) const;
   [[nodiscard]] std::string element_of(const attribute& array) const;
-  [[nodiscard]] std::string class_within(const attribute& of, std::string_view suffix) const;
-  void read_one(const std::string& owner, const attribute& each, accessors& to) const;
+  [[nodiscard]] std::string class_within(const attribute& attribute, std::string_view suffix) const;
+  void read_one(const std::string& owner, const attribute& each, accessors& accessors) const;
   [[nodiscard]] code begin_setter(const std::string& owner, const attribute& each) const;
 
   const spec& spec_;

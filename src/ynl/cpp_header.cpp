@@ -11,13 +11,13 @@ namespace strata::ynl {
 
 namespace {
 
-bool has_reply(const std::optional<exchange>& of) { return of && of->has_reply; }
+bool has_reply(const std::optional<exchange>& exchange) { return exchange && exchange->has_reply; }
 
 /// The text of a header, in parts that each stand on those before it.
 class header_writer {
  public:
-  explicit header_writer(const spec& of) : spec_(of), attributes_(of) {
-    for (const auto& each : of.operations) {
+  explicit header_writer(const spec& spec) : spec_(spec), attributes_(spec) {
+    for (const auto& each : spec.operations) {
       if (!each.has_fixed_header) continue;
       throw cpp_flaw("its messages begin with a fixed header, which typed commands do not know");
     }
@@ -126,9 +126,9 @@ class header_writer {
   }
 
   void add_view(const std::string& name, std::string_view doc, const attribute_list& all,
-                std::optional<std::uint8_t> number, cpp_attributes::accessors& to) const {
+                std::optional<std::uint8_t> number, cpp_attributes::accessors& accessors) const {
     const auto made = attributes_.read(name, all);
-    auto& lines = to.declared;
+    auto& lines = accessors.declared;
     append(lines, cpp_comment(doc));
     append(lines, {fmt::format("class {} : public typed::view {{", name), "public:"});
     if (number) {
@@ -143,26 +143,26 @@ class header_writer {
     }
     append(lines, made.declared);
     append(lines, {"};", ""});
-    append(to.defined, made.defined);
+    append(accessors.defined, made.defined);
   }
 
   /// One for both: what a message does not have is nullopt. Most families give both one number.
-  void add_reply(const operation& of, cpp_attributes::accessors& to) {
+  void add_reply(const operation& operation, cpp_attributes::accessors& accessors) {
     std::vector<std::string> names;
     std::set<std::uint8_t> numbers;
-    for (const auto* const each : {&of.act, &of.dump}) {
+    for (const auto* const each : {&operation.act, &operation.dump}) {
       if (!has_reply(*each)) continue;
       numbers.insert((*each)->reply);
       names.insert(names.end(), (*each)->tells.begin(), (*each)->tells.end());
     }
-    if (numbers.empty() && !of.dump) return;
-    if (numbers.empty()) numbers.insert(of.dump->request);
+    if (numbers.empty() && !operation.dump) return;
+    if (numbers.empty()) numbers.insert(operation.dump->request);
     if (numbers.size() > 1) {
       throw cpp_flaw(
-          fmt::format("the do and the dump of '{}' answer with different numbers", of.name));
+          fmt::format("the do and the dump of '{}' answer with different numbers", operation.name));
     }
-    add_view(own_name(of.name, "_reply"), of.doc, attributes_.named(of, names), *numbers.begin(),
-             to);
+    add_view(own_name(operation.name, "_reply"), operation.doc, attributes_.named(operation, names),
+             *numbers.begin(), accessors);
   }
 
   code views() {
@@ -233,27 +233,27 @@ class header_writer {
     return lines;
   }
 
-  void add_request(const operation& of, const exchange& with, bool is_dump, code& lines) {
-    const auto name = own_name(of.name, is_dump ? "_dump_request" : "_request");
-    const auto* const flags = is_dump          ? "strata::wire::netlink_flag::dump"
-                              : with.has_reply ? "0"
-                                               : "strata::wire::netlink_flag::ack";
-    append(lines, cpp_comment(of.doc));
-    append(
-        lines,
-        {fmt::format("class {} : public typed::request {{", name),
-         "public:", fmt::format("{}(strata::nl::connection& over, std::uint16_t family)", name),
-         fmt::format(": request(over, family, {}, {}, family_version) {{}}", flags, with.request)});
-    append(lines, attributes_.written(name, attributes_.named(of, with.takes)));
-    const auto reply = cpp_name(of.name) + "_reply";
-    const auto says =
-        cpp_literal(fmt::format("{} {} of {}", is_dump ? "dump" : "call", of.name, spec_.family));
+  void add_request(const operation& operation, const exchange& exchange, bool is_dump,
+                   code& lines) {
+    const auto name = own_name(operation.name, is_dump ? "_dump_request" : "_request");
+    const auto* const flags = is_dump              ? "strata::wire::netlink_flag::dump"
+                              : exchange.has_reply ? "0"
+                                                   : "strata::wire::netlink_flag::ack";
+    append(lines, cpp_comment(operation.doc));
+    append(lines, {fmt::format("class {} : public typed::request {{", name), "public:",
+                   fmt::format("{}(strata::nl::connection& over, std::uint16_t family)", name),
+                   fmt::format(": request(over, family, {}, {}, family_version) {{}}", flags,
+                               exchange.request)});
+    append(lines, attributes_.written(name, attributes_.named(operation, exchange.takes)));
+    const auto reply = cpp_name(operation.name) + "_reply";
+    const auto says = cpp_literal(
+        fmt::format("{} {} of {}", is_dump ? "dump" : "call", operation.name, spec_.family));
     if (is_dump) {
       append(lines, {"/// Hands each message over, which is valid until the next.",
                      fmt::format("template <std::invocable<const {}&> Each>", reply),
                      "[[nodiscard]] strata::result<void> for_each(Each&& each) {",
                      fmt::format("return dump<{}>({}, std::forward<Each>(each));", reply, says)});
-    } else if (with.has_reply) {
+    } else if (exchange.has_reply) {
       append(lines, {fmt::format("[[nodiscard]] strata::result<{}> ask() {{", reply),
                      fmt::format("return ask_for<{}>({});", reply, says)});
     } else {
@@ -275,11 +275,13 @@ class header_writer {
                "std::string_view family = family_name) {",
                "return open_as<client>(family, options);",
                "}"};
-    const auto call = [&](const operation& of, std::string_view prefix, std::string_view suffix) {
-      append(lines, cpp_comment(of.doc));
-      const auto name = cpp_name(fmt::format("{}{}", prefix, of.name), cpp_place::client);
-      append(lines, {fmt::format("[[nodiscard]] {}{} {}() {{", cpp_name(of.name), suffix, name),
-                     "return {over(), family_id()};", "}"});
+    const auto call = [&](const operation& operation, std::string_view prefix,
+                          std::string_view suffix) {
+      append(lines, cpp_comment(operation.doc));
+      const auto name = cpp_name(fmt::format("{}{}", prefix, operation.name), cpp_place::client);
+      append(lines,
+             {fmt::format("[[nodiscard]] {}{} {}() {{", cpp_name(operation.name), suffix, name),
+              "return {over(), family_id()};", "}"});
     };
     for (const auto& each : spec_.operations) {
       if (each.act) call(each, "", "_request");
@@ -296,12 +298,12 @@ class header_writer {
 
 }  // namespace
 
-result<std::string> cpp_header(const spec& of, std::string_view source) {
+result<std::string> cpp_header(const spec& spec, std::string_view source) {
   // The parts throw.
   try {
-    return fmt::format("{}", fmt::join(header_writer(of).lines(source), "\n"));
+    return fmt::format("{}", fmt::join(header_writer(spec).lines(source), "\n"));
   } catch (const cpp_flaw& flaw) {
-    return failure(errc::malformed, fmt::format("make commands of '{}'", of.file), flaw.what());
+    return failure(errc::malformed, fmt::format("make commands of '{}'", spec.file), flaw.what());
   }
 }
 

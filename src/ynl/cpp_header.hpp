@@ -14,6 +14,6 @@ namespace strata::ynl {
 /// lines are not indented. `source` is what the header says that it is made from. Errors:
 /// malformed, naming `of.file`, of what the specification has twice or does not have, and of a
 /// fixed header.
-[[nodiscard]] result<std::string> cpp_header(const spec& of, std::string_view source);
+[[nodiscard]] result<std::string> cpp_header(const spec& spec, std::string_view source);
 
 }  // namespace strata::ynl

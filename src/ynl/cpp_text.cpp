@@ -27,7 +27,7 @@ const words& keywords() {
   return all;
 }
 
-const words& taken(cpp_place within) {
+const words& taken(cpp_place place) {
   static const words none;
   static const words space = {"typed",  "client", "family_name", "family_version",
                               "groups", "std",    "strata"};
@@ -36,7 +36,7 @@ const words& taken(cpp_place within) {
   static const words writer = {"to",   "bytes",    "ask",     "ask_for", "ask_for_ack",
                                "dump", "for_each", "request", "writer"};
   static const words client = {"open", "open_as", "on", "over", "family_id", "join", "client"};
-  switch (within) {
+  switch (place) {
     case cpp_place::anywhere: return none;
     case cpp_place::space: return space;
     case cpp_place::view: return view;
@@ -62,15 +62,17 @@ std::size_t width_of(std::string_view text) {
   return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_rest));
 }
 
-/// Whether a line may end behind the hyphen at `at`: between two words of letters.
-bool breaks_behind(std::string_view word, std::size_t at) {
+/// Whether a line may end behind the hyphen at `offset`: between two words of letters.
+bool breaks_behind(std::string_view word, std::size_t offset) {
   const auto letter = [&](std::size_t place) {
     return place < word.size() && is_letter(word[place]);
   };
-  const bool begins = at >= 2 && letter(at - 1) &&
-                      (letter(at - 2) || (at >= 3 && word[at - 2] == '-' && letter(at - 3)));
-  if (!begins || !letter(at + 1)) return false;
-  return letter(at + 2) || (at + 2 < word.size() && word[at + 2] == '-' && letter(at + 3));
+  const bool begins =
+      offset >= 2 && letter(offset - 1) &&
+      (letter(offset - 2) || (offset >= 3 && word[offset - 2] == '-' && letter(offset - 3)));
+  if (!begins || !letter(offset + 1)) return false;
+  return letter(offset + 2) ||
+         (offset + 2 < word.size() && word[offset + 2] == '-' && letter(offset + 3));
 }
 
 /// Puts words into lines of at most 90 letters.
@@ -112,9 +114,11 @@ class wrapped_comment {
 
 }  // namespace
 
-void append(code& to, const code& more) { to.insert(to.end(), more.begin(), more.end()); }
+void append(code& destination, const code& more) {
+  destination.insert(destination.end(), more.begin(), more.end());
+}
 
-std::string cpp_name(std::string_view word, cpp_place within) {
+std::string cpp_name(std::string_view word, cpp_place place) {
   std::string name;
   for (const auto letter : word) {
     if (is_rest(letter)) continue;
@@ -122,7 +126,7 @@ std::string cpp_name(std::string_view word, cpp_place within) {
     name += stays ? static_cast<char>(is_capital(letter) ? letter - 'A' + 'a' : letter) : '_';
   }
   if (!name.empty() && is_digit(name[0])) name.insert(0, 1, '_');
-  return keywords().contains(name) || taken(within).contains(name) ? name + "_" : name;
+  return keywords().contains(name) || taken(place).contains(name) ? name + "_" : name;
 }
 
 code cpp_comment(std::string_view text) {

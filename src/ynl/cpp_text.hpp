@@ -11,13 +11,13 @@ namespace strata::ynl {
 /// Lines of C++, not yet formatted.
 using code = std::vector<std::string>;
 
-void append(code& to, const code& more);
+void append(code& destination, const code& more);
 
 /// What has names of its own, which a specification's are not to hide.
 enum class cpp_place : std::uint8_t { anywhere, space, view, writer, client };
 
 /// In small letters, with underscores; one more follows a keyword, and a name that is taken.
-[[nodiscard]] std::string cpp_name(std::string_view word, cpp_place within = cpp_place::anywhere);
+[[nodiscard]] std::string cpp_name(std::string_view word, cpp_place place = cpp_place::anywhere);
 
 /// Lines of a documenting comment; none when there is nothing to say.
 [[nodiscard]] code cpp_comment(std::string_view text);

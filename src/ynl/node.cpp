@@ -28,11 +28,11 @@ std::vector<node> node::list(const char* key) const {
   return all;
 }
 
-std::string node::text(std::string_view what) const {
+std::string node::text(std::string_view text) const {
   constexpr std::size_t longest = 4096;
-  if (!yaml_.IsScalar()) refuse(fmt::format("{} should be a text", what));
+  if (!yaml_.IsScalar()) refuse(fmt::format("{} should be a text", text));
   if (yaml_.Scalar().size() > longest) {
-    refuse(fmt::format("{} has more than {} letters", what, longest));
+    refuse(fmt::format("{} has more than {} letters", text, longest));
   }
   return yaml_.Scalar();
 }

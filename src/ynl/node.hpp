@@ -14,8 +14,8 @@
 namespace strata::ynl {
 
 struct flaw : std::runtime_error {
-  flaw(const YAML::Node& at, const std::string& what)
-      : runtime_error(what), line(at.Mark().line + 1) {}
+  flaw(const YAML::Node& node, const std::string& text)
+      : runtime_error(text), line(node.Mark().line + 1) {}
   int line;  ///< from 1; 0 when it is not known
 };
 
@@ -32,8 +32,8 @@ class node {
   /// Empty when there is no such key.
   [[nodiscard]] std::vector<node> list(const char* key) const;
 
-  /// Of a scalar itself; `what` is what it is to be.
-  [[nodiscard]] std::string text(std::string_view what) const;
+  /// Of a scalar itself; `text` is what it is to be.
+  [[nodiscard]] std::string text(std::string_view text) const;
   [[nodiscard]] std::string text_of(const char* key, std::string_view otherwise = {}) const;
   [[nodiscard]] std::string needed_text(const char* key) const;
   [[nodiscard]] std::vector<std::string> texts_of(const char* key) const;
@@ -41,7 +41,7 @@ class node {
   [[nodiscard]] std::optional<std::uint64_t> number_of(const char* key, std::uint64_t most) const;
   [[nodiscard]] bool is_true(const char* key) const;
 
-  [[noreturn]] void refuse(const std::string& what) const { throw flaw(yaml_, what); }
+  [[noreturn]] void refuse(const std::string& text) const { throw flaw(yaml_, text); }
 
  private:
   YAML::Node yaml_;

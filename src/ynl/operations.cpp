@@ -14,7 +14,8 @@ constexpr std::uint64_t largest_command = 255;
 
 class operation_reader {
  public:
-  operation_reader(const node& operations, budget& budget, spec& to) : budget_(budget), to_(to) {
+  operation_reader(const node& operations, budget& budget, spec& spec)
+      : budget_(budget), to_(spec) {
     const auto model = operations.text_of("enum-model", "unified");
     is_directional_ = model == "directional";
     if (!is_directional_ && model != "unified") {
@@ -61,8 +62,8 @@ class operation_reader {
     return made;
   }
 
-  std::optional<exchange> exchange_of(const node& node, const char* how) {
-    const auto found = node.map(how);
+  std::optional<exchange> exchange_of(const node& node, const char* text) {
+    const auto found = node.map(text);
     if (!found) return {};
     exchange made;
     if (const auto request = found->map("request")) made.takes = request->texts_of("attributes");
@@ -76,15 +77,16 @@ class operation_reader {
 
   /// Requests count on their own, and so do replies and what is multicast; a dump's messages have
   /// the numbers of the do's, if nothing else is said.
-  void number_each_way(const node& node, std::optional<std::uint64_t> own, operation& made) {
-    if (made.event) {
+  void number_each_way(const node& node, std::optional<std::uint64_t> own, operation& operation) {
+    if (operation.event) {
       const auto event = node.map("event");
       const auto said = event && !own ? event->number_of("value", largest_command) : own;
-      made.event->reply = take(node, next_reply_, said);
+      operation.event->reply = take(node, next_reply_, said);
     }
     std::optional<std::uint8_t> request;
     std::optional<std::uint8_t> reply;
-    for (const auto& [how, to] : {std::pair{"do", &made.act}, std::pair{"dump", &made.dump}}) {
+    for (const auto& [how, to] :
+         {std::pair{"do", &operation.act}, std::pair{"dump", &operation.dump}}) {
       if (!*to) continue;
       const auto found = node.map(how);
       const auto number = [&](const char* side, std::uint64_t& next, auto& last) {
@@ -131,10 +133,10 @@ class operation_reader {
 
 }  // namespace
 
-void read_operations(const node& root, budget& budget, spec& to) {
+void read_operations(const node& root, budget& budget, spec& spec) {
   const auto operations = root.map("operations");
   if (!operations) root.refuse("it has no 'operations'");
-  const operation_reader done(*operations, budget, to);
+  const operation_reader done(*operations, budget, spec);
 }
 
 }  // namespace strata::ynl

@@ -12,16 +12,16 @@ namespace strata::ynl {
 /// How much is read in all: aliases make much of a small file.
 class budget {
  public:
-  void spend(const node& on) {
-    if (left_-- == 0) on.refuse("it holds more than 50000 attributes, entries and operations");
+  void spend(const node& node) {
+    if (left_-- == 0) node.refuse("it holds more than 50000 attributes, entries and operations");
   }
 
  private:
   std::size_t left_ = 50'000;
 };
 
-void read_definitions(const node& root, budget& budget, spec& to);
-void read_sets(const node& root, budget& budget, spec& to);
-void read_operations(const node& root, budget& budget, spec& to);
+void read_definitions(const node& root, budget& budget, spec& spec);
+void read_sets(const node& root, budget& budget, spec& spec);
+void read_operations(const node& root, budget& budget, spec& spec);
 
 }  // namespace strata::ynl

@@ -83,8 +83,8 @@ result<spec> read_spec_file(const std::string& file) {
   return std::unexpected(std::move(why));
 }
 
-result<std::optional<spec>> find_spec(const std::string& given, std::string_view family) {
-  if (!given.empty()) return read_spec_of(family, given);
+result<std::optional<spec>> find_spec(const std::string& text, std::string_view family) {
+  if (!text.empty()) return read_spec_of(family, text);
   if (family.contains('/')) return std::nullopt;
   for (const auto& folder : folders()) {
     const auto file = (fs::path(folder) / family).string() + ".yaml";

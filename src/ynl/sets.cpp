@@ -52,7 +52,7 @@ attribute_kind kind_of(const node& node, std::string_view type) {
 /// Reads each set once, and those that others are subsets of before them.
 class set_reader {
  public:
-  set_reader(const node& root, budget& budget, spec& to) : budget_(budget), to_(to) {
+  set_reader(const node& root, budget& budget, spec& spec) : budget_(budget), to_(spec) {
     for (const auto& node : root.list("attribute-sets")) {
       budget_.spend(node);
       auto name = node.needed_text("name");
@@ -69,9 +69,9 @@ class set_reader {
  private:
   enum class state : std::uint8_t { unread, begun, read };
 
-  std::size_t place_of(const node& at, const std::string& name) const {
+  std::size_t place_of(const node& node, const std::string& name) const {
     const auto found = places_.find(name);
-    if (found == places_.end()) at.refuse(fmt::format("there is no attribute set '{}'", name));
+    if (found == places_.end()) node.refuse(fmt::format("there is no attribute set '{}'", name));
     return found->second;
   }
 
@@ -132,25 +132,25 @@ class set_reader {
     return made;
   }
 
-  void name_numbers(const node& node, attribute& made) {
+  void name_numbers(const node& node, attribute& attribute) {
     const auto name = node.text_of("enum");
     if (name.empty()) return;
     const auto found = std::ranges::find(to_.enums, name, &enumeration::name);
     if (found == to_.enums.end()) node.refuse(fmt::format("there is no enum '{}'", name));
-    made.names = static_cast<std::size_t>(found - to_.enums.begin());
-    made.is_flags = found->is_flags || node.is_true("enum-as-flags");
+    attribute.names = static_cast<std::size_t>(found - to_.enums.begin());
+    attribute.is_flags = found->is_flags || node.is_true("enum-as-flags");
   }
 
-  void nest(const node& node, std::string_view type, attribute& made) {
+  void nest(const node& node, std::string_view type, attribute& attribute) {
     const auto name = node.text_of("nested-attributes");
     std::optional<std::size_t> set;
     if (!name.empty()) set = place_of(node, name);
-    if (made.kind == attribute_kind::nested) {
-      if (set) made.set = set;
-      if (!made.set) node.refuse("a nest has to have 'nested-attributes'");
-    } else if (made.kind == attribute_kind::nested_array && (set || !made.elements)) {
-      made.is_keyed = type == "nest-type-value";
-      made.elements = elements_of(node, set, made);
+    if (attribute.kind == attribute_kind::nested) {
+      if (set) attribute.set = set;
+      if (!attribute.set) node.refuse("a nest has to have 'nested-attributes'");
+    } else if (attribute.kind == attribute_kind::nested_array && (set || !attribute.elements)) {
+      attribute.is_keyed = type == "nest-type-value";
+      attribute.elements = elements_of(node, set, attribute);
     }
   }
 
@@ -235,17 +235,17 @@ enumeration enum_of(const node& node, budget& budget) {
 
 }  // namespace
 
-void read_definitions(const node& root, budget& budget, spec& to) {
+void read_definitions(const node& root, budget& budget, spec& spec) {
   for (const auto& node : root.list("definitions")) {
     budget.spend(node);
     const auto type = node.needed_text("type");
-    if (type == "const") to.constants.push_back(constant_of(node));
-    if (type == "enum" || type == "flags") to.enums.push_back(enum_of(node, budget));
+    if (type == "const") spec.constants.push_back(constant_of(node));
+    if (type == "enum" || type == "flags") spec.enums.push_back(enum_of(node, budget));
   }
 }
 
-void read_sets(const node& root, budget& budget, spec& to) {
-  const set_reader done(root, budget, to);
+void read_sets(const node& root, budget& budget, spec& spec) {
+  const set_reader done(root, budget, spec);
 }
 
 }  // namespace strata::ynl

@@ -20,8 +20,8 @@ bool is_same_name(std::string_view one, std::string_view other) {
   return std::ranges::equal(one, other, {}, dashed, dashed);
 }
 
-const entry* enumeration::find(std::string_view wanted) const {
-  return find_where(entries, [&](const auto& each) { return is_same_name(each.name, wanted); });
+const entry* enumeration::find(std::string_view text) const {
+  return find_where(entries, [&](const auto& each) { return is_same_name(each.name, text); });
 }
 
 const entry* enumeration::find(std::uint64_t value) const {

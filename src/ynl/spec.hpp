@@ -28,7 +28,7 @@ struct enumeration {
   std::vector<entry> entries;
 
   /// nullptr when there is none.
-  [[nodiscard]] const entry* find(std::string_view wanted) const;
+  [[nodiscard]] const entry* find(std::string_view text) const;
   [[nodiscard]] const entry* find(std::uint64_t value) const;
 };
 

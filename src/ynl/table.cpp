@@ -40,36 +40,40 @@ json exact(json value) {
   return is_small ? value : json(value.dump());
 }
 
-json bytes_of(const wire::netlink_attribute& from) { return std::string(as_text(from.value())); }
+json bytes_of(const wire::netlink_attribute& attribute) {
+  return std::string(as_text(attribute.value()));
+}
 
-json table_within(const wire::netlink_attributes& from, const scope& within, std::size_t depth);
+json table_within(const wire::netlink_attributes& attributes, const scope& scope,
+                  std::size_t depth);
 
 // A specification may let a set stand within itself, but `depth` ends that.
 // NOLINTNEXTLINE(misc-no-recursion)
-json value_of(const wire::netlink_attribute& from, const attribute& named, const scope& within,
+json value_of(const wire::netlink_attribute& source, const attribute& named, const scope& scope,
               std::size_t depth) {
   if ((named.set || named.elements) && depth < deepest) {
-    return table_within(wire::netlink_attributes(from.value()), within.within(&named), depth + 1);
+    return table_within(wire::netlink_attributes(source.value()), scope.within(&named), depth + 1);
   }
-  auto value = value_to_json(from, named, within.names_of(named));
-  return value.is_null() ? bytes_of(from) : exact(std::move(value));
+  auto value = value_to_json(source, named, scope.names_of(named));
+  return value.is_null() ? bytes_of(source) : exact(std::move(value));
 }
 
 // NOLINTNEXTLINE(misc-no-recursion)
-json table_within(const wire::netlink_attributes& from, const scope& within, std::size_t depth) {
+json table_within(const wire::netlink_attributes& attributes, const scope& scope,
+                  std::size_t depth) {
   // The elements of an array are a list, unless their numbers say something.
-  const bool is_list = within.element != nullptr && !within.element->is_keyed;
+  const bool is_list = scope.element != nullptr && !scope.element->is_keyed;
   auto table = is_list ? json::array() : json::object();
-  for (const auto& each : from) {
-    const auto* const named = within.find(each.type());
+  for (const auto& each : attributes) {
+    const auto* const named = scope.find(each.type());
     if (named != nullptr && named->kind == attribute_kind::invalid) continue;
-    auto value = named != nullptr ? value_of(each, *named, within, depth) : bytes_of(each);
+    auto value = named != nullptr ? value_of(each, *named, scope, depth) : bytes_of(each);
     if (is_list) {
       table.push_back(std::move(value));
       continue;
     }
     const auto key =
-        named != nullptr && within.set != nullptr ? key_of(*named) : std::to_string(each.type());
+        named != nullptr && scope.set != nullptr ? key_of(*named) : std::to_string(each.type());
     if (named != nullptr && named->is_multi) {
       table[key].push_back(std::move(value));
     } else {
@@ -100,7 +104,7 @@ std::string typed_text(const json& value) {
 }
 
 // Which bits, and of those that are meant.
-result<void> put_bits(wire::netlink_writer& to, std::uint16_t number, std::string_view name,
+result<void> put_bits(wire::netlink_writer& writer, std::uint16_t number, std::string_view name,
                       const json& value) {
   std::array<std::uint32_t, 2> halves{};
   const auto read = [&value](const char* key, std::uint32_t& into) {
@@ -112,61 +116,61 @@ result<void> put_bits(wire::netlink_writer& to, std::uint16_t number, std::strin
   if (!read("value", halves[0]) || !read("selector", halves[1])) {
     return refused(name, "it is bits: give {value = BITS, selector = THOSE THAT ARE MEANT}");
   }
-  to.put(number, std::as_bytes(std::span(halves)));
+  writer.put(number, std::as_bytes(std::span(halves)));
   return {};
 }
 
-result<void> put_scalar(wire::netlink_writer& to, std::uint16_t number, const attribute* named,
-                        const scope& within, std::string_view name, const json& value) {
+result<void> put_scalar(wire::netlink_writer& writer, std::uint16_t number, const attribute* named,
+                        const scope& scope, std::string_view name, const json& value) {
   const auto kind = named != nullptr ? named->kind : attribute_kind::binary;
-  if (kind == attribute_kind::bitfield32) return put_bits(to, number, name, value);
+  if (kind == attribute_kind::bitfield32) return put_bits(writer, number, name, value);
   if (kind == attribute_kind::flag) {
     if (!value.is_boolean()) return refused(name, "it is a flag: give true or false");
-    if (value == true) to.put(number, {});
+    if (value == true) writer.put(number, {});
     return {};
   }
   // Bytes are bytes; people type them as digits.
   if (kind == attribute_kind::binary && value.is_string()) {
-    to.put(number, as_bytes(value.get_ref<const std::string&>()));
+    writer.put(number, as_bytes(value.get_ref<const std::string&>()));
     return {};
   }
   const auto typed = typed_text(value);
   const value_place where{.number = number,
                           .kind = kind,
                           .named = named,
-                          .names = named != nullptr ? within.names_of(*named) : nullptr};
-  if (auto done = put_value(to, where, typed); !done) return refused(name, done.error().reason);
+                          .names = named != nullptr ? scope.names_of(*named) : nullptr};
+  if (auto done = put_value(writer, where, typed); !done) return refused(name, done.error().reason);
   return {};
 }
 
-result<void> put_within(wire::netlink_writer& to, const json& table, const scope& within,
+result<void> put_within(wire::netlink_writer& writer, const json& table, const scope& scope,
                         std::size_t depth);
 
 // NOLINTNEXTLINE(misc-no-recursion)
-result<void> put_one(wire::netlink_writer& to, std::uint16_t number, const attribute* named,
-                     const scope& within, std::string_view name, const json& value,
+result<void> put_one(wire::netlink_writer& writer, std::uint16_t number, const attribute* named,
+                     const scope& scope, std::string_view name, const json& value,
                      std::size_t depth) {
   const bool is_nest = named != nullptr && (named->set || named->elements);
   const bool is_bits = named != nullptr && named->kind == attribute_kind::bitfield32;
   if (is_bits || (!is_nest && !value.is_object())) {
-    return put_scalar(to, number, named, within, name, value);
+    return put_scalar(writer, number, named, scope, name, value);
   }
   if (!value.is_structured()) return refused(name, "it is a nest: give a table");
   if (depth + 1 >= deepest) return refused(name, fmt::format("it is more than {} deep", deepest));
-  to.open_nest(number);
-  auto done = put_within(to, value, within.within(named), depth + 1);
-  if (done) to.close_nest();
+  writer.open_nest(number);
+  auto done = put_within(writer, value, scope.within(named), depth + 1);
+  if (done) writer.close_nest();
   return done;
 }
 
 // NOLINTNEXTLINE(misc-no-recursion)
-result<void> put_within(wire::netlink_writer& to, const json& table, const scope& within,
+result<void> put_within(wire::netlink_writer& writer, const json& table, const scope& scope,
                         std::size_t depth) {
   if (table.is_array()) {
     std::uint16_t number = 0;
     for (const auto& each : table) {
       auto done =
-          put_one(to, number, within.find(number), within, std::to_string(number), each, depth);
+          put_one(writer, number, scope.find(number), scope, std::to_string(number), each, depth);
       if (!done) return done;
       ++number;
     }
@@ -174,10 +178,10 @@ result<void> put_within(wire::netlink_writer& to, const json& table, const scope
   }
   for (const auto& [name, value] : table.items()) {
     const auto given = text::number_in<std::uint16_t>(name);
-    const auto* const named = given ? within.find(*given) : within.find(name);
+    const auto* const named = given ? scope.find(*given) : scope.find(name);
     if (!given && named == nullptr) {
       const auto names =
-          within.set != nullptr ? names_in(within.set->attributes) : std::vector<std::string>{};
+          scope.set != nullptr ? names_in(scope.set->attributes) : std::vector<std::string>{};
       return refused(name, fmt::format("there is none of that name{}{}",
                                        text::printable(text::did_you_mean(name, names)),
                                        names.empty() ? ", as no specification tells names"
@@ -186,7 +190,7 @@ result<void> put_within(wire::netlink_writer& to, const json& table, const scope
     const auto number = given ? *given : named->number;
     const bool is_repeated = named != nullptr && named->is_multi && value.is_array();
     for (const auto& each : is_repeated ? value : json::array({value})) {
-      if (auto done = put_one(to, number, named, within, name, each, depth); !done) return done;
+      if (auto done = put_one(writer, number, named, scope, name, each, depth); !done) return done;
     }
   }
   return {};
@@ -194,12 +198,12 @@ result<void> put_within(wire::netlink_writer& to, const json& table, const scope
 
 }  // namespace
 
-json to_table(const wire::netlink_attributes& from, const scope& within) {
-  return table_within(from, within, 0);
+json to_table(const wire::netlink_attributes& attributes, const scope& scope) {
+  return table_within(attributes, scope, 0);
 }
 
-result<void> put_table(wire::netlink_writer& to, const json& table, const scope& within) {
-  if (table.is_structured()) return put_within(to, table, within, 0);
+result<void> put_table(wire::netlink_writer& writer, const json& table, const scope& scope) {
+  if (table.is_structured()) return put_within(writer, table, scope, 0);
   return refused("the attributes", "they are no table");
 }
 

@@ -50,16 +50,16 @@ std::optional<Number> number_of(std::string_view text, const enumeration* names,
 }
 
 template <class Number>
-bool put_number(wire::netlink_writer& to, const value_place& where, std::string_view typed) {
-  const auto* const named = where.named;
-  auto number = number_of<Number>(typed, where.names, where.names != nullptr && named->is_flags);
+bool put_number(wire::netlink_writer& writer, const value_place& place, std::string_view typed) {
+  const auto* const named = place.named;
+  auto number = number_of<Number>(typed, place.names, place.names != nullptr && named->is_flags);
   if (!number) return false;
   if (named != nullptr && named->is_big_endian) number = std::byteswap(*number);
-  to.put_number(where.number, *number);
+  writer.put_number(place.number, *number);
   return true;
 }
 
-bool put_hex(wire::netlink_writer& to, std::uint16_t number, std::string_view digits) {
+bool put_hex(wire::netlink_writer& writer, std::uint16_t number, std::string_view digits) {
   std::vector<std::byte> bytes;
   for (std::size_t at = 0; at < digits.size(); at += 2) {
     const auto* const first = digits.data() + at;
@@ -69,65 +69,66 @@ bool put_hex(wire::netlink_writer& to, std::uint16_t number, std::string_view di
     if (code != std::errc{} || rest != first + 2) return false;
     bytes.push_back(std::byte{byte});
   }
-  to.put(number, bytes);
+  writer.put(number, bytes);
   return true;
 }
 
-bool put(wire::netlink_writer& to, const value_place& where,
+bool put(wire::netlink_writer& writer, const value_place& place,
          std::optional<std::string_view> typed) {
   const auto text = typed.value_or("");
-  switch (where.kind) {
-    case attribute_kind::flag: to.put(where.number, {}); return !typed;
-    case attribute_kind::u8: return put_number<std::uint8_t>(to, where, text);
-    case attribute_kind::u16: return put_number<std::uint16_t>(to, where, text);
-    case attribute_kind::u32: return put_number<std::uint32_t>(to, where, text);
+  switch (place.kind) {
+    case attribute_kind::flag: writer.put(place.number, {}); return !typed;
+    case attribute_kind::u8: return put_number<std::uint8_t>(writer, place, text);
+    case attribute_kind::u16: return put_number<std::uint16_t>(writer, place, text);
+    case attribute_kind::u32: return put_number<std::uint32_t>(writer, place, text);
     case attribute_kind::u64:
-    case attribute_kind::uint: return put_number<std::uint64_t>(to, where, text);
-    case attribute_kind::s8: return put_number<std::int8_t>(to, where, text);
-    case attribute_kind::s16: return put_number<std::int16_t>(to, where, text);
-    case attribute_kind::s32: return put_number<std::int32_t>(to, where, text);
+    case attribute_kind::uint: return put_number<std::uint64_t>(writer, place, text);
+    case attribute_kind::s8: return put_number<std::int8_t>(writer, place, text);
+    case attribute_kind::s16: return put_number<std::int16_t>(writer, place, text);
+    case attribute_kind::s32: return put_number<std::int32_t>(writer, place, text);
     case attribute_kind::s64:
-    case attribute_kind::sint: return put_number<std::int64_t>(to, where, text);
+    case attribute_kind::sint: return put_number<std::int64_t>(writer, place, text);
     case attribute_kind::string:
-    case attribute_kind::nul_string: to.put_text(where.number, text); return typed.has_value();
+    case attribute_kind::nul_string: writer.put_text(place.number, text); return typed.has_value();
     case attribute_kind::nested:
     case attribute_kind::nested_array:
-      if (typed) return put_hex(to, where.number, text);
-      to.open_nest(where.number).close_nest();
+      if (typed) return put_hex(writer, place.number, text);
+      writer.open_nest(place.number).close_nest();
       return true;
-    default: return put_hex(to, where.number, text);
+    default: return put_hex(writer, place.number, text);
   }
 }
 
 template <class Number>
-json number_to_json(const wire::netlink_attribute& from, bool is_big_endian) {
-  const auto number = from.number<Number>();
+json number_to_json(const wire::netlink_attribute& attribute, bool is_big_endian) {
+  const auto number = attribute.number<Number>();
   if (!number) return nullptr;
   return is_big_endian ? std::byteswap(*number) : *number;
 }
 
 /// Of any width that the kernel chose.
 template <class Narrow, class Wide>
-json any_number_to_json(const wire::netlink_attribute& from) {
-  return from.value().size() == sizeof(Narrow) ? number_to_json<Narrow>(from, false)
-                                               : number_to_json<Wide>(from, false);
+json any_number_to_json(const wire::netlink_attribute& attribute) {
+  return attribute.value().size() == sizeof(Narrow) ? number_to_json<Narrow>(attribute, false)
+                                                    : number_to_json<Wide>(attribute, false);
 }
 
-json plain_to_json(const wire::netlink_attribute& from, attribute_kind kind, bool is_big_endian) {
+json plain_to_json(const wire::netlink_attribute& attribute, attribute_kind kind,
+                   bool is_big_endian) {
   switch (kind) {
     case attribute_kind::flag: return true;
-    case attribute_kind::u8: return number_to_json<std::uint8_t>(from, is_big_endian);
-    case attribute_kind::u16: return number_to_json<std::uint16_t>(from, is_big_endian);
-    case attribute_kind::u32: return number_to_json<std::uint32_t>(from, is_big_endian);
-    case attribute_kind::u64: return number_to_json<std::uint64_t>(from, is_big_endian);
-    case attribute_kind::s8: return number_to_json<std::int8_t>(from, is_big_endian);
-    case attribute_kind::s16: return number_to_json<std::int16_t>(from, is_big_endian);
-    case attribute_kind::s32: return number_to_json<std::int32_t>(from, is_big_endian);
-    case attribute_kind::s64: return number_to_json<std::int64_t>(from, is_big_endian);
-    case attribute_kind::uint: return any_number_to_json<std::uint32_t, std::uint64_t>(from);
-    case attribute_kind::sint: return any_number_to_json<std::int32_t, std::int64_t>(from);
+    case attribute_kind::u8: return number_to_json<std::uint8_t>(attribute, is_big_endian);
+    case attribute_kind::u16: return number_to_json<std::uint16_t>(attribute, is_big_endian);
+    case attribute_kind::u32: return number_to_json<std::uint32_t>(attribute, is_big_endian);
+    case attribute_kind::u64: return number_to_json<std::uint64_t>(attribute, is_big_endian);
+    case attribute_kind::s8: return number_to_json<std::int8_t>(attribute, is_big_endian);
+    case attribute_kind::s16: return number_to_json<std::int16_t>(attribute, is_big_endian);
+    case attribute_kind::s32: return number_to_json<std::int32_t>(attribute, is_big_endian);
+    case attribute_kind::s64: return number_to_json<std::int64_t>(attribute, is_big_endian);
+    case attribute_kind::uint: return any_number_to_json<std::uint32_t, std::uint64_t>(attribute);
+    case attribute_kind::sint: return any_number_to_json<std::int32_t, std::int64_t>(attribute);
     case attribute_kind::string:
-    case attribute_kind::nul_string: return text::printable(from.text());
+    case attribute_kind::nul_string: return text::printable(attribute.text());
     default: return nullptr;
   }
 }
@@ -145,36 +146,36 @@ json flags_to_json(std::uint64_t bits, const enumeration& names) {
 
 }  // namespace
 
-result<void> put_value(wire::netlink_writer& to, const value_place& where,
+result<void> put_value(wire::netlink_writer& writer, const value_place& place,
                        std::optional<std::string_view> typed) {
   const auto refused = [](std::string why) {
     return failure(errc::invalid_argument, "write an attribute", std::move(why));
   };
   const bool is_nest =
-      where.kind == attribute_kind::nested || where.kind == attribute_kind::nested_array;
-  if (where.named != nullptr && where.kind == attribute_kind::invalid) {
+      place.kind == attribute_kind::nested || place.kind == attribute_kind::nested_array;
+  if (place.named != nullptr && place.kind == attribute_kind::invalid) {
     return refused("it is padding, or out of use");
   }
-  if (put(to, where, typed)) return {};
-  if (where.names != nullptr) {
-    return refused(fmt::format("its value is no {}, and {} of {}", nl::name_of(where.kind),
-                               where.named->is_flags ? "not made (as a|b)" : "none",
-                               text::names_listed(names_in(where.names->entries))));
+  if (put(writer, place, typed)) return {};
+  if (place.names != nullptr) {
+    return refused(fmt::format("its value is no {}, and {} of {}", nl::name_of(place.kind),
+                               place.named->is_flags ? "not made (as a|b)" : "none",
+                               text::names_listed(names_in(place.names->entries))));
   }
   if (is_nest) return refused("attributes are within it");
-  return refused(fmt::format("its value is no {}", nl::name_of(where.kind)));
+  return refused(fmt::format("its value is no {}", nl::name_of(place.kind)));
 }
 
-json value_to_json(const wire::netlink_attribute& from, const attribute& named,
+json value_to_json(const wire::netlink_attribute& source, const attribute& named,
                    const enumeration* names) {
   if (named.kind == attribute_kind::bitfield32) {
-    const auto both = from.number<std::uint64_t>();
+    const auto both = source.number<std::uint64_t>();
     if (!both) return nullptr;
     std::array<std::uint32_t, 2> halves{};
-    std::memcpy(halves.data(), from.value().data(), sizeof halves);
+    std::memcpy(halves.data(), source.value().data(), sizeof halves);
     return {{"value", halves[0]}, {"selector", halves[1]}};
   }
-  auto value = plain_to_json(from, named.kind, named.is_big_endian);
+  auto value = plain_to_json(source, named.kind, named.is_big_endian);
   if (names == nullptr || !value.is_number()) return value;
   const auto number = value.is_number_unsigned()
                           ? value.get<std::uint64_t>()

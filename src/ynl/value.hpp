@@ -22,12 +22,12 @@ struct value_place {
 
 /// Writes what was typed; bytes are hexadecimal. Errors: invalid_argument, whose reason says what
 /// the attribute takes.
-[[nodiscard]] result<void> put_value(wire::netlink_writer& to, const value_place& where,
+[[nodiscard]] result<void> put_value(wire::netlink_writer& writer, const value_place& place,
                                      std::optional<std::string_view> typed);
 
 /// As the specification says: a text, a number, an entry's name, a list of those of bits, true for
 /// a flag. Null when the value is of no such form, or is shown as bytes.
-[[nodiscard]] nlohmann::json value_to_json(const wire::netlink_attribute& from,
+[[nodiscard]] nlohmann::json value_to_json(const wire::netlink_attribute& source,
                                            const attribute& named, const enumeration* names);
 
 }  // namespace strata::ynl

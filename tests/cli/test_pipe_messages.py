@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import subprocess
 import time
 
 import pytest
@@ -174,6 +175,23 @@ def test_a_port_where_nobody_listens_is_told(pipe):
     assert f"cannot receive from {url}: Connection refused" in joined.failed()
 
 
+def test_a_message_that_the_end_cuts_off_is_told(pipe):
+    async def serve():
+        async def hear(connection, *_):
+            async for _message in connection:
+                pass
+
+        async with websockets.serve(hear, "127.0.0.1", 0) as server:
+            url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+            joined = pipe("-", url, "--framing", "length")
+            _, code, said = await asyncio.to_thread(
+                joined.finish, b"\0\0\0\x03abc" + b"\0\0\0\x0ade")
+            assert code == 1
+            assert "the stream has ended inside it, 6 bytes from its beginning" in said
+
+    asyncio.run(serve())
+
+
 # --- frames: veth.py draws the namespaces ---------------------------------------------------------
 #
 #   printf ... | strata pipe - l2://vethA  ==== veth ====  strata pipe listen:l2://vethB -
@@ -198,6 +216,15 @@ def test_lines_go_between_machines_as_frames(pipe, veth, left, right):
     hears.end_input()
     hears.done()
     assert "cannot send a message of 1501 bytes" in asks.failed()
+
+
+def test_a_frame_that_the_kernel_refuses_is_told(pipe, veth):
+    subprocess.run(["ip", "-n", veth.b, "link", "set", "vethB", "mtu", "200"], check=True)
+    asks = pipe("-", f"l2://vethA/0x88b5?dst={veth.mac(veth.b, 'vethB')}", "--linger", "1",
+                before=("ip", "netns", "exec", veth.a))
+    _, code, said = asks.finish(b"x" * 1000 + b"\n")
+    assert code == 1
+    assert "cannot send to l2://vethA" in said
 
 
 def test_a_tcp_client_reaches_a_machine_that_knows_frames_alone(pipe, veth):

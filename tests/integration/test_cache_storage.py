@@ -1,6 +1,7 @@
 """A cache's data on the disk: it survives kill -9, crashes of the file system's making, and the way
 to a real redis-server and back."""
 
+import contextlib
 import os
 import random
 import shutil
@@ -430,3 +431,22 @@ def test_we_load_redis_files(daemon, tmp_path, log):
     log.write_bytes(b"".join(each.read_bytes() for each in parts))
     port = new_cache(daemon, "--persistent", log, name="two")
     assert_same(before, contents(port))
+
+
+def test_options_that_clients_set_wait_for_room_in_the_state_folder(make_daemon, small_disk):
+    daemon = make_daemon(state_dir=small_disk / "state")
+    port = new_cache(daemon)
+    wire = Wire(port)
+    ballast = small_disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)
+    assert wire.ask("CONFIG", "SET", "maxmemory", "77777777") == b"+OK\r\n"
+    eventually(lambda: "not in its record" in daemon.cli("ls"), "a warning says so")
+    eventually(lambda: wire.ask("CONFIG", "REWRITE").startswith(b"-ERR Rewriting config file: "),
+               "it cannot be written")
+    ballast.unlink()
+    eventually(lambda: wire.ask("CONFIG", "REWRITE") == b"+OK\r\n", "it has been written")
+    assert "not in its record" not in daemon.cli("ls")
+    again = crash(daemon)
+    assert b"77777777" in Wire(again).ask("CONFIG", "GET", "maxmemory")

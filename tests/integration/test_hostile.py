@@ -132,6 +132,77 @@ def test_when_descriptors_run_out_the_operator_is_served_and_clients_are_later(m
     assert daemon.log().count("ulimit -n") < 50
 
 
+@contextlib.contextmanager
+def silent_listener():
+    """It takes connections, and says nothing on them."""
+    with socket.create_server(("127.0.0.1", 0), backlog=4000) as listener:
+        taken = []
+
+        def take():
+            with contextlib.suppress(OSError):
+                while True:
+                    taken.append(listener.accept()[0])
+
+        threading.Thread(target=take, daemon=True).start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+        for each in taken:
+            each.close()
+
+
+def ask_by_http2(port, streams=100):
+    """A client whose requests are all under way at once."""
+    def frame(kind, flags, stream, body=b""):
+        return struct.pack(">I", len(body))[1:] + bytes([kind, flags]) + struct.pack(
+            ">I", stream) + body
+
+    # GET http://x/: the first three are entries of HPACK's static table.
+    head = b"\x82\x86\x84\x41\x01x"
+    client = socket.create_connection(("127.0.0.1", port), 10)
+    client.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0)
+                   + b"".join(frame(1, 5, 1 + 2 * place, head) for place in range(streams)))
+    return client
+
+
+def send_from(count, port):
+    """Datagrams of as many senders."""
+    senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+    for each in senders:
+        each.sendto(b"hello", ("127.0.0.1", port))
+    return senders
+
+
+@pytest.mark.parametrize("way", ["http2 proxy", "udp proxy", "script"])
+def test_what_is_opened_for_clients_leaves_the_operator_his_descriptors(make_daemon, way, tmp_path):
+    daemon = make_daemon(files=128)
+    warm_up(daemon)
+    with silent_listener() as silent, contextlib.ExitStack() as stack:
+        if way == "script":
+            script = tmp_path / "ask.lua"
+            script.write_text("function on_http_request(request)\n"
+                              f"  return strata.http('http://127.0.0.1:{silent}/')\nend\n")
+            [url] = daemon.server("s", listen=["http://127.0.0.1:0"], lua=str(script))
+        elif way == "udp proxy":
+            daemon.create("proxy", "s", listen=["udp://127.0.0.1:0"],
+                          backend=[f"udp://127.0.0.1:{silent}"])
+            [url] = daemon.show("s")["endpoints"]
+        else:
+            daemon.create("proxy", "s", listen=["http://127.0.0.1:0"],
+                          backend=[f"127.0.0.1:{silent}"])
+            [url] = daemon.show("s")["endpoints"]
+        port = int(url.rsplit(":", 1)[1].rstrip("/"))
+        clients = (send_from(200, port) if way == "udp proxy"
+                   else [ask_by_http2(port) for _ in range(3)])
+        for each in clients:
+            stack.enter_context(contextlib.closing(each))
+        held = f"/proc/{daemon.process.pid}/fd"
+        eventually(lambda: len(os.listdir(held)) >= 96, "its clients have what they may")
+        assert daemon.cli("ls", "-q") == "s\n"
+        assert daemon.ask("GET", "/v1/version", connection=daemon.connect())["version"]
+        assert len(os.listdir(held)) < 120
+        daemon.cli("stop", "s", "--now")
+
+
 def test_starting_a_runtime_without_descriptors_is_an_error_and_no_end(make_daemon):
     daemon = make_daemon(files=64)
     warm_up(daemon)

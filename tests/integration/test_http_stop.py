@@ -97,6 +97,22 @@ def test_http1_is_finished_and_told(daemon):
         assert answer.count(b"HTTP/1.1 ") == 1
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_one_that_does_not_close_denies_nobody_a_clean_end(daemon, threads):
+    [url] = daemon.server("s", http_messages=True, drain=True, drain_timeout=2, threads=threads)
+    with contextlib.ExitStack() as stack:
+        streams = [stack.enter_context(Talker(url)) for _ in range(24)]
+        for each in streams:
+            each.send(b"GET / HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
+            assert b"200 OK" in each.hear()
+        stopping_thread = threading.Thread(target=daemon.cli, args=("stop", "s"))
+        stopping_thread.start()
+        # None closes its own side: each takes the whole of the time.
+        ends = [rest_of(each) for each in streams]
+        stopping_thread.join(PATIENCE)
+    assert [end.endswith(b"0\r\n\r\n") for end in ends] == [True] * len(ends)
+
+
 def test_members_of_all_kinds_are_told(daemon):
     [url] = daemon.server("s", http_messages=True, drain=True, drain_timeout=PATIENCE)
 

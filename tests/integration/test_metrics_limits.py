@@ -50,3 +50,20 @@ def test_strangers_at_the_metrics_have_limits(make_daemon):
         return False
 
     eventually(answers, "others are served again")
+
+
+def test_those_who_ask_for_the_metrics_without_end_do_not_keep_others_waiting(make_daemon):
+    port = free_port()
+    daemon = make_daemon("--metrics", f"tcp://127.0.0.1:{port}")
+    for number in range(20):
+        daemon.server(f"s{number}")
+    question = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 200
+    with contextlib.ExitStack() as stack:
+        for _ in range(100):
+            one = stack.enter_context(connect(port))
+            one.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                one.sendall(question)
+        # They read nothing: their pages wait, and no more of them are written.
+        assert len(daemon.cli("ls", "-q").split()) == 20
+        assert daemon.resident_mib() < 400

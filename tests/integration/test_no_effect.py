@@ -45,8 +45,8 @@ ELSEWHERE = [
     *[("server", TCP, key, value, "UDP") for key, value in [
         ("max_peers", 5), ("peer_timeout", 5), ("udp_join", "long enough"),
         ("udp_allowance", 100), ("receive_buffer", 4096), ("send_buffer", 4096)]],
-    *[("server", TCP, key, value, "TLS") for key, value in [
-        ("tls_min", "1.3"), ("handshake_timeout", 3)]],
+    ("server", TCP, "tls_min", "1.3", "TLS"),
+    ("server", TCP, "handshake_timeout", 3, "TLS or PROXY headers"),
     *[("server", UDP, key, value, "HTTP") for key, value in [
         ("http", "/srv"), ("http_max_head", 4096), ("cors", ["*"]), ("ws_ping", 3)]],
     ("server", TCP | {"protocol": "raw"}, "http_messages", True, "HTTP"),
@@ -55,7 +55,7 @@ ELSEWHERE = [
     ("client", TARGET, "insecure", True, "TLS"),
     ("client", {"connect": "udp://127.0.0.1:1"}, "max_buffer", 4096, "streams"),
     ("proxy", GATEWAY, "access_log", "/tmp/log", "HTTP"),
-    ("cache", TCP, "handshake_timeout", 3, "TLS"),
+    ("cache", TCP, "handshake_timeout", 3, "TLS or PROXY headers"),
     ("proxy", RAW, "sticky", "at", "HTTP"),
     ("proxy", RAW, "retries", 3, "HTTP"),
 ]
@@ -88,6 +88,9 @@ def test_a_certificate_has_an_effect_where_tls_is_detected(daemon, authority):
         assert "no endpoint carries TLS" in refusal(
             daemon.create, "server", "s", **options, cert=[cert], key=[key]).message
     daemon.server("s", **TCP, cert=[cert], key=[key], tls_min="1.3", handshake_timeout=3)
+    for kind in ("server", "cache"):
+        daemon.create(kind, f"behind-{kind}", **TCP, proxy_protocol=["127.0.0.0/8"],
+                      handshake_timeout=3)
 
 
 def test_a_default_is_never_without_effect(daemon):

@@ -9,14 +9,15 @@ from check.source import CPP_SUFFIXES, Breach, blanked_code, files, read
 LIST = "tools/check/function_words.txt"
 # No noun says less of what it holds.
 WORDS = frozenset(
-    "about again against as asked at beside by done for found from given got heard home how in into "
-    "is made now of on opened over said taken that this to told wanted what where which who with "
+    "about again against as asked at beside by done for found from given got heard home how in "
+    "into is made now of on opened over said taken that this to told wanted what where which who with "
     "within".split())
-# A type and a name, inside parentheses, before a comma, a default or the end. The dots of a pack and
-# the brackets of an array do not occur with such names.
+# A type and a name, inside parentheses, before a comma, a default or the end. In an expression, as
+# `(flags & flag)`, spaces stand on both sides of the sign.
 PARAMETER = re.compile(
     r"[(,]\s*(?P<type>(?:(?:const|struct|class|typename|unsigned)\s+)*[A-Za-z_][\w:]*"
-    r"(?:<[^;{}()]*>)?(?:::\w+)?(?:\s+const)?[\s&*]+)(?P<name>[a-z_][a-z0-9_]*)\s*(?=[,)=])")
+    r"(?:<[^;{}()]*>)?(?:::\w+)?(?:\s+const)?(?:&&?|\*+(?:\s*const)?)?)\s+"
+    r"(?P<name>[a-z_][a-z0-9_]*)\s*(?=[,)=](?!=))")
 NO_TYPE = frozenset(
     "return co_return co_await co_yield throw delete new case goto else using sizeof".split())
 

@@ -24,13 +24,13 @@ using mutable_byte_span = std::span<std::byte>;
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Copies all of `from` to the beginning of `to`, which has room for it, and gives what of `to` is
-/// behind it. They may overlap: what is copied may lie there already. std::ranges::copy takes one
-/// byte at a time from a span of bytes, as GCC 12's library has it.
-inline mutable_byte_span copy_bytes(byte_span from, mutable_byte_span to) {
-  assert(from.size() <= to.size());
-  if (!from.empty()) std::memmove(to.data(), from.data(), from.size());
-  return to.subspan(from.size());
+/// Copies all of `bytes` to the beginning of `room`, which has room for it, and gives what of
+/// `room` is behind it. They may overlap: what is copied may lie there already. std::ranges::copy
+/// takes one byte at a time from a span of bytes, as GCC 12's library has it.
+inline mutable_byte_span copy_bytes(byte_span bytes, mutable_byte_span room) {
+  assert(bytes.size() <= room.size());
+  if (!bytes.empty()) std::memmove(room.data(), bytes.data(), bytes.size());
+  return room.subspan(bytes.size());
 }
 
 }  // namespace strata

@@ -55,9 +55,9 @@ class mac_address {
 
 template <>
 struct std::hash<strata::mac_address> {
-  std::size_t operator()(const strata::mac_address& of) const noexcept {
+  std::size_t operator()(const strata::mac_address& address) const noexcept {
     std::uint64_t value = 0;
-    for (const auto octet : of.octets()) value = value << 8U | octet;
+    for (const auto octet : address.octets()) value = value << 8U | octet;
     return static_cast<std::size_t>((value * 0x9E3779B97F4A7C15ULL) >> 16U);
   }
 };

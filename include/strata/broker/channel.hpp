@@ -44,7 +44,7 @@ template <class Message>
 using name = std::array<char, 16>;
 [[nodiscard]] name name_in_message(std::string_view interface_name);
 /// Whether it ends, and may go into sentences and logs: it came from somebody else.
-[[nodiscard]] bool is_name(const name& given);
+[[nodiscard]] bool is_name(const name& name);
 
 // --- the end of the process that asks
 
@@ -60,7 +60,7 @@ struct reply {
 /// Errors: not_found or permission_denied when no daemon can be reached at `path`; timed_out;
 /// malformed when the reply is not of this version; and whatever the daemon refused with, in its
 /// words.
-[[nodiscard]] result<reply> ask(const std::string& path, kind of, byte_span request,
+[[nodiscard]] result<reply> ask(const std::string& path, kind kind, byte_span request,
                                 mutable_byte_span answer);
 
 // --- the daemon's end

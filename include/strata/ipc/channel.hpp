@@ -113,7 +113,7 @@ class channel {
   /// Over a device of one's own; its interface counts, not that of `config`. Frames of other
   /// channels may come from it.
   [[nodiscard]] static result<channel> create(const channel_config& config,
-                                              std::unique_ptr<l2::device> over);
+                                              std::unique_ptr<l2::device> device);
   /// The channel that was moved from can only be assigned to or destroyed.
   channel(channel&&) noexcept;
   /// As the constructor.

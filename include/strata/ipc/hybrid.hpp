@@ -111,7 +111,7 @@ class hybrid_endpoint {
   friend class hybrid_listener;
   hybrid_endpoint(l2::raw_socket socket, unique_fd control, const hybrid_config& config,
                   const mac_address& peer, std::uint64_t session, std::size_t mtu);
-  static result<hybrid_endpoint> greet(const l2::interface& on, unique_fd control,
+  static result<hybrid_endpoint> greet(const l2::interface& interface, unique_fd control,
                                        const hybrid_config& config,
                                        std::chrono::steady_clock::time_point limit);
   [[nodiscard]] std::optional<data_message> read(const l2::received_frame& frame);
@@ -144,8 +144,9 @@ class hybrid_listener {
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
-  hybrid_listener(l2::interface on, unique_fd fd, std::uint16_t port, const hybrid_config& config)
-      : on_(std::move(on)), fd_(std::move(fd)), port_(port), config_(config) {}
+  hybrid_listener(l2::interface interface, unique_fd fd, std::uint16_t port,
+                  const hybrid_config& config)
+      : on_(std::move(interface)), fd_(std::move(fd)), port_(port), config_(config) {}
 
   l2::interface on_;
   unique_fd fd_;

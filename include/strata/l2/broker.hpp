@@ -32,6 +32,6 @@ struct packet_request {
 [[nodiscard]] result<packet_request> parse_request(byte_span message);
 /// Makes what is asked for and hands it over; nothing stays with the daemon. Errors: whatever the
 /// making met.
-[[nodiscard]] result<void> grant_request(int connection, const packet_request& what);
+[[nodiscard]] result<void> grant_request(int connection, const packet_request& request);
 
 }  // namespace strata::l2

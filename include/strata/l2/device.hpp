@@ -61,7 +61,7 @@ class device {
   [[nodiscard]] virtual const interface& link() const = 0;
   /// Tells what is so of the interface now, as nl::route_watch hears it: another name, MTU or MAC.
   /// The device goes on; its errors' texts and the frames that it builds follow.
-  virtual void update_link(const interface& now) = 0;
+  virtual void update_link(const interface& interface) = 0;
   /// To wait on (POLLIN, POLLOUT); stays the device's. -1 for a device that is always ready.
   [[nodiscard]] virtual int fd() const = 0;
 
@@ -84,11 +84,11 @@ class device {
   device& operator=(device&&) = default;
 };
 
-/// Waits until `on` can be read, for `timeout` at most (forever without one). False when it could
-/// not. Interrupted waits go on.
-[[nodiscard]] result<bool> wait_readable(const device& on,
+/// Waits until `device` can be read, for `timeout` at most (forever without one). False when it
+/// could not. Interrupted waits go on.
+[[nodiscard]] result<bool> wait_readable(const device& device,
                                          std::optional<std::chrono::milliseconds> timeout);
-[[nodiscard]] result<bool> wait_writable(const device& on,
+[[nodiscard]] result<bool> wait_writable(const device& device,
                                          std::optional<std::chrono::milliseconds> timeout);
 
 /// Sends one frame, waiting for room if it must: in the socket's queue, and behind a queueing
@@ -96,11 +96,12 @@ class device {
 /// 5 ms, since the kernel tells nobody when there is room. Each of these tries is a drop in the
 /// discipline's own count. Errors: timed_out, and those of `try_send`.
 [[nodiscard]] result<void> send_frame(
-    device& over, byte_span frame, std::optional<std::chrono::milliseconds> timeout = std::nullopt);
+    device& device, byte_span frame,
+    std::optional<std::chrono::milliseconds> timeout = std::nullopt);
 
 /// The next frame, in `memory`. Errors: timed_out, and those of `try_receive`.
 [[nodiscard]] result<received_frame> receive_frame(
-    device& from, mutable_byte_span memory,
+    device& device, mutable_byte_span memory,
     std::optional<std::chrono::milliseconds> timeout = std::nullopt);
 
 }  // namespace strata::l2

@@ -59,7 +59,7 @@ class frame_ring final : public device {
   /// An MTU that has grown beyond the slots replaces them by larger ones: frames that nobody has
   /// read are dropped, and counted. No frame may be held meanwhile. Where there is no memory for
   /// larger slots, longer frames are cut; where there is none at all, `try_receive` is an error.
-  void update_link(const interface& now) override;
+  void update_link(const interface& interface) override;
   [[nodiscard]] int fd() const override { return socket_.fd(); }
 
   /// The next frame, in place; nullopt when none is there. Frames are given back in any order, but
@@ -91,12 +91,13 @@ class frame_ring final : public device {
     std::size_t size = 0;
     std::size_t count = 0;
   };
-  frame_ring(raw_socket socket, slot_memory made, const wishes& wanted)
-      : socket_(std::move(socket)), slots_(std::move(made)), wanted_(wanted) {}
-  [[nodiscard]] static std::size_t slot_size_for(const interface& on, const wishes& wanted);
-  [[nodiscard]] static result<slot_memory> make_slots(const raw_socket& of, const wishes& wanted);
-  [[nodiscard]] std::byte* slot(std::size_t which) const {
-    return slots_.memory.bytes().data() + which * slots_.size;
+  frame_ring(raw_socket socket, slot_memory memory, const wishes& wishes)
+      : socket_(std::move(socket)), slots_(std::move(memory)), wanted_(wishes) {}
+  [[nodiscard]] static std::size_t slot_size_for(const interface& interface, const wishes& wishes);
+  [[nodiscard]] static result<slot_memory> make_slots(const raw_socket& socket,
+                                                      const wishes& wishes);
+  [[nodiscard]] std::byte* slot(std::size_t index) const {
+    return slots_.memory.bytes().data() + index * slots_.size;
   }
 
   raw_socket socket_;

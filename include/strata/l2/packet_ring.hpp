@@ -47,7 +47,7 @@ class frame_block {
     using difference_type = std::ptrdiff_t;
 
     iterator() = default;
-    iterator(std::byte* at, std::uint32_t left) : at_(at), left_(left) {}
+    iterator(std::byte* bytes, std::uint32_t left) : at_(bytes), left_(left) {}
     /// Puts the tag that the kernel took out back in its place, and says where the frame is.
     [[nodiscard]] received_frame operator*() const;
     iterator& operator++();
@@ -87,7 +87,7 @@ class packet_ring final : public device {
   ~packet_ring() override = default;
 
   [[nodiscard]] const interface& link() const override { return link_; }
-  void update_link(const interface& now) override { link_ = now; }
+  void update_link(const interface& interface) override { link_ = interface; }
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
   /// The next block, in place; nullopt when none is full now. Blocks are given back in any order,

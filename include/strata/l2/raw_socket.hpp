@@ -108,7 +108,7 @@ class raw_socket final : public device {
   ~raw_socket() override;
 
   [[nodiscard]] const interface& link() const override { return link_; }
-  void update_link(const interface& now) override { link_ = now; }
+  void update_link(const interface& interface) override { link_ = interface; }
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
   /// One frame, whole from its destination address on; waits for room as `send_frame` does.
@@ -164,7 +164,7 @@ class raw_socket final : public device {
   /// As `join` says.
   [[nodiscard]] result<void> leave(const mac_address& group);
   /// Whether the card takes frames for other MAC addresses too.
-  [[nodiscard]] result<void> set_promiscuous(bool is);
+  [[nodiscard]] result<void> set_promiscuous(bool enabled);
   /// Bytes; without CAP_NET_ADMIN no more than net.core.rmem_max and wmem_max, to which the kernel
   /// cuts them.
   [[nodiscard]] result<void> set_receive_buffer(std::size_t bytes);
@@ -182,8 +182,8 @@ class raw_socket final : public device {
   static result<raw_socket> create_unbound(std::string_view interface_name,
                                            const raw_socket_options& options);
   result<void> bind(const raw_socket_options& options);
-  [[nodiscard]] result<void> may_change(std::string_view what, bool needs_interface) const;
-  result<void> send_raw_to(byte_span frame, const interface& through, const sockaddr_ll* to,
+  [[nodiscard]] result<void> may_change(std::string_view text, bool needs_interface) const;
+  result<void> send_raw_to(byte_span frame, const interface& through, const sockaddr_ll* address,
                            std::optional<std::chrono::milliseconds> timeout);
 
   interface link_;

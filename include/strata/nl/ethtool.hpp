@@ -77,23 +77,23 @@ class ethtool {
   [[nodiscard]] static result<ethtool> open(const connection_options& options = {});
 
   [[nodiscard]] result<interface_rings> rings(std::string_view interface_name);
-  [[nodiscard]] result<void> set_rings(std::string_view interface_name, const ring_change& to);
+  [[nodiscard]] result<void> set_rings(std::string_view interface_name, const ring_change& change);
   [[nodiscard]] result<interface_channels> channels(std::string_view interface_name);
   [[nodiscard]] result<void> set_channels(std::string_view interface_name,
-                                          const channel_change& to);
+                                          const channel_change& change);
   /// All that this kernel knows, in its order.
   [[nodiscard]] result<std::vector<interface_feature>> features(std::string_view interface_name);
   /// Errors: not_supported for a name that the kernel does not know. What needs something else
   /// that is off is wanted then, and not active: look again.
   [[nodiscard]] result<void> set_features(std::string_view interface_name,
-                                          std::span<const feature_change> to);
+                                          std::span<const feature_change> changes);
 
  private:
-  ethtool(generic on, std::uint16_t family) : on_(std::move(on)), family_(family) {}
+  ethtool(generic generic, std::uint16_t family) : on_(std::move(generic)), family_(family) {}
   [[nodiscard]] wire::netlink_writer request(std::uint8_t command, std::uint16_t header,
                                              std::string_view interface_name);
   [[nodiscard]] result<wire::netlink_attributes> ask(wire::netlink_writer& request,
-                                                     std::string_view what,
+                                                     std::string_view text,
                                                      std::string_view interface_name);
   [[nodiscard]] result<std::vector<std::string>> feature_names();
 

@@ -42,7 +42,7 @@ struct generic_family {
   std::vector<generic_group> groups;
 
   /// nullptr when there is none.
-  [[nodiscard]] const generic_group* find_group(std::string_view wanted) const;
+  [[nodiscard]] const generic_group* find_group(std::string_view text) const;
 };
 
 /// What the kernel takes as an attribute's value (NL_ATTR_TYPE_…).
@@ -113,10 +113,10 @@ class generic {
   /// By id.
   [[nodiscard]] result<std::vector<generic_family>> families();
   /// CTRL_CMD_GETPOLICY. Errors: not_found when the family has none to tell.
-  [[nodiscard]] result<family_policy> policy(const generic_family& of);
+  [[nodiscard]] result<family_policy> policy(const generic_family& family);
 
  private:
-  explicit generic(connection over) : over_(std::move(over)) {}
+  explicit generic(connection connection) : over_(std::move(connection)) {}
   [[nodiscard]] result<wire::genl_message> ask_for(std::string_view name);
 
   connection over_;

@@ -101,22 +101,23 @@ class route {
 
   /// Makes a link, and says what it is. Errors: already_exists; not_supported (the kernel has no
   /// links of that kind); permission_denied; invalid_argument, with the kernel's words.
-  [[nodiscard]] result<link> add_link(const new_link& what);
+  [[nodiscard]] result<link> add_link(const new_link& link);
   /// One request to the kernel, which does not go back where it refuses a part of it: what is
   /// before that, in the order of `link_changes`, is changed. Errors: not_found; as `add_link`.
-  [[nodiscard]] result<void> set_link(int index, const link_changes& to);
+  [[nodiscard]] result<void> set_link(int index, const link_changes& changes);
   /// Errors: not_found; not_supported (a link that is hardware, or lo).
   [[nodiscard]] result<void> remove_link(int index);
   /// Errors: already_exists; not_found (no such link).
-  [[nodiscard]] result<void> add_address(const link_address& what);
+  [[nodiscard]] result<void> add_address(const link_address& address);
   /// Errors: not_found.
-  [[nodiscard]] result<void> remove_address(const link_address& what);
+  [[nodiscard]] result<void> remove_address(const link_address& address);
 
  private:
-  explicit route(connection over) : over_(std::move(over)) {}
+  explicit route(connection connection) : over_(std::move(connection)) {}
   [[nodiscard]] result<link> ask_for(wire::netlink_writer& request, std::string_view operation);
   [[nodiscard]] result<void> change_address(std::uint16_t type, std::uint16_t flags,
-                                            const link_address& what, std::string_view operation);
+                                            const link_address& address,
+                                            std::string_view operation);
 
   connection over_;
 };
@@ -126,7 +127,7 @@ class route {
 class route_watch {
  public:
   enum class subject : std::uint8_t { links, links_and_addresses };
-  [[nodiscard]] static result<route_watch> open(subject of = subject::links_and_addresses,
+  [[nodiscard]] static result<route_watch> open(subject subject = subject::links_and_addresses,
                                                 const connection_options& options = {});
 
   /// To poll: readable when something has happened.
@@ -136,7 +137,7 @@ class route_watch {
   [[nodiscard]] result<std::optional<route_event>> try_event();
 
  private:
-  explicit route_watch(connection over) : over_(std::move(over)) {}
+  explicit route_watch(connection connection) : over_(std::move(connection)) {}
   connection over_;
 };
 

@@ -30,15 +30,15 @@ class range {
   using value_type = Form::value;
 
   range() = default;
-  explicit range(wire::netlink_attributes in, std::optional<std::uint16_t> type = {})
-      : in_(in), type_(type) {}
+  explicit range(wire::netlink_attributes attributes, std::optional<std::uint16_t> type = {})
+      : in_(attributes), type_(type) {}
 
   class iterator {
    public:
     using value_type = Form::value;
     using difference_type = std::ptrdiff_t;
     iterator() = default;
-    explicit iterator(const range& of) : at_(of.in_.begin()), type_(of.type_) { seek(); }
+    explicit iterator(const range& range) : at_(range.in_.begin()), type_(range.type_) { seek(); }
     const value_type& operator*() const { return *value_; }
     const value_type* operator->() const { return &*value_; }
     iterator& operator++() {
@@ -74,17 +74,17 @@ class range {
 template <std::integral Number, std::endian Order = std::endian::native>
 struct number {
   using value = Number;
-  static std::optional<Number> read(const wire::netlink_attribute& from) {
-    const auto found = from.number<Number>();
+  static std::optional<Number> read(const wire::netlink_attribute& attribute) {
+    const auto found = attribute.number<Number>();
     return found ? std::optional(ordered(*found)) : std::nullopt;
   }
-  static void write(wire::netlink_writer& to, std::uint16_t type, Number what) {
-    to.put_number(type, ordered(what));
+  static void write(wire::netlink_writer& writer, std::uint16_t type, Number number) {
+    writer.put_number(type, ordered(number));
   }
 
  private:
-  static constexpr Number ordered(Number what) {
-    return Order == std::endian::native ? what : std::byteswap(what);
+  static constexpr Number ordered(Number number) {
+    return Order == std::endian::native ? number : std::byteswap(number);
   }
 };
 
@@ -92,15 +92,15 @@ struct number {
 template <std::integral Narrow, std::integral Wide>
 struct any_number {
   using value = Wide;
-  static std::optional<Wide> read(const wire::netlink_attribute& from) {
-    if (const auto found = from.number<Narrow>()) return *found;
-    return from.number<Wide>();
+  static std::optional<Wide> read(const wire::netlink_attribute& attribute) {
+    if (const auto found = attribute.number<Narrow>()) return *found;
+    return attribute.number<Wide>();
   }
-  static void write(wire::netlink_writer& to, std::uint16_t type, Wide what) {
-    if (std::in_range<Narrow>(what)) {
-      to.put_number(type, static_cast<Narrow>(what));
+  static void write(wire::netlink_writer& writer, std::uint16_t type, Wide wide) {
+    if (std::in_range<Narrow>(wide)) {
+      writer.put_number(type, static_cast<Narrow>(wide));
     } else {
-      to.put_number(type, what);
+      writer.put_number(type, wide);
     }
   }
 };
@@ -109,31 +109,33 @@ struct any_number {
 template <class Enum, class Number>
 struct named {
   using value = Enum;
-  static std::optional<Enum> read(const wire::netlink_attribute& from) {
-    const auto found = Number::read(from);
+  static std::optional<Enum> read(const wire::netlink_attribute& attribute) {
+    const auto found = Number::read(attribute);
     if (!found || !std::in_range<std::underlying_type_t<Enum>>(*found)) return {};
     return static_cast<Enum>(*found);
   }
-  static void write(wire::netlink_writer& to, std::uint16_t type, Enum what) {
-    Number::write(to, type, static_cast<Number::value>(what));
+  static void write(wire::netlink_writer& writer, std::uint16_t type, Enum what) {
+    Number::write(writer, type, static_cast<Number::value>(what));
   }
 };
 
 struct text {
   using value = std::string_view;
-  static std::optional<std::string_view> read(const wire::netlink_attribute& from) {
-    return from.text();
+  static std::optional<std::string_view> read(const wire::netlink_attribute& attribute) {
+    return attribute.text();
   }
-  static void write(wire::netlink_writer& to, std::uint16_t type, std::string_view what) {
-    to.put_text(type, what);
+  static void write(wire::netlink_writer& writer, std::uint16_t type, std::string_view text) {
+    writer.put_text(type, text);
   }
 };
 
 struct bytes {
   using value = byte_span;
-  static std::optional<byte_span> read(const wire::netlink_attribute& from) { return from.value(); }
-  static void write(wire::netlink_writer& to, std::uint16_t type, byte_span what) {
-    to.put(type, what);
+  static std::optional<byte_span> read(const wire::netlink_attribute& attribute) {
+    return attribute.value();
+  }
+  static void write(wire::netlink_writer& writer, std::uint16_t type, byte_span bytes) {
+    writer.put(type, bytes);
   }
 };
 
@@ -146,30 +148,30 @@ struct bitfield32 {
 };
 struct bits {
   using value = bitfield32;
-  static std::optional<bitfield32> read(const wire::netlink_attribute& from) {
+  static std::optional<bitfield32> read(const wire::netlink_attribute& attribute) {
     bitfield32 made;
-    if (from.value().size() != sizeof made) return {};
-    std::memcpy(&made, from.value().data(), sizeof made);
+    if (attribute.value().size() != sizeof made) return {};
+    std::memcpy(&made, attribute.value().data(), sizeof made);
     return made;
   }
-  static void write(wire::netlink_writer& to, std::uint16_t type, bitfield32 what) {
-    to.put(type, std::as_bytes(std::span(&what, 1)));
+  static void write(wire::netlink_writer& writer, std::uint16_t type, bitfield32 bitfield32) {
+    writer.put(type, std::as_bytes(std::span(&bitfield32, 1)));
   }
 };
 
 template <class View>
 struct nest {
   using value = View;
-  static std::optional<View> read(const wire::netlink_attribute& from) {
-    return View(wire::netlink_attributes(from.value()));
+  static std::optional<View> read(const wire::netlink_attribute& attribute) {
+    return View(wire::netlink_attributes(attribute.value()));
   }
 };
 
 template <class Form>
 struct array {
   using value = range<Form>;
-  static std::optional<range<Form>> read(const wire::netlink_attribute& from) {
-    return range<Form>(wire::netlink_attributes(from.value()));
+  static std::optional<range<Form>> read(const wire::netlink_attribute& attribute) {
+    return range<Form>(wire::netlink_attributes(attribute.value()));
   }
 };
 
@@ -182,17 +184,17 @@ struct numbered {
 template <class Form>
 struct keyed {
   using value = numbered<typename Form::value>;
-  static std::optional<value> read(const wire::netlink_attribute& from) {
-    auto found = Form::read(from);
+  static std::optional<value> read(const wire::netlink_attribute& attribute) {
+    auto found = Form::read(attribute);
     if (!found) return {};
-    return value{from.type(), std::move(*found)};
+    return value{attribute.type(), std::move(*found)};
   }
 };
 
 /// Attributes of a set.
 class view {
  public:
-  explicit view(wire::netlink_attributes in) : in_(in) {}
+  explicit view(wire::netlink_attributes attributes) : in_(attributes) {}
   [[nodiscard]] const wire::netlink_attributes& attributes() const { return in_; }
 
  protected:
@@ -217,18 +219,18 @@ class view {
 
 /// As the message of that command; nullopt when it is another, or is cut.
 template <class Message>
-[[nodiscard]] std::optional<Message> parse(const wire::netlink_message& from) {
+[[nodiscard]] std::optional<Message> parse(const wire::netlink_message& source) {
   constexpr std::uint16_t least_family = 16;
-  const auto message = wire::genl_message::parse(from);
+  const auto message = wire::genl_message::parse(source);
   const bool is_it =
-      message && from.header().type >= least_family && message->command == Message::command;
+      message && source.header().type >= least_family && message->command == Message::command;
   return is_it ? std::optional(Message(message->attributes)) : std::nullopt;
 }
 
 /// Writes attributes of a set into a nest.
 class writer {
  public:
-  explicit writer(wire::netlink_writer& to) : to_(&to) {}
+  explicit writer(wire::netlink_writer& writer) : to_(&writer) {}
 
  protected:
   [[nodiscard]] wire::netlink_writer& to() { return *to_; }
@@ -238,20 +240,20 @@ class writer {
 };
 
 template <class Writer, std::invocable<Writer&> Fill>
-void write_nest(wire::netlink_writer& to, std::uint16_t type, Fill&& fill) {
-  to.open_nest(type);
-  Writer within(to);
+void write_nest(wire::netlink_writer& writer, std::uint16_t type, Fill&& fill) {
+  writer.open_nest(type);
+  Writer within(writer);
   std::forward<Fill>(fill)(within);
-  to.close_nest();
+  writer.close_nest();
 }
 
 template <class Form>
-void write_elements(wire::netlink_writer& to, std::uint16_t type,
+void write_elements(wire::netlink_writer& writer, std::uint16_t type,
                     std::span<const typename Form::value> all) {
-  to.open_nest(type);
+  writer.open_nest(type);
   std::uint16_t number = 0;
-  for (const auto& each : all) Form::write(to, number++, each);
-  to.close_nest();
+  for (const auto& each : all) Form::write(writer, number++, each);
+  writer.close_nest();
 }
 
 /// Writes nests into an array.
@@ -272,7 +274,7 @@ class array_writer : public writer {
 /// A message that is being written. The connection has room for one at a time.
 class request {
  public:
-  request(connection& over, std::uint16_t family, std::uint16_t flags, std::uint8_t command,
+  request(connection& connection, std::uint16_t family, std::uint16_t flags, std::uint8_t command,
           std::uint8_t version);
   /// As it would be sent, but for its sequence number; nullopt when something had no room.
   [[nodiscard]] std::optional<byte_span> bytes() const { return to_.bytes(); }
@@ -312,8 +314,8 @@ class request {
 /// A connection, and one family's number.
 class client {
  public:
-  client(generic on, std::uint16_t family_id, std::string_view family)
-      : on_(std::move(on)), family_id_(family_id), family_(family) {}
+  client(generic generic, std::uint16_t family_id, std::string_view family)
+      : on_(std::move(generic)), family_id_(family_id), family_(family) {}
 
   [[nodiscard]] generic& on() { return on_; }
   [[nodiscard]] connection& over() { return on_.over(); }

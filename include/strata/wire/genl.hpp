@@ -22,7 +22,7 @@ struct genl_message {
 };
 
 /// Begins a request to the family with that number.
-netlink_writer& begin_genl(netlink_writer& to, std::uint16_t family, std::uint16_t flags,
+netlink_writer& begin_genl(netlink_writer& writer, std::uint16_t family, std::uint16_t flags,
                            std::uint8_t command, std::uint8_t version);
 
 }  // namespace strata::wire

@@ -50,11 +50,11 @@ class ipv4_view {
 
  private:
   explicit ipv4_view(byte_span packet) : packet_(packet) {}
-  [[nodiscard]] std::uint8_t octet(std::size_t at) const {
-    return std::to_integer<std::uint8_t>(packet_[at]);
+  [[nodiscard]] std::uint8_t octet(std::size_t offset) const {
+    return std::to_integer<std::uint8_t>(packet_[offset]);
   }
-  [[nodiscard]] ipv4_address address_at(std::size_t at) const {
-    return {{octet(at), octet(at + 1), octet(at + 2), octet(at + 3)}};
+  [[nodiscard]] ipv4_address address_at(std::size_t offset) const {
+    return {{octet(offset), octet(offset + 1), octet(offset + 2), octet(offset + 3)}};
   }
 
   byte_span packet_;

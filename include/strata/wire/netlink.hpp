@@ -110,7 +110,7 @@ class netlink_writer {
  private:
   static constexpr std::size_t deepest = 8;
   std::byte* room_for(std::size_t size);
-  void write_u16(std::size_t at, std::uint16_t value);
+  void write_u16(std::size_t offset, std::uint16_t value);
   void write_size();
 
   mutable_byte_span memory_;

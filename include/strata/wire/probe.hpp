@@ -36,7 +36,7 @@ struct probe {
 
   /// `payload` begins behind the Ethernet header. nullopt when it is cut or something else.
   [[nodiscard]] static std::optional<probe> parse(byte_span payload);
-  void write(std::span<std::byte, size> to) const;
+  void write(std::span<std::byte, size> bytes) const;
 
   bool operator==(const probe&) const = default;
 };

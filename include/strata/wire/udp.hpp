@@ -42,7 +42,8 @@ struct udp_endpoint {
 /// Writes the IPv4 and UDP headers and the payload to the front of `memory`, with checksums, and
 /// returns the packet's size. Errors: limit_exceeded, as `write_ipv4_header`.
 [[nodiscard]] result<std::size_t> build_udp_packet_into(mutable_byte_span memory,
-                                                        const udp_endpoint& from,
-                                                        const udp_endpoint& to, byte_span payload);
+                                                        const udp_endpoint& endpoint,
+                                                        const udp_endpoint& destination,
+                                                        byte_span payload);
 
 }  // namespace strata::wire

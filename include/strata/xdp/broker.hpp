@@ -35,7 +35,7 @@ struct brokered_socket {
 /// Errors: those of `broker::ask`; not_supported before Linux 6.4; and all that the daemon met when
 /// it made the socket, in its words.
 [[nodiscard]] result<brokered_socket> open_through_daemon(
-    const broker_request& what, const std::string& path = broker::default_path());
+    const broker_request& request, const std::string& path = broker::default_path());
 
 // --- the daemon's end
 
@@ -48,6 +48,6 @@ struct grant {
 /// The message of a request of kind `xdp`. Errors: malformed.
 [[nodiscard]] result<broker_request> parse_request(byte_span message);
 /// Makes what is asked for and hands it over. Errors: whatever the making met.
-[[nodiscard]] result<grant> grant_request(int connection, const broker_request& what);
+[[nodiscard]] result<grant> grant_request(int connection, const broker_request& request);
 
 }  // namespace strata::xdp

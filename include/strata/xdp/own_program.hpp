@@ -40,7 +40,7 @@ class own_program {
 /// Has the entry `key`, or else that of the socket's queue, of an XSKMAP lead to the socket. The
 /// map's descriptor stays the caller's; the kernel takes the entry out when the socket closes.
 /// Errors: of the kernel, when it is no XSKMAP, or has no such entry.
-[[nodiscard]] result<void> enter_in_map(int map_fd, const socket& which,
+[[nodiscard]] result<void> enter_in_map(int map_fd, const socket& socket,
                                         std::optional<std::uint32_t> key = std::nullopt);
 
 }  // namespace strata::xdp

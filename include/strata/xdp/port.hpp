@@ -73,7 +73,7 @@ class port {
   [[nodiscard]] result<bool> flush(std::optional<std::chrono::milliseconds> timeout = std::nullopt);
 
  private:
-  port(socket made, std::string name, bool is_multi_buffer);
+  port(socket socket, std::string name, bool is_multi_buffer);
   [[nodiscard]] result<void> read_mtu();
   [[nodiscard]] bool fits(byte_span frame) const;
   [[nodiscard]] std::optional<error> refusal_of(byte_span frame) const;

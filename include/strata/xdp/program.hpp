@@ -66,11 +66,11 @@ class program : public std::enable_shared_from_this<program> {
   program& operator=(const program&) = delete;
   ~program();
 
-  /// Brings the frames that `which` is about, from the socket's queue, to the socket, as long as
+  /// Brings the frames that `filter` is about, from the socket's queue, to the socket, as long as
   /// the route lives. Errors: invalid_argument when the socket is of another interface;
   /// already_exists when another socket has that on its queue; limit_exceeded above 16 filters or
   /// queue 63.
-  [[nodiscard]] result<route> add(const filter& which, const socket& to);
+  [[nodiscard]] result<route> add(const filter& filter, const socket& socket);
 
   [[nodiscard]] bool is_native() const { return is_native_; }
   /// Why it is generic although it might have been native; empty otherwise.
@@ -79,10 +79,10 @@ class program : public std::enable_shared_from_this<program> {
  private:
   friend class route;
   struct parts;
-  explicit program(std::unique_ptr<parts> made);
+  explicit program(std::unique_ptr<parts> parts);
   [[nodiscard]] result<void> link(attach_mode mode);
   [[nodiscard]] result<void> join(const attached_program& dispatcher, attach_mode mode);
-  [[nodiscard]] result<route> add(const filter& which, int socket_fd, std::uint32_t queue);
+  [[nodiscard]] result<route> add(const filter& filter, int socket_fd, std::uint32_t queue);
   void remove(std::uint32_t rule, std::uint32_t queue);
 
   std::unique_ptr<parts> parts_;
@@ -101,8 +101,8 @@ class route {
 
  private:
   friend class program;
-  route(std::shared_ptr<program> of, std::uint32_t rule, std::uint32_t queue)
-      : of_(std::move(of)), rule_(rule), queue_(queue) {}
+  route(std::shared_ptr<program> program, std::uint32_t rule, std::uint32_t queue)
+      : of_(std::move(program)), rule_(rule), queue_(queue) {}
   void leave();
 
   std::shared_ptr<program> of_;

@@ -72,10 +72,10 @@ template <class Entry>
 class producer_ring {
  public:
   producer_ring() = default;
-  explicit producer_ring(const ring_memory& where)
-      : where_(where),
-        produced_(where.size == 0 ? 0 : *where.producer),
-        consumed_(where.size == 0 ? 0 : *where.consumer) {}
+  explicit producer_ring(const ring_memory& memory)
+      : where_(memory),
+        produced_(memory.size == 0 ? 0 : *memory.producer),
+        consumed_(memory.size == 0 ? 0 : *memory.consumer) {}
 
   [[nodiscard]] std::uint32_t size() const { return where_.size; }
 
@@ -113,10 +113,10 @@ template <class Entry>
 class consumer_ring {
  public:
   consumer_ring() = default;
-  explicit consumer_ring(const ring_memory& where)
-      : where_(where),
-        produced_(where.size == 0 ? 0 : *where.producer),
-        consumed_(where.size == 0 ? 0 : *where.consumer) {}
+  explicit consumer_ring(const ring_memory& memory)
+      : where_(memory),
+        produced_(memory.size == 0 ? 0 : *memory.producer),
+        consumed_(memory.size == 0 ? 0 : *memory.consumer) {}
 
   [[nodiscard]] std::uint32_t size() const { return where_.size; }
 

@@ -76,7 +76,7 @@ class socket {
   /// Takes over a bound socket that another process made on the same memory, with all four rings of
   /// those sizes. Errors: of the kernel, when it has no such rings.
   [[nodiscard]] static result<socket> adopt(std::shared_ptr<umem> memory, unique_fd fd,
-                                            const binding& where, const socket_options& options);
+                                            const binding& binding, const socket_options& options);
 
   socket(socket&&) noexcept;
   socket& operator=(socket&&) noexcept;
@@ -125,7 +125,7 @@ class socket {
   [[nodiscard]] result<void> register_memory();
   [[nodiscard]] result<void> make_rings(const socket_options& options, bool owns_queue);
   [[nodiscard]] result<void> map_rings(const socket_options& options, bool owns_queue);
-  [[nodiscard]] result<void> bind(const socket_options& options, const std::string& where,
+  [[nodiscard]] result<void> bind(const socket_options& options, const std::string& place,
                                   int shared_fd);
   void leave();
 

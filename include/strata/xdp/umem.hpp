@@ -62,8 +62,8 @@ class umem {
   }
 
   /// The bytes of a descriptor that came from a ring. Undefined for one made up.
-  [[nodiscard]] mutable_byte_span bytes(const descriptor& of) const {
-    return memory_.subspan(position(of.address), of.length);
+  [[nodiscard]] mutable_byte_span bytes(const descriptor& descriptor) const {
+    return memory_.subspan(position(descriptor.address), descriptor.length);
   }
   /// The beginning of the frame that an address of a ring is in, to be used again.
   [[nodiscard]] std::uint64_t frame_of(std::uint64_t address) const {

@@ -56,7 +56,7 @@ void capture_file::close_file::operator()(std::FILE* file) const {
     std::fflush(file);
 }
 
-result<capture_file> capture_file::create(const std::string& path, const interface& of) {
+result<capture_file> capture_file::create(const std::string& path, const interface& interface) {
   std::FILE* const opened = path == "-" ? stdout : std::fopen(path.c_str(), "wbe");
   if (opened == nullptr) return system_failure(errno, "write frames to '" + path + "'");
   capture_file made(opened, path);
@@ -74,7 +74,7 @@ result<capture_file> capture_file::create(const std::string& path, const interfa
                                .add(std::uint32_t{0});  // no limit to a frame's length
   const std::byte nanoseconds{9};
   const auto options = block_body()
-                           .add_option(option_interface_name, as_bytes(of.name))
+                           .add_option(option_interface_name, as_bytes(interface.name))
                            .add_option(option_time_resolution, {&nanoseconds, 1})
                            .add_option(0, {});
   if (auto done =
@@ -98,8 +98,8 @@ result<void> capture_file::write_block(std::uint32_t type, byte_span fixed, byte
   constexpr std::array<std::byte, 3> padding{};
   const auto size = static_cast<std::uint32_t>(3 * sizeof(std::uint32_t) + fixed.size() +
                                                padded(data.size()) + options.size());
-  const auto put = [this](const void* from, std::size_t count) {
-    return count == 0 || std::fwrite(from, count, 1, file_.get()) == 1;
+  const auto put = [this](const void* bytes, std::size_t count) {
+    return count == 0 || std::fwrite(bytes, count, 1, file_.get()) == 1;
   };
   const bool written = put(&type, sizeof type) && put(&size, sizeof size) &&
                        put(fixed.data(), fixed.size()) && put(data.data(), data.size()) &&

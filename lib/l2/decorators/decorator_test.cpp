@@ -23,11 +23,11 @@ std::vector<std::byte> frame_number(int number) {
   return *build_simple_frame(mac_address::broadcast(), {}, type, payload);
 }
 
-std::vector<int> hear_all(device& on) {
+std::vector<int> hear_all(device& device) {
   std::vector<int> heard;
   std::vector<std::byte> memory(2048);
   frame_slot slot{.memory = memory, .frame = {}};
-  while (on.try_receive({&slot, 1}).value_or(0) == 1) {
+  while (device.try_receive({&slot, 1}).value_or(0) == 1) {
     const auto payload = ethernet_view::parse(slot.frame.bytes)->payload();
     heard.push_back(std::to_integer<int>(payload[0]) << 8 | std::to_integer<int>(payload[1]));
   }
@@ -52,9 +52,9 @@ TEST(fake_device, what_one_end_sends_the_other_receives) {
 }
 
 TEST(fault_injector, does_each_fault_as_often_as_asked_and_the_same_for_a_seed) {
-  const auto run = [](const faults& how) {
+  const auto run = [](const faults& faults) {
     auto [a, b] = fake_device::make_pair(1500, 100000);
-    fault_injector bad(std::move(a), how);
+    fault_injector bad(std::move(a), faults);
     for (int i = 0; i < 10000; ++i) EXPECT_TRUE(send_frame(bad, frame_number(i)));
     EXPECT_TRUE(bad.flush());
     return hear_all(*b);

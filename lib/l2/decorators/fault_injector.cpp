@@ -6,8 +6,8 @@
 
 namespace strata::l2 {
 
-fault_injector::fault_injector(std::unique_ptr<device> within, const faults& how)
-    : within_(std::move(within)), how_(how), random_(how.seed) {}
+fault_injector::fault_injector(std::unique_ptr<device> device, const faults& faults)
+    : within_(std::move(device)), how_(faults), random_(faults.seed) {}
 
 bool fault_injector::chance(double likelihood) {
   return likelihood > 0 && std::uniform_real_distribution<double>(0, 1)(random_) < likelihood;

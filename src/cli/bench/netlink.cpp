@@ -20,10 +20,10 @@ using nlohmann::json;
 
 namespace {
 
-measure::estimate estimate_from(const json& from, std::uint64_t runs, double unit) {
-  return {.median = from.at("median").get<double>() / unit,
-          .low = from.at("low").get<double>() / unit,
-          .high = from.at("high").get<double>() / unit,
+measure::estimate estimate_from(const json& value, std::uint64_t runs, double unit) {
+  return {.median = value.at("median").get<double>() / unit,
+          .low = value.at("low").get<double>() / unit,
+          .high = value.at("high").get<double>() / unit,
           .runs = runs};
 }
 
@@ -32,8 +32,8 @@ std::string times_cell(const json& times, std::uint64_t runs) {
                      times.at("p99").get<double>() / 1000);
 }
 
-std::string calls_cell(const json& calls, const char* which) {
-  return calls.is_null() ? "-" : calls.at(which).dump();
+std::string calls_cell(const json& calls, const char* text) {
+  return calls.is_null() ? "-" : calls.at(text).dump();
 }
 
 void print_table(const json& document) {

@@ -86,14 +86,16 @@ std::string own_command() {
   return all;
 }
 
-void print_tables(const measure::findings& found) {
-  for (const auto& each : measure::tables_of(found)) {
+void print_tables(const measure::findings& findings) {
+  for (const auto& each : measure::tables_of(findings)) {
     std::vector<bool> to_the_right(each.rows.front().size(), true);
     to_the_right[0] = to_the_right[1] = false;
     print(fmt::format("{}\n{}\n", each.title, align(each.rows, to_the_right)));
   }
-  print(fmt::format("{:.0f} s. {}\n", found.seconds, measure::meaning_of_intervals(found.of.runs)));
-  if (const auto missing = measure::missing_events(found); !missing.empty()) print(missing + '\n');
+  print(fmt::format("{:.0f} s. {}\n", findings.seconds,
+                    measure::meaning_of_intervals(findings.of.runs)));
+  if (const auto missing = measure::missing_events(findings); !missing.empty())
+    print(missing + '\n');
 }
 
 }  // namespace
@@ -119,7 +121,7 @@ measure::request request_of(const invocation& call) {
   return made;
 }
 
-outcome<int> measure(const invocation& call, measure::testbed& in, bool has_plain) {
+outcome<int> measure(const invocation& call, measure::testbed& testbed, bool has_plain) {
   auto request = request_of(call);
   if (request.tagged == "none" && (call.flags.contains("vlan") || call.flags.contains("prio"))) {
     return refuse(exit_misused,
@@ -127,14 +129,14 @@ outcome<int> measure(const invocation& call, measure::testbed& in, bool has_plai
                   "one of them out");
   }
   // That of an interface is what it is.
-  if (!in.is_veth()) request.mtu = in.largest_mtu();
-  const auto plan = measure::make_plan(request, in.largest_mtu(), has_plain);
+  if (!testbed.is_veth()) request.mtu = testbed.largest_mtu();
+  const auto plan = measure::make_plan(request, testbed.largest_mtu(), has_plain);
   if (!plan) return refuse(exit_misused, plan.error());
   result<measure::findings> found;
   {
     progress_bar bar;
     found = measure::run_experiment(
-        in, *plan, [&](double part, const std::string& next) { bar.show(part, next); });
+        testbed, *plan, [&](double part, const std::string& next) { bar.show(part, next); });
   }
   if (!found) return refuse(exit_failed, found.error());
   found->command = own_command();

@@ -11,6 +11,6 @@ namespace strata::cli {
 [[nodiscard]] measure::request request_of(const invocation& call);
 
 /// Carries out what the flags ask for, and shows it as they say.
-outcome<int> measure(const invocation& call, measure::testbed& in, bool has_plain);
+outcome<int> measure(const invocation& call, measure::testbed& testbed, bool has_plain);
 
 }  // namespace strata::cli

@@ -16,22 +16,23 @@ namespace strata::cli {
 namespace {
 
 // [USER@]HOST[:PORT]. An IPv6 address with a port stands in brackets.
-outcome<> read_host(const std::string& text, measure::remote_shell_options& into) {
+outcome<> read_host(const std::string& text, measure::remote_shell_options& options) {
   const auto at = text.rfind('@');
   const auto place = at == std::string::npos ? text : text.substr(at + 1);
   const bool in_brackets = place.starts_with('[');
   const auto end = in_brackets ? place.find(']') : place.find(':');
   const bool is_bare_ipv6 = !in_brackets && place.find(':') != place.rfind(':');
-  if (at != std::string::npos) into.user = text.substr(0, at);
-  into.host = is_bare_ipv6 ? place : place.substr(in_brackets ? 1 : 0, in_brackets ? end - 1 : end);
+  if (at != std::string::npos) options.user = text.substr(0, at);
+  options.host =
+      is_bare_ipv6 ? place : place.substr(in_brackets ? 1 : 0, in_brackets ? end - 1 : end);
   auto digits = std::string();
   if (!is_bare_ipv6 && end != std::string::npos) digits = place.substr(end + (in_brackets ? 1 : 0));
   const auto* const last = digits.data() + digits.size();
   const bool has_port = digits.starts_with(':');
   const auto [stopped, wrong] =
-      std::from_chars(digits.data() + (has_port ? 1 : 0), last, into.port);
+      std::from_chars(digits.data() + (has_port ? 1 : 0), last, options.port);
   const bool good_port = digits.empty() || (has_port && wrong == std::errc() && stopped == last);
-  if (good_port && at != 0 && !into.host.empty() && !into.host.starts_with('-')) return {};
+  if (good_port && at != 0 && !options.host.empty() && !options.host.starts_with('-')) return {};
   return refuse(exit_misused, fmt::format("'{}' is not [USER@]HOST[:PORT]", text));
 }
 
@@ -62,7 +63,7 @@ result<std::string> sudo_password(const invocation& call, const std::string& hos
 
 result<measure::remote_node> start(const invocation& call, measure::remote_node_options options) {
   progress_bar bar;
-  options.tell = [&](const std::string& what) { bar.show(what); };
+  options.tell = [&](const std::string& text) { bar.show(text); };
   options.shell.ask_passphrase = [&](const std::string& prompt) {
     bar.clear();
     auto read = read_secret({.prompt = prompt, .variable = "STRATA_KEY_PASSPHRASE"});

@@ -51,9 +51,9 @@ outcome<place> place_of(std::string_view url) {
                 fmt::format("'{}' is not where a server listens; write tls://HOST:PORT", url));
 }
 
-json json_of(const net::inspection& found) {
+json json_of(const net::inspection& inspection) {
   auto chain = json::array();
-  for (const auto& each : found.chain) {
+  for (const auto& each : inspection.chain) {
     chain.push_back({{"subject", each.subject},
                      {"issuer", each.issuer},
                      {"names", each.names},
@@ -61,23 +61,26 @@ json json_of(const net::inspection& found) {
                      {"not_after", net::format_date(each.not_after)},
                      {"is_authority", each.is_authority}});
   }
-  json made = {{"is_trusted", found.trouble.empty()}, {"trouble", found.trouble}, {"chain", chain}};
-  if (!found.protocol.empty()) {
-    made["protocol"] = found.protocol;
-    made["cipher"] = found.cipher;
+  json made = {{"is_trusted", inspection.trouble.empty()},
+               {"trouble", inspection.trouble},
+               {"chain", chain}};
+  if (!inspection.protocol.empty()) {
+    made["protocol"] = inspection.protocol;
+    made["cipher"] = inspection.cipher;
   }
   return made;
 }
 
 // What is in a certificate was written by its maker, whoever that is.
-std::string text_of(const net::inspection& found) {
+std::string text_of(const net::inspection& inspection) {
   using text::printable;
-  std::string shown = found.trouble.empty() ? "trusted    yes\n"
-                                            : fmt::format("trusted    no: {}\n", found.trouble);
-  if (!found.protocol.empty()) {
-    shown += fmt::format("protocol   {}, {}\n", found.protocol, found.cipher);
+  std::string shown = inspection.trouble.empty()
+                          ? "trusted    yes\n"
+                          : fmt::format("trusted    no: {}\n", inspection.trouble);
+  if (!inspection.protocol.empty()) {
+    shown += fmt::format("protocol   {}, {}\n", inspection.protocol, inspection.cipher);
   }
-  for (const auto& each : found.chain) {
+  for (const auto& each : inspection.chain) {
     shown += fmt::format("\nsubject    {}\nissuer     {}\n", printable(each.subject),
                          printable(each.issuer));
     if (!each.names.empty()) {

@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t longest_answer = 256U << 20U;
 
 /// Waits for bytes and feeds them to the parser. False when the peer has closed.
-result<bool> feed_from(wire& from, proto::http_response_parser& parser) {
-  auto got = from.receive();
+result<bool> feed_from(wire& wire, proto::http_response_parser& parser) {
+  auto got = wire.receive();
   if (!got) return std::unexpected(got.error());
   auto taken = got->empty() ? parser.finish() : parser.feed(as_bytes(*got));
   if (!taken) return std::unexpected(taken.error());
@@ -144,39 +144,39 @@ bool control_client::is_answering() const {
   return answer || answer.error().exit != exit_unreachable;
 }
 
-outcome<> control_client::send_and_await_head(wire& to, const request& asked,
+outcome<> control_client::send_and_await_head(wire& wire, const request& request,
                                               proto::http_response_parser& parser) const {
   waiting_time time(daemon_.patience);
-  to.wait_at_most(daemon_.patience);
-  if (!to.send(asked.text())) {
-    return std::unexpected(silent_daemon(to.fd(), daemon_, asked.name()));
+  wire.wait_at_most(daemon_.patience);
+  if (!wire.send(request.text())) {
+    return std::unexpected(silent_daemon(wire.fd(), daemon_, request.name()));
   }
   while (parser.head() == nullptr) {
-    to.wait_at_most(time.left());
-    const auto more = feed_from(to, parser);
+    wire.wait_at_most(time.left());
+    const auto more = feed_from(wire, parser);
     if (!more && more.error().code != errc::timed_out) {
       return refuse_reply(daemon_.socket, more.error());
     }
     if (parser.head() != nullptr || !time.is_over()) continue;
-    if (asked.method == "GET" || !is_answering()) {
-      return std::unexpected(silent_daemon(to.fd(), daemon_, asked.name()));
+    if (request.method == "GET" || !is_answering()) {
+      return std::unexpected(silent_daemon(wire.fd(), daemon_, request.name()));
     }
     time.begin_again();
   }
-  to.wait_at_most(daemon_.patience);
+  wire.wait_at_most(daemon_.patience);
   return {};
 }
 
 /// More of the answer's body. False at the connection's end.
-outcome<bool> control_client::receive(wire& from, const request& asked,
+outcome<bool> control_client::receive(wire& wire, const request& request,
                                       proto::http_response_parser& parser) const {
-  const auto more = feed_from(from, parser);
+  const auto more = feed_from(wire, parser);
   if (more) return *more;
   if (more.error().code != errc::timed_out) return refuse_reply(daemon_.socket, more.error());
-  return std::unexpected(silent_daemon(from.fd(), daemon_, asked.name()));
+  return std::unexpected(silent_daemon(wire.fd(), daemon_, request.name()));
 }
 
-outcome<control_client::reply> control_client::exchange(const request& asked) {
+outcome<control_client::reply> control_client::exchange(const request& request) {
   if (connection_ && has_ended(connection_->fd())) connection_.reset();
   if (!connection_) {
     auto connected = connect_to_daemon(daemon_);
@@ -185,13 +185,13 @@ outcome<control_client::reply> control_client::exchange(const request& asked) {
   }
   auto connection = std::move(connection_);  // comes back when it can be used again
   proto::http_response_parser parser;
-  if (auto answered = send_and_await_head(*connection, asked, parser); !answered) {
+  if (auto answered = send_and_await_head(*connection, request, parser); !answered) {
     return std::unexpected(answered.error());
   }
   reply answer{.status = parser.head()->status, .body = parser.take_body()};
   bool open = true;
   while (!parser.done()) {
-    auto more = receive(*connection, asked, parser);
+    auto more = receive(*connection, request, parser);
     if (!more) return std::unexpected(more.error());
     open = *more;
     answer.body += parser.take_body();
@@ -223,25 +223,25 @@ outcome<json> control_client::read_answer(const reply& answer) const {
 
 /// The API says not_found of a file or a host as well. Only the missing runtime has an exit code of
 /// its own, so it is looked for.
-bool control_client::lacks_runtime(const request& asked, const std::string& owner) {
+bool control_client::lacks_runtime(const request& request, const std::string& owner) {
   const auto is_missing = [&](const std::string& runtime) {
     const auto seen = exchange({.method = "GET", .target = runtime});
     return seen && seen->status == 404;
   };
-  const auto named = runtime_part(asked.target);
-  if (!named.empty() && (asked.method == "GET" || is_missing(named))) return true;
+  const auto named = runtime_part(request.target);
+  if (!named.empty() && (request.method == "GET" || is_missing(named))) return true;
   return !owner.empty() && is_missing(runtime_target(owner));
 }
 
-outcome<json> control_client::call(const request& asked, const std::string& owner) {
-  auto answer = exchange(asked);
+outcome<json> control_client::call(const request& request, const std::string& owner) {
+  auto answer = exchange(request);
   if (!answer) return std::unexpected(answer.error());
   auto value = read_answer(*answer);
   const bool is_absent = !value && value.error().exit == exit_not_found;
-  if (is_absent && !lacks_runtime(asked, owner)) value.error().exit = exit_failed;
+  if (is_absent && !lacks_runtime(request, owner)) value.error().exit = exit_failed;
   // Without a body nothing was asked that could be wrong: a stored value is then at fault.
   const bool is_misused = !value && value.error().exit == exit_misused;
-  if (is_misused && asked.body.empty()) value.error().exit = exit_failed;
+  if (is_misused && request.body.empty()) value.error().exit = exit_failed;
   return value;
 }
 
@@ -309,9 +309,9 @@ outcome<line_stream> control_client::stream(const std::string& target) {
                                          answer.status, proto::http_reason(answer.status)));
 }
 
-std::string runtime_target(std::string_view name, std::string_view what) {
+std::string runtime_target(std::string_view name, std::string_view text) {
   auto target = "/v1/runtimes/" + text::percent_encode(name);
-  if (!what.empty()) target += "/" + std::string(what);
+  if (!text.empty()) target += "/" + std::string(text);
   return target;
 }
 

@@ -91,12 +91,12 @@ class control_client {
   };
 
   /// `owner` is a runtime that the request names, too.
-  [[nodiscard]] outcome<nlohmann::json> call(const request& asked, const std::string& owner = {});
-  [[nodiscard]] bool lacks_runtime(const request& asked, const std::string& owner);
-  [[nodiscard]] outcome<reply> exchange(const request& asked);
-  [[nodiscard]] outcome<> send_and_await_head(wire& to, const request& asked,
+  [[nodiscard]] outcome<nlohmann::json> call(const request& request, const std::string& owner = {});
+  [[nodiscard]] bool lacks_runtime(const request& request, const std::string& owner);
+  [[nodiscard]] outcome<reply> exchange(const request& request);
+  [[nodiscard]] outcome<> send_and_await_head(wire& wire, const request& request,
                                               proto::http_response_parser& parser) const;
-  [[nodiscard]] outcome<bool> receive(wire& from, const request& asked,
+  [[nodiscard]] outcome<bool> receive(wire& wire, const request& request,
                                       proto::http_response_parser& parser) const;
   [[nodiscard]] bool is_answering() const;
   [[nodiscard]] outcome<nlohmann::json> read_answer(const reply& answer) const;
@@ -106,6 +106,6 @@ class control_client {
 };
 
 /// "/v1/runtimes/NAME", and "/v1/runtimes/NAME/WHAT".
-[[nodiscard]] std::string runtime_target(std::string_view name, std::string_view what = {});
+[[nodiscard]] std::string runtime_target(std::string_view name, std::string_view text = {});
 
 }  // namespace strata::cli

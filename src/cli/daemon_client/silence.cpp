@@ -36,12 +36,12 @@ std::string why_silent(pid_t pid) {
 
 }  // namespace
 
-refusal silent_daemon(int fd, const daemon_address& daemon, const std::string& asked) {
+refusal silent_daemon(int fd, const daemon_address& daemon, const std::string& text) {
   const auto pid = pid_behind(fd);
   const auto who = pid > 0 ? fmt::format("the daemon (pid {})", pid) : std::string("the daemon");
   const std::chrono::duration<double> waited = daemon.patience;
   return {exit_unreachable, fmt::format("{} at {} has not answered '{}' within {} s{}", who,
-                                        daemon.socket, asked, waited.count(), why_silent(pid))};
+                                        daemon.socket, text, waited.count(), why_silent(pid))};
 }
 
 }  // namespace strata::cli

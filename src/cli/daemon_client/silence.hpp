@@ -9,7 +9,7 @@
 namespace strata::cli {
 
 /// "the daemon (pid 7) at /run/s has not answered 'GET /v1/runtimes' within 30 s: it is stopped…".
-/// `fd` is connected to it, `asked` the request.
-[[nodiscard]] refusal silent_daemon(int fd, const daemon_address& daemon, const std::string& asked);
+/// `fd` is connected to it, `text` the request.
+[[nodiscard]] refusal silent_daemon(int fd, const daemon_address& daemon, const std::string& text);
 
 }  // namespace strata::cli

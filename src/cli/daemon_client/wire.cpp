@@ -148,7 +148,7 @@ class socket_wire final : public wire {
 
 class tls_wire final : public wire {
  public:
-  explicit tls_wire(net::blocking_stream over) : over_(std::move(over)) {}
+  explicit tls_wire(net::blocking_stream stream) : over_(std::move(stream)) {}
 
   bool send(std::string_view bytes) override {
     const auto sent = over_.send(as_bytes(bytes));

@@ -35,8 +35,8 @@ outcome<ipc::hybrid_config> config_of(const invocation& call) {
 class conversation {
  public:
   /// The caller's end goes when its input ends; the other one stays until then.
-  conversation(ipc::hybrid_endpoint& with, bool ends_with_input)
-      : with_(with), ends_with_input_(ends_with_input) {}
+  conversation(ipc::hybrid_endpoint& endpoint, bool ends_with_input)
+      : with_(endpoint), ends_with_input_(ends_with_input) {}
 
   outcome<int> run() {
     while (!is_interrupted()) {

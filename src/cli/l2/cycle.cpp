@@ -88,11 +88,11 @@ class progress {
 };
 
 template <class Result>
-void show_result(const invocation& call, const Result& of) {
+void show_result(const invocation& call, const Result& result) {
   if (call.as_json) {
-    print_json(of.json());
+    print_json(result.json());
   } else {
-    print(of.text(call.is_set("histogram")));
+    print(result.text(call.is_set("histogram")));
   }
 }
 

@@ -88,12 +88,12 @@ outcome<> cycle_sender::take_reports() {
 }
 
 // The kernel's stamp is of the real-time clock; the two are read one behind the other.
-void cycle_sender::take_sent(const l2::sent_frame& what) {
-  const auto deadline = deadlines_[what.number % deadlines_.size()];
+void cycle_sender::take_sent(const l2::sent_frame& frame) {
+  const auto deadline = deadlines_[frame.number % deadlines_.size()];
   const auto offset =
       static_cast<std::int64_t>(plan_.clock.now_ns()) - static_cast<std::int64_t>(real_ns());
   const auto late =
-      static_cast<std::int64_t>(what.time_ns) + offset - static_cast<std::int64_t>(deadline);
+      static_cast<std::int64_t>(frame.time_ns) + offset - static_cast<std::int64_t>(deadline);
   if (late < 0) ++early_;
   left_.record(late < 0 ? 0 : static_cast<std::uint64_t>(late));
 }

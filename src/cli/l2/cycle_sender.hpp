@@ -15,8 +15,8 @@ namespace strata::cli {
 /// `run` is for a thread of its own; the rest for after it, but for `cycles`.
 class cycle_sender {
  public:
-  cycle_sender(const cycle_plan& plan, probe_port& over, probe_frame frame)
-      : plan_(plan), over_(over), frame_(std::move(frame)) {}
+  cycle_sender(const cycle_plan& plan, probe_port& port, probe_frame frame)
+      : plan_(plan), over_(port), frame_(std::move(frame)) {}
 
   /// Until `count` deadlines are over, or Ctrl-C. Allocates nothing on the way.
   outcome<> run();
@@ -31,7 +31,7 @@ class cycle_sender {
   outcome<bool> wait(std::uint64_t until_ns) const;
   outcome<> send(std::uint64_t cycle, std::uint64_t deadline_ns);
   outcome<> take_reports();
-  void take_sent(const l2::sent_frame& what);
+  void take_sent(const l2::sent_frame& frame);
 
   const cycle_plan& plan_;
   probe_port& over_;

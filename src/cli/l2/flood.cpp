@@ -31,8 +31,8 @@ double rate_of(std::uint64_t count, double seconds) {
 
 class flooder {
  public:
-  flooder(probe_port& over, const probe_frame& like)
-      : over_(over), frames_(l2::raw_socket::max_batch, like) {}
+  flooder(probe_port& port, const probe_frame& like)
+      : over_(port), frames_(l2::raw_socket::max_batch, like) {}
 
   // Until `count` have been sent, or Ctrl-C.
   outcome<> run(std::uint64_t count) {
@@ -152,14 +152,14 @@ class sink_count {
   std::uint64_t ended_ns_ = 0;
 };
 
-void show_sunk(const nlohmann::json& told) {
+void show_sunk(const nlohmann::json& value) {
   print(fmt::format("{} frames, {} bytes in {:.3f} s; {} foreign\n",
-                    told["frames"].get<std::uint64_t>(), told["bytes"].get<std::uint64_t>(),
-                    told["seconds"].get<double>(), told["foreign"].get<std::uint64_t>()));
+                    value["frames"].get<std::uint64_t>(), value["bytes"].get<std::uint64_t>(),
+                    value["seconds"].get<double>(), value["foreign"].get<std::uint64_t>()));
   print(fmt::format(
       "{} numbers missing, {} duplicates, {} behind a later one, {} dropped by the kernel here\n",
-      told["missing"].get<std::uint64_t>(), told["duplicates"].get<std::uint64_t>(),
-      told["reordered"].get<std::uint64_t>(), told["dropped_by_kernel"].get<std::uint64_t>()));
+      value["missing"].get<std::uint64_t>(), value["duplicates"].get<std::uint64_t>(),
+      value["reordered"].get<std::uint64_t>(), value["dropped_by_kernel"].get<std::uint64_t>()));
 }
 
 }  // namespace

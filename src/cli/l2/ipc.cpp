@@ -26,24 +26,25 @@ std::optional<std::chrono::milliseconds> timeout_of(const invocation& call) {
       static_cast<std::int64_t>(call.flags.value("timeout", 0.0) * 1000));
 }
 
-outcome<int> send_messages(const invocation& call, ipc::channel& over) {
+outcome<int> send_messages(const invocation& call, ipc::channel& channel) {
   std::uint64_t sent = 0;
   const auto send = [&](std::string_view message) -> outcome<> {
-    if (auto done = over.send(as_bytes(message)); !done) return refuse(exit_failed, done.error());
+    if (auto done = channel.send(as_bytes(message)); !done)
+      return refuse(exit_failed, done.error());
     ++sent;
     return {};
   };
   const bool from_input = call.words.size() < 3 || call.words[2] == "-";
   const auto done = from_input ? for_each_input_line(send) : send(call.words[2]);
   if (!done) return std::unexpected(done.error());
-  if (auto finished = over.finish(timeout_of(call).value_or(5000ms)); !finished) {
+  if (auto finished = channel.finish(timeout_of(call).value_or(5000ms)); !finished) {
     return refuse(exit_failed, finished.error());
   }
   if (call.as_json) print_json({{"messages", sent}});
   return exit_done;
 }
 
-outcome<int> show_messages(const invocation& call, ipc::channel& from) {
+outcome<int> show_messages(const invocation& call, ipc::channel& channel) {
   watch_for_interrupt();
   const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
   const auto silence = timeout_of(call);
@@ -51,7 +52,7 @@ outcome<int> show_messages(const invocation& call, ipc::channel& from) {
   auto last = std::chrono::steady_clock::now();
   auto messages = json::array();
   while (heard < most && !is_interrupted()) {
-    const auto message = from.receive_with_timeout(interrupt_interval);
+    const auto message = channel.receive_with_timeout(interrupt_interval);
     if (message) {
       ++heard;
       last = std::chrono::steady_clock::now();
@@ -68,7 +69,7 @@ outcome<int> show_messages(const invocation& call, ipc::channel& from) {
     }
   }
   if (call.as_json) print_json(messages);
-  const auto counted = from.statistics();
+  const auto counted = channel.statistics();
   if (const auto lost = counted.messages_lost + counted.dropped; lost != 0) {
     complain(fmt::format("{} messages or frames were lost: they came faster than they were taken",
                          lost));

@@ -41,14 +41,14 @@ outcome<address_changes> address_flags(const invocation& call) {
   return address_changes{std::move(*added), std::move(*removed)};
 }
 
-outcome<> change_addresses(nl::route& over, int index, address_changes& what) {
-  for (auto& each : what.removed) {
+outcome<> change_addresses(nl::route& route, int index, address_changes& changes) {
+  for (auto& each : changes.removed) {
     each.interface_index = index;
-    if (auto done = over.remove_address(each); !done) return refuse_link(done.error());
+    if (auto done = route.remove_address(each); !done) return refuse_link(done.error());
   }
-  for (auto& each : what.added) {
+  for (auto& each : changes.added) {
     each.interface_index = index;
-    if (auto done = over.add_address(each); !done) return refuse_link(done.error());
+    if (auto done = route.add_address(each); !done) return refuse_link(done.error());
   }
   return {};
 }
@@ -72,49 +72,49 @@ json pairs_as_json(const std::vector<nl::priority_pair>& pairs) {
   return texts;
 }
 
-json link_as_json(const nl::link& of, const std::vector<nl::link>& all,
+json link_as_json(const nl::link& link, const std::vector<nl::link>& all,
                   const std::vector<nl::link_address>& addresses) {
-  const auto* const state = of.is_running() ? "running" : of.is_up() ? "no carrier" : "down";
-  json made{{"name", of.name},           {"index", of.index}, {"kind", of.kind},
-            {"mac", of.mac.text()},      {"mtu", of.mtu},     {"state", state},
+  const auto* const state = link.is_running() ? "running" : link.is_up() ? "no carrier" : "down";
+  json made{{"name", link.name},         {"index", link.index}, {"kind", link.kind},
+            {"mac", link.mac.text()},    {"mtu", link.mtu},     {"state", state},
             {"addresses", json::array()}};
-  if (of.peer) {
+  if (link.peer) {
     // Where the number counts in another namespace, one of here may have the same.
-    const bool is_veth = of.kind == "veth";
+    const bool is_veth = link.kind == "veth";
     for (const auto& each : all) {
-      if (each.index == *of.peer && (!is_veth || each.peer == of.index)) made["on"] = each.name;
+      if (each.index == *link.peer && (!is_veth || each.peer == link.index)) made["on"] = each.name;
     }
-    if (!made.contains("on")) made["on"] = fmt::format("#{}", *of.peer);
+    if (!made.contains("on")) made["on"] = fmt::format("#{}", *link.peer);
   }
-  if (of.master) made["master"] = name_in(all, *of.master);
-  if (of.vlan) {
-    made["vlan"] = of.vlan->id;
-    made["egress_prio"] = pairs_as_json(of.vlan->egress);
-    made["ingress_prio"] = pairs_as_json(of.vlan->ingress);
+  if (link.master) made["master"] = name_in(all, *link.master);
+  if (link.vlan) {
+    made["vlan"] = link.vlan->id;
+    made["egress_prio"] = pairs_as_json(link.vlan->egress);
+    made["ingress_prio"] = pairs_as_json(link.vlan->ingress);
   }
   for (const auto& each : addresses) {
-    if (each.interface_index == of.index) made["addresses"].push_back(each.text());
+    if (each.interface_index == link.index) made["addresses"].push_back(each.text());
   }
   return made;
 }
 
-outcome<> make_link(nl::route& over, const nl::new_link& what, const invocation& call,
+outcome<> make_link(nl::route& route, const nl::new_link& link, const invocation& call,
                     address_changes& addresses) {
-  const auto made = over.add_link(what);
+  const auto made = route.add_link(link);
   if (!made) return refuse_link(made.error());
-  auto rest = link_change_flags(call, over);
+  auto rest = link_change_flags(call, route);
   if (!rest) {
-    (void)over.remove_link(made->index);
+    (void)route.remove_link(made->index);
     return std::unexpected(rest.error());
   }
   outcome<> done;
   if (rest->master) {
-    const auto set = over.set_link(made->index, {.master = rest->master});
+    const auto set = route.set_link(made->index, {.master = rest->master});
     if (!set) done = refuse_link(set.error());
   }
-  if (done) done = change_addresses(over, made->index, addresses);
+  if (done) done = change_addresses(route, made->index, addresses);
   // Nothing is left of what could not be made whole.
-  if (!done) (void)over.remove_link(made->index);
+  if (!done) (void)route.remove_link(made->index);
   return done;
 }
 

@@ -35,23 +35,23 @@ outcome<std::vector<nl::priority_pair>> pair_flags(const invocation& call, std::
   return pairs;
 }
 
-outcome<int> index_of(nl::route& over, const std::string& name) {
-  const auto found = over.link_named(name);
+outcome<int> index_of(nl::route& route, const std::string& name) {
+  const auto found = route.link_named(name);
   if (found) return found->index;
   return refuse(found.error().code == errc::not_found ? exit_not_found : exit_failed,
                 found.error());
 }
 
-outcome<int> parent_flag(const invocation& call, nl::route& over) {
+outcome<int> parent_flag(const invocation& call, nl::route& route) {
   if (!call.flags.contains("parent")) {
     return refuse(exit_misused, fmt::format("a {} stands on another interface: give --parent IFACE",
                                             call.text("type")));
   }
-  return index_of(over, call.text("parent"));
+  return index_of(route, call.text("parent"));
 }
 
-outcome<nl::link_kind> vlan_flags(const invocation& call, nl::route& over) {
-  const auto parent = parent_flag(call, over);
+outcome<nl::link_kind> vlan_flags(const invocation& call, nl::route& route) {
+  const auto parent = parent_flag(call, route);
   if (!parent) return std::unexpected(parent.error());
   if (!call.flags.contains("vlan")) {
     return refuse(exit_misused, "a vlan has a number: give --vlan VID");
@@ -67,8 +67,8 @@ outcome<nl::link_kind> vlan_flags(const invocation& call, nl::route& over) {
                        .ingress = std::move(*ingress)};
 }
 
-outcome<nl::link_kind> macvlan_flags(const invocation& call, nl::route& over) {
-  const auto parent = parent_flag(call, over);
+outcome<nl::link_kind> macvlan_flags(const invocation& call, nl::route& route) {
+  const auto parent = parent_flag(call, route);
   if (!parent) return std::unexpected(parent.error());
   using enum nl::macvlan_kind::mode;
   const auto mode = call.text("mode", "bridge");
@@ -119,7 +119,7 @@ outcome<unique_fd> open_network_namespace(const std::string& pid_or_name) {
                             pid_or_name));
 }
 
-outcome<wanted_link> new_link_flags(const invocation& call, nl::route& over) {
+outcome<wanted_link> new_link_flags(const invocation& call, nl::route& route) {
   if (!call.flags.contains("type")) {
     return refuse(exit_misused, "say what to make: --type vlan, veth, bridge or macvlan");
   }
@@ -140,7 +140,7 @@ outcome<wanted_link> new_link_flags(const invocation& call, nl::route& over) {
   } else if (type == "bridge") {
     made.link.kind = nl::bridge_kind{};
   } else {
-    auto kind = type == "vlan" ? vlan_flags(call, over) : macvlan_flags(call, over);
+    auto kind = type == "vlan" ? vlan_flags(call, route) : macvlan_flags(call, route);
     if (!kind) return std::unexpected(kind.error());
     made.link.kind = std::move(*kind);
   }
@@ -152,7 +152,7 @@ outcome<wanted_link> new_link_flags(const invocation& call, nl::route& over) {
   return made;
 }
 
-outcome<nl::link_changes> link_change_flags(const invocation& call, nl::route& over) {
+outcome<nl::link_changes> link_change_flags(const invocation& call, nl::route& route) {
   nl::link_changes made;
   if (call.is_set("up") && call.is_set("down")) {
     return refuse(exit_misused, "--up and --down exclude each other: give one");
@@ -165,7 +165,7 @@ outcome<nl::link_changes> link_change_flags(const invocation& call, nl::route& o
   if (call.flags.contains("name")) made.name = call.text("name");
   if (call.is_set("no_master")) made.master = 0;
   if (call.flags.contains("master")) {
-    const auto master = index_of(over, call.text("master"));
+    const auto master = index_of(route, call.text("master"));
     if (!master) return std::unexpected(master.error());
     made.master = *master;
   }

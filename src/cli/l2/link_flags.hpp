@@ -15,10 +15,10 @@ struct wanted_link {
 };
 
 /// By --type and what belongs to it. Errors: misused; there is no such parent or namespace.
-[[nodiscard]] outcome<wanted_link> new_link_flags(const invocation& call, nl::route& over);
+[[nodiscard]] outcome<wanted_link> new_link_flags(const invocation& call, nl::route& route);
 
 /// By --mtu, --up, --down, --mac, --master, --no-master and --name.
-[[nodiscard]] outcome<nl::link_changes> link_change_flags(const invocation& call, nl::route& over);
+[[nodiscard]] outcome<nl::link_changes> link_change_flags(const invocation& call, nl::route& route);
 
 /// The network namespace of a process (its number) or of a name (`ip netns`).
 [[nodiscard]] outcome<unique_fd> open_network_namespace(const std::string& pid_or_name);

@@ -15,6 +15,7 @@
 #include "strata/l2/decorators/capture_file.hpp"
 #include "strata/l2/raw_socket.hpp"
 #include "strata/wire/ethernet.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cli {
 
@@ -121,17 +122,17 @@ outcome<l2::raw_socket> open_listener(const invocation& call, std::optional<std:
   return std::move(*made);
 }
 
-outcome<> listen_to(l2::raw_socket& on, listening& state, frame_sink& sink) {
+outcome<> listen_to(l2::raw_socket& socket, listening& state, frame_sink& sink) {
   std::vector<std::byte> memory(slot_size * slot_count);
   std::array<l2::frame_slot, slot_count> slots;
   for (std::size_t i = 0; i < slot_count; ++i) {
     slots[i].memory = std::span(memory).subspan(i * slot_size, slot_size);
   }
   while (!state.is_over()) {
-    const auto ready = l2::wait_readable(on, interrupt_interval);
+    const auto ready = l2::wait_readable(socket, interrupt_interval);
     if (!ready) return refuse(exit_failed, ready.error());
     const auto room = std::min<std::uint64_t>(slot_count, state.most - state.taken);
-    const auto count = on.try_receive(std::span(slots).first(room));
+    const auto count = socket.try_receive(std::span(slots).first(room));
     if (!count) {
       // A link that is down may come back; an interface that is gone will not.
       if (count.error().code == errc::not_found) return refuse(exit_failed, count.error());

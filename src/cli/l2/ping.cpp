@@ -29,8 +29,8 @@ std::uint64_t flag_ns(const invocation& call, std::string_view key, double other
 
 class pinger {
  public:
-  pinger(const invocation& call, probe_port& over, probe_frame frame)
-      : over_(over),
+  pinger(const invocation& call, probe_port& port, probe_frame frame)
+      : over_(port),
         frame_(std::move(frame)),
         count_(call.flags.value("count", std::uint64_t{UINT64_MAX})),
         interval_ns_(flag_ns(call, "interval", 1)),
@@ -103,7 +103,7 @@ class pinger {
 };
 
 // A request goes back as it came: with its tags and its filling.
-outcome<bool> answer(probe_port& over, const probe_port::heard& request) {
+outcome<bool> answer(probe_port& port, const probe_port::heard& request) {
   if (!request.what || request.what->kind != wire::probe_kind::request) return false;
   if (request.frame.type == l2::packet_type::other_host || request.frame.is_truncated() ||
       request.view.source().is_multicast()) {
@@ -113,12 +113,12 @@ outcome<bool> answer(probe_port& over, const probe_port::heard& request) {
   auto what = *request.what;
   what.kind = wire::probe_kind::answer;
   what.write(std::span(payload).first<wire::probe::size>());
-  const wire::frame_header header{request.view.source(), over.link().mac, request.view.tags(),
-                                  over.ethertype()};
+  const wire::frame_header header{request.view.source(), port.link().mac, request.view.tags(),
+                                  port.ethertype()};
   std::vector<std::byte> frame(wire::frame_size(request.view.tags().size(), payload.size()));
   const auto built = wire::build_frame_into(frame, header, payload, wire::max_mtu);
   if (!built) return refuse(exit_failed, built.error());
-  if (auto sent = over.socket().send_raw(frame, room_patience); !sent) {
+  if (auto sent = port.socket().send_raw(frame, room_patience); !sent) {
     return refuse(exit_failed, sent.error());
   }
   return true;

@@ -57,10 +57,10 @@ outcome<> probe_port::hear(std::chrono::milliseconds most,
   return {};
 }
 
-outcome<probe_frame> probe_frame::make(const invocation& call, const probe_port& from) {
+outcome<probe_frame> probe_frame::make(const invocation& call, const probe_port& port) {
   const auto to = mac_address::from_text(call.words[1]);
   if (!to) return refuse(exit_misused, to.error());
-  const auto& link = from.link();
+  const auto& link = port.link();
   probe_frame made;
   made.destination_ = *to;
   made.payload_ = call.flags.value("size", std::size_t{46});
@@ -71,15 +71,15 @@ outcome<probe_frame> probe_frame::make(const invocation& call, const probe_port&
   const auto tags = tag_flags(call);
   const std::vector<std::byte> payload(made.payload_);
   made.bytes_.resize(wire::frame_size(tags.size(), payload.size()));
-  const wire::frame_header header{*to, link.mac, tags, from.ethertype()};
+  const wire::frame_header header{*to, link.mac, tags, port.ethertype()};
   const auto built = wire::build_frame_into(made.bytes_, header, payload, link.mtu);
   if (!built) return refuse(exit_failed, built.error());
   made.probe_at_ = wire::ethernet_header_size + tags.size() * wire::vlan_tag_size;
   return made;
 }
 
-byte_span probe_frame::with(const wire::probe& what) {
-  what.write(std::span(bytes_).subspan(probe_at_).first<wire::probe::size>());
+byte_span probe_frame::with(const wire::probe& probe) {
+  probe.write(std::span(bytes_).subspan(probe_at_).first<wire::probe::size>());
   return bytes_;
 }
 

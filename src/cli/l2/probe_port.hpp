@@ -46,10 +46,10 @@ class probe_port {
 class probe_frame {
  public:
   /// To the address that is the verb's second word. Errors: misused.
-  static outcome<probe_frame> make(const invocation& call, const probe_port& from);
+  static outcome<probe_frame> make(const invocation& call, const probe_port& port);
 
   /// The bytes with this probe in them, valid until the next call.
-  [[nodiscard]] byte_span with(const wire::probe& what);
+  [[nodiscard]] byte_span with(const wire::probe& probe);
   [[nodiscard]] const mac_address& destination() const { return destination_; }
   /// Bytes behind the Ethernet header.
   [[nodiscard]] std::size_t payload() const { return payload_; }

@@ -19,52 +19,52 @@ std::string span_text(std::int64_t ns) {
   return ns % 1000 == 0 ? fmt::format("{} us", ns / 1000) : fmt::format("{} ns", ns);
 }
 
-json schedule_as_json(const nl::gate_schedule& of) {
+json schedule_as_json(const nl::gate_schedule& schedule) {
   auto entries = json::array();
-  for (const auto& each : of.entries) {
+  for (const auto& each : schedule.entries) {
     entries.push_back(
         {{"command", each.command}, {"gates", each.gates}, {"interval_ns", each.interval_ns}});
   }
-  return {{"base_time_ns", of.base_time_ns},
-          {"cycle_time_ns", of.cycle_time_ns},
-          {"cycle_extension_ns", of.cycle_extension_ns},
+  return {{"base_time_ns", schedule.base_time_ns},
+          {"cycle_time_ns", schedule.cycle_time_ns},
+          {"cycle_extension_ns", schedule.cycle_extension_ns},
           {"entries", entries}};
 }
 
 struct to_json_object {
   json& made;
   void operator()(std::monostate /*other*/) const {}
-  void operator()(const nl::taprio& of) const {
-    made["clock"] = nl::clock_text(of.clock_id);
-    made["txtime_assist"] = of.assists_txtime();
-    made["offload"] = of.is_offloaded();
-    made["txtime_delay_ns"] = of.txtime_delay_ns;
-    made["class_of_priority"] = of.class_of_priority;
-    if (of.running) made["running"] = schedule_as_json(*of.running);
-    if (of.next) made["next"] = schedule_as_json(*of.next);
+  void operator()(const nl::taprio& taprio) const {
+    made["clock"] = nl::clock_text(taprio.clock_id);
+    made["txtime_assist"] = taprio.assists_txtime();
+    made["offload"] = taprio.is_offloaded();
+    made["txtime_delay_ns"] = taprio.txtime_delay_ns;
+    made["class_of_priority"] = taprio.class_of_priority;
+    if (taprio.running) made["running"] = schedule_as_json(*taprio.running);
+    if (taprio.next) made["next"] = schedule_as_json(*taprio.next);
   }
-  void operator()(const nl::etf& of) const {
-    made["clock"] = nl::clock_text(of.clock_id);
-    made["delta_ns"] = of.delta_ns;
-    made["deadline"] = of.is_deadline;
-    made["offload"] = of.is_offloaded;
-    made["skip_socket_check"] = of.skips_socket_check;
+  void operator()(const nl::etf& etf) const {
+    made["clock"] = nl::clock_text(etf.clock_id);
+    made["delta_ns"] = etf.delta_ns;
+    made["deadline"] = etf.is_deadline;
+    made["offload"] = etf.is_offloaded;
+    made["skip_socket_check"] = etf.skips_socket_check;
   }
 };
 
-json qdisc_as_json(const nl::qdisc& of) {
-  json made{{"kind", of.kind},
-            {"handle", nl::qdisc::text_of(of.handle)},
-            {"parent", nl::qdisc::text_of(of.parent)},
-            {"holds_frames", of.holds_frames()}};
-  std::visit(to_json_object{made}, of.what);
+json qdisc_as_json(const nl::qdisc& qdisc) {
+  json made{{"kind", qdisc.kind},
+            {"handle", nl::qdisc::text_of(qdisc.handle)},
+            {"parent", nl::qdisc::text_of(qdisc.parent)},
+            {"holds_frames", qdisc.holds_frames()}};
+  std::visit(to_json_object{made}, qdisc.what);
   return made;
 }
 
-std::string schedule_text(std::string_view which, const nl::gate_schedule& of) {
-  auto text = fmt::format("  {}: base time {} ns, cycle {}\n", which, of.base_time_ns,
-                          span_text(of.cycle_time_ns));
-  for (const auto& each : of.entries) {
+std::string schedule_text(std::string_view which, const nl::gate_schedule& schedule) {
+  auto text = fmt::format("  {}: base time {} ns, cycle {}\n", which, schedule.base_time_ns,
+                          span_text(schedule.cycle_time_ns));
+  for (const auto& each : schedule.entries) {
     text += fmt::format("    gates {:#04x}  {}\n", each.gates, span_text(each.interval_ns));
   }
   return text;
@@ -72,29 +72,30 @@ std::string schedule_text(std::string_view which, const nl::gate_schedule& of) {
 
 struct to_text {
   void operator()(std::monostate /*other*/) const {}
-  void operator()(const nl::taprio& of) const {
-    text += fmt::format(", clock {}{}{}\n", nl::clock_text(of.clock_id),
-                        of.assists_txtime() ? ", txtime-assist" : "",
-                        of.is_offloaded() ? ", in the card" : "");
-    text +=
-        fmt::format("  classes of priorities 0 to 15: {}\n", fmt::join(of.class_of_priority, " "));
-    if (of.running) text += schedule_text("running", *of.running);
-    if (of.next) text += schedule_text("next", *of.next);
+  void operator()(const nl::taprio& taprio) const {
+    text += fmt::format(", clock {}{}{}\n", nl::clock_text(taprio.clock_id),
+                        taprio.assists_txtime() ? ", txtime-assist" : "",
+                        taprio.is_offloaded() ? ", in the card" : "");
+    text += fmt::format("  classes of priorities 0 to 15: {}\n",
+                        fmt::join(taprio.class_of_priority, " "));
+    if (taprio.running) text += schedule_text("running", *taprio.running);
+    if (taprio.next) text += schedule_text("next", *taprio.next);
   }
-  void operator()(const nl::etf& of) const {
-    text += fmt::format(", clock {}, delta {}{}{}{}\n", nl::clock_text(of.clock_id),
-                        span_text(of.delta_ns), of.is_deadline ? ", deadline mode" : "",
-                        of.is_offloaded ? ", in the card" : "",
-                        of.skips_socket_check ? ", without a check of sockets" : "");
+  void operator()(const nl::etf& etf) const {
+    text += fmt::format(", clock {}, delta {}{}{}{}\n", nl::clock_text(etf.clock_id),
+                        span_text(etf.delta_ns), etf.is_deadline ? ", deadline mode" : "",
+                        etf.is_offloaded ? ", in the card" : "",
+                        etf.skips_socket_check ? ", without a check of sockets" : "");
   }
   std::string& text;
 };
 
-std::string qdisc_text(const nl::qdisc& of) {
-  auto text = of.is_root() ? fmt::format("{} {} root", of.kind, nl::qdisc::text_of(of.handle))
-                           : fmt::format("{} {} below {}", of.kind, nl::qdisc::text_of(of.handle),
-                                         nl::qdisc::text_of(of.parent));
-  std::visit(to_text{text}, of.what);
+std::string qdisc_text(const nl::qdisc& qdisc) {
+  auto text = qdisc.is_root()
+                  ? fmt::format("{} {} root", qdisc.kind, nl::qdisc::text_of(qdisc.handle))
+                  : fmt::format("{} {} below {}", qdisc.kind, nl::qdisc::text_of(qdisc.handle),
+                                nl::qdisc::text_of(qdisc.parent));
+  std::visit(to_text{text}, qdisc.what);
   if (!text.ends_with('\n')) text += '\n';
   return text;
 }

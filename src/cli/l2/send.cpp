@@ -17,9 +17,13 @@ namespace {
 // Frames with the same head, one for each message.
 class frame_sender {
  public:
-  frame_sender(l2::raw_socket& over, const mac_address& to, std::vector<wire::vlan_tag> tags,
+  frame_sender(l2::raw_socket& socket, const mac_address& address, std::vector<wire::vlan_tag> tags,
                std::uint16_t ethertype, std::chrono::milliseconds patience)
-      : over_(over), to_(to), tags_(std::move(tags)), ethertype_(ethertype), patience_(patience) {}
+      : over_(socket),
+        to_(address),
+        tags_(std::move(tags)),
+        ethertype_(ethertype),
+        patience_(patience) {}
 
   outcome<> send(std::string_view message) {
     const wire::frame_header header{to_, over_.link().mac, tags_, ethertype_};

@@ -48,14 +48,14 @@ std::string time_spread::drawn() const {
   return all;
 }
 
-void time_spread::put_into(nlohmann::json& to, bool to_a_thousandth) const {
+void time_spread::put_into(nlohmann::json& value, bool to_a_thousandth) const {
   if (total() == 0) return;
-  to["min_ns"] = least_ns_;
-  to["avg_ns"] = average_ns();
-  to["max_ns"] = most_ns_;
-  to["p50_ns"] = part_ns(0.5);
-  to["p99_ns"] = part_ns(0.99);
-  if (to_a_thousandth) to["p99_9_ns"] = part_ns(0.999);
+  value["min_ns"] = least_ns_;
+  value["avg_ns"] = average_ns();
+  value["max_ns"] = most_ns_;
+  value["p50_ns"] = part_ns(0.5);
+  value["p99_ns"] = part_ns(0.99);
+  if (to_a_thousandth) value["p99_9_ns"] = part_ns(0.999);
 }
 
 }  // namespace strata::cli

@@ -21,8 +21,8 @@ class time_spread {
   [[nodiscard]] std::string text(bool to_a_thousandth = false) const;
   /// A line for each power of two, from the shortest to the longest.
   [[nodiscard]] std::string drawn() const;
-  /// "min_ns", "avg_ns", … as members of `to`; nothing when there is none.
-  void put_into(nlohmann::json& to, bool to_a_thousandth = false) const;
+  /// "min_ns", "avg_ns", … as members of `value`; nothing when there is none.
+  void put_into(nlohmann::json& value, bool to_a_thousandth = false) const;
 
  private:
   [[nodiscard]] double part_ns(double part) const;

@@ -59,8 +59,8 @@ class line_reader {
   void refuse_flag(std::string_view flag);
   std::string command_text() const;
   /// The first thing that is wrong is what the person hears of.
-  void complain(std::string what) {
-    if (!wrong_) wrong_ = refusal{exit_misused, std::move(what)};
+  void complain(std::string text) {
+    if (!wrong_) wrong_ = refusal{exit_misused, std::move(text)};
   }
 
   std::span<const std::string> tokens_;

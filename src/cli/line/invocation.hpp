@@ -27,8 +27,8 @@ struct invocation {
   std::function<int(const options::daemon_options&)> run_daemon;
 
   /// Whether the word is "-", for standard input. Behind `--` it is what it looks like.
-  [[nodiscard]] bool is_dash(std::size_t at) const {
-    return at < words.size() && at < first_literal && words[at] == "-";
+  [[nodiscard]] bool is_dash(std::size_t offset) const {
+    return offset < words.size() && offset < first_literal && words[offset] == "-";
   }
   [[nodiscard]] bool is_set(std::string_view key) const { return flags.value(key, false); }
   [[nodiscard]] std::string text(std::string_view key, std::string_view otherwise = {}) const {

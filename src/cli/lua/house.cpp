@@ -50,11 +50,11 @@ bool is_default(const options::option_row& row, const nlohmann::json& there) {
 
 // Null is wanted where the option is to be as it is by default.
 bool has_same(const options::option_row& row, const nlohmann::json& there,
-              const nlohmann::json& wanted) {
-  if (wanted.is_null()) return is_default(row, there);
+              const nlohmann::json& value) {
+  if (value.is_null()) return is_default(row, there);
   // What it is nobody is told.
   if (row.kind == option_kind::secret && there == "********") return true;
-  return there == wanted;
+  return there == value;
 }
 
 const options::option_row* row_of(const runtime::type_row& type, std::string_view key) {
@@ -74,117 +74,117 @@ house::house(const invocation& call, std::string folder)
       is_dry_(call.is_set("dry_run")),
       restarts_(call.is_set("restart")) {}
 
-std::optional<nlohmann::json> house::accepted(script::call& with, outcome<json> answer) {
+std::optional<nlohmann::json> house::accepted(script::call& call, outcome<json> answer) {
   was_called_ = true;
   if (answer) return std::move(*answer);
   refused_ = answer.error();
-  with.fail(answer.error().message);
+  call.fail(answer.error().message);
   return std::nullopt;
 }
 
 // Null where there is none; nothing where the call has failed.
-std::optional<nlohmann::json> house::find(script::call& with, const std::string& name) {
+std::optional<nlohmann::json> house::find(script::call& call, const std::string& name) {
   was_called_ = true;
   auto found = client_.get(runtime_target(name));
   if (!found && found.error().exit == exit_not_found) return json();
-  return accepted(with, std::move(found));
+  return accepted(call, std::move(found));
 }
 
-const runtime::type_row* house::type_of(script::call& with, const std::string& name) const {
+const runtime::type_row* house::type_of(script::call& call, const std::string& name) const {
   const auto* const found = runtime::find_type(name);
   if (found != nullptr) return found;
   std::vector<std::string> known;
   for (const auto& row : runtime::types()) known.emplace_back(row.name);
-  with.fail(fmt::format("there is no type '{}'{}; there are {}", name,
+  call.fail(fmt::format("there is no type '{}'{}; there are {}", name,
                         text::did_you_mean(name, known), fmt::join(known, ", ")));
   return nullptr;
 }
 
-bool house::read_options(script::call& with, int which, json& into) const {
-  into = json::object();
-  if (!with.has(which)) return true;
-  if (!with.structure(which, into)) return false;
-  if (into.is_object()) return true;
-  if (into.empty()) {
-    into = json::object();
+bool house::read_options(script::call& call, int index, json& value) const {
+  value = json::object();
+  if (!call.has(index)) return true;
+  if (!call.structure(index, value)) return false;
+  if (value.is_object()) return true;
+  if (value.empty()) {
+    value = json::object();
     return true;
   }
-  with.fail("the options are no table of names: {port = 8080}");
+  call.fail("the options are no table of names: {port = 8080}");
   return false;
 }
 
 // A list of names, each of which stands for its default.
-bool house::read_resets(script::call& with, int which, json& into) const {
+bool house::read_resets(script::call& call, int index, json& value) const {
   json names;
-  if (!with.structure(which, names)) return false;
-  into = json::object();
+  if (!call.structure(index, names)) return false;
+  value = json::object();
   for (const auto& each : names) {
     if (!names.is_array() || !each.is_string()) {
-      with.fail("what is to be reset is no list of options' names: {'group', 'max_message'}");
+      call.fail("what is to be reset is no list of options' names: {'group', 'max_message'}");
       return false;
     }
-    into[each.get<std::string>()] = nullptr;
+    value[each.get<std::string>()] = nullptr;
   }
   return true;
 }
 
-bool house::normalise(script::call& with, const runtime::type_row& type, json& given) const {
+bool house::normalise(script::call& call, const runtime::type_row& type, json& given) const {
   for (auto& [key, value] : given.items()) {
     const auto* const row = row_of(type, key);
     if (row == nullptr) {
       std::vector<std::string> known;
       for (const auto& each : type.rows()) known.emplace_back(each.key);
-      with.fail(
+      call.fail(
           fmt::format("a {} has no option '{}'{}", type.name, key, text::did_you_mean(key, known)));
       return false;
     }
     if (value.is_null()) continue;
     value = value_for(*row, std::move(value), folder_);
     if (const auto good = options::check_option(*row, value); !good) {
-      with.fail(describe(good.error()));
+      call.fail(describe(good.error()));
       return false;
     }
   }
   return true;
 }
 
-void house::create(script::call& with) {
+void house::create(script::call& call) {
   json wanted;
-  const std::string name(with.text(1));
-  const auto* const type = type_of(with, std::string(with.text(0)));
-  if (type == nullptr || !read_options(with, 2, wanted)) return;
+  const std::string name(call.text(1));
+  const auto* const type = type_of(call, std::string(call.text(0)));
+  if (type == nullptr || !read_options(call, 2, wanted)) return;
   const bool starts = !wanted.contains("start") || wanted["start"] != false;
   wanted.erase("start");
-  if (!normalise(with, *type, wanted)) return;
-  const auto there = find(with, name);
+  if (!normalise(call, *type, wanted)) return;
+  const auto there = find(call, name);
   if (!there) return;
   if (there->is_null()) {
-    make(with, {{"type", type->name}, {"name", name}, {"options", wanted}, {"start", starts}});
+    make(call, {{"type", type->name}, {"name", name}, {"options", wanted}, {"start", starts}});
     return;
   }
   if (there->value("type", "") != type->name) {
-    with.fail(fmt::format("'{}' is there already, and is a {}: remove it, or take another name",
+    call.fail(fmt::format("'{}' is there already, and is a {}: remove it, or take another name",
                           name, there->value("type", "")));
     return;
   }
-  adjust(with, *type, *there, std::move(wanted));
+  adjust(call, *type, *there, std::move(wanted));
   const bool is_up = there->value("state", "") == "running";
-  if (!with.failure().empty() || !starts || is_up) return;
-  if (may_act() && !accepted(with, client_.post(runtime_target(name, "start")))) return;
+  if (!call.failure().empty() || !starts || is_up) return;
+  if (may_act() && !accepted(call, client_.post(runtime_target(name, "start")))) return;
   deeds_.push_back({name, "started", {}, {}});
 }
 
-void house::make(script::call& with, json body) {
+void house::make(script::call& call, json body) {
   const auto name = body.at("name").get<std::string>();
   body["dry_run"] = is_dry_;
   // An owner that would have been created is not there for the daemon to see.
   const bool is_blind = is_dry_ && planned_.contains(body["options"].value("owner", std::string()));
-  if (!is_blind && !accepted(with, client_.post("/v1/runtimes", body))) return;
+  if (!is_blind && !accepted(call, client_.post("/v1/runtimes", body))) return;
   if (is_dry_) planned_.insert(name);
   deeds_.push_back({name, "created", {}, {}});
 }
 
-void house::adjust(script::call& with, const runtime::type_row& type, const json& there,
+void house::adjust(script::call& call, const runtime::type_row& type, const json& there,
                    json wanted) {
   const auto name = there.value("name", std::string());
   const auto now = there.value("options", json::object());
@@ -198,7 +198,7 @@ void house::adjust(script::call& with, const runtime::type_row& type, const json
   }
   const bool is_up = there.value("state", "") == "running";
   if (!changes.empty() && may_act()) {
-    const auto edited = accepted(with, client_.patch(runtime_target(name), {{"options", changes}}));
+    const auto edited = accepted(call, client_.patch(runtime_target(name), {{"options", changes}}));
     if (!edited) return;
     if (is_up) done.waiting = texts_at(*edited, "needs_restart");
   } else if (is_up) {
@@ -207,67 +207,67 @@ void house::adjust(script::call& with, const runtime::type_row& type, const json
     }
   }
   if (restarts_ && !done.waiting.empty()) {
-    if (may_act() && !accepted(with, client_.post(runtime_target(name, "restart")))) return;
+    if (may_act() && !accepted(call, client_.post(runtime_target(name, "restart")))) return;
     done.what = "changed and restarted";
     done.waiting.clear();
   }
   deeds_.push_back(std::move(done));
 }
 
-void house::edit(script::call& with) { change(with, &house::read_options); }
+void house::edit(script::call& call) { change(call, &house::read_options); }
 
-void house::reset(script::call& with) { change(with, &house::read_resets); }
+void house::reset(script::call& call) { change(call, &house::read_resets); }
 
-void house::change(script::call& with, bool (house::*read)(script::call&, int, json&) const) {
+void house::change(script::call& call, bool (house::*read)(script::call&, int, json&) const) {
   json wanted;
-  const std::string name(with.text(0));
-  if (!(this->*read)(with, 1, wanted)) return;
-  const auto there = find(with, name);
+  const std::string name(call.text(0));
+  if (!(this->*read)(call, 1, wanted)) return;
+  const auto there = find(call, name);
   if (!there || planned_.contains(name)) return;
   if (there->is_null())
-    return with.fail(fmt::format("cannot find runtime '{}': there is none of that name", name));
-  const auto* const type = type_of(with, there->value("type", ""));
-  if (type == nullptr || !normalise(with, *type, wanted)) return;
-  adjust(with, *type, *there, std::move(wanted));
+    return call.fail(fmt::format("cannot find runtime '{}': there is none of that name", name));
+  const auto* const type = type_of(call, there->value("type", ""));
+  if (type == nullptr || !normalise(call, *type, wanted)) return;
+  adjust(call, *type, *there, std::move(wanted));
 }
 
-void house::act(script::call& with, const char* verb, std::string_view state, const char* done) {
-  const std::string name(with.text(0));
-  const auto there = find(with, name);
+void house::act(script::call& call, const char* verb, std::string_view state, const char* done) {
+  const std::string name(call.text(0));
+  const auto there = find(call, name);
   if (!there) return;
   if (there->is_null() && !planned_.contains(name)) {
-    return with.fail(fmt::format("cannot find runtime '{}': there is none of that name", name));
+    return call.fail(fmt::format("cannot find runtime '{}': there is none of that name", name));
   }
   const bool is_so = !there->is_null() && there->value("state", "") == state;
-  if (!is_so && may_act() && !accepted(with, client_.post(runtime_target(name, verb)))) return;
+  if (!is_so && may_act() && !accepted(call, client_.post(runtime_target(name, verb)))) return;
   deeds_.push_back({name, is_so ? "unchanged" : done, {}, {}});
 }
 
-void house::remove(script::call& with) {
-  const std::string name(with.text(0));
-  const auto there = find(with, name);
+void house::remove(script::call& call) {
+  const std::string name(call.text(0));
+  const auto there = find(call, name);
   if (!there) return;
   const bool is_gone = there->is_null() && planned_.erase(name) == 0;
-  if (!is_gone && may_act() && !accepted(with, client_.remove(runtime_target(name)))) return;
+  if (!is_gone && may_act() && !accepted(call, client_.remove(runtime_target(name)))) return;
   deeds_.push_back({name, is_gone ? "unchanged" : "removed", {}, {}});
 }
 
-void house::send(script::call& with) {
-  const std::string name(with.text(0));
+void house::send(script::call& call) {
+  const std::string name(call.text(0));
   was_called_ = true;
-  if (!may_act()) return with.give(std::uint64_t{0});
-  const auto sent = accepted(with, client_.send(name, with.text(1)));
-  if (sent) with.give(sent->value("delivered", std::uint64_t{0}));
+  if (!may_act()) return call.give(std::uint64_t{0});
+  const auto sent = accepted(call, client_.send(name, call.text(1)));
+  if (sent) call.give(sent->value("delivered", std::uint64_t{0}));
 }
 
-void house::get(script::call& with) {
-  const auto there = find(with, std::string(with.text(0)));
-  if (there) with.give(*there);
+void house::get(script::call& call) {
+  const auto there = find(call, std::string(call.text(0)));
+  if (there) call.give(*there);
 }
 
-void house::list(script::call& with) {
-  const auto all = accepted(with, client_.get("/v1/runtimes"));
-  if (all) with.give(*all);
+void house::list(script::call& call) {
+  const auto all = accepted(call, client_.get("/v1/runtimes"));
+  if (all) call.give(*all);
 }
 
 // A row is read as a row.

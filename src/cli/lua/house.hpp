@@ -40,27 +40,27 @@ class house {
  private:
   using json = nlohmann::json;
 
-  void create(script::call& with);
-  void edit(script::call& with);
-  void reset(script::call& with);
-  void remove(script::call& with);
-  void start(script::call& with) { act(with, "start", "running", "started"); }
-  void stop(script::call& with) { act(with, "stop", "stopped", "stopped"); }
-  void send(script::call& with);
-  void get(script::call& with);
-  void list(script::call& with);
+  void create(script::call& call);
+  void edit(script::call& call);
+  void reset(script::call& call);
+  void remove(script::call& call);
+  void start(script::call& call) { act(call, "start", "running", "started"); }
+  void stop(script::call& call) { act(call, "stop", "stopped", "stopped"); }
+  void send(script::call& call);
+  void get(script::call& call);
+  void list(script::call& call);
 
-  void act(script::call& with, const char* verb, std::string_view state, const char* done);
-  void make(script::call& with, json body);
-  void adjust(script::call& with, const runtime::type_row& type, const json& there, json options);
-  void change(script::call& with, bool (house::*read)(script::call&, int, json&) const);
-  [[nodiscard]] bool read_options(script::call& with, int which, json& into) const;
-  [[nodiscard]] bool read_resets(script::call& with, int which, json& into) const;
-  [[nodiscard]] bool normalise(script::call& with, const runtime::type_row& type,
+  void act(script::call& call, const char* verb, std::string_view state, const char* done);
+  void make(script::call& call, json body);
+  void adjust(script::call& call, const runtime::type_row& type, const json& there, json options);
+  void change(script::call& call, bool (house::*read)(script::call&, int, json&) const);
+  [[nodiscard]] bool read_options(script::call& call, int index, json& value) const;
+  [[nodiscard]] bool read_resets(script::call& call, int index, json& value) const;
+  [[nodiscard]] bool normalise(script::call& call, const runtime::type_row& type,
                                json& options) const;
-  [[nodiscard]] const runtime::type_row* type_of(script::call& with, const std::string& name) const;
-  [[nodiscard]] std::optional<json> find(script::call& with, const std::string& name);
-  [[nodiscard]] std::optional<json> accepted(script::call& with, outcome<json> answer);
+  [[nodiscard]] const runtime::type_row* type_of(script::call& call, const std::string& name) const;
+  [[nodiscard]] std::optional<json> find(script::call& call, const std::string& name);
+  [[nodiscard]] std::optional<json> accepted(script::call& call, outcome<json> answer);
   [[nodiscard]] bool may_act() const { return !is_dry_; }
 
   control_client client_;

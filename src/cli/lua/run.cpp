@@ -29,7 +29,7 @@ class file_observer final : public script::observer {
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
-  void on_error(const std::string& what) override { trouble_ = what; }
+  void on_error(const std::string& text) override { trouble_ = text; }
   void on_print(const std::string& line) override {
     if (prints_aside_) {
       complain(line);
@@ -43,14 +43,14 @@ class file_observer final : public script::observer {
   std::string trouble_;
 };
 
-std::string line_of(const deed& done, bool is_dry) {
-  auto line = fmt::format("{}: ", text::printable(done.name));
-  if (is_dry && done.what != "unchanged") line += "would be ";
-  line += done.what;
-  if (!done.options.empty()) line += fmt::format(": {}", fmt::join(done.options, ", "));
-  if (!done.waiting.empty()) {
+std::string line_of(const deed& deed, bool is_dry) {
+  auto line = fmt::format("{}: ", text::printable(deed.name));
+  if (is_dry && deed.what != "unchanged") line += "would be ";
+  line += deed.what;
+  if (!deed.options.empty()) line += fmt::format(": {}", fmt::join(deed.options, ", "));
+  if (!deed.waiting.empty()) {
     line += fmt::format(" (from the next start, 'strata restart {}': {})",
-                        text::printable(done.name), fmt::join(done.waiting, ", "));
+                        text::printable(deed.name), fmt::join(deed.waiting, ", "));
   }
   return line + "\n";
 }

@@ -61,12 +61,12 @@ outcome<called_command> command_word(const std::string& word, const ynl::spec* s
                                           text::names_listed(names)));
 }
 
-outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& on,
+outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& generic,
                                          const nl::generic_family& family,
                                          const called_command& command, const ynl::scope& scope) {
   const bool is_dump = call.is_set("dump");
-  const auto policy = on.policy(family);
-  auto request = on.over().request();
+  const auto policy = generic.policy(family);
+  auto request = generic.over().request();
   wire::begin_genl(
       request, family.id,
       wire::netlink_flag::request | (is_dump ? wire::netlink_flag::dump : wire::netlink_flag::ack),

@@ -24,13 +24,14 @@ std::optional<attribute_kind> kind_named(std::string_view name) {
 }
 
 /// As the kernel says; it says nothing of what it does not look at.
-std::optional<attribute_kind> kind_told(const typed_attribute& what,
+std::optional<attribute_kind> kind_told(const typed_attribute& attribute,
                                         const known_attributes& known) {
   const auto* table = known.table;
   for (std::size_t depth = 0; known.policy != nullptr && table != nullptr; ++depth) {
-    const auto found = std::ranges::find(*table, what.path[depth], &nl::attribute_policy::type);
+    const auto found =
+        std::ranges::find(*table, attribute.path[depth], &nl::attribute_policy::type);
     if (found == table->end()) return {};
-    if (depth + 1 == what.path.size()) return found->kind;
+    if (depth + 1 == attribute.path.size()) return found->kind;
     const auto& tables = known.policy->tables;
     const auto next = found->table ? tables.find(*found->table) : tables.end();
     table = next == tables.end() ? nullptr : &next->second;
@@ -38,39 +39,40 @@ std::optional<attribute_kind> kind_told(const typed_attribute& what,
   return {};
 }
 
-outcome<> put_as(wire::netlink_writer& to, const typed_attribute& what, attribute_kind kind,
-                 const ynl::attribute* named) {
-  const auto* const names = named != nullptr ? what.scope.names_of(*named) : nullptr;
+outcome<> put_as(wire::netlink_writer& writer, const typed_attribute& attribute,
+                 attribute_kind kind, const ynl::attribute* named) {
+  const auto* const names = named != nullptr ? attribute.scope.names_of(*named) : nullptr;
   const ynl::value_place where{
-      .number = what.number(), .kind = kind, .named = named, .names = names};
-  const auto done = ynl::put_value(to, where, what.value);
+      .number = attribute.number(), .kind = kind, .named = named, .names = names};
+  const auto done = ynl::put_value(writer, where, attribute.value);
   if (done) return {};
   const bool is_nest = kind == attribute_kind::nested || kind == attribute_kind::nested_array;
-  return refuse_attribute(what.whole,
+  return refuse_attribute(attribute.whole,
                           done.error().reason + (is_nest ? ": write PATH.NAME=VALUE" : ""));
 }
 
-outcome<> put(wire::netlink_writer& to, const typed_attribute& what,
+outcome<> put(wire::netlink_writer& writer, const typed_attribute& attribute,
               const known_attributes& known) {
-  const auto* const named = what.known.back();
-  if (!what.type.empty()) {
-    const auto kind = kind_named(what.type);
-    if (kind) return put_as(to, what, *kind, nullptr);
-    return refuse_attribute(what.whole,
+  const auto* const named = attribute.known.back();
+  if (!attribute.type.empty()) {
+    const auto kind = kind_named(attribute.type);
+    if (kind) return put_as(writer, attribute, *kind, nullptr);
+    return refuse_attribute(attribute.whole,
                             "its type is none of u8, u16, u32, u64, s8, s16, s32, s64, uint, "
                             "sint, flag, nul-string, binary");
   }
-  if (named != nullptr) return put_as(to, what, named->kind, named);
-  const auto guess = what.value ? attribute_kind::nul_string : attribute_kind::flag;
-  return put_as(to, what, kind_told(what, known).value_or(guess), nullptr);
+  if (named != nullptr) return put_as(writer, attribute, named->kind, named);
+  const auto guess = attribute.value ? attribute_kind::nul_string : attribute_kind::flag;
+  return put_as(writer, attribute, kind_told(attribute, known).value_or(guess), nullptr);
 }
 
 /// How many of the nests that are open stay so when a path comes again.
-std::size_t kept_open(const typed_attribute& what) {
-  const auto parents = what.path.size() - 1;
-  if (parents == 0 || (what.known.back() != nullptr && what.known.back()->is_multi)) return parents;
+std::size_t kept_open(const typed_attribute& attribute) {
+  const auto parents = attribute.path.size() - 1;
+  if (parents == 0 || (attribute.known.back() != nullptr && attribute.known.back()->is_multi))
+    return parents;
   for (auto depth = parents; depth > 0; --depth) {
-    const auto* const known = what.known[depth - 1];
+    const auto* const known = attribute.known[depth - 1];
     if (known != nullptr && known->is_multi) return depth - 1;
   }
   return parents - 1;
@@ -78,7 +80,7 @@ std::size_t kept_open(const typed_attribute& what) {
 
 }  // namespace
 
-outcome<> write_attributes(wire::netlink_writer& to, const std::vector<std::string>& typed,
+outcome<> write_attributes(wire::netlink_writer& writer, const std::vector<std::string>& typed,
                            const known_attributes& known) {
   std::vector<std::uint16_t> open;
   std::set<std::vector<std::uint16_t>> written;
@@ -93,13 +95,13 @@ outcome<> write_attributes(wire::netlink_writer& to, const std::vector<std::stri
       written = {what->path};
       same = std::min(same, kept_open(*what));
     }
-    for (; open.size() > same; open.pop_back()) to.close_nest();
+    for (; open.size() > same; open.pop_back()) writer.close_nest();
     for (; open.size() < parents.size(); open.push_back(parents[open.size()])) {
-      to.open_nest(parents[open.size()]);
+      writer.open_nest(parents[open.size()]);
     }
-    if (auto done = put(to, *what, known); !done) return done;
+    if (auto done = put(writer, *what, known); !done) return done;
   }
-  for (; !open.empty(); open.pop_back()) to.close_nest();
+  for (; !open.empty(); open.pop_back()) writer.close_nest();
   return {};
 }
 

@@ -30,7 +30,7 @@ struct known_attributes {
 /// innermost nest that may be there many times, or its own nest if nothing is known; an attribute
 /// that may itself be there many times is written behind the other. Errors: misused, naming the
 /// attribute and what it takes.
-[[nodiscard]] outcome<> write_attributes(wire::netlink_writer& to,
+[[nodiscard]] outcome<> write_attributes(wire::netlink_writer& writer,
                                          const std::vector<std::string>& typed,
                                          const known_attributes& known);
 

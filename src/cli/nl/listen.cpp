@@ -19,12 +19,12 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 /// Runs until `count` messages, `timeout` of silence, or Ctrl-C.
-void hear(const invocation& call, nl::connection& over, message_sink& sink) {
+void hear(const invocation& call, nl::connection& connection, message_sink& sink) {
   const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
   const std::chrono::duration<double> silence(call.flags.value("timeout", 1e9));
   auto last = clock::now();
   for (std::uint64_t heard = 0; heard < most && !is_interrupted();) {
-    const auto event = over.try_event();
+    const auto event = connection.try_event();
     if (!event) {
       complain(describe(event.error()));
       if (event.error().sys_errno != ENOBUFS) break;
@@ -38,7 +38,7 @@ void hear(const invocation& call, nl::connection& over, message_sink& sink) {
     }
     if (clock::now() - last > silence) break;
     constexpr int longest_wait_ms = 100;
-    pollfd ready{over.fd(), POLLIN, 0};
+    pollfd ready{connection.fd(), POLLIN, 0};
     ::poll(&ready, 1, longest_wait_ms);
   }
 }

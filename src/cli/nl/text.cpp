@@ -204,11 +204,11 @@ json policy_to_json(const nl::family_policy& policy, const ynl::spec* spec) {
   for (const auto& [command, of] : policy.operations) {
     json object{{"command", command}};
     const auto number = static_cast<std::uint8_t>(command);
-    const auto add = [&](const char* how, std::optional<std::uint32_t> table, bool is_dump) {
+    const auto add = [&](const char* text, std::optional<std::uint32_t> table, bool is_dump) {
       if (!table) return;
       const auto* const known = spec != nullptr ? spec->find_request(number, is_dump) : nullptr;
       if (known != nullptr) object["name"] = text::printable(known->name);
-      object[how] = table_to_json(policy, *table, ynl::scope::of(spec, known), 0);
+      object[text] = table_to_json(policy, *table, ynl::scope::of(spec, known), 0);
     };
     add("do", of.for_do, false);
     add("dump", of.for_dump, true);

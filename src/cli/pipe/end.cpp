@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::string_view listen_prefix = "listen:";
 
-outcome<pipe_end> parse_end(const invocation& call, std::size_t at) {
-  if (call.is_dash(at)) return pipe_end{};
-  const std::string& word = call.words[at];
+outcome<pipe_end> parse_end(const invocation& call, std::size_t offset) {
+  if (call.is_dash(offset)) return pipe_end{};
+  const std::string& word = call.words[offset];
   const bool listens = word.starts_with(listen_prefix);
   const auto text = std::string_view(word).substr(listens ? listen_prefix.size() : 0);
   const auto url = listens ? net::parse_endpoint(text) : net::parse_connecting(text);
@@ -84,24 +84,24 @@ outcome<> check_effects(const nlohmann::json& given, const pipe_ends& ends) {
 }
 
 // What one flag needs of another, and of the ends.
-outcome<> check_together(const pipe_options& wanted, const pipe_ends& ends) {
-  if (wanted.client_cert.empty() != wanted.client_key.empty()) {
+outcome<> check_together(const pipe_options& options, const pipe_ends& ends) {
+  if (options.client_cert.empty() != options.client_key.empty()) {
     return refuse(exit_misused, "give both --client-cert and --client-key");
   }
-  if (wanted.cert.size() != wanted.key.size()) {
+  if (options.cert.size() != options.key.size()) {
     return refuse(exit_misused,
                   fmt::format("there are {} of --cert and {} of --key; give --key FILE for each "
                               "--cert FILE, in the same order",
-                              wanted.cert.size(), wanted.key.size()));
+                              options.cert.size(), options.key.size()));
   }
   for (const auto& each : ends) {
-    if (!each.listens() || !each.is_secure() || !wanted.cert.empty()) continue;
+    if (!each.listens() || !each.is_secure() || !options.cert.empty()) continue;
     return refuse(exit_misused,
                   fmt::format("cannot listen on '{}': there is no certificate; give --cert FILE "
                               "and --key FILE; 'strata cert make NAME' makes both",
                               each.url.text()));
   }
-  if (!wanted.fork) return {};
+  if (!options.fork) return {};
   if (!std::ranges::any_of(ends, &pipe_end::connects)) {
     return refuse(exit_misused,
                   "with --fork each peer gets a connection of its own to the other end: give that "
@@ -110,9 +110,9 @@ outcome<> check_together(const pipe_options& wanted, const pipe_ends& ends) {
   return {};
 }
 
-outcome<> check_web(const pipe_options& wanted) {
-  http::websocket_wishes wishes{.fields = {}, .protocols = wanted.ws_protocol};
-  for (const auto& each : wanted.header) {
+outcome<> check_web(const pipe_options& options) {
+  http::websocket_wishes wishes{.fields = {}, .protocols = options.ws_protocol};
+  for (const auto& each : options.header) {
     auto field = http::parse_field(each);
     if (!field) return refuse(exit_misused, field.error());
     wishes.fields.push_back(std::move(*field));

@@ -20,21 +20,21 @@ struct open_end {
 class end_opener {
  public:
   /// The options outlive this. Reads the files of TLS. Errors: of the files.
-  [[nodiscard]] static result<std::unique_ptr<end_opener>> make(loop::loop& on,
-                                                                const pipe_options& wanted,
+  [[nodiscard]] static result<std::unique_ptr<end_opener>> make(loop::loop& loop,
+                                                                const pipe_options& options,
                                                                 const pipe_ends& ends);
 
   /// Listens, and says where on standard error unless `is_quiet`. Errors: of the address.
-  [[nodiscard]] loop::task<result<net::listening>> listen(const pipe_end& at, bool is_quiet);
+  [[nodiscard]] loop::task<result<net::listening>> listen(const pipe_end& end, bool is_quiet);
   /// Awaits the next connection, as it is before anything is agreed on.
-  [[nodiscard]] loop::task<loop::descriptor> accept(net::listener& from);
+  [[nodiscard]] loop::task<loop::descriptor> accept(net::listener& listener);
   /// What is agreed on with a peer that was accepted. Errors: naming it.
-  [[nodiscard]] loop::task<result<open_end>> welcome(const pipe_end& at, loop::descriptor peer);
+  [[nodiscard]] loop::task<result<open_end>> welcome(const pipe_end& end, loop::descriptor peer);
   /// Errors: naming the URL.
-  [[nodiscard]] loop::task<result<open_end>> connect(const pipe_end& to);
+  [[nodiscard]] loop::task<result<open_end>> connect(const pipe_end& end);
 
  private:
-  end_opener(loop::loop& on, const pipe_options& wanted) : loop_(on), options_(wanted) {}
+  end_opener(loop::loop& loop, const pipe_options& options) : loop_(loop), options_(options) {}
   [[nodiscard]] result<void> read_certificates(const pipe_ends& ends);
   [[nodiscard]] loop::time_point limit_of(double seconds) const;
 

@@ -20,15 +20,15 @@ namespace strata::cli {
 
 namespace {
 
-refusal refusal_of(const error& why, const pipe_end& at) {
-  const bool is_missing = why.code == errc::not_found && at.url.is_ethernet();
+refusal refusal_of(const error& why, const pipe_end& end) {
+  const bool is_missing = why.code == errc::not_found && end.url.is_ethernet();
   return {is_missing ? exit_not_found : exit_failed, describe(why)};
 }
 
 class joining {
  public:
-  joining(loop::loop& on, const pipe_ends& ends, const pipe_options& wanted, bool is_quiet)
-      : loop_(on), ends_(ends), options_(wanted), is_quiet_(is_quiet), changed_(on) {}
+  joining(loop::loop& loop, const pipe_ends& ends, const pipe_options& options, bool is_quiet)
+      : loop_(loop), ends_(ends), options_(options), is_quiet_(is_quiet), changed_(loop) {}
 
   loop::task<outcome<int>> run() {
     auto made = end_opener::make(loop_, options_, ends_);
@@ -74,58 +74,58 @@ class joining {
   }
 
   // One that does not get as far as to be a peer is not the one.
-  loop::task<result<void>> take_peer(std::size_t at, open_end& into) {
-    auto& from = listening_[at];
+  loop::task<result<void>> take_peer(std::size_t offset, open_end& end) {
+    auto& from = listening_[offset];
     if (from.messages) {
       from.messages->take_large();
-      into.messages = net::make_first_peer_port(loop_, std::move(from.messages));
+      end.messages = net::make_first_peer_port(loop_, std::move(from.messages));
     }
     while (from.streams) {
       auto peer = co_await opener_->accept(*from.streams);
-      auto welcomed = co_await opener_->welcome(ends_[at], std::move(peer));
+      auto welcomed = co_await opener_->welcome(ends_[offset], std::move(peer));
       if (!welcomed) {
         complain(describe(welcomed.error()));
         continue;
       }
-      into = std::move(*welcomed);
+      end = std::move(*welcomed);
       from.streams.reset();
     }
     co_return result<void>{};
   }
 
-  loop::task<result<void>> connect(std::size_t at, open_end& into) {
-    if (!ends_[at].connects()) co_return result<void>{};
-    auto connected = co_await opener_->connect(ends_[at]);
+  loop::task<result<void>> connect(std::size_t offset, open_end& end) {
+    if (!ends_[offset].connects()) co_return result<void>{};
+    auto connected = co_await opener_->connect(ends_[offset]);
     if (!connected) co_return std::unexpected(connected.error());
-    into = std::move(*connected);
+    end = std::move(*connected);
     co_return result<void>{};
   }
 
-  loop::task<> serve_all(std::size_t at) {
+  loop::task<> serve_all(std::size_t offset) {
     loop::task_group serving;
     for (;;) {
       co_await changed_.wait([this] { return served_ < options_.max_connections; });
-      auto peer = co_await opener_->accept(*listening_[at].streams);
-      serving.spawn(serve(at, std::move(peer)));
+      auto peer = co_await opener_->accept(*listening_[offset].streams);
+      serving.spawn(serve(offset, std::move(peer)));
     }
   }
 
-  loop::task<> serve(std::size_t at, loop::descriptor peer) {
+  loop::task<> serve(std::size_t offset, loop::descriptor peer) {
     ++served_;
-    co_await serve_one(at, std::move(peer));
+    co_await serve_one(offset, std::move(peer));
     --served_;
     changed_.notify();
   }
 
-  loop::task<> serve_one(std::size_t at, loop::descriptor peer) {
+  loop::task<> serve_one(std::size_t offset, loop::descriptor peer) {
     std::array<open_end, 2> open;
-    auto welcomed = co_await opener_->welcome(ends_[at], std::move(peer));
+    auto welcomed = co_await opener_->welcome(ends_[offset], std::move(peer));
     if (!welcomed) {
       complain(describe(welcomed.error()));
       co_return;
     }
-    open[at] = std::move(*welcomed);
-    const auto connected = co_await connect(1 - at, open[1 - at]);
+    open[offset] = std::move(*welcomed);
+    const auto connected = co_await connect(1 - offset, open[1 - offset]);
     session one(loop_, ends_, options_);
     if (!connected) {
       complain(describe(connected.error()));
@@ -161,29 +161,29 @@ result<int> take_signals() {
 }
 
 // The number of the first signal.
-loop::task<int> next_signal(loop::loop& on, const loop::descriptor& from) {
+loop::task<int> next_signal(loop::loop& loop, const loop::descriptor& descriptor) {
   loop::awaited_request asked;
-  on.poll(from, POLLIN, asked);
+  loop.poll(descriptor, POLLIN, asked);
   const int ready = co_await asked;
   (void)ready;
   signalfd_siginfo told{};
-  const auto count = ::read(from.fd(), &told, sizeof told);
+  const auto count = ::read(descriptor.fd(), &told, sizeof told);
   co_return count == static_cast<ssize_t>(sizeof told) ? static_cast<int>(told.ssi_signo) : SIGTERM;
 }
 
 // Runs the work until it is done, or a signal comes.
 class course {
  public:
-  course(loop::loop& on, joining& work, int signals)
-      : loop_(on), work_(work), signals_(on.adopt(signals)), changed_(on) {}
+  course(loop::loop& loop, joining& work, int signals)
+      : loop_(loop), work_(work), signals_(loop.adopt(signals)), changed_(loop) {}
 
-  loop::task<> run(bool is_fork, outcome<int>& into) {
+  loop::task<> run(bool is_fork, outcome<int>& destination) {
     constexpr int first_signal_code = 128;
     running_.spawn(hear());
     running_.spawn(work_on());
     co_await changed_.wait([this] { return done_.has_value() || signal_ != 0; });
     if (!done_) work_.interrupt();
-    into = done_ ? *done_ : outcome<int>(is_fork ? 0 : first_signal_code + signal_);
+    destination = done_ ? *done_ : outcome<int>(is_fork ? 0 : first_signal_code + signal_);
     running_.cancel();
     loop_.stop();
   }

@@ -15,8 +15,8 @@ namespace strata::cli {
 
 using namespace std::chrono_literals;
 
-session::session(loop::loop& on, const pipe_ends& ends, const pipe_options& wanted)
-    : loop_(on), ends_(ends), options_(wanted), changed_(on) {}
+session::session(loop::loop& loop, const pipe_ends& ends, const pipe_options& options)
+    : loop_(loop), ends_(ends), options_(options), changed_(loop) {}
 
 loop::task<exit_code> session::run(std::array<open_end, 2> open,
                                    std::unique_ptr<standard_streams> standard) {
@@ -107,8 +107,8 @@ loop::task<> session::join_messages() {
       .on_trouble = [this](bool of_first, const error& why,
                            bool is_new) { on_trouble(of_first, why, is_new); },
       .on_notice =
-          [](bool is_trouble, const std::string& what) {
-            if (is_trouble) complain(what);
+          [](bool is_trouble, const std::string& text) {
+            if (is_trouble) complain(text);
           }};
   net::message_joint between(loop_, *open_[0].messages, *open_[1].messages, std::move(how));
   auto breach = co_await between.run();
@@ -121,9 +121,9 @@ loop::task<> session::join_messages() {
 
 namespace {
 
-void name_end(error& why, const pipe_end& of) {
+void name_end(error& why, const pipe_end& end) {
   const bool is_about_sending = why.operation.starts_with("send");
-  why.operation += (is_about_sending ? " to " : " from ") + of.text();
+  why.operation += (is_about_sending ? " to " : " from ") + end.text();
 }
 
 }  // namespace
@@ -136,8 +136,7 @@ void session::fail(bool of_first, error why) {
 }
 
 void session::on_trouble(bool of_first, error why, bool is_new) {
-  has_lost_ = true;
-  if (!is_new) return;
+  if (std::exchange(has_lost_, true) && !is_new) return;
   name_end(why, ends_[of_first ? 0 : 1]);
   if (why.sys_errno == ECONNREFUSED) why.remedy = "see that a server listens there";
   complain(describe(why));

@@ -14,7 +14,7 @@ namespace strata::cli {
 class session {
  public:
   /// The ends and options outlive this.
-  session(loop::loop& on, const pipe_ends& ends, const pipe_options& wanted);
+  session(loop::loop& loop, const pipe_ends& ends, const pipe_options& options);
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 

@@ -27,8 +27,8 @@ struct thread_side {
 };
 using shared_side = std::shared_ptr<const thread_side>;
 
-void report(const thread_side& side, happening what, int sys_errno) {
-  const standard_streams::event told{what, sys_errno};
+void report(const thread_side& side, happening happening, int sys_errno) {
+  const standard_streams::event told{happening, sys_errno};
   // It is smaller than what a pipe takes as a whole; nobody may be there to read it.
   (void)!::write(side.events.get(), &told, sizeof told);
 }
@@ -105,7 +105,8 @@ bool input_is_terminal() { return ::isatty(STDIN_FILENO) == 1; }
 
 bool output_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 
-result<std::unique_ptr<standard_streams>> standard_streams::open(loop::loop& on, bool reads_input) {
+result<std::unique_ptr<standard_streams>> standard_streams::open(loop::loop& loop,
+                                                                 bool reads_input) {
   constexpr const char* operation = "join standard input and output";
   std::array<int, 2> sockets{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
@@ -124,9 +125,9 @@ result<std::unique_ptr<standard_streams>> standard_streams::open(loop::loop& on,
     if (!started) return std::unexpected(started.error());
     started->detach();
   }
-  auto stream = net::stream::over(on, on.adopt(ours.release()));
+  auto stream = net::stream::over(loop, loop.adopt(ours.release()));
   return std::unique_ptr<standard_streams>(
-      new standard_streams(on, std::move(stream), heard.release()));
+      new standard_streams(loop, std::move(stream), heard.release()));
 }
 
 loop::task<standard_streams::event> standard_streams::next_event() {

@@ -30,7 +30,7 @@ class standard_streams {
 
   /// Without `reads_input` nothing comes. Errors: limit_exceeded when there are no more descriptors
   /// or threads.
-  [[nodiscard]] static result<std::unique_ptr<standard_streams>> open(loop::loop& on,
+  [[nodiscard]] static result<std::unique_ptr<standard_streams>> open(loop::loop& loop,
                                                                       bool reads_input);
 
   /// To be taken once.
@@ -38,8 +38,8 @@ class standard_streams {
   [[nodiscard]] loop::task<event> next_event();
 
  private:
-  standard_streams(loop::loop& on, std::unique_ptr<net::stream> over, int events)
-      : loop_(on), stream_(std::move(over)), events_(on.adopt(events)) {}
+  standard_streams(loop::loop& loop, std::unique_ptr<net::stream> stream, int events)
+      : loop_(loop), stream_(std::move(stream)), events_(loop.adopt(events)) {}
 
   loop::loop& loop_;
   std::unique_ptr<net::stream> stream_;

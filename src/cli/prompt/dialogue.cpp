@@ -17,8 +17,8 @@ using proto::resp_value;
 using kind = resp_value::kind;
 using words_type = std::vector<std::string>;
 
-std::string word_at(const words_type& words, std::size_t at) {
-  return at < words.size() ? text::in_small_letters(words[at]) : std::string();
+std::string word_at(const words_type& words, std::size_t offset) {
+  return offset < words.size() ? text::in_small_letters(words[offset]) : std::string();
 }
 
 bool is_about_subscriptions(std::string_view command) {
@@ -28,9 +28,9 @@ bool is_about_subscriptions(std::string_view command) {
 }
 
 // "subscribe", "news", 1: of the kind that was asked for. RESP2 has no pushes.
-bool confirms(const resp_value& said, std::string_view command) {
-  return (said.what == kind::push || said.what == kind::array) && said.elements.size() == 3 &&
-         said.elements[0].text == command && said.elements[2].what == kind::integer;
+bool confirms(const resp_value& value, std::string_view command) {
+  return (value.what == kind::push || value.what == kind::array) && value.elements.size() == 3 &&
+         value.elements[0].text == command && value.elements[2].what == kind::integer;
 }
 
 }  // namespace

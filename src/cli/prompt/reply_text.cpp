@@ -26,8 +26,8 @@ std::string printable_lines(std::string_view text) {
   return safe;
 }
 
-std::string_view name_of_empty(kind what) {
-  switch (what) {
+std::string_view name_of_empty(kind kind) {
+  switch (kind) {
     case kind::map: return "(empty hash)";
     case kind::set: return "(empty set)";
     case kind::push: return "(empty push)";
@@ -35,7 +35,7 @@ std::string_view name_of_empty(kind what) {
   }
 }
 
-char mark_of(kind what) { return what == kind::map ? '#' : what == kind::set ? '~' : ')'; }
+char mark_of(kind kind) { return kind == kind::map ? '#' : kind == kind::set ? '~' : ')'; }
 
 std::string pretty_scalar(const resp_value& value) {
   switch (value.what) {

@@ -15,9 +15,9 @@ using proto::resp_value;
 
 /// Keys and values, as RESP3 has them in a map, and RESP2 in an array.
 template <class Use>
-void for_each_pair(const resp_value& of, Use use) {
-  for (std::size_t at = 0; at + 1 < of.elements.size(); at += 2) {
-    use(of.elements[at].text, of.elements[at + 1]);
+void for_each_pair(const resp_value& value, Use use) {
+  for (std::size_t at = 0; at + 1 < value.elements.size(); at += 2) {
+    use(value.elements[at].text, value.elements[at + 1]);
   }
 }
 

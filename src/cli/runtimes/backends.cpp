@@ -86,15 +86,15 @@ outcome<std::vector<std::string>> written_backs(const invocation& call, control_
 
 /// What `deed` makes of them.
 outcome<> change(std::vector<std::string>& backends, const std::string& deed,
-                 const std::string& wanted) {
-  const auto place = place_of(wanted);
+                 const std::string& text) {
+  const auto place = place_of(text);
   const auto found = std::ranges::find(backends, place, place_of);
   const bool is_there = found != backends.end();
   if (deed == "add") {
     if (is_there) {
       return refuse(exit_failed, fmt::format("'{}' is a backend already: '{}'", place, *found));
     }
-    backends.push_back(wanted);
+    backends.push_back(text);
     return {};
   }
   if (!is_there) {

@@ -35,9 +35,9 @@ std::string banner(const json& detail) {
 using line_renderer = std::string (*)(const json&);
 
 /// The lines that have come, each as `render` shows it; empty ones are left out.
-outcome<std::string> show_arrived(line_stream& from, line_renderer render) {
+outcome<std::string> show_arrived(line_stream& stream, line_renderer render) {
   std::string shown;
-  for (const auto& line : from.take_lines()) {
+  for (const auto& line : stream.take_lines()) {
     const auto value = parse_line_of_json(line);
     if (!value) return std::unexpected(value.error());
     if (const auto text = render(*value); !text.empty()) shown += text + '\n';
@@ -46,11 +46,11 @@ outcome<std::string> show_arrived(line_stream& from, line_renderer render) {
 }
 
 /// What a stream has to show; nothing at its end, or after an error, which is then in `ended`.
-std::optional<std::string> hear(line_stream& from, outcome<>& ended, line_renderer render) {
-  ended = from.wait();
-  auto shown = show_arrived(from, render);
+std::optional<std::string> hear(line_stream& stream, outcome<>& ended, line_renderer render) {
+  ended = stream.wait();
+  auto shown = show_arrived(stream, render);
   if (!shown) ended = std::unexpected(shown.error());
-  if (!ended || (from.ended() && shown->empty())) return {};
+  if (!ended || (stream.ended() && shown->empty())) return {};
   return std::move(*shown);
 }
 

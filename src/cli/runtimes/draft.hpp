@@ -17,7 +17,7 @@ class draft {
   /// of the daemon's state. Errors: failed, when there is no such folder, or no room in it.
   [[nodiscard]] static outcome<draft> make(const options::path_environment& environment,
                                            std::string_view text);
-  draft(draft&& from) noexcept : path_(std::move(from.path_)) { from.path_.clear(); }
+  draft(draft&& draft) noexcept : path_(std::move(draft.path_)) { draft.path_.clear(); }
   draft(const draft&) = delete;
   draft& operator=(const draft&) = delete;
   ~draft();

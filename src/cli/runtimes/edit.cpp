@@ -51,12 +51,12 @@ outcome<json> changes_of(const invocation& call) {
   return changes;
 }
 
-void report_edit(const invocation& call, const json& done) {
+void report_edit(const invocation& call, const json& value) {
   const auto name = text::printable(call.words[0]);
-  if (call.as_json) return print_json(done);
+  if (call.as_json) return print_json(value);
   if (call.quiet) return print(name + "\n");
-  const auto now = done.value("applied", json::array());
-  const auto later = done.value("needs_restart", json::array());
+  const auto now = value.value("applied", json::array());
+  const auto later = value.value("needs_restart", json::array());
   if (!now.empty()) print(fmt::format("in force now: {}\n", format_cell(now, unit::none)));
   if (!later.empty()) {
     print(fmt::format("saved, in force from the next start ('strata restart {}'): {}\n", name,

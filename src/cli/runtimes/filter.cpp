@@ -11,10 +11,10 @@
 
 namespace strata::cli {
 
-outcome<runtime_filter> runtime_filter::parse(const nlohmann::json& given) {
+outcome<runtime_filter> runtime_filter::parse(const nlohmann::json& value) {
   static const std::vector<std::string> keys = {"state", "type", "group", "owner", "name"};
   runtime_filter made;
-  for (const auto& each : given) {
+  for (const auto& each : value) {
     const auto text = each.get<std::string>();
     const auto equals = text.find('=');
     const auto key = text.substr(0, equals);

@@ -13,7 +13,7 @@ namespace strata::cli {
 class runtime_filter {
  public:
   /// From an array of strings. Errors: misused, with the keys that there are.
-  [[nodiscard]] static outcome<runtime_filter> parse(const nlohmann::json& given);
+  [[nodiscard]] static outcome<runtime_filter> parse(const nlohmann::json& value);
 
   /// Whether a runtime, as the API lists it, fits one of the globs of every key that was given.
   [[nodiscard]] bool takes(const nlohmann::json& runtime) const;

@@ -11,9 +11,9 @@ using nlohmann::json;
 
 const json web = {{"name", "web"}, {"type", "server"}, {"state", "running"}, {"group", "front"}};
 
-bool takes(const json& given, const json& runtime) {
-  const auto filter = runtime_filter::parse(given);
-  EXPECT_TRUE(filter) << given;
+bool takes(const json& value, const json& runtime) {
+  const auto filter = runtime_filter::parse(value);
+  EXPECT_TRUE(filter) << value;
   return filter && filter->takes(runtime);
 }
 

@@ -93,12 +93,12 @@ std::optional<moment> parse_rfc3339(std::string_view text) {
   return sys_days(date) + hour + minute + second + part - offset;
 }
 
-outcome<moment> parse_since(std::string_view text, moment now) {
+outcome<moment> parse_since(std::string_view text, moment moment) {
   if (const auto at = parse_rfc3339(text)) return *at;
   constexpr double longest_s = 1e10;  // before there was anything to log
   const auto ago = options::parse_seconds(text);
   if (ago && *ago >= 0 && *ago < longest_s) {
-    return now - milliseconds(static_cast<std::int64_t>(*ago * 1000));
+    return moment - milliseconds(static_cast<std::int64_t>(*ago * 1000));
   }
   return refuse(exit_misused,
                 fmt::format("--since takes a time such as 2026-03-04T12:00:00Z, or how long ago, "

@@ -14,7 +14,7 @@ using moment = std::chrono::sys_time<std::chrono::milliseconds>;
 /// RFC 3339: "2026-03-04T12:00:00.250Z", "2026-03-04T13:00:00+01:00". nullopt when it is not.
 [[nodiscard]] std::optional<moment> parse_rfc3339(std::string_view text);
 
-/// The same, or how long before `now`: "10m". Errors: misused, with what it takes.
-[[nodiscard]] outcome<moment> parse_since(std::string_view text, moment now);
+/// The same, or how long before `moment`: "10m". Errors: misused, with what it takes.
+[[nodiscard]] outcome<moment> parse_since(std::string_view text, moment moment);
 
 }  // namespace strata::cli

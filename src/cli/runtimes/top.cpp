@@ -41,8 +41,9 @@ constexpr figure_column figure_columns[] = {
 
 using cells = std::vector<std::string>;
 
-void add_figures_of(const json& object, cells& to) {
-  for (const auto& each : figure_columns) to.push_back(format_cell(object.at(each.key), each.of));
+void add_figures_of(const json& object, cells& cells) {
+  for (const auto& each : figure_columns)
+    cells.push_back(format_cell(object.at(each.key), each.of));
 }
 
 std::string name_of_backend(const json& backend) {
@@ -102,36 +103,36 @@ struct watching {
   }
 };
 
-outcome<int> watch(watching by) {
+outcome<int> watch(watching watching) {
   live_screen screen;
   for (;;) {
-    const auto sample = by.take();
+    const auto sample = watching.take();
     if (!sample) return std::unexpected(sample.error());
     const auto head =
         fmt::format("strata top  {:%H:%M:%S}  q ends it\n\n", fmt::localtime(::time(nullptr)));
     screen.draw(head + table_of(*sample, true));
-    if (screen.is_quit_within(by.interval)) return exit_done;
+    if (screen.is_quit_within(watching.interval)) return exit_done;
   }
 }
 
 /// `count`: how many samples; 0: without end, each as one line of JSON.
-outcome<int> print_samples(watching by, std::uint64_t count) {
+outcome<int> print_samples(watching watching, std::uint64_t count) {
   auto all = json::array();
   for (std::uint64_t taken = 0; count == 0 || taken < count; ++taken) {
-    if (taken > 0) std::this_thread::sleep_for(by.interval);
-    auto sample = by.take();
+    if (taken > 0) std::this_thread::sleep_for(watching.interval);
+    auto sample = watching.take();
     if (!sample) return std::unexpected(sample.error());
-    if (by.call.as_json && count == 0) {
+    if (watching.call.as_json && count == 0) {
       print(text::escaped_for_json(sample->dump()) + "\n");
-    } else if (by.call.as_json) {
+    } else if (watching.call.as_json) {
       all.push_back(std::move(*sample));
-    } else if (by.call.quiet) {
-      print_names(by.call, sample->at("runtimes"));
+    } else if (watching.call.quiet) {
+      print_names(watching.call, sample->at("runtimes"));
     } else {
-      print((taken > 0 ? "\n" : "") + table_of(*sample, !by.call.is_set("no_header")));
+      print((taken > 0 ? "\n" : "") + table_of(*sample, !watching.call.is_set("no_header")));
     }
   }
-  if (by.call.as_json) print_json(all);
+  if (watching.call.as_json) print_json(all);
   return exit_done;
 }
 

@@ -39,7 +39,7 @@ struct line_editor::state {
     el_get(editor, EL_CLIENTDATA, &found);
     return *static_cast<state*>(found);
   }
-  int read_letter(wchar_t* into);
+  int read_letter(wchar_t* room);
   bool hear(const side_channel& one) const;
   void show_above(const std::string& text) const;
   void complete() const;
@@ -47,7 +47,7 @@ struct line_editor::state {
 };
 
 // libedit's own way of reading knows one source only. 1: a letter, 0: the end, -1: an error.
-int line_editor::state::read_letter(wchar_t* into) {
+int line_editor::state::read_letter(wchar_t* room) {
   std::vector<pollfd> ready{{STDIN_FILENO, POLLIN, 0}};
   for (const auto& each : *beside) ready.push_back({each.fd, POLLIN, 0});
   for (;;) {
@@ -68,7 +68,7 @@ int line_editor::state::read_letter(wchar_t* into) {
       complete();
       continue;
     }
-    const auto known = std::mbrtowc(into, &byte, 1, &letter);
+    const auto known = std::mbrtowc(room, &byte, 1, &letter);
     if (known == static_cast<std::size_t>(-2)) continue;  // a letter of several bytes
     if (known != static_cast<std::size_t>(-1)) return 1;
     letter = {};
@@ -128,10 +128,10 @@ line_editor::line_editor(std::string history_file) : state_(std::make_unique<sta
   el_set(made.editor, EL_SIGNAL, 1);
   el_set(made.editor, EL_HIST, ::history, made.history);
   el_set(made.editor, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-  char* (*const ask)(EditLine*) = [](EditLine* who) { return state::of(who).prompt.data(); };
+  char* (*const ask)(EditLine*) = [](EditLine* editor) { return state::of(editor).prompt.data(); };
   el_set(made.editor, EL_PROMPT, ask);
-  el_rfunc_t const read_letter = [](EditLine* who, wchar_t* into) {
-    return state::of(who).read_letter(into);
+  el_rfunc_t const read_letter = [](EditLine* editor, wchar_t* room) {
+    return state::of(editor).read_letter(room);
   };
   el_set(made.editor, EL_GETCFN, read_letter);
   el_source(made.editor, nullptr);
@@ -144,9 +144,9 @@ line_editor::~line_editor() {
 
 void line_editor::complete_with(word_finder words) { state_->words = std::move(words); }
 
-std::optional<std::string> line_editor::read(std::string prompt, const side_channels& beside) {
+std::optional<std::string> line_editor::read(std::string prompt, const side_channels& channels) {
   state_->prompt = std::move(prompt);
-  state_->beside = &beside;
+  state_->beside = &channels;
   int size = 0;
   const char* const line = el_gets(state_->editor, &size);
   if (line == nullptr || size <= 0) return {};

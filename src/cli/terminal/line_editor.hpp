@@ -36,7 +36,7 @@ class line_editor {
   /// Tab completes the first word, and shows what there is to choose from.
   void complete_with(word_finder words);
   /// The next line, without its line end. Nothing at the end of input, or of a side channel.
-  [[nodiscard]] std::optional<std::string> read(std::string prompt, const side_channels& beside);
+  [[nodiscard]] std::optional<std::string> read(std::string prompt, const side_channels& channels);
   /// Puts a line into the history, and that into its file.
   void remember(const std::string& line);
 

@@ -176,19 +176,19 @@ result<std::string> found_secret(std::string_view value, const std::string& flag
 
 }  // namespace
 
-result<std::string> read_secret(const secret_source& from) {
-  if (from.descriptor) {
-    return read_line(*from.descriptor, "read a secret");
+result<std::string> read_secret(const secret_source& source) {
+  if (source.descriptor) {
+    return read_line(*source.descriptor, "read a secret");
   }
-  if (const char* const held = std::getenv(from.variable.c_str()); held != nullptr) {
+  if (const char* const held = std::getenv(source.variable.c_str()); held != nullptr) {
     return std::string(held);
   }
   const unique_fd terminal(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!terminal) {
-    return failure(errc::not_found, "ask for the " + from.prompt, "there is no terminal to ask on",
-                   "set " + from.variable);
+    return failure(errc::not_found, "ask for the " + source.prompt,
+                   "there is no terminal to ask on", "set " + source.variable);
   }
-  return ask(terminal.get(), from.prompt);
+  return ask(terminal.get(), source.prompt);
 }
 
 result<std::string> named_secret(std::string_view value, const std::string& flag) {

@@ -18,7 +18,7 @@ struct secret_source {
 
 /// From the descriptor if there is one, else from the variable, else from the terminal, which does
 /// not show it. Errors: not_found (no variable and no terminal), canceled (Ctrl-C or Ctrl-D).
-[[nodiscard]] result<std::string> read_secret(const secret_source& from);
+[[nodiscard]] result<std::string> read_secret(const secret_source& source);
 
 /// The secret that a flag's value stands for: `@FILE` the first line of the file, `-` that of
 /// standard input, of which nothing more is read and which a terminal does not show, `env:NAME` the

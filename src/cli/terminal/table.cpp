@@ -29,8 +29,8 @@ const json& value_at(const json& object, std::string_view pointer) {
   return object.contains(path) ? object.at(path) : absent;
 }
 
-std::string format_number(double value, unit of) {
-  switch (of) {
+std::string format_number(double value, unit unit) {
+  switch (unit) {
     case unit::bytes: return text::format_size(value);
     case unit::seconds: return text::format_duration(value);
     case unit::microseconds: return text::format_duration(value / 1e6);
@@ -111,19 +111,19 @@ outcome<std::vector<column>> select_columns(std::span<const column> all, std::st
   return selected;
 }
 
-std::string format_cell(const json& value, unit of) {
+std::string format_cell(const json& value, unit unit) {
   switch (value.type()) {
     case json::value_t::string:
       return or_dash(text::printable(value.get_ref<const std::string&>()));
     case json::value_t::boolean: return value.get<bool>() ? "yes" : "no";
     case json::value_t::number_integer:
     case json::value_t::number_unsigned:
-      if (of == unit::none) return value.dump();
+      if (unit == unit::none) return value.dump();
       [[fallthrough]];
-    case json::value_t::number_float: return format_number(value.get<double>(), of);
+    case json::value_t::number_float: return format_number(value.get<double>(), unit);
     case json::value_t::array: return or_dash(join(value));
     case json::value_t::object:
-      return of == unit::total ? format_total(value) : or_dash(join(value));
+      return unit == unit::total ? format_total(value) : or_dash(join(value));
     default: return "-";
   }
 }

@@ -37,7 +37,7 @@ struct column {
 
 /// A value as a cell: members of lists and objects joined by commas, "-" for what is empty or not
 /// there.
-[[nodiscard]] std::string format_cell(const nlohmann::json& value, unit of);
+[[nodiscard]] std::string format_cell(const nlohmann::json& value, unit unit);
 
 struct table_form {
   bool has_header = true;

@@ -71,7 +71,7 @@ class rate_windows {
 
 class receiver {
  public:
-  explicit receiver(xdp::socket from) : from_(std::move(from)) {
+  explicit receiver(xdp::socket socket) : from_(std::move(socket)) {
     const auto places = from_.fill().reserve(from_.fill().size());
     for (std::uint32_t i = 0; i < places.size(); ++i) places[i] = from_.memory()->frame_at(i);
     from_.fill().submit(places.size());
@@ -133,8 +133,8 @@ class receiver {
   rate_windows rates_;
 };
 
-std::string_view busy_poll_text(const xdp::socket& of) {
-  const auto known = of.is_busy_polled();
+std::string_view busy_poll_text(const xdp::socket& socket) {
+  const auto known = socket.is_busy_polled();
   if (!known) return "not known: no frame came";
   return *known ? "on" : "has no effect with this driver";
 }

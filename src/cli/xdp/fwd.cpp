@@ -65,14 +65,14 @@ class forwarder {
 
  private:
   // A fill ring holds half of the frames, so neither side can starve the other.
-  void refill(xdp::socket& on) {
-    const auto places =
-        on.fill().reserve(static_cast<std::uint32_t>(std::min<std::size_t>(batch, free_.size())));
+  void refill(xdp::socket& socket) {
+    const auto places = socket.fill().reserve(
+        static_cast<std::uint32_t>(std::min<std::size_t>(batch, free_.size())));
     for (std::uint32_t i = 0; i < places.size(); ++i) {
       places[i] = free_.back();
       free_.pop_back();
     }
-    if (!places.empty()) on.fill().submit(places.size());
+    if (!places.empty()) socket.fill().submit(places.size());
   }
 
   bool forward(std::size_t side) {
@@ -96,14 +96,15 @@ class forwarder {
   }
 
   /// False when the kernel has not taken all yet.
-  result<bool> push(xdp::socket& over) {
+  result<bool> push(xdp::socket& socket) {
     result<bool> all_sent = true;
-    if (!over.is_zerocopy() || over.transmit().needs_wakeup()) all_sent = over.wake_transmit();
-    const auto done = over.completion().peek(batch);
+    if (!socket.is_zerocopy() || socket.transmit().needs_wakeup())
+      all_sent = socket.wake_transmit();
+    const auto done = socket.completion().peek(batch);
     for (std::uint32_t i = 0; i < done.size(); ++i) {
-      free_.push_back(over.memory()->frame_of(done[i]));
+      free_.push_back(socket.memory()->frame_of(done[i]));
     }
-    if (!done.empty()) over.completion().release(done.size());
+    if (!done.empty()) socket.completion().release(done.size());
     return all_sent;
   }
 
@@ -134,15 +135,17 @@ class forwarder {
   std::uint64_t lost_ = 0;
 };
 
-void report(const invocation& call, const forwarder& done) {
+void report(const invocation& call, const forwarder& forwarder) {
   if (call.as_json) {
     print_json(
-        {{"forwarded", {{call.words[0], done.forwarded(0)}, {call.words[1], done.forwarded(1)}}},
-         {"lost", done.lost()}});
+        {{"forwarded",
+          {{call.words[0], forwarder.forwarded(0)}, {call.words[1], forwarder.forwarded(1)}}},
+         {"lost", forwarder.lost()}});
     return;
   }
   print(fmt::format("[fwd] {}: {} (pkts) {}: {} (pkts) lost: {} (pkts)\n", call.words[0],
-                    done.forwarded(0), call.words[1], done.forwarded(1), done.lost()));
+                    forwarder.forwarded(0), call.words[1], forwarder.forwarded(1),
+                    forwarder.lost()));
 }
 
 result<forwarder> open_both(const invocation& call, const xdp::socket_options& options) {

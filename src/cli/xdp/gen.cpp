@@ -34,8 +34,8 @@ std::uint32_t chunks_of(std::size_t frame) {
 
 class generator {
  public:
-  generator(xdp::socket over, numbered_packet packet)
-      : over_(std::move(over)),
+  generator(xdp::socket socket, numbered_packet packet)
+      : over_(std::move(socket)),
         packet_(std::move(packet)),
         chunks_(chunks_of(packet_.frame().size())) {
     const auto& memory = *over_.memory();
@@ -143,20 +143,20 @@ outcome<numbered_packet> packet_of(const invocation& call, const mac_address& ow
   return std::move(*made);
 }
 
-void report(const invocation& call, const generator& done, const link_losses& losses) {
-  const auto rate = static_cast<double>(done.sent()) / std::max(done.seconds(), 1e-9);
+void report(const invocation& call, const generator& generator, const link_losses& losses) {
+  const auto rate = static_cast<double>(generator.sent()) / std::max(generator.seconds(), 1e-9);
   const auto dropped = losses.dropped();
   if (call.as_json) {
-    nlohmann::json document{{"packets", done.sent()},
-                            {"seconds", done.seconds()},
+    nlohmann::json document{{"packets", generator.sent()},
+                            {"seconds", generator.seconds()},
                             {"packets_per_second", rate},
-                            {"zero_copy", done.is_zerocopy()}};
+                            {"zero_copy", generator.is_zerocopy()}};
     if (dropped) document["dropped_by_interface"] = *dropped;
     print_json(document);
     return;
   }
-  print(fmt::format("[udp_pkt_gen] {} (pkts) {:.3f} (s) {:.0f} (pps)\n", done.sent(),
-                    done.seconds(), rate));
+  print(fmt::format("[udp_pkt_gen] {} (pkts) {:.3f} (s) {:.0f} (pps)\n", generator.sent(),
+                    generator.seconds(), rate));
   if (dropped.value_or(0) != 0) {
     print(fmt::format("[udp_pkt_gen] {} (dropped by '{}')\n", *dropped, call.words[0]));
   }

@@ -16,7 +16,8 @@ constexpr std::size_t number_at = udp_at + wire::udp_header_size;
 
 }  // namespace
 
-result<numbered_packet> numbered_packet::create(const mac_address& to, const mac_address& from,
+result<numbered_packet> numbered_packet::create(const mac_address& address,
+                                                const mac_address& source,
                                                 const wire::udp_endpoint& receiver,
                                                 const wire::udp_endpoint& sender,
                                                 std::size_t frame_size) {
@@ -24,7 +25,8 @@ result<numbered_packet> numbered_packet::create(const mac_address& to, const mac
   std::vector<std::byte> packet(wire::ipv4_header_size + wire::udp_header_size + payload.size());
   auto built = wire::build_udp_packet_into(packet, sender, receiver, payload);
   if (!built) return std::unexpected(built.error());
-  auto frame = wire::build_simple_frame(to, from, wire::ethertype_ipv4, packet, wire::max_mtu);
+  auto frame =
+      wire::build_simple_frame(address, source, wire::ethertype_ipv4, packet, wire::max_mtu);
   if (!frame) return std::unexpected(frame.error());
   const auto checksum = wire::read_u16(byte_span(*frame).subspan<checksum_at, 2>());
   return numbered_packet(std::move(*frame), static_cast<std::uint16_t>(~checksum));

@@ -16,8 +16,8 @@ class numbered_packet {
   static constexpr std::size_t number_size = 8;
 
   /// `frame_size` is from 60 on, without FCS. Errors: limit_exceeded.
-  [[nodiscard]] static result<numbered_packet> create(const mac_address& to,
-                                                      const mac_address& from,
+  [[nodiscard]] static result<numbered_packet> create(const mac_address& address,
+                                                      const mac_address& source,
                                                       const wire::udp_endpoint& receiver,
                                                       const wire::udp_endpoint& sender,
                                                       std::size_t frame_size);

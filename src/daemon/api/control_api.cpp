@@ -114,10 +114,10 @@ bool matches(std::string_view pattern, std::string_view path, std::string* name)
 
 }  // namespace
 
-control_api::control_api(supervisor& runtimes, runtime::loop_source& loops, facts about)
+control_api::control_api(supervisor& runtimes, runtime::loop_source& loops, facts facts)
     : supervisor_(runtimes),
       loops_(loops),
-      facts_(std::move(about)),
+      facts_(std::move(facts)),
       api_(runtimes.home(), reception(door::api)),
       remote_(runtimes.home(), reception(door::remote)),
       metrics_(runtimes.home(), reception(door::metrics)) {}
@@ -131,27 +131,27 @@ void control_api::stop() {
   }
 }
 
-serve::reception control_api::reception(door which) {
+serve::reception control_api::reception(door door) {
   return {
       .connections = connections_,
       .admits =
-          [this, which](const loop::descriptor& arrived, unsigned /*door*/) {
-            if (which != door::api || is_trusted(arrived)) return true;
+          [this, door](const loop::descriptor& arrived, unsigned /*door*/) {
+            if (door != door::api || is_trusted(arrived)) return true;
             facts_.log->write_few("stranger", runtime::level::warning,
                                   "a process of another user and group was refused");
             return false;
           },
-      .is_for_operator = which == door::api,
-      .most = [which]() -> std::uint64_t { return which == door::api ? 0 : most_remote; },
+      .is_for_operator = door == door::api,
+      .most = [door]() -> std::uint64_t { return door == door::api ? 0 : most_remote; },
       .serve =
-          [this, which](auto connection, auto place, unsigned /*door*/) {
-            return serve(std::move(connection), std::move(place), which);
+          [this, door](auto connection, auto place, unsigned /*door*/) {
+            return serve(std::move(connection), std::move(place), door);
           },
       .refusal = {},
       .on_refused = [](const loop::socket_address&, std::string_view) {},
       .on_secured =
-          [this](const net::stream& with) {
-            const auto& peer = with.peer();
+          [this](const net::stream& stream) {
+            const auto& peer = stream.peer();
             if (peer.tls_subject.empty()) return;
             facts_.log->write(runtime::level::debug,
                               fmt::format("client {} has the certificate of '{}'",
@@ -232,9 +232,9 @@ bool control_api::has_token(const proto::http_request& request) const {
 }
 
 loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
-                                [[maybe_unused]] serve::connection_gauge::place place, door which) {
-  const visitor guest{which, visitor_text(*connection)};
-  const http::handler respond = [&](http::exchange& now) { return handle(now, guest); };
+                                [[maybe_unused]] serve::connection_gauge::place place, door door) {
+  const visitor guest{door, visitor_text(*connection)};
+  const http::handler respond = [&](http::exchange& exchange) { return handle(exchange, guest); };
   const http::refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
     return std::pair(dump(error_json(why)), std::string("application/json"));
   };
@@ -242,45 +242,48 @@ loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
   co_await served.serve(respond, refuse);
 }
 
-loop::task<> control_api::handle(http::exchange& now, const visitor& guest) {
-  if (is_guarded(guest.entrance) && !token_.empty() && !has_token(now.request())) {
-    const bool has_other = now.request().header("authorization").has_value();
+loop::task<> control_api::handle(http::exchange& exchange, const visitor& guest) {
+  if (is_guarded(guest.entrance) && !token_.empty() && !has_token(exchange.request())) {
+    const bool has_other = exchange.request().header("authorization").has_value();
     facts_.log->write_few("token", runtime::level::warning,
                           fmt::format("{} was refused: its token is {}", guest.text,
                                       has_other ? "wrong" : "missing"));
-    now.respond({.status = 401,
-                 .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
-                 .length = {}},
-                dump(error_json(
-                    "permission_denied", "the daemon does not accept the token",
-                    "give the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
+    exchange.respond(
+        {.status = 401,
+         .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
+         .length = {}},
+        dump(
+            error_json("permission_denied", "the daemon does not accept the token",
+                       "give the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
     co_return;
   }
-  if (now.request().has_opaque_query) {
-    now.respond(400, "application/json",
-                dump(error_json("invalid_argument", "cannot decode the query", "write % as %25")));
+  if (exchange.request().has_opaque_query) {
+    exchange.respond(
+        400, "application/json",
+        dump(error_json("invalid_argument", "cannot decode the query", "write % as %25")));
     co_return;
   }
   for (const auto& each : routes()) {
     std::string name;
     if (guest.entrance == door::metrics || closing_ || each.find_feed == nullptr) continue;
-    if (each.row.method != now.method()) continue;
-    if (!matches(each.row.path, now.request().path, &name)) continue;
+    if (each.row.method != exchange.method()) continue;
+    if (!matches(each.row.path, exchange.request().path, &name)) continue;
     auto found = (this->*each.find_feed)(name);
     if (!found) {
       const auto reply = as_answer(found.error());
-      now.respond(reply.status, reply.type, reply.body);
+      exchange.respond(reply.status, reply.type, reply.body);
       co_return;
     }
-    co_await stream(now, std::move(*found));
+    co_await stream(exchange, std::move(*found));
     co_return;
   }
-  const auto reply = co_await dispatch(now, guest);
-  now.respond(reply.status, reply.type, reply.body);
+  const auto reply = co_await dispatch(exchange, guest);
+  exchange.respond(reply.status, reply.type, reply.body);
 }
 
-loop::task<control_api::answer> control_api::dispatch(http::exchange& now, const visitor& guest) {
-  const auto& request = now.request();
+loop::task<control_api::answer> control_api::dispatch(http::exchange& exchange,
+                                                      const visitor& guest) {
+  const auto& request = exchange.request();
   if (closing_) {
     co_return answer{503, "application/json",
                      dump(error_json("unavailable", "cannot serve: the daemon is stopping",
@@ -292,9 +295,9 @@ loop::task<control_api::answer> control_api::dispatch(http::exchange& now, const
     if (guest.entrance == door::metrics && !each.row.is_public) continue;
     if (!matches(each.row.path, request.path, &name)) continue;
     path_known = true;
-    if (each.row.method != now.method() || each.run == nullptr) continue;
+    if (each.row.method != exchange.method() || each.run == nullptr) continue;
     // To read the metrics takes none.
-    auto body = co_await now.read_all(guest.entrance == door::metrics ? 0 : longest_body);
+    auto body = co_await exchange.read_all(guest.entrance == door::metrics ? 0 : longest_body);
     if (!body) co_return as_answer(body.error());
     // Named, since GCC 12 destroys a braced temporary in a co_await twice.
     const call wanted{request, name, std::move(*body)};
@@ -318,10 +321,10 @@ control_api::answer control_api::as_answer(const error& failed) {
   return {status_of(failed), "application/json", dump(error_json(failed))};
 }
 
-control_api::answer control_api::as_answer(const result<entry_ref>& done, int status) const {
-  if (!done) return as_answer(done.error());
+control_api::answer control_api::as_answer(const result<entry_ref>& entry, int status) const {
+  if (!entry) return as_answer(entry.error());
   return {status, "application/json",
-          dump(detail_json(**done, supervisor_, supervisor_.home().now()))};
+          dump(detail_json(**entry, supervisor_, supervisor_.home().now()))};
 }
 
 loop::task<control_api::answer> control_api::get_description(call /*of*/) {
@@ -332,8 +335,8 @@ loop::task<control_api::answer> control_api::list(call /*of*/) {
   co_return answer{200, "application/json", dump(list_json(supervisor_, supervisor_.home().now()))};
 }
 
-loop::task<control_api::answer> control_api::create(call of) {
-  auto body = parse_body(of.body);
+loop::task<control_api::answer> control_api::create(call call) {
+  auto body = parse_body(call.body);
   if (!body) co_return as_answer(body.error());
   auto type = text_at(*body, "type");
   if (!type) co_return as_answer(type.error());
@@ -350,89 +353,89 @@ loop::task<control_api::answer> control_api::create(call of) {
   co_return as_answer(made, *is_rehearsal ? 200 : 201);
 }
 
-loop::task<control_api::answer> control_api::show(call of) {
-  co_return as_answer(supervisor_.find(of.name), 200);
+loop::task<control_api::answer> control_api::show(call call) {
+  co_return as_answer(supervisor_.find(call.name), 200);
 }
 
-loop::task<control_api::answer> control_api::edit(call of) {
-  auto body = parse_body(of.body);
+loop::task<control_api::answer> control_api::edit(call call) {
+  auto body = parse_body(call.body);
   if (!body) co_return as_answer(body.error());
   static constexpr std::string_view known[] = {"options"};
   if (auto good = check_keys(*body, known); !good) co_return as_answer(good.error());
-  auto edited = co_await supervisor_.edit(of.name, body->value("options", nlohmann::json()));
+  auto edited = co_await supervisor_.edit(call.name, body->value("options", nlohmann::json()));
   if (!edited) co_return as_answer(edited.error());
   co_return answer{200, "application/json",
                    dump({{"applied", edited->applied}, {"needs_restart", edited->needs_restart}})};
 }
 
-loop::task<control_api::answer> control_api::remove(call of) {
-  const auto limit = limit_of(of, loop::time_point::max());
+loop::task<control_api::answer> control_api::remove(call call) {
+  const auto limit = limit_of(call, loop::time_point::max());
   if (!limit) co_return as_answer(limit.error());
-  auto gone = co_await supervisor_.remove(of.name, *limit);
+  auto gone = co_await supervisor_.remove(call.name, *limit);
   if (!gone) co_return as_answer(gone.error());
   co_return answer{204, "application/json", {}};
 }
 
-loop::task<control_api::answer> control_api::start(call of) {
-  auto done = co_await supervisor_.start(of.name);
+loop::task<control_api::answer> control_api::start(call call) {
+  auto done = co_await supervisor_.start(call.name);
   co_return as_answer(done, 200);
 }
 
-result<loop::time_point> control_api::limit_of(const call& of, loop::time_point usual) const {
-  const auto asked = of.request.query_value("timeout");
+result<loop::time_point> control_api::limit_of(const call& call, loop::time_point usual) const {
+  const auto asked = call.request.query_value("timeout");
   if (!asked) return usual;
   const auto seconds = options::parse_seconds(*asked);
   if (!seconds) return std::unexpected(seconds.error());
   return supervisor_.home().now() + loop::from_seconds(*seconds);
 }
 
-loop::task<control_api::answer> control_api::stop(call of) {
-  const auto limit = limit_of(of, loop::time_point::max());
+loop::task<control_api::answer> control_api::stop(call call) {
+  const auto limit = limit_of(call, loop::time_point::max());
   if (!limit) co_return as_answer(limit.error());
-  auto done = co_await supervisor_.stop(of.name, *limit);
+  auto done = co_await supervisor_.stop(call.name, *limit);
   co_return as_answer(done, 200);
 }
 
-loop::task<control_api::answer> control_api::restart(call of) {
-  const auto limit = limit_of(of, loop::time_point::max());
+loop::task<control_api::answer> control_api::restart(call call) {
+  const auto limit = limit_of(call, loop::time_point::max());
   if (!limit) co_return as_answer(limit.error());
-  auto done = co_await supervisor_.restart(of.name, *limit);
+  auto done = co_await supervisor_.restart(call.name, *limit);
   co_return as_answer(done, 200);
 }
 
-loop::task<control_api::answer> control_api::reload(call of) {
-  auto done = co_await supervisor_.reload(of.name);
+loop::task<control_api::answer> control_api::reload(call call) {
+  auto done = co_await supervisor_.reload(call.name);
   co_return as_answer(done, 200);
 }
 
-loop::task<control_api::answer> control_api::reload_script(call of) {
-  auto done = co_await supervisor_.reload_script(of.name);
+loop::task<control_api::answer> control_api::reload_script(call call) {
+  auto done = co_await supervisor_.reload_script(call.name);
   co_return as_answer(done, 200);
 }
 
-loop::task<control_api::answer> control_api::evaluate(call of) {
-  const auto limit = limit_of(of, supervisor_.home().now() + longest_evaluation);
+loop::task<control_api::answer> control_api::evaluate(call call) {
+  const auto limit = limit_of(call, supervisor_.home().now() + longest_evaluation);
   if (!limit) co_return as_answer(limit.error());
-  auto given = co_await supervisor_.evaluate(of.name, std::move(of.body), *limit);
+  auto given = co_await supervisor_.evaluate(call.name, std::move(call.body), *limit);
   if (!given) co_return as_answer(given.error());
   co_return answer{200, "application/json", dump(*given)};
 }
 
-loop::task<control_api::answer> control_api::send(call of) {
-  auto sent = co_await supervisor_.send(of.name, of.body);
+loop::task<control_api::answer> control_api::send(call call) {
+  auto sent = co_await supervisor_.send(call.name, call.body);
   if (!sent) co_return as_answer(sent.error());
   co_return answer{200, "application/json",
                    dump({{"delivered", sent->delivered}, {"queued", sent->queued}})};
 }
 
-loop::task<control_api::answer> control_api::stats(call of) {
-  auto found = supervisor_.find(of.name);
+loop::task<control_api::answer> control_api::stats(call call) {
+  auto found = supervisor_.find(call.name);
   if (!found) co_return as_answer(found.error());
   co_return answer{200, "application/json", dump(stats_json(**found, supervisor_.home().now()))};
 }
 
-loop::task<control_api::answer> control_api::backends(call of) {
-  auto found = co_await supervisor_.backends(of.name);
+loop::task<control_api::answer> control_api::backends(call call) {
+  auto found = co_await supervisor_.backends(call.name);
   if (!found) co_return as_answer(found.error());
   co_return answer{200, "application/json", dump(*found)};
 }
@@ -455,42 +458,43 @@ result<control_api::feed> control_api::events(const std::string& /*name*/) const
   return feed{.keeps = {}, .of = &supervisor_.events(), .line = event_json};
 }
 
-loop::task<> control_api::stream(http::exchange& now, feed from) {
+loop::task<> control_api::stream(http::exchange& exchange, feed feed) {
   std::size_t tail = 1000;
-  const auto& request = now.request();
+  const auto& request = exchange.request();
   if (const auto asked = request.query_value("tail")) {
     const auto* const end = asked->data() + asked->size();
     const auto [rest, code] = std::from_chars(asked->data(), end, tail);
     if (code != std::errc{} || rest != end) {
-      now.respond(400, "application/json",
-                  dump(error_json("invalid_argument", "cannot read 'tail' as a number", "")));
+      exchange.respond(400, "application/json",
+                       dump(error_json("invalid_argument", "cannot read 'tail' as a number", "")));
       co_return;
     }
   }
   const auto follow = request.query_value("follow");
-  const bool follows = from.always_follows || follow == "true" || follow == "1";
-  now.begin({.status = 200,
-             .fields = {{"Content-Type", "application/x-ndjson"}, {"Cache-Control", "no-store"}},
-             .length = {}});
+  const bool follows = feed.always_follows || follow == "true" || follow == "1";
+  exchange.begin(
+      {.status = 200,
+       .fields = {{"Content-Type", "application/x-ndjson"}, {"Cache-Control", "no-store"}},
+       .length = {}});
   std::string text;
-  for (const auto& line : from.of->last(tail)) text += from.line(line);
-  now.push(text);
+  for (const auto& line : feed.of->last(tail)) text += feed.line(line);
+  exchange.push(text);
   if (!follows || request.method == "HEAD") {
-    now.finish();
+    exchange.finish();
     co_return;
   }
-  const auto following = from.of->follow(
+  const auto following = feed.of->follow(
       supervisor_.home(),
-      [&now, write = from.line](const runtime::journal_line& line) {
-        if (now.unsent() > most_behind) {
-          now.abort();
+      [&exchange, write = feed.line](const runtime::journal_line& line) {
+        if (exchange.unsent() > most_behind) {
+          exchange.abort();
           return;
         }
-        now.push(write(line));
+        exchange.push(write(line));
       },
-      [&now] { now.finish(); });
+      [&exchange] { exchange.finish(); });
   // Nothing more is expected from the client but its end.
-  co_await now.client_end();
+  co_await exchange.client_end();
 }
 
 }  // namespace strata::daemon

@@ -24,7 +24,7 @@ class control_api {
     std::shared_ptr<runtime::journal> log;  ///< of the API itself
   };
 
-  control_api(supervisor& runtimes, runtime::loop_source& loops, facts about);
+  control_api(supervisor& runtimes, runtime::loop_source& loops, facts facts);
   ~control_api();
   control_api(const control_api&) = delete;
   control_api& operator=(const control_api&) = delete;
@@ -79,52 +79,52 @@ class control_api {
   /// The whole API to those of this machine, to those elsewhere, or the metrics alone.
   enum class door : std::uint8_t { api, remote, metrics };
   /// Strangers come by TLS, and have to say the token if there is one.
-  [[nodiscard]] bool is_guarded(door which) const {
-    return which == door::remote || (which == door::metrics && are_metrics_secure_);
+  [[nodiscard]] bool is_guarded(door door) const {
+    return door == door::remote || (door == door::metrics && are_metrics_secure_);
   }
   /// Who asks, by which door.
   struct visitor {
     door entrance;
     std::string text;  ///< `uid 1000, pid 4242`; `10.0.0.7:5123, CN=ann`
   };
-  [[nodiscard]] serve::reception reception(door which);
+  [[nodiscard]] serve::reception reception(door door);
   loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place,
-                     door which);
-  loop::task<> handle(http::exchange& now, const visitor& guest);
-  loop::task<answer> dispatch(http::exchange& now, const visitor& guest);
+                     door door);
+  loop::task<> handle(http::exchange& exchange, const visitor& guest);
+  loop::task<answer> dispatch(http::exchange& exchange, const visitor& guest);
   [[nodiscard]] bool is_trusted(const loop::descriptor& peer) const;
   [[nodiscard]] bool has_token(const proto::http_request& request) const;
 
   static answer as_answer(const error& failed);
-  answer as_answer(const result<entry_ref>& done, int status) const;
+  answer as_answer(const result<entry_ref>& entry, int status) const;
 
   /// `?timeout=TIME` as a time from now, or `usual`. Errors: it is none.
-  [[nodiscard]] result<loop::time_point> limit_of(const call& of, loop::time_point usual) const;
+  [[nodiscard]] result<loop::time_point> limit_of(const call& call, loop::time_point usual) const;
 
-  loop::task<answer> get_version(call of);
-  loop::task<answer> get_description(call of);
-  loop::task<answer> list(call of);
-  loop::task<answer> create(call of);
-  loop::task<answer> show(call of);
-  loop::task<answer> edit(call of);
-  loop::task<answer> remove(call of);
-  loop::task<answer> start(call of);
-  loop::task<answer> stop(call of);
-  loop::task<answer> restart(call of);
-  loop::task<answer> reload(call of);
-  loop::task<answer> reload_script(call of);
-  loop::task<answer> evaluate(call of);
-  loop::task<answer> send(call of);
-  loop::task<answer> backends(call of);
-  loop::task<answer> stats(call of);
-  loop::task<answer> metrics(call of);
-  loop::task<answer> healthz(call of);
-  loop::task<answer> readyz(call of);
+  loop::task<answer> get_version(call call);
+  loop::task<answer> get_description(call call);
+  loop::task<answer> list(call call);
+  loop::task<answer> create(call call);
+  loop::task<answer> show(call call);
+  loop::task<answer> edit(call call);
+  loop::task<answer> remove(call call);
+  loop::task<answer> start(call call);
+  loop::task<answer> stop(call call);
+  loop::task<answer> restart(call call);
+  loop::task<answer> reload(call call);
+  loop::task<answer> reload_script(call call);
+  loop::task<answer> evaluate(call call);
+  loop::task<answer> send(call call);
+  loop::task<answer> backends(call call);
+  loop::task<answer> stats(call call);
+  loop::task<answer> metrics(call call);
+  loop::task<answer> healthz(call call);
+  loop::task<answer> readyz(call call);
 
   [[nodiscard]] result<feed> messages_of(const std::string& name) const;
   [[nodiscard]] result<feed> log_of(const std::string& name) const;
   [[nodiscard]] result<feed> events(const std::string& name) const;
-  loop::task<> stream(http::exchange& now, feed from);
+  loop::task<> stream(http::exchange& exchange, feed feed);
 
   supervisor& supervisor_;
   runtime::loop_source& loops_;
@@ -137,6 +137,8 @@ class control_api {
   std::shared_ptr<const net::tls_slot> secure_;
   std::string token_;
   bool are_metrics_secure_ = false;
+  std::string metrics_page_;
+  loop::time_point metrics_written_{};
   serve::acceptor metrics_;
 };
 

@@ -46,9 +46,14 @@ loop::task<control_api::answer> control_api::readyz(call /*of*/) {
   co_return answer{503, "text/plain", std::move(text)};
 }
 
+// All who ask in one turn of the loop get one page: writing it takes longer than sending it.
 loop::task<control_api::answer> control_api::metrics(call /*of*/) {
-  co_return answer{200, "text/plain; version=0.0.4",
-                   metrics_text(supervisor_) + process_metrics(facts_.version)};
+  const auto now = supervisor_.home().now();
+  if (now != metrics_written_ || metrics_page_.empty()) {
+    metrics_page_ = metrics_text(supervisor_) + process_metrics(facts_.version);
+    metrics_written_ = now;
+  }
+  co_return answer{200, "text/plain; version=0.0.4", metrics_page_};
 }
 
 }  // namespace strata::daemon

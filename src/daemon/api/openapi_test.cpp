@@ -27,14 +27,14 @@ TEST(openapi, the_file_in_docs_is_what_the_tables_make) {
                                    "build/debug/tests/strata_unit_tests --gtest_filter='openapi.*'";
 }
 
-void collect_references(const YAML::Node& node, std::set<std::string>& found) {
+void collect_references(const YAML::Node& node, std::set<std::string>& texts) {
   if (node.IsMap()) {
     for (const auto& member : node) {
-      if (member.first.as<std::string>() == "$ref") found.insert(member.second.as<std::string>());
-      collect_references(member.second, found);
+      if (member.first.as<std::string>() == "$ref") texts.insert(member.second.as<std::string>());
+      collect_references(member.second, texts);
     }
   } else if (node.IsSequence()) {
-    for (const auto& element : node) collect_references(element, found);
+    for (const auto& element : node) collect_references(element, texts);
   }
 }
 

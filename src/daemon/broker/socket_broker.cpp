@@ -25,22 +25,22 @@ constexpr int backlog = 16;
 constexpr int descriptor_pause_ms = 1000;
 
 // One that a daemon before left behind is removed, one that is listened at is not.
-result<void> clear(const std::string& path, const sockaddr_un& address, const std::string& what) {
+result<void> clear(const std::string& path, const sockaddr_un& address, const std::string& text) {
   struct stat found{};
   if (::lstat(path.c_str(), &found) != 0) return {};
   const unique_fd asked(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!asked) return system_failure(errno, what);
+  if (!asked) return system_failure(errno, text);
   const bool is_left =
       S_ISSOCK(found.st_mode) &&
       ::connect(asked.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
       errno == ECONNREFUSED;
   if (!is_left) {
     return failure(
-        errc::already_exists, what,
+        errc::already_exists, text,
         S_ISSOCK(found.st_mode) ? "another daemon listens there" : "something else lies there",
         "end or remove that, or give this daemon another --socket");
   }
-  if (::unlink(path.c_str()) != 0) return system_failure(errno, what);
+  if (::unlink(path.c_str()) != 0) return system_failure(errno, text);
   return {};
 }
 
@@ -77,14 +77,14 @@ result<socket_request> request_on(int connection) {
                  "are daemon and library of one version?");
 }
 
-result<std::optional<xdp::grant>> make(int connection, const socket_request& what) {
-  if (const auto* const packet = std::get_if<l2::packet_request>(&what)) {
+result<std::optional<xdp::grant>> make(int connection, const socket_request& request) {
+  if (const auto* const packet = std::get_if<l2::packet_request>(&request)) {
     if (auto handed = l2::grant_request(connection, *packet); !handed) {
       return std::unexpected(handed.error());
     }
     return std::nullopt;
   }
-  auto handed = xdp::grant_request(connection, std::get<xdp::broker_request>(what));
+  auto handed = xdp::grant_request(connection, std::get<xdp::broker_request>(request));
   if (!handed) return std::unexpected(handed.error());
   return std::move(*handed);
 }
@@ -137,11 +137,11 @@ void socket_broker::stop() {
   listener_.reset();
 }
 
-bool socket_broker::is_heard(const client& who) const {
-  if (who.at == stage::waits) return false;
-  if (who.at == stage::is_served) return true;
+bool socket_broker::is_heard(const client& client) const {
+  if (client.at == stage::waits) return false;
+  if (client.at == stage::is_served) return true;
   const auto in_work = std::ranges::count_if(clients_, [&](const auto& one) {
-    return one.second.peer.user == who.peer.user && one.second.at == stage::waits;
+    return one.second.peer.user == client.peer.user && one.second.at == stage::waits;
   });
   return in_work < most_at_once;
 }
@@ -201,13 +201,13 @@ void socket_broker::accept_one() {
 }
 
 // The policy is read here, one at a time: the system's lists of users are not for many threads.
-result<void> socket_broker::begin(client& who) {
-  const int connection = who.connection.get();
+result<void> socket_broker::begin(client& client) {
+  const int connection = client.connection.get();
   const auto what = request_on(connection);
   if (!what) return std::unexpected(what.error());
   const auto policy = socket_policy::read(policy_path_);
   if (!policy) return std::unexpected(policy.error());
-  if (auto allowed = policy->check(who.peer, *what); !allowed) return allowed;
+  if (auto allowed = policy->check(client.peer, *what); !allowed) return allowed;
   auto started = loop::start_thread("make a socket for another", [this, connection, what = *what] {
     made done{.connection = connection, .outcome = make(connection, what)};
     {
@@ -217,9 +217,9 @@ result<void> socket_broker::begin(client& who) {
     tell(made_some_.get());
   });
   if (!started) return std::unexpected(started.error());
-  who.maker = std::move(*started);
-  who.at = stage::waits;
-  who.wants = text_of(*what);
+  client.maker = std::move(*started);
+  client.at = stage::waits;
+  client.wants = text_of(*what);
   return {};
 }
 
@@ -245,10 +245,11 @@ void socket_broker::collect() {
   }
 }
 
-void socket_broker::refuse(const client& who, const error& why) {
+void socket_broker::refuse(const client& client, const error& why) {
   if (why.code == errc::connection_closed) return;
-  broker::refuse(who.connection.get(), why);
-  const auto lines = refusals_.lines_for(who.peer.user, describe(why), refusal_log::clock::now());
+  broker::refuse(client.connection.get(), why);
+  const auto lines =
+      refusals_.lines_for(client.peer.user, describe(why), refusal_log::clock::now());
   for (const auto& line : lines) spdlog::warn("broker: {}", line);
 }
 

@@ -59,12 +59,12 @@ class socket_broker {
   void run();
   void accept_one();
   /// Whether to look for a request of it, or for its end.
-  [[nodiscard]] bool is_heard(const client& who) const;
+  [[nodiscard]] bool is_heard(const client& client) const;
   /// Has a thread make what the client asks for. Errors: it is to go.
-  [[nodiscard]] result<void> begin(client& who);
+  [[nodiscard]] result<void> begin(client& client);
   /// What the threads have made since.
   void collect();
-  void refuse(const client& who, const error& why);
+  void refuse(const client& client, const error& why);
 
   loop::socket_file file_;
   std::string policy_path_;

@@ -118,33 +118,34 @@ std::expected<socket_rule, std::string> parse_rule(std::string_view line) {
 
 }  // namespace
 
-bool socket_rule::is_about(const xdp::broker_request& what) const {
-  const bool receives = what.socket.receive_size != 0;
-  return !is_packet && what.interface_name == interface_name && what.queue >= first_queue &&
-         what.queue <= last_queue && (!ethertype || !receives || what.which.ethertype == ethertype);
+bool socket_rule::is_about(const xdp::broker_request& request) const {
+  const bool receives = request.socket.receive_size != 0;
+  return !is_packet && request.interface_name == interface_name && request.queue >= first_queue &&
+         request.queue <= last_queue &&
+         (!ethertype || !receives || request.which.ethertype == ethertype);
 }
 
-bool socket_rule::is_about(const l2::packet_request& what) const {
-  return is_packet && what.interface_name == interface_name &&
-         (!ethertype || !what.receives || what.filter.ethertype == ethertype);
+bool socket_rule::is_about(const l2::packet_request& request) const {
+  return is_packet && request.interface_name == interface_name &&
+         (!ethertype || !request.receives || request.filter.ethertype == ethertype);
 }
 
-bool socket_rule::allows(const broker::peer& who, const socket_request& what) const {
-  const bool is_who = (!user || *user == who.user) &&
-                      (!group || std::ranges::find(who.groups, *group) != who.groups.end());
-  return is_who && std::visit([&](const auto& one) { return is_about(one); }, what);
+bool socket_rule::allows(const broker::peer& peer, const socket_request& request) const {
+  const bool is_who = (!user || *user == peer.user) &&
+                      (!group || std::ranges::find(peer.groups, *group) != peer.groups.end());
+  return is_who && std::visit([&](const auto& one) { return is_about(one); }, request);
 }
 
-std::string text_of(const socket_request& what) {
+std::string text_of(const socket_request& request) {
   const auto types = [](const std::optional<std::uint16_t>& ethertype) {
     return ethertype ? fmt::format("EtherType 0x{:04x}", *ethertype)
                      : std::string("every EtherType");
   };
-  if (const auto* const xdp = std::get_if<xdp::broker_request>(&what)) {
+  if (const auto* const xdp = std::get_if<xdp::broker_request>(&request)) {
     return fmt::format("queue {} of '{}' for {}", xdp->queue, xdp->interface_name,
                        types(xdp->which.ethertype));
   }
-  const auto& packet = std::get<l2::packet_request>(what);
+  const auto& packet = std::get<l2::packet_request>(request);
   return fmt::format("an AF_PACKET socket on '{}' for {}", packet.interface_name,
                      types(packet.filter.ethertype));
 }
@@ -203,11 +204,12 @@ result<socket_policy> socket_policy::parse(std::string_view text, const std::str
   return policy;
 }
 
-result<void> socket_policy::check(const broker::peer& who, const socket_request& what) const {
-  const bool is_allowed =
-      std::ranges::any_of(rules_, [&](const socket_rule& one) { return one.allows(who, what); });
+result<void> socket_policy::check(const broker::peer& peer, const socket_request& request) const {
+  const bool is_allowed = std::ranges::any_of(
+      rules_, [&](const socket_rule& one) { return one.allows(peer, request); });
   if (is_allowed) return {};
-  return failure(errc::permission_denied, fmt::format("give user {} {}", who.user, text_of(what)),
+  return failure(errc::permission_denied,
+                 fmt::format("give user {} {}", peer.user, text_of(request)),
                  "no rule of the daemon's policy allows it", "ask its administrator for one");
 }
 

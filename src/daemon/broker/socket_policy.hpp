@@ -24,7 +24,7 @@ namespace strata::daemon {
 
 using socket_request = std::variant<xdp::broker_request, l2::packet_request>;
 /// What is asked for, to follow "give user 1000".
-[[nodiscard]] std::string text_of(const socket_request& what);
+[[nodiscard]] std::string text_of(const socket_request& request);
 
 struct socket_rule {
   std::optional<std::uint32_t> user;
@@ -37,11 +37,11 @@ struct socket_rule {
   /// Only filters for this EtherType; sockets that only send are not bound to it.
   std::optional<std::uint16_t> ethertype;
 
-  [[nodiscard]] bool allows(const broker::peer& who, const socket_request& what) const;
+  [[nodiscard]] bool allows(const broker::peer& peer, const socket_request& request) const;
 
  private:
-  [[nodiscard]] bool is_about(const xdp::broker_request& what) const;
-  [[nodiscard]] bool is_about(const l2::packet_request& what) const;
+  [[nodiscard]] bool is_about(const xdp::broker_request& request) const;
+  [[nodiscard]] bool is_about(const l2::packet_request& request) const;
 };
 
 class socket_policy {
@@ -52,7 +52,7 @@ class socket_policy {
   [[nodiscard]] static result<socket_policy> parse(std::string_view text, const std::string& name);
 
   /// Errors: permission_denied.
-  [[nodiscard]] result<void> check(const broker::peer& who, const socket_request& what) const;
+  [[nodiscard]] result<void> check(const broker::peer& peer, const socket_request& request) const;
   [[nodiscard]] const std::vector<socket_rule>& rules() const { return rules_; }
 
  private:

@@ -2,14 +2,14 @@
 
 namespace strata::daemon {
 
-result<std::unique_ptr<record_store>> file_record_store::open(loop::loop& home,
+result<std::unique_ptr<record_store>> file_record_store::open(loop::loop& loop,
                                                               const std::string& folder) {
   auto files = record_files::open(folder);
   if (!files) return std::unexpected(files.error());
   auto thread = work_thread::start("write to the state folder '" + folder + "'");
   if (!thread) return std::unexpected(thread.error());
   return std::unique_ptr<record_store>(
-      new file_record_store(home, std::move(*files), std::move(*thread)));
+      new file_record_store(loop, std::move(*files), std::move(*thread)));
 }
 
 loop::task<result<std::vector<record>>> file_record_store::load(
@@ -29,8 +29,8 @@ loop::task<result<std::vector<record>>> file_record_store::load(
   co_return std::move(found.records);
 }
 
-loop::task<result<void>> file_record_store::put(record what) {
-  auto work = [this, what = std::move(what)] { return files_.save(what); };
+loop::task<result<void>> file_record_store::put(record record) {
+  auto work = [this, record = std::move(record)] { return files_.save(record); };
   auto saved = co_await thread_->run(home_, std::move(work));
   co_return saved;
 }

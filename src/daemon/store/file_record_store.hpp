@@ -15,21 +15,21 @@ namespace strata::daemon {
 
 class file_record_store final : public record_store {
  public:
-  /// `home` calls the store and must outlive it. Errors: those of `record_files::open`, and
+  /// `loop` calls the store and must outlive it. Errors: those of `record_files::open`, and
   /// limit_exceeded when there can be no thread.
-  static result<std::unique_ptr<record_store>> open(loop::loop& home, const std::string& folder);
+  static result<std::unique_ptr<record_store>> open(loop::loop& loop, const std::string& folder);
   /// Waits until all that was asked for is on disk.
   ~file_record_store() override = default;
 
   loop::task<result<std::vector<record>>> load(
       std::function<void(std::string)> on_damaged) override;
-  loop::task<result<void>> put(record what) override;
+  loop::task<result<void>> put(record record) override;
   loop::task<result<void>> remove(std::string name) override;
   [[nodiscard]] const std::string& place() const override { return files_.folder(); }
 
  private:
-  file_record_store(loop::loop& home, record_files files, std::unique_ptr<work_thread> thread)
-      : home_(home), files_(std::move(files)), thread_(std::move(thread)) {}
+  file_record_store(loop::loop& loop, record_files files, std::unique_ptr<work_thread> thread)
+      : home_(loop), files_(std::move(files)), thread_(std::move(thread)) {}
 
   loop::loop& home_;
   const record_files files_;

@@ -29,18 +29,18 @@ class file_record_store_test : public testing::Test {
   template <class T>
   T await(loop::task<T> work) {
     std::optional<T> value;
-    const auto run = [](loop::loop& home, loop::task<T> inner,
+    const auto run = [](loop::loop& loop, loop::task<T> inner,
                         std::optional<T>& into) -> loop::task<> {
       into.emplace(co_await inner);
-      EXPECT_EQ(loop::loop::current(), &home) << "answers come on the loop that asked";
-      home.stop();
+      EXPECT_EQ(loop::loop::current(), &loop) << "answers come on the loop that asked";
+      loop.stop();
     };
     home_->spawn(run(*home_, std::move(work), value));
     home_->run();
     return std::move(*value);
   }
-  std::vector<record> load(record_store& from) {
-    auto loaded = await(from.load([this](const std::string& text) { damaged_.push_back(text); }));
+  std::vector<record> load(record_store& store) {
+    auto loaded = await(store.load([this](const std::string& text) { damaged_.push_back(text); }));
     EXPECT_TRUE(loaded) << describe(loaded.error());
     return std::move(*loaded);
   }
@@ -152,8 +152,8 @@ TEST_F(file_record_store_test, what_was_asked_for_is_done_in_order_even_when_the
   constexpr int count = 20;
   auto store = file_record_store::open(*home_, folder_);
   ASSERT_TRUE(store);
-  const auto put = [](record_store& to, record what) -> loop::task<> {
-    (void)co_await to.put(std::move(what));
+  const auto put = [](record_store& store, record record) -> loop::task<> {
+    (void)co_await store.put(std::move(record));
     ADD_FAILURE() << "it was destroyed while it waited";
   };
   {

@@ -134,13 +134,13 @@ constexpr int version = 1;  // of what a file means
 constexpr std::string_view running_key = "\n  \"running\": ";
 
 /// Both values take the same room, so that one may be written over the other.
-std::string as_text(const record& what) {
+std::string as_text(const record& record) {
   const nlohmann::json json = {
-      {"version", version},      {"name", what.name},
-      {"type", what.type},       {"created_at", what.created_at},
-      {"running", what.running}, {"options", nlohmann::json::parse(what.options)}};
+      {"version", version},        {"name", record.name},
+      {"type", record.type},       {"created_at", record.created_at},
+      {"running", record.running}, {"options", nlohmann::json::parse(record.options)}};
   auto text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  if (what.running) text.insert(text.find(running_key) + running_key.size(), " ");
+  if (record.running) text.insert(text.find(running_key) + running_key.size(), " ");
   return text;
 }
 
@@ -251,9 +251,9 @@ result<std::vector<record>> record_files::load(
   return loaded;
 }
 
-result<void> record_files::save(const record& what) const {
-  const auto file = what.name + std::string(suffix);
-  const auto text = as_text(what);
+result<void> record_files::save(const record& record) const {
+  const auto file = record.name + std::string(suffix);
+  const auto text = as_text(record);
   const int temporary = within_.temporary.get();
   if (auto written = write_synced(temporary, file, folder_ + "/tmp/" + file, text); !written) {
     ::unlinkat(temporary, file.c_str(), 0);

@@ -31,7 +31,7 @@ class record_files {
       const std::function<void(std::string)>& on_damaged) const;
   /// Returns when the file and its folder are on disk (mode 0600). Errors: no_space, …
   /// What was saved before is there still.
-  [[nodiscard]] result<void> save(const record& what) const;
+  [[nodiscard]] result<void> save(const record& record) const;
   /// Errors: the record is there still.
   [[nodiscard]] result<void> remove(const std::string& name) const;
 
@@ -44,8 +44,8 @@ class record_files {
     unique_fd temporary;
     unique_fd damaged;
   };
-  record_files(std::string folder, unique_fd lock, parts within)
-      : folder_(std::move(folder)), lock_(std::move(lock)), within_(std::move(within)) {}
+  record_files(std::string folder, unique_fd lock, parts parts)
+      : folder_(std::move(folder)), lock_(std::move(lock)), within_(std::move(parts)) {}
   [[nodiscard]] std::string path_of(const std::string& file) const {
     return folder_ + "/runtimes/" + file;
   }

@@ -44,7 +44,7 @@ class record_store {
       std::function<void(std::string)> on_damaged) = 0;
   /// Adds a record, or replaces the one of its name. Ends when no crash can lose it any more.
   /// Errors: no_space, …; the store then has the old record or the new one, and no part of one.
-  [[nodiscard]] virtual loop::task<result<void>> put(record what) = 0;
+  [[nodiscard]] virtual loop::task<result<void>> put(record record) = 0;
   /// Ends when no crash can bring the record back. It is no error when there is none.
   [[nodiscard]] virtual loop::task<result<void>> remove(std::string name) = 0;
 

@@ -31,12 +31,12 @@ class work_thread {
   work_thread(const work_thread&) = delete;
   work_thread& operator=(const work_thread&) = delete;
 
-  /// Does `work`, a function that returns a value, on the thread, and awaits the value on `home`,
+  /// Does `work`, a function that returns a value, on the thread, and awaits the value on `loop`,
   /// the loop of the caller, which must outlive this object. What `work` refers to must too. When
   /// the caller is destroyed first, the work is still done.
   template <class Work>
-  auto run(loop::loop& home, Work work) -> loop::task<std::invoke_result_t<Work&>> {
-    awaiter<Work> answer(*this, home, std::move(work));
+  auto run(loop::loop& loop, Work work) -> loop::task<std::invoke_result_t<Work&>> {
+    awaiter<Work> answer(*this, loop, std::move(work));
     co_return co_await answer;
   }
 

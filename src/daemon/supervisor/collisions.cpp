@@ -20,12 +20,12 @@ struct collision {
   bool is_of_frames;  ///< of which both would get copies
 };
 
-bool is_up(const entry& which) { return which.state == run_state::running || which.is_starting; }
+bool is_up(const entry& entry) { return entry.state == run_state::running || entry.is_starting; }
 
 // Files that a runtime has for itself.
-std::vector<std::string> written_files(const runtime::runtime& of) {
+std::vector<std::string> written_files(const runtime::runtime& runtime) {
   std::vector<std::string> paths;
-  const auto options = of.options(false);
+  const auto options = runtime.options(false);
   for (const auto* const key : {"write", "persistent", "snapshot", "access_log"}) {
     const auto path = options.value(key, std::string());
     if (!path.empty()) paths.push_back(path);

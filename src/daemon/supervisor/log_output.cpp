@@ -58,8 +58,8 @@ spdlog::level::level_enum log_level(runtime::level severity) {
   return spdlog::level::info;
 }
 
-result<std::shared_ptr<log_output>> log_output::open(log_settings how) {
-  std::shared_ptr<log_output> made(new log_output(std::move(how)));
+result<std::shared_ptr<log_output>> log_output::open(log_settings settings) {
+  std::shared_ptr<log_output> made(new log_output(std::move(settings)));
   if (made->how_.file.empty()) return made;
   if (auto opened = made->open_file(); !opened) return std::unexpected(opened.error());
   return made;

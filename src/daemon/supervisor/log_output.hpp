@@ -32,7 +32,7 @@ struct log_settings {
 class log_output {
  public:
   /// Errors: those of opening the file; conflict when another writes it.
-  [[nodiscard]] static result<std::shared_ptr<log_output>> open(log_settings how);
+  [[nodiscard]] static result<std::shared_ptr<log_output>> open(log_settings settings);
 
   /// A line without its line feed. What is in it is cleaned of control characters. `runtime`: whose
   /// line it is; empty: the daemon's own.
@@ -42,7 +42,7 @@ class log_output {
   result<void> open_again();
 
  private:
-  explicit log_output(log_settings how) : how_(std::move(how)) {}
+  explicit log_output(log_settings settings) : how_(std::move(settings)) {}
   [[nodiscard]] std::string line_of(std::string_view level, std::string_view runtime,
                                     std::string_view text) const;
   result<void> open_file();

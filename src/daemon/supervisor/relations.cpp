@@ -10,16 +10,16 @@ namespace strata::daemon {
 
 namespace {
 
-std::vector<std::string> owners_of(const entry& of) {
-  std::vector<std::string> names = {of.body->common().owner};
-  if (of.before_edit) names.push_back(of.before_edit->owner);
+std::vector<std::string> owners_of(const entry& entry) {
+  std::vector<std::string> names = {entry.body->common().owner};
+  if (entry.before_edit) names.push_back(entry.before_edit->owner);
   return names;
 }
 
-std::vector<std::string> needs_of(const entry& of) {
-  auto names = of.body->needs();
-  if (of.before_edit) {
-    names.insert(names.end(), of.before_edit->needs.begin(), of.before_edit->needs.end());
+std::vector<std::string> needs_of(const entry& entry) {
+  auto names = entry.body->needs();
+  if (entry.before_edit) {
+    names.insert(names.end(), entry.before_edit->needs.begin(), entry.before_edit->needs.end());
   }
   return names;
 }
@@ -42,7 +42,7 @@ bool reaches(const entry_map& all, std::vector<std::string> open, const std::str
 // A group is a place on the way too, by this and its name: no runtime's name begins so.
 constexpr char group_mark = '@';
 
-std::vector<std::string> next_places(const entry_map& all, const told_members& told,
+std::vector<std::string> next_places(const entry_map& all, const told_members& members,
                                      const std::string& place) {
   std::vector<std::string> next;
   if (place.starts_with(group_mark)) {
@@ -56,22 +56,22 @@ std::vector<std::string> next_places(const entry_map& all, const told_members& t
   next = needs_of(*found->second);
   for (const auto& group : found->second->body->follows()) {
     next.push_back(group_mark + group);
-    const auto known = told.find({place, group});
-    if (known != told.end()) next.insert(next.end(), known->second.begin(), known->second.end());
+    const auto known = members.find({place, group});
+    if (known != members.end()) next.insert(next.end(), known->second.begin(), known->second.end());
   }
   return next;
 }
 
 }  // namespace
 
-std::vector<std::string> leading_to(const entry_map& all, const told_members& told,
-                                    std::vector<std::string> from, const std::string& name) {
+std::vector<std::string> leading_to(const entry_map& all, const told_members& members,
+                                    std::vector<std::string> texts, const std::string& name) {
   std::map<std::string, std::vector<std::string>> before;  // each place that can be come to
-  std::set<std::string> seen(from.begin(), from.end());
-  for (std::vector<std::string> open = from; !open.empty();) {
+  std::set<std::string> seen(texts.begin(), texts.end());
+  for (std::vector<std::string> open = texts; !open.empty();) {
     const auto place = std::move(open.back());
     open.pop_back();
-    for (auto& each : next_places(all, told, place)) {
+    for (auto& each : next_places(all, members, place)) {
       before[each].push_back(place);
       if (seen.insert(each).second) open.push_back(std::move(each));
     }
@@ -84,8 +84,8 @@ std::vector<std::string> leading_to(const entry_map& all, const told_members& to
       if (leads.insert(each).second) open.push_back(each);
     }
   }
-  std::erase_if(from, [&leads](const std::string& each) { return !leads.contains(each); });
-  return from;
+  std::erase_if(texts, [&leads](const std::string& each) { return !leads.contains(each); });
+  return texts;
 }
 
 result<void> check_owner(const entry_map& all, const std::string& name,
@@ -111,7 +111,7 @@ result<void> check_owner(const entry_map& all, const std::string& name,
   return {};
 }
 
-result<void> check_needs(const entry_map& all, const told_members& told, const std::string& name,
+result<void> check_needs(const entry_map& all, const told_members& members, const std::string& name,
                          const std::vector<std::string>& had) {
   auto needs = all.at(name)->body->needs();
   if (reaches(all, needs, name, needs_of)) {
@@ -122,7 +122,7 @@ result<void> check_needs(const entry_map& all, const told_members& told, const s
   // those that do.
   std::erase_if(
       needs, [&had](const std::string& each) { return std::ranges::find(had, each) != had.end(); });
-  const auto circular = leading_to(all, told, std::move(needs), name);
+  const auto circular = leading_to(all, members, std::move(needs), name);
   if (circular.empty()) return {};
   return failure(errc::conflict, "make '" + name + "' connect to '" + circular.front() + "'",
                  "that one connects to it, as one of a group",

@@ -20,14 +20,14 @@ using told_members = std::map<std::pair<std::string, std::string>, std::vector<s
 
 /// Whether `name`, which is one of them, may need what it needs beside what it `had` already.
 /// Errors: conflict.
-[[nodiscard]] result<void> check_needs(const entry_map& all, const told_members& told,
+[[nodiscard]] result<void> check_needs(const entry_map& all, const told_members& members,
                                        const std::string& name,
                                        const std::vector<std::string>& had);
-/// Those of `from` from which a way leads to `name`, by names and by groups. Whether they run does
+/// Those of `texts` from which a way leads to `name`, by names and by groups. Whether they run does
 /// not matter: they may at any moment. Where one has been told of a member of a group, it connects
 /// to that until it asks again, whatever has become of the group.
-[[nodiscard]] std::vector<std::string> leading_to(const entry_map& all, const told_members& told,
-                                                  std::vector<std::string> from,
+[[nodiscard]] std::vector<std::string> leading_to(const entry_map& all, const told_members& members,
+                                                  std::vector<std::string> texts,
                                                   const std::string& name);
 
 /// Those that `name` owns, or would own again when their edit is taken back.

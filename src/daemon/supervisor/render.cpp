@@ -20,9 +20,9 @@ struct reading {
   std::vector<nlohmann::json> values;
   std::vector<std::vector<runtime::detail>> details;
 
-  [[nodiscard]] const nlohmann::json* value(const options::figure_row& wanted) const {
+  [[nodiscard]] const nlohmann::json* value(const options::figure_row& row) const {
     const auto& rows = of->type->figures();
-    const auto found = std::ranges::find(rows, wanted.key, &options::figure_row::key);
+    const auto found = std::ranges::find(rows, row.key, &options::figure_row::key);
     return found == rows.end() ? nullptr : &values[static_cast<std::size_t>(found - rows.begin())];
   }
   [[nodiscard]] std::string label() const {
@@ -37,29 +37,30 @@ struct sample {
 };
 
 // Prometheus wants seconds, and each count with those of all shorter times.
-std::string histogram_lines(std::string_view metric, const sample& of) {
+std::string histogram_lines(std::string_view metric, const sample& sample) {
   std::string text;
   for (const auto us : options::latency::bounds_us()) {
     const auto within = fmt::format("{}", static_cast<double>(us) / 1e3);
-    text += fmt::format("{}_bucket{{{},le=\"{}\"}} {}\n", metric, of.label,
-                        static_cast<double>(us) / 1e6, of.value->at("within_ms").at(within).dump());
+    text +=
+        fmt::format("{}_bucket{{{},le=\"{}\"}} {}\n", metric, sample.label,
+                    static_cast<double>(us) / 1e6, sample.value->at("within_ms").at(within).dump());
   }
-  const auto count = of.value->at("count").dump();
-  text += fmt::format("{}_bucket{{{},le=\"+Inf\"}} {}\n", metric, of.label, count);
-  text += fmt::format("{}_sum{{{}}} {}\n", metric, of.label,
-                      of.value->at("sum_ms").get<double>() / 1e3);
-  return text + fmt::format("{}_count{{{}}} {}\n", metric, of.label, count);
+  const auto count = sample.value->at("count").dump();
+  text += fmt::format("{}_bucket{{{},le=\"+Inf\"}} {}\n", metric, sample.label, count);
+  text += fmt::format("{}_sum{{{}}} {}\n", metric, sample.label,
+                      sample.value->at("sum_ms").get<double>() / 1e3);
+  return text + fmt::format("{}_count{{{}}} {}\n", metric, sample.label, count);
 }
 
-std::string lines_of(const options::figure_row& row, const sample& of) {
-  if (row.kind == options::figure_kind::latency) return histogram_lines(row.metric, of);
+std::string lines_of(const options::figure_row& row, const sample& sample) {
+  if (row.kind == options::figure_kind::latency) return histogram_lines(row.metric, sample);
   if (row.cases.empty())
-    return fmt::format("{}{{{}}} {}\n", row.metric, of.label, of.value->dump());
+    return fmt::format("{}{{{}}} {}\n", row.metric, sample.label, sample.value->dump());
   std::string text;
   for (const auto& name : row.cases) {
-    const auto counted = of.value->find(std::string(name));
-    if (counted == of.value->end()) continue;
-    text += fmt::format("{}{{{},{}=\"{}\"}} {}\n", row.metric, of.label, row.label, name,
+    const auto counted = sample.value->find(std::string(name));
+    if (counted == sample.value->end()) continue;
+    text += fmt::format("{}{{{},{}=\"{}\"}} {}\n", row.metric, sample.label, row.label, name,
                         counted->dump());
   }
   return text;
@@ -85,10 +86,10 @@ std::string metric_text(const options::figure_row& row, const std::vector<readin
   return metric_text(row, samples);
 }
 
-std::string detail_labels(const runtime::detail_row& kind, const runtime::detail& of) {
+std::string detail_labels(const runtime::detail_row& kind, const runtime::detail& detail) {
   std::string text;
   for (std::size_t at = 0; at < kind.labels.size(); ++at) {
-    text += fmt::format(",{}={}", kind.labels[at], dump(of.labels[at]));
+    text += fmt::format(",{}={}", kind.labels[at], dump(detail.labels[at]));
   }
   return text;
 }
@@ -133,14 +134,14 @@ std::string certificate_metrics(const supervisor& all) {
 }
 
 // What keeps strangers out may be the endpoint or the runtime itself.
-nlohmann::json reach_json(const runtime::runtime& of) {
-  if (!of.listens()) return nullptr;
-  const auto endpoints = of.endpoints();
+nlohmann::json reach_json(const runtime::runtime& runtime) {
+  if (!runtime.listens()) return nullptr;
+  const auto endpoints = runtime.endpoints();
   const bool is_reachable = std::ranges::any_of(endpoints, [](const std::string& text) {
     const auto url = net::parse_endpoint(text);
     return url && !url->is_of_this_machine();
   });
-  return is_reachable && of.serves_strangers() ? "network" : "machine";
+  return is_reachable && runtime.serves_strangers() ? "network" : "machine";
 }
 
 nlohmann::json details_json(const runtime::detail_row& kind,
@@ -158,9 +159,9 @@ nlohmann::json details_json(const runtime::detail_row& kind,
   return made;
 }
 
-nlohmann::json next_start_json(const entry& of, loop::time_point now) {
-  if (!of.next_start) return nullptr;
-  return std::max(0.0, std::chrono::duration<double>(*of.next_start - now).count());
+nlohmann::json next_start_json(const entry& entry, loop::time_point now) {
+  if (!entry.next_start) return nullptr;
+  return std::max(0.0, std::chrono::duration<double>(*entry.next_start - now).count());
 }
 
 }  // namespace
@@ -169,35 +170,35 @@ std::string dump(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string warning_of(const entry& of, const supervisor& all) {
-  if (auto given = of.body->warning(); !given.empty()) return given;
-  for (const auto& name : of.body->needs()) {
+std::string warning_of(const entry& entry, const supervisor& all) {
+  if (auto given = entry.body->warning(); !given.empty()) return given;
+  for (const auto& name : entry.body->needs()) {
     const auto known = all.known_names();
     if (std::ranges::find(known, name) != known.end()) continue;
     return fmt::format("runtime not found: it connects to '{}', and there is none of that name{}",
                        name, text::did_you_mean(name, known));
   }
-  if (of.state != run_state::running) return {};
-  const auto awaited = of.body->awaited_interface();
+  if (entry.state != run_state::running) return {};
+  const auto awaited = entry.body->awaited_interface();
   if (awaited.empty()) return {};
   return fmt::format("it waits for the interface '{}', which is not there", awaited);
 }
 
-nlohmann::json summary_json(const entry& of, const supervisor& all, loop::time_point now) {
-  const auto& common = of.body->common();
-  return {{"name", of.name()},
-          {"type", of.type->name},
-          {"state", name_of(of.shown_state())},
-          {"reason", of.reason},
-          {"warning", warning_of(of, all)},
-          {"endpoints", of.body->endpoints()},
-          {"reach", reach_json(*of.body)},
-          {"connections", of.body->stats().connections_now.get()},
+nlohmann::json summary_json(const entry& entry, const supervisor& all, loop::time_point now) {
+  const auto& common = entry.body->common();
+  return {{"name", entry.name()},
+          {"type", entry.type->name},
+          {"state", name_of(entry.shown_state())},
+          {"reason", entry.reason},
+          {"warning", warning_of(entry, all)},
+          {"endpoints", entry.body->endpoints()},
+          {"reach", reach_json(*entry.body)},
+          {"connections", entry.body->stats().connections_now.get()},
           {"group", common.group},
           {"owner", common.owner},
-          {"created_at", of.wanted.created_at},
-          {"uptime_s", of.uptime_s(now)},
-          {"next_start_in_s", next_start_json(of, now)}};
+          {"created_at", entry.wanted.created_at},
+          {"uptime_s", entry.uptime_s(now)},
+          {"next_start_in_s", next_start_json(entry, now)}};
 }
 
 nlohmann::json list_json(const supervisor& all, loop::time_point now) {
@@ -225,29 +226,29 @@ nlohmann::json list_json(const supervisor& all, loop::time_point now) {
   return list;
 }
 
-nlohmann::json detail_json(const entry& of, const supervisor& all, loop::time_point now) {
-  auto json = summary_json(of, all, now);
-  json["on_parent_stop"] = of.body->common().on_parent_stop;
-  json["children"] = all.children(of.name());
-  json["options"] = of.body->options(false);
-  json["pending"] = of.body->pending_options();
-  json["certificates"] = of.body->certificates();
+nlohmann::json detail_json(const entry& entry, const supervisor& all, loop::time_point now) {
+  auto json = summary_json(entry, all, now);
+  json["on_parent_stop"] = entry.body->common().on_parent_stop;
+  json["children"] = all.children(entry.name());
+  json["options"] = entry.body->options(false);
+  json["pending"] = entry.body->pending_options();
+  json["certificates"] = entry.body->certificates();
   return json;
 }
 
-nlohmann::json stats_json(const entry& of, loop::time_point now) {
-  nlohmann::json json = {{"name", of.name()},
-                         {"type", of.type->name},
-                         {"state", name_of(of.shown_state())},
-                         {"uptime_s", of.uptime_s(now)}};
-  const auto& rows = of.type->figures();
-  auto values = of.body->figures();
+nlohmann::json stats_json(const entry& entry, loop::time_point now) {
+  nlohmann::json json = {{"name", entry.name()},
+                         {"type", entry.type->name},
+                         {"state", name_of(entry.shown_state())},
+                         {"uptime_s", entry.uptime_s(now)}};
+  const auto& rows = entry.type->figures();
+  auto values = entry.body->figures();
   for (std::size_t at = 0; at < rows.size(); ++at) {
     json[nlohmann::json::json_pointer(json_pointer(rows[at]))] = std::move(values[at]);
   }
-  const auto kinds =
-      of.type->details != nullptr ? of.type->details() : std::span<const runtime::detail_row>();
-  const auto details = of.body->details();
+  const auto kinds = entry.type->details != nullptr ? entry.type->details()
+                                                    : std::span<const runtime::detail_row>();
+  const auto details = entry.body->details();
   for (std::size_t at = 0; at < kinds.size(); ++at) {
     json[std::string(kinds[at].key)] = details_json(kinds[at], details[at]);
   }

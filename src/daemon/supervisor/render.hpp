@@ -8,11 +8,11 @@
 
 namespace strata::daemon {
 
-[[nodiscard]] nlohmann::json summary_json(const entry& of, const supervisor& all,
+[[nodiscard]] nlohmann::json summary_json(const entry& entry, const supervisor& all,
                                           loop::time_point now);
-[[nodiscard]] nlohmann::json detail_json(const entry& of, const supervisor& all,
+[[nodiscard]] nlohmann::json detail_json(const entry& entry, const supervisor& all,
                                          loop::time_point now);
-[[nodiscard]] nlohmann::json stats_json(const entry& of, loop::time_point now);
+[[nodiscard]] nlohmann::json stats_json(const entry& entry, loop::time_point now);
 /// One journal line of a log or of received messages, as one line of NDJSON.
 [[nodiscard]] std::string log_line_json(const runtime::journal_line& line);
 [[nodiscard]] std::string message_json(const runtime::journal_line& line);

@@ -18,9 +18,9 @@ std::string text_of(const nlohmann::json& options) {
 
 }  // namespace
 
-supervisor::supervisor(loop::loop& home, runtime::loop_source& loops,
+supervisor::supervisor(loop::loop& loop, runtime::loop_source& loops,
                        std::unique_ptr<record_store> store)
-    : home_(home), loops_(loops), store_(std::move(store)), idle_(home) {}
+    : home_(loop), loops_(loops), store_(std::move(store)), idle_(loop) {}
 
 result<entry_ref> supervisor::find(const std::string& name) const {
   const auto found = entries_.find(name);
@@ -62,18 +62,18 @@ void supervisor::write_event(const std::string& name, std::string_view type, std
   events_.write(runtime::level::info, text_of(text), name);
 }
 
-void supervisor::tell(const entry& about, std::string_view event, const std::string& detail) {
-  write_event(about.name(), about.type->name, event, detail);
+void supervisor::tell(const entry& entry, std::string_view event, const std::string& detail) {
+  write_event(entry.name(), entry.type->name, event, detail);
   const bool bad = event == "failed";
-  about.log->write(bad ? runtime::level::error : runtime::level::info,
+  entry.log->write(bad ? runtime::level::error : runtime::level::info,
                    std::string(event) + (detail.empty() ? "" : ": " + detail));
 }
 
-result<entry_ref> supervisor::make(record from, const nlohmann::json& options) {
-  const auto name = from.name;
+result<entry_ref> supervisor::make(record record, const nlohmann::json& options) {
+  const auto name = record.name;
   auto made = std::make_shared<entry>();
-  made->type = runtime::find_type(from.type);
-  made->wanted = std::move(from);
+  made->type = runtime::find_type(record.type);
+  made->wanted = std::move(record);
   made->log = std::make_shared<runtime::journal>();
   made->log->set_copy(
       [logger = spdlog::default_logger()->clone(name)](const runtime::journal_line& line) {
@@ -102,14 +102,14 @@ result<entry_ref> supervisor::make(record from, const nlohmann::json& options) {
   return made;
 }
 
-loop::task<result<void>> supervisor::save(entry_ref what) {
-  what->wanted.options = text_of(what->body->options(true));
+loop::task<result<void>> supervisor::save(entry_ref entry) {
+  entry->wanted.options = text_of(entry->body->options(true));
   // What the store has already needs no writing, which a full disk would refuse.
-  if (what->stored == what->wanted) co_return result<void>{};
-  const auto next = what->wanted;
+  if (entry->stored == entry->wanted) co_return result<void>{};
+  const auto next = entry->wanted;
   auto saved = co_await store_->put(next);
-  what->stored.reset();
-  if (saved) what->stored = next;
+  entry->stored.reset();
+  if (saved) entry->stored = next;
   co_return saved;
 }
 
@@ -213,17 +213,17 @@ loop::task<> supervisor::shut_down(loop::time_point limit) {
   } while (!unstopped().empty());
 }
 
-loop::task<> supervisor::stop_for_now(entry_ref who, loop::time_point limit) {
-  const auto guard = co_await who->lock.acquire();
-  if (who->state == run_state::running) {
+loop::task<> supervisor::stop_for_now(entry_ref entry, loop::time_point limit) {
+  const auto guard = co_await entry->lock.acquire();
+  if (entry->state == run_state::running) {
     // The daemon ends whatever cannot be saved.
-    const auto saved = co_await save_body(who, "save its data", limit);
-    if (!saved) who->log->write(runtime::level::error, describe(saved.error()));
-    co_await end_body(who, limit);
-    who->log->write(runtime::level::info, "stopped: the daemon ends");
+    const auto saved = co_await save_body(entry, "save its data", limit);
+    if (!saved) entry->log->write(runtime::level::error, describe(saved.error()));
+    co_await end_body(entry, limit);
+    entry->log->write(runtime::level::info, "stopped: the daemon ends");
   }
-  who->state = run_state::stopped;
-  who->ended = true;
+  entry->state = run_state::stopped;
+  entry->ended = true;
 }
 
 void supervisor::hurry() {

@@ -35,7 +35,7 @@ struct unusable_record {
 
 class supervisor final : public net::directory, public runtime::house {
  public:
-  supervisor(loop::loop& home, runtime::loop_source& loops, std::unique_ptr<record_store> store);
+  supervisor(loop::loop& loop, runtime::loop_source& loops, std::unique_ptr<record_store> store);
 
   /// Makes the runtimes of the records; before all else. What cannot be made is logged, and its
   /// record stays. Errors: the store cannot be read.
@@ -88,7 +88,7 @@ class supervisor final : public net::directory, public runtime::house {
                                                                     std::string name) override;
   loop::task<net::group_members> find_members(loop::loop& asking, std::string whose,
                                               std::string group) override;
-  loop::task<result<nlohmann::json>> obey(loop::loop& asking, runtime::house_order what) override;
+  loop::task<result<nlohmann::json>> obey(loop::loop& asking, runtime::house_order order) override;
   [[nodiscard]] net::directory& names() override { return *this; }
   /// By name.
   /// Those that could not be restored, by name.
@@ -107,7 +107,7 @@ class supervisor final : public net::directory, public runtime::house {
   /// While it lives, `shut_down` does not end.
   class under_way {
    public:
-    explicit under_way(supervisor& of) : of_(of) { ++of_.operations_; }
+    explicit under_way(supervisor& supervisor) : of_(supervisor) { ++of_.operations_; }
     under_way(const under_way&) = delete;
     under_way& operator=(const under_way&) = delete;
     ~under_way() {
@@ -118,50 +118,50 @@ class supervisor final : public net::directory, public runtime::house {
     supervisor& of_;
   };
 
-  loop::task<result<nlohmann::json>> obey_here(runtime::house_order what);
+  loop::task<result<nlohmann::json>> obey_here(runtime::house_order order);
   static result<void> check_creation(const runtime::house_order& order, nlohmann::json& options);
   result<void> check_edit(runtime::house_order& order) const;
-  loop::task<result<nlohmann::json>> create_for(runtime::house_order what);
-  loop::task<result<nlohmann::json>> look_for(runtime::house_order what);
+  loop::task<result<nlohmann::json>> create_for(runtime::house_order order);
+  loop::task<result<nlohmann::json>> look_for(runtime::house_order order);
   loop::task<> saved(std::string name);
-  result<entry_ref> make(record from, const nlohmann::json& options);
+  result<entry_ref> make(record record, const nlohmann::json& options);
   /// Errors: why it cannot be used.
   std::expected<entry_ref, std::string> restore(record saved);
   /// Makes an entry whose name nobody else can take from now on, and which nobody sees yet.
   result<entry_ref> reserve(const std::string& type, const std::string& name,
                             const nlohmann::json& options);
-  loop::task<result<void>> save(entry_ref what);
+  loop::task<result<void>> save(entry_ref entry);
   /// From any thread.
   void write_event(const std::string& name, std::string_view type, std::string_view event,
                    const std::string& detail);
-  void tell(const entry& about, std::string_view event, const std::string& detail = {});
+  void tell(const entry& entry, std::string_view event, const std::string& detail = {});
   /// What it has to wait for goes on in `waiting`.
   loop::task<> start_again(entry_ref subject, loop::task_group& waiting);
   loop::task<> await_port(entry_ref subject);
-  loop::task<> stop_for_now(entry_ref who, loop::time_point limit);
+  loop::task<> stop_for_now(entry_ref entry, loop::time_point limit);
   /// `is_retry`: nobody asked for it, so that a failure for the same reason is not told again.
-  loop::task<result<entry_ref>> locked_start(entry_ref who, bool is_retry = false);
-  loop::task<result<void>> start_with_edits(entry_ref who);
+  loop::task<result<entry_ref>> locked_start(entry_ref entry, bool is_retry = false);
+  loop::task<result<void>> start_with_edits(entry_ref entry);
   /// Ends what runs; it is `stopping` meanwhile.
   loop::task<> end_body(entry_ref subject, loop::time_point limit);
   /// Has one that runs save what its end would lose, unless `limit` has passed. Errors: it could
   /// not, and runs on.
   loop::task<result<void>> save_body(entry_ref subject, std::string operation,
                                      loop::time_point limit);
-  loop::task<result<void>> locked_stop(entry_ref who, loop::time_point limit);
-  loop::task<result<entry_ref>> locked_restart(entry_ref who, loop::time_point limit);
-  loop::task<result<void>> locked_remove(entry_ref who, loop::time_point limit);
-  /// Does to the children what is to be done when their owner `of` has stopped, or is gone.
-  loop::task<> end_children(std::string of, std::vector<entry_ref> children, bool is_gone);
-  loop::task<> end_failed(entry_ref who);
+  loop::task<result<void>> locked_stop(entry_ref entry, loop::time_point limit);
+  loop::task<result<entry_ref>> locked_restart(entry_ref entry, loop::time_point limit);
+  loop::task<result<void>> locked_remove(entry_ref entry, loop::time_point limit);
+  /// Does to the children what is to be done when their owner `text` has stopped, or is gone.
+  loop::task<> end_children(std::string text, std::vector<entry_ref> children, bool is_gone);
+  loop::task<> end_failed(entry_ref entry);
   /// Starts one that has failed again, later, as often as its options say.
-  loop::task<> come_back(entry_ref who);
-  [[nodiscard]] bool comes_back(const entry& who) const;
+  loop::task<> come_back(entry_ref entry);
+  [[nodiscard]] bool comes_back(const entry& entry) const;
   /// Has an operation that holds the lock give up what it waits for: at once if that is a start,
   /// else at `limit`.
-  void hurry_holder(const entry_ref& of, loop::time_point limit);
+  void hurry_holder(const entry_ref& entry, loop::time_point limit);
   static void hurry(entry& subject);
-  loop::task<> hurry_at(entry_ref who, loop::time_point limit);
+  loop::task<> hurry_at(entry_ref entry, loop::time_point limit);
   net::group_members members_for(const std::string& whose, const std::string& group);
   [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& name) const;
 

@@ -9,9 +9,10 @@ namespace strata::daemon {
 
 namespace {
 
-const char* what_was_reloaded(const entry& of, runtime::reload_outcome outcome) {
+const char* what_was_reloaded(const entry& entry, runtime::reload_outcome outcome) {
   if (outcome == runtime::reload_outcome::nothing_to_read) return "had no files to read again";
-  return of.body->certificates().empty() ? "opened its files again" : "read the certificates again";
+  return entry.body->certificates().empty() ? "opened its files again"
+                                            : "read the certificates again";
 }
 
 // A request's start that another request, or the daemon's end, has put an end to.
@@ -108,82 +109,82 @@ loop::task<result<entry_ref>> supervisor::create(std::string type, std::string n
   co_return started;
 }
 
-loop::task<result<entry_ref>> supervisor::locked_start(entry_ref who, bool is_retry) {
-  const auto operation = "start '" + who->name() + "'";
-  if (who->removed) co_return not_found(who->name());
-  if (who->ended) co_return failure(errc::conflict, operation, "the daemon is stopping");
-  if (who->state == run_state::running) co_return who;
-  const auto planned = ++who->changes;
-  who->next_start.reset();
-  auto started = check_frames_are_for_one(entries_, *who);
+loop::task<result<entry_ref>> supervisor::locked_start(entry_ref entry, bool is_retry) {
+  const auto operation = "start '" + entry->name() + "'";
+  if (entry->removed) co_return not_found(entry->name());
+  if (entry->ended) co_return failure(errc::conflict, operation, "the daemon is stopping");
+  if (entry->state == run_state::running) co_return entry;
+  const auto planned = ++entry->changes;
+  entry->next_start.reset();
+  auto started = check_frames_are_for_one(entries_, *entry);
   if (started) {
-    auto tried = co_await start_with_edits(who);
+    auto tried = co_await start_with_edits(entry);
     started = std::move(tried);
-    if (who->removed) co_return ended_while_starting(*who);
+    if (entry->removed) co_return ended_while_starting(*entry);
     // While edits were let through, others were too.
-    if (who->changes != planned && who->state == run_state::running) co_return who;
-    if (who->changes != planned || who->ended) co_return ended_while_starting(*who);
+    if (entry->changes != planned && entry->state == run_state::running) co_return entry;
+    if (entry->changes != planned || entry->ended) co_return ended_while_starting(*entry);
   }
   if (started) {
-    who->wanted.running = true;
-    started = co_await save(who);
-    if (!started) co_await end_body(who, loop::time_point::max());
+    entry->wanted.running = true;
+    started = co_await save(entry);
+    if (!started) co_await end_body(entry, loop::time_point::max());
   }
-  who->is_starting = false;
+  entry->is_starting = false;
   if (!started) {
     auto failed = started.error();
     if (failed.code == errc::canceled) {
-      failed = ended_while_starting(*who).error();
+      failed = ended_while_starting(*entry).error();
     } else {
-      explain_conflict(entries_, *who, failed);
+      explain_conflict(entries_, *entry, failed);
       failed.operation = operation + ": cannot " + failed.operation;
     }
-    who->state = run_state::failed;
-    const auto before = std::exchange(who->reason, describe(failed));
-    who->wanted.running = false;
-    if (!is_retry || who->reason != before) tell(*who, "failed", who->reason);
+    entry->state = run_state::failed;
+    const auto before = std::exchange(entry->reason, describe(failed));
+    entry->wanted.running = false;
+    if (!is_retry || entry->reason != before) tell(*entry, "failed", entry->reason);
     co_return std::unexpected(failed);
   }
-  who->state = run_state::running;
-  who->reason.clear();
-  who->started = home_.now();
+  entry->state = run_state::running;
+  entry->reason.clear();
+  entry->started = home_.now();
   std::string where;
-  for (const auto& each : who->body->endpoints()) where += (where.empty() ? "" : ", ") + each;
-  tell(*who, "started", where);
-  co_return who;
+  for (const auto& each : entry->body->endpoints()) where += (where.empty() ? "" : ", ") + each;
+  tell(*entry, "started", where);
+  co_return entry;
 }
 
 // An edit has a start give up what it waits for, such as a host that does not answer: it may be
 // what the edit mends. Then the start is made with the options as edited.
-loop::task<result<void>> supervisor::start_with_edits(entry_ref who) {
+loop::task<result<void>> supervisor::start_with_edits(entry_ref entry) {
   for (;;) {
-    who->is_starting = true;
-    auto started = co_await who->body->start();
-    who->is_starting = started.has_value();
-    if (started || who->edits == 0) co_return started;
-    const auto planned = who->changes;
-    co_await who->lock.let_others();
-    if (who->removed || who->ended || who->changes != planned) co_return started;
+    entry->is_starting = true;
+    auto started = co_await entry->body->start();
+    entry->is_starting = started.has_value();
+    if (started || entry->edits == 0) co_return started;
+    const auto planned = entry->changes;
+    co_await entry->lock.let_others();
+    if (entry->removed || entry->ended || entry->changes != planned) co_return started;
   }
 }
 
-loop::task<result<entry_ref>> supervisor::locked_restart(entry_ref who, loop::time_point limit) {
-  if (who->state == run_state::running) {
+loop::task<result<entry_ref>> supervisor::locked_restart(entry_ref entry, loop::time_point limit) {
+  if (entry->state == run_state::running) {
     // What it is now serves better than nothing.
-    auto good = co_await who->body->rehearse();
+    auto good = co_await entry->body->rehearse();
     if (!good) {
       auto why = good.error();
       why.operation =
-          "restart '" + who->name() + "', which goes on as it is: cannot " + why.operation;
+          "restart '" + entry->name() + "', which goes on as it is: cannot " + why.operation;
       co_return std::unexpected(why);
     }
-    auto saved = co_await save_body(who, "restart '" + who->name() + "'", limit);
+    auto saved = co_await save_body(entry, "restart '" + entry->name() + "'", limit);
     if (!saved) co_return std::unexpected(saved.error());
-    co_await end_body(who, limit);
-    who->state = run_state::stopped;
-    tell(*who, "stopped", "to be started again");
+    co_await end_body(entry, limit);
+    entry->state = run_state::stopped;
+    tell(*entry, "stopped", "to be started again");
   }
-  co_return co_await locked_start(who);
+  co_return co_await locked_start(entry);
 }
 
 loop::task<result<entry_ref>> supervisor::start(std::string name) {

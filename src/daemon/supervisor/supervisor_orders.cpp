@@ -18,43 +18,43 @@ constexpr auto between_looks = 20ms;
 
 }  // namespace
 
-loop::task<result<json>> supervisor::obey(loop::loop& asking, runtime::house_order what) {
-  auto work = [this, what = std::move(what)] { return obey_here(what); };
+loop::task<result<json>> supervisor::obey(loop::loop& asking, runtime::house_order order) {
+  auto work = [this, order = std::move(order)] { return obey_here(order); };
   co_return co_await loop::call_on(asking, home_, std::move(work));
 }
 
-loop::task<result<json>> supervisor::obey_here(runtime::house_order what) {
-  const auto shown = [this](const result<entry_ref>& done) -> result<json> {
-    if (!done) return std::unexpected(done.error());
-    return summary_json(**done, *this, home_.now());
+loop::task<result<json>> supervisor::obey_here(runtime::house_order order) {
+  const auto shown = [this](const result<entry_ref>& entry) -> result<json> {
+    if (!entry) return std::unexpected(entry.error());
+    return summary_json(**entry, *this, home_.now());
   };
-  switch (what.verb) {
+  switch (order.verb) {
     case house_verb::list: {
       auto found = list_json(*this, home_.now());
       co_return found;
     }
     case house_verb::get:
-    case house_verb::stats: co_return co_await look_for(std::move(what));
-    case house_verb::create: co_return co_await create_for(std::move(what));
-    case house_verb::start: co_return shown(co_await start(what.name));
-    case house_verb::stop: co_return shown(co_await stop(what.name));
+    case house_verb::stats: co_return co_await look_for(std::move(order));
+    case house_verb::create: co_return co_await create_for(std::move(order));
+    case house_verb::start: co_return shown(co_await start(order.name));
+    case house_verb::stop: co_return shown(co_await stop(order.name));
     case house_verb::remove: {
-      const auto gone = co_await remove(what.name);
+      const auto gone = co_await remove(order.name);
       if (!gone) co_return std::unexpected(gone.error());
       co_return true;
     }
     case house_verb::edit: {
-      const auto allowed = check_edit(what);
+      const auto allowed = check_edit(order);
       if (!allowed) co_return std::unexpected(allowed.error());
-      const auto edited = co_await edit(what.name, what.details);
+      const auto edited = co_await edit(order.name, order.details);
       if (!edited) co_return std::unexpected(edited.error());
       co_return json{{"applied", edited->applied}, {"needs_restart", edited->needs_restart}};
     }
     case house_verb::send: {
-      const auto to = what.details.contains("to")
-                          ? std::optional(what.details["to"].get<std::uint64_t>())
+      const auto to = order.details.contains("to")
+                          ? std::optional(order.details["to"].get<std::uint64_t>())
                           : std::nullopt;
-      const auto sent = co_await send(what.name, what.details.at("message"), to);
+      const auto sent = co_await send(order.name, order.details.at("message"), to);
       if (!sent) co_return std::unexpected(sent.error());
       co_return sent->delivered;
     }
@@ -106,37 +106,37 @@ loop::task<> supervisor::saved(std::string name) {
   while (!stopping_ && home_.now() < limit && !find(name)) co_await home_.sleep(between_looks);
 }
 
-loop::task<result<json>> supervisor::look_for(runtime::house_order what) {
-  if (what.name == what.by) co_await saved(what.by);
-  const auto found = find(what.name);
+loop::task<result<json>> supervisor::look_for(runtime::house_order order) {
+  if (order.name == order.by) co_await saved(order.by);
+  const auto found = find(order.name);
   if (!found) co_return std::unexpected(found.error());
-  if (what.verb == house_verb::stats) co_return stats_json(**found, home_.now());
+  if (order.verb == house_verb::stats) co_return stats_json(**found, home_.now());
   co_return detail_json(**found, *this, home_.now());
 }
 
 // What is there already, and the script's own, becomes what it asks for: a script that runs again
 // changes nothing.
-loop::task<result<json>> supervisor::create_for(runtime::house_order what) {
-  co_await saved(what.by);
-  auto options = what.details.at("options");
-  if (!options.contains("owner")) options["owner"] = what.by;
-  if (auto allowed = check_creation(what, options); !allowed) {
+loop::task<result<json>> supervisor::create_for(runtime::house_order order) {
+  co_await saved(order.by);
+  auto options = order.details.at("options");
+  if (!options.contains("owner")) options["owner"] = order.by;
+  if (auto allowed = check_creation(order, options); !allowed) {
     co_return std::unexpected(allowed.error());
   }
-  const bool starts = what.details.at("start").get<bool>();
-  const auto there = find(what.name);
+  const bool starts = order.details.at("start").get<bool>();
+  const auto there = find(order.name);
   const bool is_own = there && json((*there)->body->common().owner) == options.at("owner") &&
-                      json((*there)->type->name) == what.details.at("type");
+                      json((*there)->type->name) == order.details.at("type");
   if (!is_own) {
     const auto made =
-        co_await create(what.details.at("type"), what.name, std::move(options), starts);
+        co_await create(order.details.at("type"), order.name, std::move(options), starts);
     if (!made) co_return std::unexpected(made.error());
     co_return summary_json(**made, *this, home_.now());
   }
-  const auto edited = co_await edit(what.name, std::move(options));
+  const auto edited = co_await edit(order.name, std::move(options));
   if (!edited) co_return std::unexpected(edited.error());
   if (starts) {
-    const auto started = co_await start(what.name);
+    const auto started = co_await start(order.name);
     if (!started) co_return std::unexpected(started.error());
   }
   co_return summary_json(**there, *this, home_.now());

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 class slow_store final : public record_store {
  public:
-  explicit slow_store(loop::loop& home) : changed_(home) {}
+  explicit slow_store(loop::loop& loop) : changed_(loop) {}
 
   loop::task<result<std::vector<record>>> load(std::function<void(std::string)> /*told*/) override {
     const auto stuck = co_await pass("load");
@@ -26,9 +26,9 @@ class slow_store final : public record_store {
     for (const auto& [name, each] : kept) all.push_back(each);
     co_return all;
   }
-  loop::task<result<void>> put(record what) override {
-    auto passed = co_await pass("put " + what.name);
-    if (passed) kept[what.name] = what;
+  loop::task<result<void>> put(record record) override {
+    auto passed = co_await pass("put " + record.name);
+    if (passed) kept[record.name] = record;
     co_return passed;
   }
   loop::task<result<void>> remove(std::string name) override {
@@ -39,23 +39,23 @@ class slow_store final : public record_store {
   [[nodiscard]] const std::string& place() const override { return place_; }
 
   /// From now on what is asked for, such as "put NAME", waits.
-  void block(const std::string& what) { blocked_.insert(what); }
-  void release(const std::string& what) {
-    blocked_.erase(what);
+  void block(const std::string& text) { blocked_.insert(text); }
+  void release(const std::string& text) {
+    blocked_.erase(text);
     changed_.notify();
   }
   /// What is waiting, and what is asked for, fails.
-  void fail(const std::string& what) { failing_.insert(what); }
+  void fail(const std::string& text) { failing_.insert(text); }
 
   std::map<std::string, record> kept;
   std::vector<std::string> asked;
 
  private:
-  loop::task<result<void>> pass(std::string what) {
-    asked.push_back(what);
-    const auto may_go = [this, &what] { return !blocked_.contains(what); };
+  loop::task<result<void>> pass(std::string text) {
+    asked.push_back(text);
+    const auto may_go = [this, &text] { return !blocked_.contains(text); };
     (void)co_await changed_.wait(may_go);
-    if (failing_.contains(what)) co_return failure(errc::no_space, what, "it was told so");
+    if (failing_.contains(text)) co_return failure(errc::no_space, text, "it was told so");
     co_return result<void>{};
   }
 
@@ -98,13 +98,13 @@ class supervisor_test : public testing::Test {
     return into;
   }
   void settle() { world_.run_for(1s); }
-  void release(const std::string& what) {
-    store_.release(what);
+  void release(const std::string& text) {
+    store_.release(text);
     settle();
   }
   pending<bool> begin_shut_down() {
-    const auto run = [](supervisor& of, loop::time_point limit) -> loop::task<bool> {
-      co_await of.shut_down(limit);
+    const auto run = [](supervisor& supervisor, loop::time_point limit) -> loop::task<bool> {
+      co_await supervisor.shut_down(limit);
       co_return true;
     };
     return begin(run(subject_, home_.now() + 3600s));

@@ -41,7 +41,7 @@ std::optional<std::uint64_t> read_position(std::string_view digits) {
 
 enum class reading : std::uint8_t { wrong, outside, inside };
 
-reading read_range(std::string_view spec, std::uint64_t size, byte_range& into) {
+reading read_range(std::string_view spec, std::uint64_t size, byte_range& range) {
   const auto dash = spec.find('-');
   if (dash == std::string_view::npos) return reading::wrong;
   const auto last_text = spec.substr(dash + 1);
@@ -50,13 +50,13 @@ reading read_range(std::string_view spec, std::uint64_t size, byte_range& into) 
   if (dash == 0) {  // as many from the end
     if (!last) return reading::wrong;
     if (*last == 0 || size == 0) return reading::outside;
-    into = {.first = size - std::min(*last, size), .last = size - 1};
+    range = {.first = size - std::min(*last, size), .last = size - 1};
     return reading::inside;
   }
   const auto first = read_position(spec.substr(0, dash));
   if (!first || (last && *last < *first)) return reading::wrong;
   if (*first >= size) return reading::outside;
-  into = {.first = *first, .last = last ? std::min(*last, size - 1) : size - 1};
+  range = {.first = *first, .last = last ? std::min(*last, size - 1) : size - 1};
   return reading::inside;
 }
 

@@ -45,8 +45,9 @@ struct change_watch::folder : unused_hook {
   followed_file::names files;
 };
 
-change_watch::followed_file::followed_file(change_watch& of, folder& in, std::string_view name)
-    : watch_(of), in_(&in), at_(in.files.emplace(name, this)) {}
+change_watch::followed_file::followed_file(change_watch& watch, folder& folder,
+                                           std::string_view name)
+    : watch_(watch), in_(&folder), at_(folder.files.emplace(name, this)) {}
 
 change_watch::followed_file::~followed_file() {
   if (in_ == nullptr) return;
@@ -54,19 +55,19 @@ change_watch::followed_file::~followed_file() {
   watch_.settle(*in_);
 }
 
-std::unique_ptr<change_watch> change_watch::open(loop::loop& on, const file_root& root,
+std::unique_ptr<change_watch> change_watch::open(loop::loop& loop, const file_root& root,
                                                  std::size_t at_most) {
-  if (!loop::polls_kernel_descriptors(on)) return nullptr;
+  if (!loop::polls_kernel_descriptors(loop)) return nullptr;
   const auto folder = root.open_itself("");
   if (!folder || !is_local(folder.get())) return nullptr;
   unique_fd events(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!events) return nullptr;
-  return std::unique_ptr<change_watch>(new change_watch(on, root, std::move(events), at_most));
+  return std::unique_ptr<change_watch>(new change_watch(loop, root, std::move(events), at_most));
 }
 
-change_watch::change_watch(loop::loop& on, const file_root& root, unique_fd events,
+change_watch::change_watch(loop::loop& loop, const file_root& root, unique_fd events,
                            std::size_t at_most)
-    : loop_(on), root_(root), at_most_(at_most), events_(on.adopt(events.release())) {
+    : loop_(loop), root_(root), at_most_(at_most), events_(loop.adopt(events.release())) {
   loop_.poll(events_, POLLIN, *this);
 }
 
@@ -125,12 +126,12 @@ change_watch::folder* change_watch::add(std::string_view path, folder* above) {
   return &added;
 }
 
-void change_watch::settle(folder& which) {
-  if (which.files.empty() && which.below == 0 && !which.is_linked()) unused_.push_back(which);
+void change_watch::settle(folder& folder) {
+  if (folder.files.empty() && folder.below == 0 && !folder.is_linked()) unused_.push_back(folder);
 }
 
-void change_watch::on_completion(loop::completion done) {
-  if (done.result < 0) {
+void change_watch::on_completion(loop::completion completion) {
+  if (completion.result < 0) {
     forget_all();
     return;
   }
@@ -178,10 +179,10 @@ void change_watch::hear(int watch, std::uint32_t what, std::string_view name) {
   settle(in);
 }
 
-void change_watch::doubt(folder& in, std::string_view name) {
-  const auto [first, last] = in.files.equal_range(name);
+void change_watch::doubt(folder& folder, std::string_view name) {
+  const auto [first, last] = folder.files.equal_range(name);
   for (auto each = first; each != last; ++each) each->second->in_ = nullptr;
-  in.files.erase(first, last);
+  folder.files.erase(first, last);
 }
 
 void change_watch::forget(folder& top) {
@@ -205,12 +206,12 @@ void change_watch::forget_all() {
   for (auto each = folders_.begin(); each != folders_.end();) each = drop(each);
 }
 
-change_watch::folders_by_path::iterator change_watch::drop(folders_by_path::iterator which) {
-  auto& gone = *which->second;
+change_watch::folders_by_path::iterator change_watch::drop(folders_by_path::iterator iterator) {
+  auto& gone = *iterator->second;
   for (const auto& [name, file] : gone.files) file->in_ = nullptr;
   by_watch_.erase(gone.watch);
   ::inotify_rm_watch(events_.fd(), gone.watch);  // fails when the kernel has ended it
-  return folders_.erase(which);
+  return folders_.erase(iterator);
 }
 
 }  // namespace strata::http

@@ -43,7 +43,7 @@ class change_watch final : private loop::request {
     friend class change_watch;
     using names = std::multimap<std::string, followed_file*, std::less<>>;
 
-    followed_file(change_watch& of, folder& in, std::string_view name);
+    followed_file(change_watch& watch, folder& folder, std::string_view name);
 
     change_watch& watch_;
     folder* in_;  // null once it has changed
@@ -52,7 +52,7 @@ class change_watch final : private loop::request {
 
   /// Null where changes cannot be heard: in a simulation, where the kernel gives no inotify, and on
   /// a file system that others change without this kernel (NFS, FUSE). `root` outlives it.
-  [[nodiscard]] static std::unique_ptr<change_watch> open(loop::loop& on, const file_root& root,
+  [[nodiscard]] static std::unique_ptr<change_watch> open(loop::loop& loop, const file_root& root,
                                                           std::size_t at_most = most_folders);
   ~change_watch() override;
 
@@ -61,13 +61,13 @@ class change_watch final : private loop::request {
   [[nodiscard]] std::unique_ptr<followed_file> follow(std::string_view file);
 
  private:
-  change_watch(loop::loop& on, const file_root& root, unique_fd events, std::size_t at_most);
+  change_watch(loop::loop& loop, const file_root& root, unique_fd events, std::size_t at_most);
 
-  void on_completion(loop::completion done) override;
+  void on_completion(loop::completion completion) override;
   void take_events();
   void hear(int watch, std::uint32_t what, std::string_view name);
   /// Says that the files of that name have changed.
-  static void doubt(folder& in, std::string_view name);
+  static void doubt(folder& folder, std::string_view name);
   /// Says that all files in and below the folder have changed, and watches it no longer.
   void forget(folder& top);
   void forget_all();
@@ -75,10 +75,10 @@ class change_watch final : private loop::request {
   [[nodiscard]] folder* reach(std::string_view path);
   [[nodiscard]] folder* add(std::string_view path, folder* above);
   /// Lets a folder that leads to no followed file give way to others.
-  void settle(folder& which);
+  void settle(folder& folder);
 
   using folders_by_path = std::map<std::string, std::unique_ptr<folder>, std::less<>>;
-  folders_by_path::iterator drop(folders_by_path::iterator which);
+  folders_by_path::iterator drop(folders_by_path::iterator iterator);
 
   using unused_hook =
       boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;

@@ -34,8 +34,8 @@ class change_watch_test : public net::backend_stage {
     EXPECT_TRUE(opened);
     return std::move(*opened);
   }
-  void rename(const std::string& from, const std::string& to) const {
-    std::filesystem::rename(folder_ / from, folder_ / to);
+  void rename(const std::string& text, const std::string& destination) const {
+    std::filesystem::rename(folder_ / text, folder_ / destination);
   }
   /// Other contents of the same length, with the same times: looking does not tell them apart.
   void rewrite_unseen(const std::string& path, std::string_view text) const {
@@ -250,8 +250,8 @@ class kept_file_test : public change_watch_test {
     catalog_.reset();
     change_watch_test::TearDown();
   }
-  [[nodiscard]] std::string body(const std::string& path, coding_preference wanted = {}) {
-    const auto found = catalog_->find({.relative = path}, wanted);
+  [[nodiscard]] std::string body(const std::string& path, coding_preference preference = {}) {
+    const auto found = catalog_->find({.relative = path}, preference);
     return found.what ? std::string(as_text(found.what->body.bytes()))
                       : std::to_string(found.status);
   }

@@ -10,7 +10,7 @@ namespace {
 enum class comparison : bool { strong, weak };
 
 // Looks through a list of tags; a comma may be part of one. Behind a mistake nothing is read.
-bool lists_tag(std::string_view list, std::string_view tag, comparison how) {
+bool lists_tag(std::string_view list, std::string_view tag, comparison comparison) {
   for (;;) {
     const auto begin = list.find_first_not_of(" \t,");
     if (begin == std::string_view::npos) return false;
@@ -19,14 +19,14 @@ bool lists_tag(std::string_view list, std::string_view tag, comparison how) {
     if (is_weak) list.remove_prefix(2);
     const auto end = list.starts_with('"') ? list.find('"', 1) : std::string_view::npos;
     if (end == std::string_view::npos) return false;
-    const bool may_match = how == comparison::weak || !is_weak;
+    const bool may_match = comparison == comparison::weak || !is_weak;
     if (may_match && list.substr(0, end + 1) == tag) return true;
     list.remove_prefix(end + 1);
   }
 }
 
-bool matches(std::string_view list, std::string_view tag, comparison how) {
-  return list == "*" || lists_tag(list, tag, how);
+bool matches(std::string_view list, std::string_view tag, comparison comparison) {
+  return list == "*" || lists_tag(list, tag, comparison);
 }
 
 std::optional<std::int64_t> date_field(const proto::http_fields& headers, std::string_view name) {
@@ -36,26 +36,27 @@ std::optional<std::int64_t> date_field(const proto::http_fields& headers, std::s
 
 }  // namespace
 
-judgement judge(const proto::http_fields& headers, const validators& now) {
+judgement judge(const proto::http_fields& headers, const validators& validators) {
   if (const auto wanted = proto::joined_field(headers, "if-match")) {
-    if (!matches(*wanted, now.etag, comparison::strong)) return judgement::failed;
+    if (!matches(*wanted, validators.etag, comparison::strong)) return judgement::failed;
   } else if (const auto date = date_field(headers, "if-unmodified-since")) {
-    if (now.modified_s > *date) return judgement::failed;
+    if (validators.modified_s > *date) return judgement::failed;
   }
   if (const auto known = proto::joined_field(headers, "if-none-match")) {
-    const bool is_known = matches(*known, now.etag, comparison::weak);
+    const bool is_known = matches(*known, validators.etag, comparison::weak);
     return is_known ? judgement::not_modified : judgement::go_on;
   }
   const auto date = date_field(headers, "if-modified-since");
-  return date && now.modified_s <= *date ? judgement::not_modified : judgement::go_on;
+  return date && validators.modified_s <= *date ? judgement::not_modified : judgement::go_on;
 }
 
-bool allows_range(const proto::http_fields& headers, const validators& now, std::int64_t now_s) {
+bool allows_range(const proto::http_fields& headers, const validators& validators,
+                  std::int64_t now_s) {
   const auto condition = proto::find_field(headers, "if-range");
   if (!condition) return true;
-  if (condition->starts_with('"')) return *condition == now.etag;
+  if (condition->starts_with('"')) return *condition == validators.etag;
   const auto date = parse_date(*condition);
-  return date && *date == now.modified_s && now.modified_s < now_s;
+  return date && *date == validators.modified_s && validators.modified_s < now_s;
 }
 
 }  // namespace strata::http

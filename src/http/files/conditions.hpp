@@ -22,11 +22,11 @@ enum class judgement : std::uint8_t {
 };
 
 /// Of a GET or HEAD, in the order of precedence of section 13.2.2.
-[[nodiscard]] judgement judge(const proto::http_fields& headers, const validators& now);
+[[nodiscard]] judgement judge(const proto::http_fields& headers, const validators& validators);
 
 /// Whether If-Range, if it is there, lets a range be sent. A date counts once the second that it
 /// names is over: until then the file could change within it.
-[[nodiscard]] bool allows_range(const proto::http_fields& headers, const validators& now,
+[[nodiscard]] bool allows_range(const proto::http_fields& headers, const validators& validators,
                                 std::int64_t now_s);
 
 }  // namespace strata::http

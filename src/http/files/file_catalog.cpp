@@ -42,31 +42,31 @@ struct file_catalog::candidate {
   }
 };
 
-result<std::unique_ptr<file_catalog>> file_catalog::open(loop::loop& on,
-                                                         const catalog_settings& how) {
-  auto root = file_root::open(how.folder, "serve the files of '" + how.folder + "'",
+result<std::unique_ptr<file_catalog>> file_catalog::open(loop::loop& loop,
+                                                         const catalog_settings& settings) {
+  auto root = file_root::open(settings.folder, "serve the files of '" + settings.folder + "'",
                               "--http takes a folder that is there");
   if (!root) return std::unexpected(root.error());
-  return std::unique_ptr<file_catalog>(new file_catalog(on, std::move(*root), how));
+  return std::unique_ptr<file_catalog>(new file_catalog(loop, std::move(*root), settings));
 }
 
-file_catalog::file_catalog(loop::loop& on, file_root root, const catalog_settings& how)
-    : loop_(on),
+file_catalog::file_catalog(loop::loop& loop, file_root root, const catalog_settings& settings)
+    : loop_(loop),
       root_(std::move(root)),
-      settings_(how),
+      settings_(settings),
       types_(media_types::of_system()),
-      watch_(how.keeps_files ? change_watch::open(on, root_) : nullptr) {}
+      watch_(settings.keeps_files ? change_watch::open(loop, root_) : nullptr) {}
 
 file_catalog::~file_catalog() { by_use_.clear(); }
 
-void file_catalog::write_key(const request_path& path, coding_preference wanted) {
-  key_.assign(1, wanted.letter());
+void file_catalog::write_key(const request_path& path, coding_preference preference) {
+  key_.assign(1, preference.letter());
   key_ += path.wants_folder ? '/' : '.';
   key_ += path.relative;
 }
 
-finding file_catalog::find(const request_path& path, coding_preference wanted) {
-  write_key(path, wanted);
+finding file_catalog::find(const request_path& path, coding_preference preference) {
+  write_key(path, preference);
   auto* const known = find_entry(key_);
   if (known != nullptr && is_trusted(*known)) {
     return {.what = known->what};
@@ -83,7 +83,7 @@ finding file_catalog::find(const request_path& path, coding_preference wanted) {
   one.gets_script = settings_.injects_script && one.type.starts_with("text/html") &&
                     one.original.size <= largest_page;
   follow(one, name);
-  if (!one.gets_script) take_variant(one, name, wanted);
+  if (!one.gets_script) take_variant(one, name, preference);
   // Two changes within one tick of the clock leave one version: what has changed is read again.
   if (known != nullptr && !known->has_changed() && one.is_of(*known->what)) {
     known->checked = loop_.now();
@@ -91,7 +91,7 @@ finding file_catalog::find(const request_path& path, coding_preference wanted) {
     return {.what = known->what};
   }
   if (known != nullptr) drop(*known);
-  auto made = make(one, wanted);
+  auto made = make(one, preference);
   if (!made) return {.status = 503};
   if (gets_kept(*made)) {
     made->key = key_;
@@ -119,17 +119,17 @@ void file_catalog::follow(candidate& one, std::string_view name) const {
 }
 
 void file_catalog::take_variant(candidate& one, std::string_view name,
-                                coding_preference wanted) const {
-  if (!is_compressible(one.type) || (!wanted.takes_gzip && !wanted.takes_brotli)) return;
+                                coding_preference preference) const {
+  if (!is_compressible(one.type) || (!preference.takes_gzip && !preference.takes_brotli)) return;
   const auto open_variant = [&](std::string_view ending) {
     auto opened = root_.open_below(fmt::format("{}{}", name, ending));
     const bool is_right =
         opened && !opened->is_folder && opened->version.modified_s() >= one.original.modified_s();
     return is_right ? std::move(*opened) : opened_file{};
   };
-  auto by_brotli = wanted.takes_brotli ? open_variant(".br") : opened_file{};
-  auto by_gzip = wanted.takes_gzip ? open_variant(".gz") : opened_file{};
-  one.by = wanted.choose(static_cast<bool>(by_gzip.fd), static_cast<bool>(by_brotli.fd));
+  auto by_brotli = preference.takes_brotli ? open_variant(".br") : opened_file{};
+  auto by_gzip = preference.takes_gzip ? open_variant(".gz") : opened_file{};
+  one.by = preference.choose(static_cast<bool>(by_gzip.fd), static_cast<bool>(by_brotli.fd));
   if (one.by == coding::brotli) one.file = std::move(by_brotli);
   if (one.by == coding::gzip) one.file = std::move(by_gzip);
   if (one.by == coding::identity || !one.follows) return;
@@ -137,10 +137,11 @@ void file_catalog::take_variant(candidate& one, std::string_view name,
   if (!root_.is_itself(fmt::format("{}{}", name, ending), one.file.version)) one.follows.reset();
 }
 
-std::shared_ptr<representation> file_catalog::make(candidate& one, coding_preference wanted) const {
+std::shared_ptr<representation> file_catalog::make(candidate& one,
+                                                   coding_preference preference) const {
   using enum representation::storage;
   const auto size = one.file.version.size;
-  const bool may_compress = one.by == coding::identity && wanted.takes_gzip &&
+  const bool may_compress = one.by == coding::identity && preference.takes_gzip &&
                             is_compressible(one.type) && size > smallest_compressed &&
                             size < largest_compressed;
   const bool is_short = size <= largest_at_once;
@@ -174,10 +175,11 @@ std::shared_ptr<representation> file_catalog::make(candidate& one, coding_prefer
   return made;
 }
 
-bool file_catalog::gets_kept(const representation& made) const {
-  const bool is_compressed_here = made.sent == made.original && !made.has_ranges;
-  return made.where == representation::storage::in_memory && made.size <= largest_kept &&
-         (settings_.keeps_files || is_compressed_here);
+bool file_catalog::gets_kept(const representation& representation) const {
+  const bool is_compressed_here =
+      representation.sent == representation.original && !representation.has_ranges;
+  return representation.where == representation::storage::in_memory &&
+         representation.size <= largest_kept && (settings_.keeps_files || is_compressed_here);
 }
 
 void file_catalog::keep_made(const representation& of, std::string_view bytes) {
@@ -223,10 +225,10 @@ void file_catalog::keep(std::shared_ptr<const representation> what,
   entries_.emplace(key, std::move(made));
 }
 
-void file_catalog::drop(entry& which) {
-  kept_ -= which.cost;
-  by_use_.erase(by_use_.iterator_to(which));
-  entries_.erase(entries_.find(which.what->key));
+void file_catalog::drop(entry& entry) {
+  kept_ -= entry.cost;
+  by_use_.erase(by_use_.iterator_to(entry));
+  entries_.erase(entries_.find(entry.what->key));
 }
 
 }  // namespace strata::http

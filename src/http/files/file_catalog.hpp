@@ -41,14 +41,14 @@ class file_catalog {
   /// Bytes of one that is kept.
   static constexpr std::uint64_t largest_kept = 1U << 20U;
 
-  [[nodiscard]] static result<std::unique_ptr<file_catalog>> open(loop::loop& on,
-                                                                  const catalog_settings& how);
+  [[nodiscard]] static result<std::unique_ptr<file_catalog>> open(loop::loop& loop,
+                                                                  const catalog_settings& settings);
   file_catalog(const file_catalog&) = delete;
   file_catalog& operator=(const file_catalog&) = delete;
   ~file_catalog();
 
   /// `path` is one that is not refused.
-  [[nodiscard]] finding find(const request_path& path, coding_preference wanted);
+  [[nodiscard]] finding find(const request_path& path, coding_preference preference);
   /// Keeps what has been made of a representation that was to be made.
   void keep_made(const representation& of, std::string_view bytes);
   [[nodiscard]] const file_root& root() const { return root_; }
@@ -64,23 +64,23 @@ class file_catalog {
   };
   struct candidate;
 
-  file_catalog(loop::loop& on, file_root root, const catalog_settings& how);
+  file_catalog(loop::loop& loop, file_root root, const catalog_settings& settings);
 
   [[nodiscard]] finding find_folder(std::string_view relative, int failed_with) const;
   /// Follows it, if it may be kept and its changes can be heard.
   void follow(candidate& one, std::string_view name) const;
   /// Takes the compressed file beside it instead, where there is one that is not older.
-  void take_variant(candidate& one, std::string_view name, coding_preference wanted) const;
+  void take_variant(candidate& one, std::string_view name, coding_preference preference) const;
   /// Null when the file cannot be read.
   [[nodiscard]] std::shared_ptr<representation> make(candidate& one,
-                                                     coding_preference wanted) const;
+                                                     coding_preference preference) const;
   [[nodiscard]] bool is_trusted(const entry& known) const;
   [[nodiscard]] entry* find_entry(std::string_view key);
-  void write_key(const request_path& path, coding_preference wanted);
-  [[nodiscard]] bool gets_kept(const representation& made) const;
+  void write_key(const request_path& path, coding_preference preference);
+  [[nodiscard]] bool gets_kept(const representation& representation) const;
   void keep(std::shared_ptr<const representation> what,
             std::unique_ptr<change_watch::followed_file> follows);
-  void drop(entry& which);
+  void drop(entry& entry);
 
   loop::loop& loop_;
   file_root root_;

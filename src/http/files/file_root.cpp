@@ -14,11 +14,11 @@ namespace strata::http {
 
 namespace {
 
-file_version version_of(const struct stat& of) {
-  return {.device = of.st_dev,
-          .inode = of.st_ino,
-          .size = static_cast<std::uint64_t>(of.st_size),
-          .modified_ns = of.st_mtim.tv_sec * 1'000'000'000 + of.st_mtim.tv_nsec};
+file_version version_of(const struct stat& status) {
+  return {.device = status.st_dev,
+          .inode = status.st_ino,
+          .size = static_cast<std::uint64_t>(status.st_size),
+          .modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
 }  // namespace
@@ -55,11 +55,11 @@ unique_fd file_root::open_itself(std::string_view relative) const {
                                       RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV));
 }
 
-bool file_root::is_itself(std::string_view relative, const file_version& what) const {
+bool file_root::is_itself(std::string_view relative, const file_version& version) const {
   const auto opened = open_itself(relative);
   struct stat of{};
   return opened && ::fstat(opened.get(), &of) == 0 && S_ISREG(of.st_mode) && of.st_nlink == 1 &&
-         version_of(of) == what;
+         version_of(of) == version;
 }
 
 int status_of_open(int failed_with) {

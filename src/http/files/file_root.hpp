@@ -46,7 +46,7 @@ class file_root {
   /// (O_PATH); none when it is not so.
   [[nodiscard]] unique_fd open_itself(std::string_view relative) const;
   /// The path is a regular file's only one, and its contents are still of that version.
-  [[nodiscard]] bool is_itself(std::string_view relative, const file_version& what) const;
+  [[nodiscard]] bool is_itself(std::string_view relative, const file_version& version) const;
 
  private:
   explicit file_root(unique_fd folder) : folder_(std::move(folder)) {}

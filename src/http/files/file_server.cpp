@@ -32,16 +32,16 @@ const std::string& boundary() {
   return drawn;
 }
 
-answer_head head_with(int status, const representation& what) {
+answer_head head_with(int status, const representation& representation) {
   answer_head head{.status = status, .fields = {}, .length = {}};
-  head.standing = &what.fields;
+  head.standing = &representation.fields;
   return head;
 }
 
 // Section 15.4.5: what tells the client that what it has is still right.
-answer_head not_modified_head(const representation& what) {
+answer_head not_modified_head(const representation& representation) {
   answer_head head{.status = 304, .fields = {}, .length = {}};
-  for (const auto& each : what.fields) {
+  for (const auto& each : representation.fields) {
     const bool belongs = each.first == "ETag" || each.first == "Last-Modified" ||
                          each.first == "Vary" || each.first == "X-Content-Type-Options";
     if (belongs) head.fields.push_back(each);
@@ -70,9 +70,9 @@ std::string content_range(const byte_range& range, std::uint64_t size) {
 }
 
 // One range is the answer's body; of more, each is a part with a head (section 14.6).
-unsent_body parts_of(const chosen_ranges& chosen, std::shared_ptr<const representation> what,
-                     answer_head& head) {
-  unsent_body body{.of = std::move(what), .parts = {}, .tail = {}};
+unsent_body parts_of(const chosen_ranges& chosen,
+                     std::shared_ptr<const representation> representation, answer_head& head) {
+  unsent_body body{.of = std::move(representation), .parts = {}, .tail = {}};
   const auto& ranges = chosen.ranges;
   const auto size = body.of->size;
   head.length = 0;
@@ -108,85 +108,86 @@ unsent_body parts_of(const chosen_ranges& chosen, std::shared_ptr<const represen
 
 }  // namespace
 
-result<std::unique_ptr<file_server>> file_server::open(loop::loop& on, const file_settings& how) {
-  auto catalog = file_catalog::open(on, how.catalog);
+result<std::unique_ptr<file_server>> file_server::open(loop::loop& loop,
+                                                       const file_settings& settings) {
+  auto catalog = file_catalog::open(loop, settings.catalog);
   if (!catalog) return std::unexpected(catalog.error());
-  if (!how.fallback.empty()) {
-    const auto found = (*catalog)->root().open_below(how.fallback);
+  if (!settings.fallback.empty()) {
+    const auto found = (*catalog)->root().open_below(settings.fallback);
     if (!found || found->is_folder) {
       return std::unexpected(
           system_error(found ? EISDIR : found.error(),
-                       fmt::format("serve '{}' for what is not there", how.fallback),
+                       fmt::format("serve '{}' for what is not there", settings.fallback),
                        "--http-fallback takes a file below the folder of --http"));
     }
   }
-  return std::unique_ptr<file_server>(new file_server(on, std::move(*catalog), how));
+  return std::unique_ptr<file_server>(new file_server(loop, std::move(*catalog), settings));
 }
 
-std::optional<unsent_body> file_server::answer(exchange& now) {
-  const auto& request = now.request();
+std::optional<unsent_body> file_server::answer(exchange& exchange) {
+  const auto& request = exchange.request();
   if (request.method == "OPTIONS") {
     answer_head head{
         .status = 204, .fields = {{"Allow", std::string(allowed_methods)}}, .length = {}};
-    now.respond(std::move(head), "");
+    exchange.respond(std::move(head), "");
     return std::nullopt;
   }
-  if (now.method() != "GET") {
+  if (exchange.method() != "GET") {
     answer_head head{
         .status = 405, .fields = {{"Allow", std::string(allowed_methods)}}, .length = {}};
-    now.respond(std::move(head), "");
+    exchange.respond(std::move(head), "");
     return std::nullopt;
   }
   const auto path = read_path(request.path, request.target);
   if (path.refusal == 400) {
-    refuse(now, 400);
+    refuse(exchange, 400);
     return std::nullopt;
   }
   coding_preference wanted;
-  const bool has_range = !now.is_head() && request.header("range");
+  const bool has_range = !exchange.is_head() && request.header("range");
   if (!has_range) {
     if (const auto codings = proto::joined_field(request.headers, "accept-encoding")) {
       wanted = read_accept_encoding(*codings);
     }
   }
   auto found = path.refusal == 0 ? catalog_->find(path, wanted) : finding{.status = path.refusal};
-  if (found.what) return give(now, std::move(found.what));
-  return give_missing(now, path, found);
+  if (found.what) return give(exchange, std::move(found.what));
+  return give_missing(exchange, path, found);
 }
 
-std::optional<unsent_body> file_server::give_missing(exchange& now, const request_path& path,
-                                                     const finding& found) {
-  const auto& headers = now.request().headers;
-  if (found.status == 301) {
+std::optional<unsent_body> file_server::give_missing(exchange& exchange, const request_path& path,
+                                                     const finding& finding) {
+  const auto& headers = exchange.request().headers;
+  if (finding.status == 301) {
     answer_head head{.status = 301, .fields = {}, .length = {}};
-    head.fields.emplace_back("Location", with_slash(path, now.request().target));
-    now.respond(std::move(head), "");
-  } else if (found.is_folder && settings_.lists_folders) {
-    list(now, path);
-  } else if (found.status == 404 && !settings_.fallback.empty() &&
+    head.fields.emplace_back("Location", with_slash(path, exchange.request().target));
+    exchange.respond(std::move(head), "");
+  } else if (finding.is_folder && settings_.lists_folders) {
+    list(exchange, path);
+  } else if (finding.status == 404 && !settings_.fallback.empty() &&
              accepted_weight(headers, "text/html") > 0) {
     auto instead = catalog_->find({.relative = settings_.fallback}, {});
-    if (instead.what) return give(now, std::move(instead.what));
-    refuse(now, instead.status == 301 ? 404 : instead.status);
+    if (instead.what) return give(exchange, std::move(instead.what));
+    refuse(exchange, instead.status == 301 ? 404 : instead.status);
   } else {
-    refuse(now, found.status);
+    refuse(exchange, finding.status);
   }
   return std::nullopt;
 }
 
-void file_server::refuse(exchange& now, int status) const {
-  now.respond(status, "text/plain; charset=utf-8",
-              fmt::format("{} {}\n", status, proto::http_reason(status)));
+void file_server::refuse(exchange& exchange, int status) const {
+  exchange.respond(status, "text/plain; charset=utf-8",
+                   fmt::format("{} {}\n", status, proto::http_reason(status)));
 }
 
-void file_server::list(exchange& now, const request_path& path) const {
+void file_server::list(exchange& exchange, const request_path& path) const {
   const auto folder = catalog_->root().open_below(path.relative);
   if (!folder || !folder->is_folder) {
-    refuse(now, 404);
+    refuse(exchange, 404);
     return;
   }
   const auto items = list_folder(catalog_->root(), path.relative, *folder);
-  const auto& headers = now.request().headers;
+  const auto& headers = exchange.request().headers;
   const bool as_json =
       accepted_weight(headers, "application/json") > accepted_weight(headers, "text/html");
   answer_head head{.status = 200, .fields = {}, .length = {}};
@@ -194,141 +195,146 @@ void file_server::list(exchange& now, const request_path& path) const {
                            as_json ? "application/json" : "text/html; charset=utf-8");
   head.fields.emplace_back("X-Content-Type-Options", "nosniff");
   head.fields.emplace_back("Vary", "Accept");
-  const auto& where = now.request().path;
-  now.respond(std::move(head), as_json ? listing_json(where, items) : listing_page(where, items));
+  const auto& where = exchange.request().path;
+  exchange.respond(std::move(head),
+                   as_json ? listing_json(where, items) : listing_page(where, items));
 }
 
-std::optional<unsent_body> file_server::give(exchange& now,
-                                             std::shared_ptr<const representation> what) {
-  const auto& headers = now.request().headers;
-  const auto judged = judge(headers, what->state());
+std::optional<unsent_body> file_server::give(exchange& exchange,
+                                             std::shared_ptr<const representation> representation) {
+  const auto& headers = exchange.request().headers;
+  const auto judged = judge(headers, representation->state());
   if (judged == judgement::failed) {
-    refuse(now, 412);
+    refuse(exchange, 412);
     return std::nullopt;
   }
   if (judged == judgement::not_modified) {
-    now.begin(not_modified_head(*what));
-    now.finish();
+    exchange.begin(not_modified_head(*representation));
+    exchange.finish();
     return std::nullopt;
   }
-  const auto range =
-      now.is_head() || !what->has_ranges ? std::nullopt : proto::joined_field(headers, "range");
-  if (!range || !allows_range(headers, what->state(), ::time(nullptr))) {
-    return give_whole(now, std::move(what));
+  const auto range = exchange.is_head() || !representation->has_ranges
+                         ? std::nullopt
+                         : proto::joined_field(headers, "range");
+  if (!range || !allows_range(headers, representation->state(), ::time(nullptr))) {
+    return give_whole(exchange, std::move(representation));
   }
-  const auto chosen = choose_ranges(*range, what->size);
-  if (chosen.what == chosen_ranges::kind::whole) return give_whole(now, std::move(what));
+  const auto chosen = choose_ranges(*range, representation->size);
+  if (chosen.what == chosen_ranges::kind::whole)
+    return give_whole(exchange, std::move(representation));
   if (chosen.what == chosen_ranges::kind::unsatisfiable) {
     answer_head head{.status = 416, .fields = {}, .length = {}};
-    head.fields.emplace_back("Content-Range", fmt::format("bytes */{}", what->size));
-    now.respond(std::move(head), "");
+    head.fields.emplace_back("Content-Range", fmt::format("bytes */{}", representation->size));
+    exchange.respond(std::move(head), "");
     return std::nullopt;
   }
   answer_head head{.status = 206, .fields = {}, .length = {}};
-  auto body = parts_of(chosen, std::move(what), head);
-  now.begin(std::move(head));
+  auto body = parts_of(chosen, std::move(representation), head);
+  exchange.begin(std::move(head));
   return body;
 }
 
-std::optional<unsent_body> file_server::give_whole(exchange& now,
-                                                   std::shared_ptr<const representation> what) {
+std::optional<unsent_body> file_server::give_whole(
+    exchange& exchange, std::shared_ptr<const representation> representation) {
   using enum representation::storage;
-  auto head = head_with(200, *what);
-  if (what->where != to_be_made) head.length = what->size;
-  if (now.is_head()) {
-    now.begin(std::move(head));
-    now.finish();
+  auto head = head_with(200, *representation);
+  if (representation->where != to_be_made) head.length = representation->size;
+  if (exchange.is_head()) {
+    exchange.begin(std::move(head));
+    exchange.finish();
     return std::nullopt;
   }
-  if (what->where == in_memory && what->size <= longest_copied) {
-    now.respond(std::move(head), as_text(what->body.bytes()));
+  if (representation->where == in_memory && representation->size <= longest_copied) {
+    exchange.respond(std::move(head), as_text(representation->body.bytes()));
     return std::nullopt;
   }
-  if (what->where == open_file && what->size <= piece_size) {
-    const auto size = what->size;
-    const auto piece = read_piece({.fd = what->file.get(), .offset = 0, .count = size});
+  if (representation->where == open_file && representation->size <= piece_size) {
+    const auto size = representation->size;
+    const auto piece = read_piece({.fd = representation->file.get(), .offset = 0, .count = size});
     if (piece.size() != size) {
-      refuse(now, 503);  // it has become shorter since it was opened
+      refuse(exchange, 503);  // it has become shorter since it was opened
     } else if (size <= longest_copied) {
-      now.respond(std::move(head), as_text(piece.bytes()));
+      exchange.respond(std::move(head), as_text(piece.bytes()));
     } else {
-      now.begin(std::move(head));
-      now.push(piece);
-      now.finish();
+      exchange.begin(std::move(head));
+      exchange.push(piece);
+      exchange.finish();
     }
     return std::nullopt;
   }
-  now.begin(std::move(head));
-  if (what->where == in_memory) {
-    now.push(what->body);
-    now.finish();
+  exchange.begin(std::move(head));
+  if (representation->where == in_memory) {
+    exchange.push(representation->body);
+    exchange.finish();
     return std::nullopt;
   }
-  const auto size = what->size;
-  return unsent_body{
-      .of = std::move(what), .parts = {{.head = {}, .offset = 0, .count = size}}, .tail = {}};
+  const auto size = representation->size;
+  return unsent_body{.of = std::move(representation),
+                     .parts = {{.head = {}, .offset = 0, .count = size}},
+                     .tail = {}};
 }
 
-loop::task<> file_server::send(exchange& now, unsent_body rest) {
+loop::task<> file_server::send(exchange& exchange, unsent_body rest) {
   using enum representation::storage;
   const auto& what = *rest.of;
   if (what.where == to_be_made) {
-    co_await send_compressed(now, rest.of);
+    co_await send_compressed(exchange, rest.of);
     co_return;
   }
   for (const auto& part : rest.parts) {
-    now.push(part.head);
+    exchange.push(part.head);
     if (what.where == in_memory) {
-      now.push(what.body.part(static_cast<std::uint32_t>(part.offset),
-                              static_cast<std::uint32_t>(part.count)));
+      exchange.push(what.body.part(static_cast<std::uint32_t>(part.offset),
+                                   static_cast<std::uint32_t>(part.count)));
       continue;
     }
-    const bool is_written = co_await now.write_file(
+    const bool is_written = co_await exchange.write_file(
         {.fd = what.file.get(), .offset = part.offset, .count = part.count});
     if (!is_written) {
-      now.abort();
+      exchange.abort();
       co_return;
     }
   }
-  now.push(rest.tail);
-  now.finish();
+  exchange.push(rest.tail);
+  exchange.finish();
 }
 
 // The loop is given back between two pieces: compressing takes it more time than reading.
-loop::task<> file_server::send_compressed(exchange& now,
-                                          std::shared_ptr<const representation> what) {
+loop::task<> file_server::send_compressed(exchange& exchange,
+                                          std::shared_ptr<const representation> representation) {
   proto::gzip_writer writer;
   std::string made;  // all of it, as long as it may be kept
   bool is_kept = true;
-  for (std::uint64_t done = 0; done < what->size;) {
-    const auto size = std::min<std::uint64_t>(piece_size, what->size - done);
+  for (std::uint64_t done = 0; done < representation->size;) {
+    const auto size = std::min<std::uint64_t>(piece_size, representation->size - done);
     std::string part;
     {
-      const auto piece = read_piece({.fd = what->file.get(), .offset = done, .count = size});
+      const auto piece =
+          read_piece({.fd = representation->file.get(), .offset = done, .count = size});
       if (piece.empty()) {
-        now.abort();
+        exchange.abort();
         co_return;
       }
       writer.feed(piece.bytes(), part);
     }
     done += size;
-    if (done == what->size) writer.finish(part);
+    if (done == representation->size) writer.finish(part);
     is_kept = is_kept && made.size() + part.size() <= file_catalog::largest_kept;
     if (is_kept) {
       made += part;
     } else {
       made = {};
     }
-    now.push(std::string_view(part));
-    const bool has_room = co_await now.room();
+    exchange.push(std::string_view(part));
+    const bool has_room = co_await exchange.room();
     if (!has_room) {
-      now.abort();
+      exchange.abort();
       co_return;
     }
     co_await loop_.sleep(loop::duration::zero());
   }
-  now.finish();
-  if (is_kept) catalog_->keep_made(*what, made);
+  exchange.finish();
+  if (is_kept) catalog_->keep_made(*representation, made);
 }
 
 }  // namespace strata::http

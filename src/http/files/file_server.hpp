@@ -36,28 +36,30 @@ struct unsent_body {
 class file_server {
  public:
   /// Errors: naming the folder or the file that cannot be served.
-  [[nodiscard]] static result<std::unique_ptr<file_server>> open(loop::loop& on,
-                                                                 const file_settings& how);
+  [[nodiscard]] static result<std::unique_ptr<file_server>> open(loop::loop& loop,
+                                                                 const file_settings& settings);
 
   /// Answers, or begins to: then `send` what it gives.
-  [[nodiscard]] std::optional<unsent_body> answer(exchange& now);
+  [[nodiscard]] std::optional<unsent_body> answer(exchange& exchange);
   /// Awaits that all is pushed. A file that has become shorter ends the connection.
-  [[nodiscard]] loop::task<> send(exchange& now, unsent_body rest);
+  [[nodiscard]] loop::task<> send(exchange& exchange, unsent_body rest);
 
  private:
-  file_server(loop::loop& on, std::unique_ptr<file_catalog> catalog, const file_settings& how)
-      : loop_(on), catalog_(std::move(catalog)), settings_(how) {}
+  file_server(loop::loop& loop, std::unique_ptr<file_catalog> catalog,
+              const file_settings& settings)
+      : loop_(loop), catalog_(std::move(catalog)), settings_(settings) {}
 
-  void refuse(exchange& now, int status) const;
-  [[nodiscard]] std::optional<unsent_body> give_missing(exchange& now, const request_path& path,
-                                                        const finding& found);
-  void list(exchange& now, const request_path& path) const;
-  [[nodiscard]] std::optional<unsent_body> give(exchange& now,
-                                                std::shared_ptr<const representation> what);
-  [[nodiscard]] std::optional<unsent_body> give_whole(exchange& now,
-                                                      std::shared_ptr<const representation> what);
-  [[nodiscard]] loop::task<> send_compressed(exchange& now,
-                                             std::shared_ptr<const representation> what);
+  void refuse(exchange& exchange, int status) const;
+  [[nodiscard]] std::optional<unsent_body> give_missing(exchange& exchange,
+                                                        const request_path& path,
+                                                        const finding& finding);
+  void list(exchange& exchange, const request_path& path) const;
+  [[nodiscard]] std::optional<unsent_body> give(
+      exchange& exchange, std::shared_ptr<const representation> representation);
+  [[nodiscard]] std::optional<unsent_body> give_whole(
+      exchange& exchange, std::shared_ptr<const representation> representation);
+  [[nodiscard]] loop::task<> send_compressed(exchange& exchange,
+                                             std::shared_ptr<const representation> representation);
 
   loop::loop& loop_;
   std::unique_ptr<file_catalog> catalog_;

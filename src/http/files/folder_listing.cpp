@@ -18,7 +18,7 @@ namespace strata::http {
 
 namespace {
 
-using open_folder = std::unique_ptr<DIR, decltype([](DIR* which) { ::closedir(which); })>;
+using open_folder = std::unique_ptr<DIR, decltype([](DIR* folder) { ::closedir(folder); })>;
 
 std::string in_html(std::string_view text) {
   std::string escaped;

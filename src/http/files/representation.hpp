@@ -46,9 +46,9 @@ struct representation_source {
 };
 
 /// All but `where`, `size` and the bytes.
-[[nodiscard]] representation describe_file(const representation_source& of);
+[[nodiscard]] representation describe_file(const representation_source& source);
 
 /// The file's bytes in memory; empty when it is not as long as it was, or cannot be read.
-[[nodiscard]] loop::slice read_whole(const opened_file& from);
+[[nodiscard]] loop::slice read_whole(const opened_file& file);
 
 }  // namespace strata::http

@@ -25,13 +25,13 @@ constexpr std::size_t edges_a_wait = 256;
 
 // Without that call (in an emulator, or a sandbox that is older) in whole milliseconds, and no
 // shorter. A null `timeout` is for ever.
-int await_edges(int fd, std::span<epoll_event> into, const timespec* timeout) {
-  const int most = static_cast<int>(into.size());
-  const int count = ::epoll_pwait2(fd, into.data(), most, timeout, nullptr);
+int await_edges(int fd, std::span<epoll_event> events, const timespec* timeout) {
+  const int most = static_cast<int>(events.size());
+  const int count = ::epoll_pwait2(fd, events.data(), most, timeout, nullptr);
   if (count >= 0 || errno != ENOSYS) return count;
-  if (timeout == nullptr) return ::epoll_wait(fd, into.data(), most, -1);
+  if (timeout == nullptr) return ::epoll_wait(fd, events.data(), most, -1);
   const auto ms = timeout->tv_sec * 1000 + (timeout->tv_nsec + 999'999) / 1'000'000;
-  return ::epoll_wait(fd, into.data(), most, static_cast<int>(std::min<long>(ms, INT32_MAX)));
+  return ::epoll_wait(fd, events.data(), most, static_cast<int>(std::min<long>(ms, INT32_MAX)));
 }
 
 }  // namespace
@@ -55,8 +55,8 @@ struct epoll_loop::polling : operation {
 
 // Of a stream or of datagrams; it may wait for a buffer.
 struct epoll_loop::receiving : operation, buffer_seeker {
-  receiving(kind what, request* asker, int of_fd)
-      : operation(what, asker, of_fd), buffer_seeker(of_fd) {}
+  receiving(kind kind, request* asker, int of_fd)
+      : operation(kind, asker, of_fd), buffer_seeker(of_fd) {}
 };
 
 result<std::unique_ptr<loop>> epoll_loop::make() {
@@ -109,79 +109,79 @@ void epoll_loop::push_ready(int fd) {
   ready_.push_back(fd);
 }
 
-void epoll_loop::start_reader(operation& made) {
-  if (const int code = register_fd(made.fd); code != 0) {
-    finish(made, code);
+void epoll_loop::start_reader(operation& operation) {
+  if (const int code = register_fd(operation.fd); code != 0) {
+    finish(operation, code);
     return;
   }
-  watch& state = watch_of(made.fd);
+  watch& state = watch_of(operation.fd);
   assert(state.reader == nullptr);
-  state.reader = &made;
-  if (state.readable) push_ready(made.fd);
+  state.reader = &operation;
+  if (state.readable) push_ready(operation.fd);
 }
 
-void epoll_loop::start_writer(operation& made) {
-  watch& state = watch_of(made.fd);
-  if (state.writable && state.writers.empty() && step_writer(made)) return;
-  if (const int code = register_fd(made.fd); code != 0) {
-    finish(made, code);
+void epoll_loop::start_writer(operation& operation) {
+  watch& state = watch_of(operation.fd);
+  if (state.writable && state.writers.empty() && step_writer(operation)) return;
+  if (const int code = register_fd(operation.fd); code != 0) {
+    finish(operation, code);
     return;
   }
-  watch_of(made.fd).writers.push_back(&made);
+  watch_of(operation.fd).writers.push_back(&operation);
 }
 
-void epoll_loop::accept(const descriptor& on, request& asker) {
-  auto* made = new operation(operation::kind::accept, &asker, on.fd());
+void epoll_loop::accept(const descriptor& descriptor, request& asker) {
+  auto* made = new operation(operation::kind::accept, &asker, descriptor.fd());
   attach(asker, *made);
   start_reader(*made);
 }
 
-void epoll_loop::receive(const descriptor& on, request& asker) {
-  auto* made = new receiving(operation::kind::receive, &asker, on.fd());
+void epoll_loop::receive(const descriptor& descriptor, request& asker) {
+  auto* made = new receiving(operation::kind::receive, &asker, descriptor.fd());
   attach(asker, *made);
   start_reader(*made);
 }
 
-void epoll_loop::receive_from(const descriptor& on, request& asker) {
-  auto* made = new receiving(operation::kind::receive_from, &asker, on.fd());
+void epoll_loop::receive_from(const descriptor& descriptor, request& asker) {
+  auto* made = new receiving(operation::kind::receive_from, &asker, descriptor.fd());
   attach(asker, *made);
   start_reader(*made);
 }
 
-void epoll_loop::poll(const descriptor& on, unsigned events, request& asker) {
-  auto* made = new polling(operation::kind::poll, &asker, on.fd());
+void epoll_loop::poll(const descriptor& descriptor, unsigned events, request& asker) {
+  auto* made = new polling(operation::kind::poll, &asker, descriptor.fd());
   made->events = events;
   attach(asker, *made);
   start_reader(*made);
 }
 
-void epoll_loop::send(const descriptor& on, std::span<const slice> data, request& asker) {
-  auto* made = new sending(operation::kind::send, &asker, on.fd());
+void epoll_loop::send(const descriptor& descriptor, std::span<const slice> data, request& asker) {
+  auto* made = new sending(operation::kind::send, &asker, descriptor.fd());
   made->count = std::min(data.size(), max_send_slices);
   std::copy_n(data.begin(), made->count, made->data.begin());
   attach(asker, *made);
   start_writer(*made);
 }
 
-void epoll_loop::send_file(const descriptor& on, const file_part& from, request& asker) {
-  auto* made = new sending_file(operation::kind::send_file, &asker, on.fd());
-  made->from = from;
+void epoll_loop::send_file(const descriptor& descriptor, const file_part& part, request& asker) {
+  auto* made = new sending_file(operation::kind::send_file, &asker, descriptor.fd());
+  made->from = part;
   attach(asker, *made);
   start_writer(*made);
 }
 
-void epoll_loop::send_to(const descriptor& on, const socket_address& to, slice datagram,
-                         request& asker) {
-  auto* made = new sending(operation::kind::send_to, &asker, on.fd());
+void epoll_loop::send_to(const descriptor& descriptor, const socket_address& address,
+                         slice datagram, request& asker) {
+  auto* made = new sending(operation::kind::send_to, &asker, descriptor.fd());
   made->count = 1;
   made->data[0] = std::move(datagram);
-  made->to = to;
+  made->to = address;
   attach(asker, *made);
   start_writer(*made);
 }
 
-void epoll_loop::write(const descriptor& to, slice data, request& asker) {
-  auto* made = new sending(operation::kind::write, &asker, to.fd());
+void epoll_loop::write(const descriptor& descriptor, slice data, request& asker) {
+  auto* made = new sending(operation::kind::write, &asker, descriptor.fd());
   made->count = 1;
   made->data[0] = std::move(data);
   attach(asker, *made);
@@ -194,34 +194,35 @@ void epoll_loop::sync(const descriptor& file, request& asker) {
   finish(*made, ::fdatasync(file.fd()) == 0 ? 0 : -errno);
 }
 
-void epoll_loop::connect(const descriptor& on, const socket_address& to, request& asker) {
-  auto* made = new operation(operation::kind::connect, &asker, on.fd());
+void epoll_loop::connect(const descriptor& descriptor, const socket_address& address,
+                         request& asker) {
+  auto* made = new operation(operation::kind::connect, &asker, descriptor.fd());
   attach(asker, *made);
-  const int code = ::connect(on.fd(), to.data(), to.size());
+  const int code = ::connect(descriptor.fd(), address.data(), address.size());
   if (code == 0 || errno != EINPROGRESS) {
     finish(*made, code == 0 ? 0 : -errno);
     return;
   }
-  watch_of(on.fd()).writable = false;
+  watch_of(descriptor.fd()).writable = false;
   start_writer(*made);
 }
 
-bool epoll_loop::step_writer(operation& of) {
-  if (of.type == operation::kind::connect) {
+bool epoll_loop::step_writer(operation& operation) {
+  if (operation.type == operation::kind::connect) {
     int code = 0;
     socklen_t size = sizeof code;
-    ::getsockopt(of.fd, SOL_SOCKET, SO_ERROR, &code, &size);
-    finish(of, -code);
+    ::getsockopt(operation.fd, SOL_SOCKET, SO_ERROR, &code, &size);
+    finish(operation, -code);
     return true;
   }
-  const int taken = of.type == operation::kind::send_file
-                        ? send_file_now(of.fd, static_cast<sending_file&>(of).from)
-                        : send_now(static_cast<sending&>(of));
+  const int taken = operation.type == operation::kind::send_file
+                        ? send_file_now(operation.fd, static_cast<sending_file&>(operation).from)
+                        : send_now(static_cast<sending&>(operation));
   if (taken == -EAGAIN) {
-    watch_of(of.fd).writable = false;
+    watch_of(operation.fd).writable = false;
     return false;
   }
-  finish(of, taken);
+  finish(operation, taken);
   return true;
 }
 
@@ -257,41 +258,41 @@ void epoll_loop::run_writers(int fd) {
   writers.erase(writers.begin(), writers.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
-void epoll_loop::finish_reader(operation& of, int result) {
-  watch_of(of.fd).reader = nullptr;
-  if (of.is_receive()) static_cast<receiving&>(of).unlink();
-  finish(of, result);
+void epoll_loop::finish_reader(operation& operation, int result) {
+  watch_of(operation.fd).reader = nullptr;
+  if (operation.is_receive()) static_cast<receiving&>(operation).unlink();
+  finish(operation, result);
 }
 
-bool epoll_loop::step_accept(operation& of) {
+bool epoll_loop::step_accept(operation& operation) {
   for (int i = 0; i < accepts_a_step; ++i) {
-    const int fd = ::accept4(of.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int fd = ::accept4(operation.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      queue({.of = &of, .result = fd, .more = true, .data = {}, .from = {}});
+      queue({.of = &operation, .result = fd, .more = true, .data = {}, .from = {}});
     } else if (errno == EAGAIN) {
       return false;
     } else if (errno != EINTR && errno != ECONNABORTED) {
-      finish_reader(of, -errno);
+      finish_reader(operation, -errno);
       return true;
     }
   }
   return true;
 }
 
-bool epoll_loop::step_receive(operation& of, watch& state) {
+bool epoll_loop::step_receive(operation& operation, watch& state) {
   const auto id = free_buffers_.back();
   std::byte* const memory = buffer_memory_.get() + std::size_t{id} * buffer_size;
-  const auto taken = ::recv(of.fd, memory, buffer_size, MSG_DONTWAIT);
+  const auto taken = ::recv(operation.fd, memory, buffer_size, MSG_DONTWAIT);
   if (taken < 0 && errno == EAGAIN) return false;
   if (taken < 0 && errno == EINTR) return true;
   if (taken <= 0) {
-    finish_reader(of, taken == 0 ? 0 : -errno);
+    finish_reader(operation, taken == 0 ? 0 : -errno);
     return true;
   }
   free_buffers_.pop_back();
   const auto size = static_cast<std::size_t>(taken);
-  seekers_.note_received(of.fd, size, buffer_size);
-  queue({.of = &of,
+  seekers_.note_received(operation.fd, size, buffer_size);
+  queue({.of = &operation,
          .result = static_cast<int>(taken),
          .more = true,
          .data = {*this, id, {memory, size}},
@@ -301,7 +302,7 @@ bool epoll_loop::step_receive(operation& of, watch& state) {
   return size == buffer_size || state.hung_up;
 }
 
-bool epoll_loop::step_receive_from(operation& of) {
+bool epoll_loop::step_receive_from(operation& operation) {
   const auto id = free_buffers_.back();
   std::byte* const memory = buffer_memory_.get() + std::size_t{id} * buffer_size;
   sockaddr_storage from{};
@@ -314,18 +315,18 @@ bool epoll_loop::step_receive_from(operation& of) {
   header.msg_namelen = sizeof from;
   header.msg_iov = &vector;
   header.msg_iovlen = 1;
-  const auto taken = ::recvmsg(of.fd, &header, MSG_DONTWAIT);
+  const auto taken = ::recvmsg(operation.fd, &header, MSG_DONTWAIT);
   if (taken < 0 && errno == EAGAIN) return false;
   if (taken < 0 && errno == EINTR) return true;
   if (taken < 0) {
-    finish_reader(of, -errno);
+    finish_reader(operation, -errno);
     return true;
   }
   free_buffers_.pop_back();
   socket_address sender(reinterpret_cast<const sockaddr*>(&from), header.msg_namelen);
   note_source(header, sender);
   const bool cut = (header.msg_flags & MSG_TRUNC) != 0;
-  queue({.of = &of,
+  queue({.of = &operation,
          .result = cut ? -EMSGSIZE : static_cast<int>(taken),
          .more = true,
          .data = {*this, id, {memory, static_cast<std::size_t>(taken)}},
@@ -333,13 +334,14 @@ bool epoll_loop::step_receive_from(operation& of) {
   return true;
 }
 
-bool epoll_loop::step_poll(operation& of) {
-  pollfd asked{
-      .fd = of.fd, .events = static_cast<short>(static_cast<polling&>(of).events), .revents = 0};
+bool epoll_loop::step_poll(operation& operation) {
+  pollfd asked{.fd = operation.fd,
+               .events = static_cast<short>(static_cast<polling&>(operation).events),
+               .revents = 0};
   const int ready = ::poll(&asked, 1, 0);
   if (ready == 0) return false;
   if (ready < 0 && errno == EINTR) return true;
-  finish_reader(of, ready < 0 ? -errno : asked.revents);
+  finish_reader(operation, ready < 0 ? -errno : asked.revents);
   return true;
 }
 
@@ -435,14 +437,14 @@ void epoll_loop::close_fd(int fd) {
   ::close(fd);
 }
 
-void epoll_loop::cancel(operation& which) {
-  watch& state = watch_of(which.fd);
-  if (state.reader == &which) {
-    finish_reader(which, -ECANCELED);
-  } else if (const auto found = std::ranges::find(state.writers, &which);
+void epoll_loop::cancel(operation& operation) {
+  watch& state = watch_of(operation.fd);
+  if (state.reader == &operation) {
+    finish_reader(operation, -ECANCELED);
+  } else if (const auto found = std::ranges::find(state.writers, &operation);
              found != state.writers.end()) {
     state.writers.erase(found);
-    finish(which, -ECANCELED);
+    finish(operation, -ECANCELED);
   }
 }
 

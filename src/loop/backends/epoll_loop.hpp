@@ -17,21 +17,22 @@ class epoll_loop final : public os_loop, private buffer::pool {
   ~epoll_loop() override;
 
   [[nodiscard]] std::string_view backend() const override { return "epoll"; }
-  void accept(const descriptor& on, request& asker) override;
-  void receive(const descriptor& on, request& asker) override;
-  void receive_from(const descriptor& on, request& asker) override;
-  void send(const descriptor& on, std::span<const slice> data, request& asker) override;
-  void send_file(const descriptor& on, const file_part& from, request& asker) override;
-  void send_to(const descriptor& on, const socket_address& to, slice datagram,
+  void accept(const descriptor& descriptor, request& asker) override;
+  void receive(const descriptor& descriptor, request& asker) override;
+  void receive_from(const descriptor& descriptor, request& asker) override;
+  void send(const descriptor& descriptor, std::span<const slice> data, request& asker) override;
+  void send_file(const descriptor& descriptor, const file_part& part, request& asker) override;
+  void send_to(const descriptor& descriptor, const socket_address& address, slice datagram,
                request& asker) override;
-  void connect(const descriptor& on, const socket_address& to, request& asker) override;
-  void poll(const descriptor& on, unsigned events, request& asker) override;
-  void write(const descriptor& to, slice data, request& asker) override;
+  void connect(const descriptor& descriptor, const socket_address& address,
+               request& asker) override;
+  void poll(const descriptor& descriptor, unsigned events, request& asker) override;
+  void write(const descriptor& descriptor, slice data, request& asker) override;
   void sync(const descriptor& file, request& asker) override;
 
  protected:
   void close_fd(int fd) override;
-  void cancel(operation& which) override;
+  void cancel(operation& operation) override;
   void wait(time_point deadline) override;
 
  private:
@@ -53,8 +54,8 @@ class epoll_loop final : public os_loop, private buffer::pool {
 
   epoll_loop() = default;
   watch& watch_of(int fd);
-  void start_reader(operation& made);
-  void start_writer(operation& made);
+  void start_reader(operation& operation);
+  void start_writer(operation& operation);
   int register_fd(int fd);
   void push_ready(int fd);
   void run_ready();
@@ -62,17 +63,17 @@ class epoll_loop final : public os_loop, private buffer::pool {
   /// Each does one step of what is asked, and says whether more may follow at once.
   bool step_reader(int fd);
   bool take_step(int fd);
-  bool step_accept(operation& of);
-  bool step_receive(operation& of, watch& state);
-  bool step_receive_from(operation& of);
-  bool step_poll(operation& of);
-  bool step_writer(operation& of);
+  bool step_accept(operation& operation);
+  bool step_receive(operation& operation, watch& state);
+  bool step_receive_from(operation& operation);
+  bool step_poll(operation& operation);
+  bool step_writer(operation& operation);
   [[nodiscard]] static int send_now(sending& data);
   void run_writers(int fd);
-  void finish(operation& of, int result) {
-    queue({.of = &of, .result = result, .more = false, .data = {}, .from = {}});
+  void finish(operation& operation, int result) {
+    queue({.of = &operation, .result = result, .more = false, .data = {}, .from = {}});
   }
-  void finish_reader(operation& of, int result);
+  void finish_reader(operation& operation, int result);
   void serve_seekers();
   void give_back(std::uint32_t id) override { free_buffers_.push_back(id); }
 

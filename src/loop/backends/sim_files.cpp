@@ -19,21 +19,22 @@ class kept_view final : public file_view {
 
 }  // namespace
 
-void sim_world::write_file(endpoint& on, sim_operation& of) {
+void sim_world::write_file(endpoint& endpoint, sim_operation& operation) {
   if (faults.disk_full) {
-    finish(of, -ENOSPC);
+    finish(operation, -ENOSPC);
     return;
   }
-  std::size_t size = of.bytes.size();
+  std::size_t size = operation.bytes.size();
   if (chance(faults.short_write)) size = 1 + draw(size);
-  files_[on.path].bytes.append(of.bytes, 0, size);
-  finish(of, static_cast<int>(size));
+  files_[endpoint.path].bytes.append(operation.bytes, 0, size);
+  finish(operation, static_cast<int>(size));
 }
 
 // What is appended while it goes on is not part of it.
-void sim_world::sync_file(endpoint& on, sim_operation& of) {
-  on.writers.push_back(&of);  // ended with the descriptor
-  schedule(random_delay(), [this, file = on.id, id = of.id, size = files_[on.path].bytes.size()] {
+void sim_world::sync_file(endpoint& endpoint, sim_operation& operation) {
+  endpoint.writers.push_back(&operation);  // ended with the descriptor
+  schedule(random_delay(), [this, file = endpoint.id, id = operation.id,
+                            size = files_[endpoint.path].bytes.size()] {
     const auto asked = operations_.find(id);
     if (asked == operations_.end()) return;
     const bool fails = chance(faults.sync_failure);
@@ -74,21 +75,21 @@ result<void> sim_world::truncate(const std::string& path, std::uint64_t size) {
 }
 
 // A descriptor stays with its file: that of the one that loses its name is nobody's from now on.
-result<void> sim_world::rename(const std::string& from, const std::string& to) {
-  const auto found = files_.find(from);
-  if (found == files_.end()) return system_failure(ENOENT, "rename '" + from + "'");
+result<void> sim_world::rename(const std::string& text, const std::string& destination) {
+  const auto found = files_.find(text);
+  if (found == files_.end()) return system_failure(ENOENT, "rename '" + text + "'");
   for (const auto& each : endpoints_) {
     if (each == nullptr || each->is != endpoint::role::file) continue;
-    if (each->path == to) {
+    if (each->path == destination) {
       each->path = "nameless " + std::to_string(each->id);
-    } else if (each->path == from) {
-      each->path = to;
+    } else if (each->path == text) {
+      each->path = destination;
     }
   }
-  if (const auto before = files_.find(to); before != files_.end()) {
-    replaced_.try_emplace(to, before->second);
+  if (const auto before = files_.find(destination); before != files_.end()) {
+    replaced_.try_emplace(destination, before->second);
   }
-  files_[to] = std::move(found->second);
+  files_[destination] = std::move(found->second);
   files_.erase(found);
   return {};
 }

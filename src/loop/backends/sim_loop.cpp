@@ -68,37 +68,37 @@ result<descriptor> sim_loop::open_append(const std::string& path) {
   return descriptor(*this, world_.add(std::move(made)));
 }
 
-socket_address sim_loop::local_address(const descriptor& of) const {
-  return world_.find(of.fd())->local;
+socket_address sim_loop::local_address(const descriptor& descriptor) const {
+  return world_.find(descriptor.fd())->local;
 }
 
-socket_address sim_loop::remote_address(const descriptor& of) const {
-  return world_.find(of.fd())->remote;
+socket_address sim_loop::remote_address(const descriptor& descriptor) const {
+  return world_.find(descriptor.fd())->remote;
 }
 
 // Until the peer has read it: a simulated reset takes away even what has arrived.
-std::size_t sim_loop::unacknowledged(const descriptor& on) const {
-  const auto* const peer = world_.by_id(world_.find(on.fd())->peer);
+std::size_t sim_loop::unacknowledged(const descriptor& descriptor) const {
+  const auto* const peer = world_.by_id(world_.find(descriptor.fd())->peer);
   return peer == nullptr ? 0 : peer->on_the_way + peer->received.size();
 }
 
-void sim_loop::shut_down(const descriptor& which) {
-  auto& end = *world_.find(which.fd());
-  shut_down_send(which);
+void sim_loop::shut_down(const descriptor& descriptor) {
+  auto& end = *world_.find(descriptor.fd());
+  shut_down_send(descriptor);
   end.peer_ended = true;
   end.received.clear();
   world_.progress(end);
 }
 
-void sim_loop::shut_down_send(const descriptor& which) {
-  auto& end = *world_.find(which.fd());
+void sim_loop::shut_down_send(const descriptor& descriptor) {
+  auto& end = *world_.find(descriptor.fd());
   if (end.send_ended) return;
   end.send_ended = true;
   world_.transmit_end(end, false);
 }
 
-void sim_loop::send_at_once(const descriptor& on, byte_span bytes) {
-  auto& end = *world_.find(on.fd());
+void sim_loop::send_at_once(const descriptor& descriptor, byte_span bytes) {
+  auto& end = *world_.find(descriptor.fd());
   if (end.send_ended || end.reset || world_.by_id(end.peer) == nullptr) return;
   world_.transmit(end, std::string(as_text(bytes)));
 }
@@ -125,38 +125,38 @@ task<result<host_records>> sim_loop::resolve_records(std::string host, std::uint
   co_return records;
 }
 
-sim_world::sim_operation& sim_loop::ask(operation::kind what, const descriptor& on,
+sim_world::sim_operation& sim_loop::ask(operation::kind kind, const descriptor& descriptor,
                                         request& asker) {
-  auto* made = new sim_world::sim_operation(what, &asker, on.fd(), *this);
+  auto* made = new sim_world::sim_operation(kind, &asker, descriptor.fd(), *this);
   attach(asker, *made);
   return *made;
 }
 
-void sim_loop::accept(const descriptor& on, request& asker) {
-  world_.start(ask(operation::kind::accept, on, asker));
+void sim_loop::accept(const descriptor& descriptor, request& asker) {
+  world_.start(ask(operation::kind::accept, descriptor, asker));
 }
 
-void sim_loop::receive(const descriptor& on, request& asker) {
-  world_.start(ask(operation::kind::receive, on, asker));
+void sim_loop::receive(const descriptor& descriptor, request& asker) {
+  world_.start(ask(operation::kind::receive, descriptor, asker));
 }
 
-void sim_loop::receive_from(const descriptor& on, request& asker) {
-  world_.start(ask(operation::kind::receive_from, on, asker));
+void sim_loop::receive_from(const descriptor& descriptor, request& asker) {
+  world_.start(ask(operation::kind::receive_from, descriptor, asker));
 }
 
-void sim_loop::send(const descriptor& on, std::span<const slice> data, request& asker) {
-  auto& made = ask(operation::kind::send, on, asker);
+void sim_loop::send(const descriptor& descriptor, std::span<const slice> data, request& asker) {
+  auto& made = ask(operation::kind::send, descriptor, asker);
   for (const auto& each : data.first(std::min(data.size(), max_send_slices))) {
     made.bytes += as_text(each.bytes());
   }
   world_.start(made);
 }
 
-void sim_loop::send_file(const descriptor& on, const file_part& from, request& asker) {
-  auto& made = ask(operation::kind::send, on, asker);
-  made.bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(from.count, 64U << 10U)));
+void sim_loop::send_file(const descriptor& descriptor, const file_part& part, request& asker) {
+  auto& made = ask(operation::kind::send, descriptor, asker);
+  made.bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(part.count, 64U << 10U)));
   const auto got =
-      ::pread(from.fd, made.bytes.data(), made.bytes.size(), static_cast<off_t>(from.offset));
+      ::pread(part.fd, made.bytes.data(), made.bytes.size(), static_cast<off_t>(part.offset));
   made.bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   if (got > 0) {
     world_.start(made);
@@ -165,26 +165,27 @@ void sim_loop::send_file(const descriptor& on, const file_part& from, request& a
   }
 }
 
-void sim_loop::send_to(const descriptor& on, const socket_address& to, slice datagram,
+void sim_loop::send_to(const descriptor& descriptor, const socket_address& address, slice datagram,
                        request& asker) {
-  auto& made = ask(operation::kind::send_to, on, asker);
+  auto& made = ask(operation::kind::send_to, descriptor, asker);
   made.bytes = as_text(datagram.bytes());
-  made.to = to;
+  made.to = address;
   world_.start(made);
 }
 
-void sim_loop::connect(const descriptor& on, const socket_address& to, request& asker) {
-  auto& made = ask(operation::kind::connect, on, asker);
-  made.to = to;
+void sim_loop::connect(const descriptor& descriptor, const socket_address& address,
+                       request& asker) {
+  auto& made = ask(operation::kind::connect, descriptor, asker);
+  made.to = address;
   world_.start(made);
 }
 
-void sim_loop::poll(const descriptor& on, unsigned /*events*/, request& asker) {
-  world_.start(ask(operation::kind::poll, on, asker));
+void sim_loop::poll(const descriptor& descriptor, unsigned /*events*/, request& asker) {
+  world_.start(ask(operation::kind::poll, descriptor, asker));
 }
 
-void sim_loop::write(const descriptor& to, slice data, request& asker) {
-  auto& made = ask(operation::kind::write, to, asker);
+void sim_loop::write(const descriptor& descriptor, slice data, request& asker) {
+  auto& made = ask(operation::kind::write, descriptor, asker);
   made.bytes = as_text(data.bytes());
   world_.start(made);
 }
@@ -195,8 +196,8 @@ void sim_loop::sync(const descriptor& file, request& asker) {
 
 void sim_loop::close_fd(int fd) { world_.close(fd); }
 
-void sim_loop::cancel(operation& which) {
-  world_.cancel(static_cast<sim_world::sim_operation&>(which));
+void sim_loop::cancel(operation& operation) {
+  world_.cancel(static_cast<sim_world::sim_operation&>(operation));
 }
 
 void sim_loop::give_back(std::uint32_t id) {
@@ -210,14 +211,15 @@ void sim_loop::check_lent() const {
   std::abort();
 }
 
-void sim_loop::deliver_bytes(operation& of, std::string bytes, const socket_address& from) {
+void sim_loop::deliver_bytes(operation& operation, std::string bytes,
+                             const socket_address& address) {
   const auto id = next_buffer_++;
   auto& held = lent_[id] = std::move(bytes);
-  queue({.of = &of,
+  queue({.of = &operation,
          .result = static_cast<int>(held.size()),
          .more = true,
          .data = {*this, id, as_bytes(held)},
-         .from = from});
+         .from = address});
 }
 
 }  // namespace strata::loop

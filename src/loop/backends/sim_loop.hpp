@@ -22,29 +22,30 @@ class sim_loop final : public loop, private buffer::pool {
   result<void> probe_datagram(const socket_address& address) override;
   result<descriptor> open_append(const std::string& path) override;
   [[nodiscard]] file_store& files() override { return world_; }
-  [[nodiscard]] socket_address local_address(const descriptor& of) const override;
-  [[nodiscard]] socket_address remote_address(const descriptor& of) const override;
-  [[nodiscard]] std::size_t unacknowledged(const descriptor& on) const override;
-  void shut_down(const descriptor& which) override;
-  void shut_down_send(const descriptor& which) override;
-  void send_at_once(const descriptor& on, byte_span bytes) override;
+  [[nodiscard]] socket_address local_address(const descriptor& descriptor) const override;
+  [[nodiscard]] socket_address remote_address(const descriptor& descriptor) const override;
+  [[nodiscard]] std::size_t unacknowledged(const descriptor& descriptor) const override;
+  void shut_down(const descriptor& descriptor) override;
+  void shut_down_send(const descriptor& descriptor) override;
+  void send_at_once(const descriptor& descriptor, byte_span bytes) override;
   task<result<std::vector<socket_address>>> resolve(std::string host, std::uint16_t port) override;
   task<result<host_records>> resolve_records(std::string host, std::uint16_t port) override;
-  void accept(const descriptor& on, request& asker) override;
-  void receive(const descriptor& on, request& asker) override;
-  void receive_from(const descriptor& on, request& asker) override;
-  void send(const descriptor& on, std::span<const slice> data, request& asker) override;
-  void send_file(const descriptor& on, const file_part& from, request& asker) override;
-  void send_to(const descriptor& on, const socket_address& to, slice datagram,
+  void accept(const descriptor& descriptor, request& asker) override;
+  void receive(const descriptor& descriptor, request& asker) override;
+  void receive_from(const descriptor& descriptor, request& asker) override;
+  void send(const descriptor& descriptor, std::span<const slice> data, request& asker) override;
+  void send_file(const descriptor& descriptor, const file_part& part, request& asker) override;
+  void send_to(const descriptor& descriptor, const socket_address& address, slice datagram,
                request& asker) override;
-  void connect(const descriptor& on, const socket_address& to, request& asker) override;
-  void poll(const descriptor& on, unsigned events, request& asker) override;
-  void write(const descriptor& to, slice data, request& asker) override;
+  void connect(const descriptor& descriptor, const socket_address& address,
+               request& asker) override;
+  void poll(const descriptor& descriptor, unsigned events, request& asker) override;
+  void write(const descriptor& descriptor, slice data, request& asker) override;
   void sync(const descriptor& file, request& asker) override;
 
  protected:
   void close_fd(int fd) override;
-  void cancel(operation& which) override;
+  void cancel(operation& operation) override;
   void wake() override {}
   void wait(time_point /*deadline*/) override {}
   [[nodiscard]] time_point read_clock() const override { return world_.now(); }
@@ -52,13 +53,13 @@ class sim_loop final : public loop, private buffer::pool {
  private:
   friend class sim_world;
 
-  sim_world::sim_operation& ask(operation::kind what, const descriptor& on, request& asker);
+  sim_world::sim_operation& ask(operation::kind kind, const descriptor& descriptor, request& asker);
   [[nodiscard]] bool runnable() const { return has_work() || next_timer() <= world_.now(); }
   [[nodiscard]] time_point due() const { return next_timer(); }
   /// Queues received bytes, in a buffer of this loop's.
-  void deliver_bytes(operation& of, std::string bytes, const socket_address& from);
-  void deliver_result(operation& of, int outcome, bool more) {
-    queue({.of = &of, .result = outcome, .more = more, .data = {}, .from = {}});
+  void deliver_bytes(operation& operation, std::string bytes, const socket_address& address);
+  void deliver_result(operation& operation, int outcome, bool more) {
+    queue({.of = &operation, .result = outcome, .more = more, .data = {}, .from = {}});
   }
   void give_back(std::uint32_t id) override;
   /// One more buffer may be lent.

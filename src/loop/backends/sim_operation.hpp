@@ -10,8 +10,8 @@
 namespace strata::loop {
 
 struct sim_world::sim_operation : operation {
-  sim_operation(kind what, request* asker, int on, sim_loop& home)
-      : operation(what, asker, on), from(home) {}
+  sim_operation(kind kind, request* asker, int fd, sim_loop& loop)
+      : operation(kind, asker, fd), from(loop) {}
   sim_loop& from;
   std::uint64_t id = 0;
   std::string bytes;

@@ -85,14 +85,14 @@ std::size_t sim_world::open_count() const {
 }
 
 // The lowest free number, as the kernel does: a number is soon another's.
-int sim_world::add(std::unique_ptr<endpoint> made) {
-  made->id = next_id_++;
+int sim_world::add(std::unique_ptr<endpoint> endpoint) {
+  endpoint->id = next_id_++;
   const auto free = std::ranges::find_if(endpoints_, [](const auto& each) { return !each; });
   const auto fd = free - endpoints_.begin();
   if (free == endpoints_.end()) {
-    endpoints_.push_back(std::move(made));
+    endpoints_.push_back(std::move(endpoint));
   } else {
-    *free = std::move(made);
+    *free = std::move(endpoint);
   }
   return static_cast<int>(fd);
 }
@@ -112,20 +112,20 @@ sim_world::endpoint* sim_world::by_id(std::uint64_t id) {
 
 std::uint16_t sim_world::free_port() { return next_port_++; }
 
-sim_world::endpoint* sim_world::listener_for(const socket_address& to) {
+sim_world::endpoint* sim_world::listener_for(const socket_address& address) {
   std::vector<endpoint*> found;
   for (const auto& each : endpoints_) {
-    if (each && each->is == endpoint::role::listener && each->local.port() == to.port()) {
+    if (each && each->is == endpoint::role::listener && each->local.port() == address.port()) {
       found.push_back(each.get());
     }
   }
   return found.empty() ? nullptr : found[draw(found.size())];
 }
 
-sim_world::endpoint* sim_world::datagram_for(const socket_address& to) {
+sim_world::endpoint* sim_world::datagram_for(const socket_address& address) {
   std::vector<endpoint*> found;
   for (const auto& each : endpoints_) {
-    if (each && each->is == endpoint::role::datagram && each->local.port() == to.port()) {
+    if (each && each->is == endpoint::role::datagram && each->local.port() == address.port()) {
       found.push_back(each.get());
     }
   }
@@ -150,30 +150,30 @@ void sim_world::close(int fd) {
   }
 }
 
-void sim_world::start(sim_operation& of) {
-  of.id = next_id_++;
-  operations_[of.id] = &of;
-  auto* const on = find(of.fd);
-  switch (of.type) {
+void sim_world::start(sim_operation& operation) {
+  operation.id = next_id_++;
+  operations_[operation.id] = &operation;
+  auto* const on = find(operation.fd);
+  switch (operation.type) {
     case operation::kind::accept:
     case operation::kind::receive:
     case operation::kind::receive_from:
-    case operation::kind::poll: on->reader = &of; break;
+    case operation::kind::poll: on->reader = &operation; break;
     case operation::kind::send:
-    case operation::kind::send_file: on->writers.push_back(&of); break;
-    case operation::kind::connect: begin_connect(of); return;
-    case operation::kind::send_to: send_datagram(*on, of); return;
-    case operation::kind::write: write_file(*on, of); return;
-    case operation::kind::sync: sync_file(*on, of); return;
+    case operation::kind::send_file: on->writers.push_back(&operation); break;
+    case operation::kind::connect: begin_connect(operation); return;
+    case operation::kind::send_to: send_datagram(*on, operation); return;
+    case operation::kind::write: write_file(*on, operation); return;
+    case operation::kind::sync: sync_file(*on, operation); return;
   }
   schedule(random_delay(), [this, id = on->id] {
     if (auto* still = by_id(id)) progress(*still);
   });
 }
 
-void sim_world::cancel(sim_operation& of) {
+void sim_world::cancel(sim_operation& operation) {
   // As in a kernel, what is cancelled may still complete before the cancelling reaches it.
-  schedule(random_delay(), [this, id = of.id] {
+  schedule(random_delay(), [this, id = operation.id] {
     const auto found = operations_.find(id);
     if (found == operations_.end()) return;
     auto& pending = *found->second;
@@ -185,33 +185,33 @@ void sim_world::cancel(sim_operation& of) {
   });
 }
 
-void sim_world::finish(sim_operation& of, int result, bool more) {
-  if (!more) operations_.erase(of.id);
-  of.from.deliver_result(of, result, more);
+void sim_world::finish(sim_operation& operation, int result, bool more) {
+  if (!more) operations_.erase(operation.id);
+  operation.from.deliver_result(operation, result, more);
 }
 
-void sim_world::begin_connect(sim_operation& of) {
-  auto* const on = find(of.fd);
-  on->writers.push_back(&of);
+void sim_world::begin_connect(sim_operation& operation) {
+  auto* const on = find(operation.fd);
+  on->writers.push_back(&operation);
   if (on->is == endpoint::role::datagram) {
-    on->remote = of.to;
+    on->remote = operation.to;
     on->writers.clear();
-    finish(of, 0);
+    finish(operation, 0);
     return;
   }
-  const auto host = of.to.text();
+  const auto host = operation.to.text();
   if (black_holes.contains(host.substr(0, host.rfind(':')))) return;
   on->local = *socket_address::from_ip("127.0.0.1", free_port());
-  schedule(random_delay(), [this, id = on->id, to = of.to] { arrive_connection(id, to); });
+  schedule(random_delay(), [this, id = on->id, to = operation.to] { arrive_connection(id, to); });
 }
 
-void sim_world::arrive_connection(std::uint64_t client_id, const socket_address& to) {
+void sim_world::arrive_connection(std::uint64_t client_id, const socket_address& address) {
   auto* const client = by_id(client_id);
   if (client == nullptr || client->writers.empty()) return;
   auto& asked = *client->writers.front();
-  auto* const listener = listener_for(to);
+  auto* const listener = listener_for(address);
   if (listener != nullptr && listener->waiting.size() >= accept_queue) {
-    schedule(retry_after, [this, client_id, to] { arrive_connection(client_id, to); });
+    schedule(retry_after, [this, client_id, address] { arrive_connection(client_id, address); });
     return;
   }
   client->writers.pop_front();
@@ -221,78 +221,78 @@ void sim_world::arrive_connection(std::uint64_t client_id, const socket_address&
   }
   auto made = std::make_unique<endpoint>();
   made->home = listener->home;
-  made->local = to;
+  made->local = address;
   made->remote = client->local;
   made->peer = client->id;
   auto* const server = made.get();
   const auto listener_id = listener->id;
   add(std::move(made));
   client->peer = server->id;
-  client->remote = to;
+  client->remote = address;
   auto* const still = by_id(listener_id);
   still->waiting.push_back(server->id);
   finish(asked, 0);
   progress(*still);
 }
 
-void sim_world::progress(endpoint& on) {
-  if (on.is == endpoint::role::listener) {
-    progress_accept(on);
-  } else if (on.is == endpoint::role::datagram) {
-    progress_datagrams(on);
+void sim_world::progress(endpoint& endpoint) {
+  if (endpoint.is == endpoint::role::listener) {
+    progress_accept(endpoint);
+  } else if (endpoint.is == endpoint::role::datagram) {
+    progress_datagrams(endpoint);
   } else {
-    progress_send(on);
-    progress_receive(on);
+    progress_send(endpoint);
+    progress_receive(endpoint);
   }
 }
 
-void sim_world::progress_accept(endpoint& on) {
-  while (on.reader != nullptr && !on.waiting.empty()) {
+void sim_world::progress_accept(endpoint& endpoint) {
+  while (endpoint.reader != nullptr && !endpoint.waiting.empty()) {
     if (chance(faults.accept_failure)) {
-      finish(*std::exchange(on.reader, nullptr), -EMFILE);
+      finish(*std::exchange(endpoint.reader, nullptr), -EMFILE);
       return;
     }
-    const auto id = on.waiting.front();
-    on.waiting.pop_front();
+    const auto id = endpoint.waiting.front();
+    endpoint.waiting.pop_front();
     for (std::size_t fd = 0; fd < endpoints_.size(); ++fd) {
       if (endpoints_[fd] && endpoints_[fd]->id == id) {
-        finish(*on.reader, static_cast<int>(fd), true);
+        finish(*endpoint.reader, static_cast<int>(fd), true);
       }
     }
   }
 }
 
-void sim_world::progress_receive(endpoint& on) {
-  if (on.reader == nullptr) return;
-  if (on.reset) {
-    finish(*std::exchange(on.reader, nullptr), -ECONNRESET);
+void sim_world::progress_receive(endpoint& endpoint) {
+  if (endpoint.reader == nullptr) return;
+  if (endpoint.reset) {
+    finish(*std::exchange(endpoint.reader, nullptr), -ECONNRESET);
     return;
   }
-  if (!on.received.empty()) {
-    if (!finds_buffer(on)) return;
-    std::size_t size = std::min(on.received.size(), largest_read);
+  if (!endpoint.received.empty()) {
+    if (!finds_buffer(endpoint)) return;
+    std::size_t size = std::min(endpoint.received.size(), largest_read);
     if (chance(faults.short_read)) size = 1 + draw(size);
-    on.reader->from.deliver_bytes(*on.reader, on.received.substr(0, size), {});
-    on.received.erase(0, size);
-    const auto ids = std::array{on.id, on.peer};
+    endpoint.reader->from.deliver_bytes(*endpoint.reader, endpoint.received.substr(0, size), {});
+    endpoint.received.erase(0, size);
+    const auto ids = std::array{endpoint.id, endpoint.peer};
     schedule(random_delay(), [this, ids] {
       for (const auto id : ids) {
         if (auto* still = by_id(id)) progress(*still);
       }
     });
-  } else if (on.peer_ended) {
-    finish(*std::exchange(on.reader, nullptr), 0);
+  } else if (endpoint.peer_ended) {
+    finish(*std::exchange(endpoint.reader, nullptr), 0);
   }
 }
 
 // One that finds none waits for the next that is given back, or is told at once.
-bool sim_world::finds_buffer(endpoint& on) {
-  const bool has = on.reader->from.has_buffer();
+bool sim_world::finds_buffer(endpoint& endpoint) {
+  const bool has = endpoint.reader->from.has_buffer();
   if (has && !chance(faults.no_buffers)) return true;
   if (has || chance(0.5)) {
-    finish(*std::exchange(on.reader, nullptr), -ENOBUFS);
+    finish(*std::exchange(endpoint.reader, nullptr), -ENOBUFS);
   } else {
-    on.reader->from.starved_.push_back(on.id);
+    endpoint.reader->from.starved_.push_back(endpoint.id);
   }
   return false;
 }
@@ -305,27 +305,27 @@ void sim_world::feed(const std::vector<std::uint64_t>& starved) {
   }
 }
 
-void sim_world::progress_send(endpoint& on) {
-  while (!on.writers.empty() && on.writers.front()->type == operation::kind::send) {
-    auto& of = *on.writers.front();
-    auto* const peer = by_id(on.peer);
-    if (on.reset || on.send_ended || peer == nullptr) {
-      on.writers.pop_front();
-      finish(of, on.reset ? -ECONNRESET : -EPIPE);
+void sim_world::progress_send(endpoint& endpoint) {
+  while (!endpoint.writers.empty() && endpoint.writers.front()->type == operation::kind::send) {
+    auto& of = *endpoint.writers.front();
+    auto* const peer = by_id(endpoint.peer);
+    if (endpoint.reset || endpoint.send_ended || peer == nullptr) {
+      endpoint.writers.pop_front();
+      finish(of, endpoint.reset ? -ECONNRESET : -EPIPE);
       continue;
     }
     const auto used = peer->received.size() + peer->on_the_way;
     if (used >= window) return;
     std::size_t size = std::min(of.bytes.size(), window - used);
     if (chance(faults.short_write)) size = 1 + draw(size);
-    on.writers.pop_front();
-    transmit(on, of.bytes.substr(0, size));
+    endpoint.writers.pop_front();
+    transmit(endpoint, of.bytes.substr(0, size));
     finish(of, static_cast<int>(size));
   }
 }
 
-void sim_world::transmit(endpoint& from, std::string bytes) {
-  auto* const peer = by_id(from.peer);
+void sim_world::transmit(endpoint& endpoint, std::string bytes) {
+  auto* const peer = by_id(endpoint.peer);
   peer->on_the_way += bytes.size();
   const auto arrival = std::max(now_ + random_delay(), peer->last_arrival);
   peer->last_arrival = arrival;
@@ -343,8 +343,8 @@ void sim_world::transmit(endpoint& from, std::string bytes) {
   });
 }
 
-void sim_world::transmit_end(endpoint& from, bool reset) {
-  auto* const peer = by_id(from.peer);
+void sim_world::transmit_end(endpoint& endpoint, bool reset) {
+  auto* const peer = by_id(endpoint.peer);
   if (peer == nullptr) return;
   const auto arrival = std::max(now_ + random_delay(), peer->last_arrival);
   peer->last_arrival = arrival;
@@ -372,27 +372,27 @@ void sim_world::reset_pair(endpoint& one) {
   progress(one);
 }
 
-void sim_world::send_datagram(endpoint& from, sim_operation& of) {
-  const socket_address to = of.to.size() != 0 ? of.to : from.remote;
+void sim_world::send_datagram(endpoint& endpoint, sim_operation& operation) {
+  const socket_address to = operation.to.size() != 0 ? operation.to : endpoint.remote;
   const int copies = chance(faults.datagram_loss) ? 0 : chance(faults.datagram_duplicate) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
     // No order is kept: each takes its own time.
-    schedule(random_delay(), [this, to, sender = from.local, bytes = of.bytes] {
+    schedule(random_delay(), [this, to, sender = endpoint.local, bytes = operation.bytes] {
       auto* const at = datagram_for(to);
       if (at == nullptr || at->datagrams.size() >= datagram_queue) return;
       at->datagrams.emplace_back(sender, bytes);
       progress(*at);
     });
   }
-  finish(of, static_cast<int>(of.bytes.size()));
+  finish(operation, static_cast<int>(operation.bytes.size()));
 }
 
-void sim_world::progress_datagrams(endpoint& on) {
-  while (on.reader != nullptr && !on.datagrams.empty()) {
-    if (!finds_buffer(on)) return;
-    auto [from, bytes] = std::move(on.datagrams.front());
-    on.datagrams.pop_front();
-    on.reader->from.deliver_bytes(*on.reader, std::move(bytes), from);
+void sim_world::progress_datagrams(endpoint& endpoint) {
+  while (endpoint.reader != nullptr && !endpoint.datagrams.empty()) {
+    if (!finds_buffer(endpoint)) return;
+    auto [from, bytes] = std::move(endpoint.datagrams.front());
+    endpoint.datagrams.pop_front();
+    endpoint.reader->from.deliver_bytes(*endpoint.reader, std::move(bytes), from);
   }
 }
 

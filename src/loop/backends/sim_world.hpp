@@ -76,12 +76,12 @@ class sim_world final : public file_store {
   using disk = std::map<std::string, stored_file>;
   /// What a machine that loses its power now finds afterwards: of what was not synced, a part.
   [[nodiscard]] disk disk_after_crash();
-  void set_disk(disk found) { files_ = std::move(found); }
+  void set_disk(disk disk) { files_ = std::move(disk); }
 
   result<std::unique_ptr<file_view>> open(const std::string& path) override;
   [[nodiscard]] bool exists(const std::string& path) override { return files_.contains(path); }
   result<void> truncate(const std::string& path, std::uint64_t size) override;
-  result<void> rename(const std::string& from, const std::string& to) override;
+  result<void> rename(const std::string& text, const std::string& destination) override;
   result<void> sync_folder_of(const std::string& path) override;
   result<void> remove(const std::string& path) override;
   /// Open sockets and files: 0 when nothing leaked.
@@ -97,31 +97,31 @@ class sim_world final : public file_store {
   duration random_delay();
   bool step(time_point until);
 
-  int add(std::unique_ptr<endpoint> made);
+  int add(std::unique_ptr<endpoint> endpoint);
   [[nodiscard]] endpoint* find(int fd);
   void close(int fd);
-  void start(sim_operation& of);
-  void cancel(sim_operation& of);
-  void finish(sim_operation& of, int result, bool more = false);
-  endpoint* listener_for(const socket_address& to);
-  endpoint* datagram_for(const socket_address& to);
+  void start(sim_operation& operation);
+  void cancel(sim_operation& operation);
+  void finish(sim_operation& operation, int result, bool more = false);
+  endpoint* listener_for(const socket_address& address);
+  endpoint* datagram_for(const socket_address& address);
   std::uint16_t free_port();
 
-  void begin_connect(sim_operation& of);
-  void arrive_connection(std::uint64_t client_id, const socket_address& to);
-  void progress(endpoint& on);
-  void progress_accept(endpoint& on);
-  void progress_receive(endpoint& on);
-  void progress_send(endpoint& on);
-  void progress_datagrams(endpoint& on);
-  [[nodiscard]] bool finds_buffer(endpoint& on);
+  void begin_connect(sim_operation& operation);
+  void arrive_connection(std::uint64_t client_id, const socket_address& address);
+  void progress(endpoint& endpoint);
+  void progress_accept(endpoint& endpoint);
+  void progress_receive(endpoint& endpoint);
+  void progress_send(endpoint& endpoint);
+  void progress_datagrams(endpoint& endpoint);
+  [[nodiscard]] bool finds_buffer(endpoint& endpoint);
   /// Lets those receive that found no buffer.
   void feed(const std::vector<std::uint64_t>& starved);
-  void send_datagram(endpoint& from, sim_operation& of);
-  void write_file(endpoint& on, sim_operation& of);
-  void sync_file(endpoint& on, sim_operation& of);
-  void transmit(endpoint& from, std::string bytes);
-  void transmit_end(endpoint& from, bool reset);
+  void send_datagram(endpoint& endpoint, sim_operation& operation);
+  void write_file(endpoint& endpoint, sim_operation& operation);
+  void sync_file(endpoint& endpoint, sim_operation& operation);
+  void transmit(endpoint& endpoint, std::string bytes);
+  void transmit_end(endpoint& endpoint, bool reset);
   void reset_pair(endpoint& one);
   [[nodiscard]] endpoint* by_id(std::uint64_t id);
 

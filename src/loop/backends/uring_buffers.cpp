@@ -21,7 +21,7 @@ uring_buffers::~uring_buffers() {
 }
 
 // By hand, since liburing 2.3 has no io_uring_setup_buf_ring.
-result<void> uring_buffers::set_up(io_uring& of) {
+result<void> uring_buffers::set_up(io_uring& uring) {
   void* mapped =
       ::mmap(nullptr, all_bytes(), PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_PRIVATE, -1, 0);
   if (mapped == MAP_FAILED) return system_failure(errno, "map the receive buffers");
@@ -31,7 +31,7 @@ result<void> uring_buffers::set_up(io_uring& of) {
   registration.ring_addr = reinterpret_cast<std::uint64_t>(ring_);
   registration.ring_entries = count_;
   registration.bgid = group;
-  const int code = io_uring_register_buf_ring(&of, &registration, 0);
+  const int code = io_uring_register_buf_ring(&uring, &registration, 0);
   if (code < 0) {
     return system_failure(-code, "register io_uring's buffer ring",
                           "it needs Linux 6.1; use --loop epoll");
@@ -42,15 +42,15 @@ result<void> uring_buffers::set_up(io_uring& of) {
   return {};
 }
 
-void uring_buffers::select(io_uring_sqe& in) {
-  in.flags |= IOSQE_BUFFER_SELECT;
-  in.buf_group = group;
+void uring_buffers::select(io_uring_sqe& sqe) {
+  sqe.flags |= IOSQE_BUFFER_SELECT;
+  sqe.buf_group = group;
 }
 
-buffer uring_buffers::take(const io_uring_cqe& by) {
-  const std::uint32_t id = by.flags >> IORING_CQE_BUFFER_SHIFT;
+buffer uring_buffers::take(const io_uring_cqe& cqe) {
+  const std::uint32_t id = cqe.flags >> IORING_CQE_BUFFER_SHIFT;
   --free_;
-  return {*this, id, byte_span{memory_of(id), static_cast<std::size_t>(std::max(by.res, 0))}};
+  return {*this, id, byte_span{memory_of(id), static_cast<std::size_t>(std::max(cqe.res, 0))}};
 }
 
 void uring_buffers::note_reap() {

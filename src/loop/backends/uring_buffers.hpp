@@ -23,15 +23,15 @@ class uring_buffers final : private buffer::pool {
   uring_buffers& operator=(const uring_buffers&) = delete;
 
   /// Before anything else. The ring is closed before this is destroyed. Errors: of the system.
-  [[nodiscard]] result<void> set_up(io_uring& of);
+  [[nodiscard]] result<void> set_up(io_uring& uring);
   /// Has a receive choose one of these.
-  static void select(io_uring_sqe& in);
+  static void select(io_uring_sqe& sqe);
 
   /// How many the kernel may fill.
   [[nodiscard]] std::uint32_t free() const { return free_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
   /// What the kernel has filled, by a completion that says so.
-  [[nodiscard]] buffer take(const io_uring_cqe& by);
+  [[nodiscard]] buffer take(const io_uring_cqe& cqe);
   /// A receive has found none free: more go round from now on.
   void note_want() { offered_ = offered_ * 2 < count_ ? offered_ * 2 : count_; }
   /// At the end of each reap: when few are needed for long, fewer go round.

@@ -21,7 +21,9 @@ constexpr std::uint64_t wake_fd_tag = 2;
 constexpr std::uint64_t wake_message_tag = 4;
 constexpr std::uint64_t guard_bit = 1;  // set in an end_guard's address
 
-std::uint64_t tag_of(const operation& of) { return reinterpret_cast<std::uint64_t>(&of); }
+std::uint64_t tag_of(const operation& operation) {
+  return reinterpret_cast<std::uint64_t>(&operation);
+}
 
 }  // namespace
 
@@ -81,62 +83,63 @@ io_uring_sqe& uring_loop::next_sqe() {
   return *sqe;
 }
 
-void uring_loop::entrust(io_uring_sqe& sqe, const operation& of) {
-  io_uring_sqe_set_data64(&sqe, tag_of(of));
+void uring_loop::entrust(io_uring_sqe& sqe, const operation& operation) {
+  io_uring_sqe_set_data64(&sqe, tag_of(operation));
   ++in_flight_;
 }
 
-void uring_loop::accept(const descriptor& on, request& asker) {
-  auto* made = new operation(operation::kind::accept, &asker, on.fd());
+void uring_loop::accept(const descriptor& descriptor, request& asker) {
+  auto* made = new operation(operation::kind::accept, &asker, descriptor.fd());
   attach(asker, *made);
   io_uring_sqe& sqe = next_sqe();
-  io_uring_prep_multishot_accept(&sqe, on.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  io_uring_prep_multishot_accept(&sqe, descriptor.fd(), nullptr, nullptr,
+                                 SOCK_CLOEXEC | SOCK_NONBLOCK);
   entrust(sqe, *made);
 }
 
-void uring_loop::receive(const descriptor& on, request& asker) {
-  auto* made = new receiving_stream(*this, &asker, on.fd());
+void uring_loop::receive(const descriptor& descriptor, request& asker) {
+  auto* made = new receiving_stream(*this, &asker, descriptor.fd());
   attach(asker, *made);
   submit_receive(*made);
   watch_for_end(*made);
 }
 
-void uring_loop::receive_from(const descriptor& on, request& asker) {
-  auto* made = new receiving_datagrams(operation::kind::receive_from, &asker, on.fd());
+void uring_loop::receive_from(const descriptor& descriptor, request& asker) {
+  auto* made = new receiving_datagrams(operation::kind::receive_from, &asker, descriptor.fd());
   made->header.msg_namelen = sizeof(sockaddr_storage);
   made->header.msg_controllen = datagram_control::size;
   attach(asker, *made);
   submit_receive(*made);
 }
 
-void uring_loop::submit_receive(receiving& of) {
-  if (buffers_.free() == 0 || seekers_.must_enter(of)) {
-    seekers_.enter(of);
+void uring_loop::submit_receive(receiving& receiving) {
+  if (buffers_.free() == 0 || seekers_.must_enter(receiving)) {
+    seekers_.enter(receiving);
   } else {
-    hand_over(of);
+    hand_over(receiving);
   }
 }
 
-void uring_loop::hand_over(receiving& of) {
+void uring_loop::hand_over(receiving& receiving) {
   io_uring_sqe& sqe = next_sqe();
-  if (of.type == operation::kind::receive_from) {
-    io_uring_prep_recvmsg_multishot(&sqe, of.fd, &static_cast<receiving_datagrams&>(of).header,
-                                    MSG_TRUNC);
-  } else if (takes_many(static_cast<receiving_stream&>(of))) {
-    io_uring_prep_recv_multishot(&sqe, of.fd, nullptr, 0, 0);
+  if (receiving.type == operation::kind::receive_from) {
+    io_uring_prep_recvmsg_multishot(
+        &sqe, receiving.fd, &static_cast<receiving_datagrams&>(receiving).header, MSG_TRUNC);
+  } else if (takes_many(static_cast<receiving_stream&>(receiving))) {
+    io_uring_prep_recv_multishot(&sqe, receiving.fd, nullptr, 0, 0);
   } else {
-    io_uring_prep_recv(&sqe, of.fd, nullptr, buffers_.size(), 0);
+    io_uring_prep_recv(&sqe, receiving.fd, nullptr, buffers_.size(), 0);
   }
   uring_buffers::select(sqe);
-  entrust(sqe, of);
+  entrust(sqe, receiving);
 }
 
 // Where the reader was busy when bytes came, a receive of many would only be cancelled again: one
 // that ends with its first bytes need not be. Until it has to wait for them.
-bool uring_loop::takes_many(receiving_stream& of) {
-  of.is_single = watch_of(of.fd).is_reader_slow;
-  of.begun_in = turns_;
-  return !of.is_single && seekers_.may_take_many(of);
+bool uring_loop::takes_many(receiving_stream& stream) {
+  stream.is_single = watch_of(stream.fd).is_reader_slow;
+  stream.begun_in = turns_;
+  return !stream.is_single && seekers_.may_take_many(stream);
 }
 
 uring_loop::stream_watch& uring_loop::watch_of(int fd) {
@@ -145,26 +148,26 @@ uring_loop::stream_watch& uring_loop::watch_of(int fd) {
   return watches_[at];
 }
 
-void uring_loop::watch_for_end(receiving_stream& of) {
-  auto& watch = watch_of(of.fd);
-  watch.reader = &of;
+void uring_loop::watch_for_end(receiving_stream& stream) {
+  auto& watch = watch_of(stream.fd);
+  watch.reader = &stream;
   // A receive that starts behind the end sees all that is left.
   if (watch.guard != nullptr || watch.has_ended) return;
-  watch.guard = new end_guard{of.fd};
+  watch.guard = new end_guard{stream.fd};
   io_uring_sqe& sqe = next_sqe();
-  io_uring_prep_poll_add(&sqe, of.fd, POLLRDHUP);  // and POLLERR, POLLHUP, as ever
+  io_uring_prep_poll_add(&sqe, stream.fd, POLLRDHUP);  // and POLLERR, POLLHUP, as ever
   io_uring_sqe_set_data64(&sqe, reinterpret_cast<std::uint64_t>(watch.guard) | guard_bit);
   ++in_flight_;
 }
 
-void uring_loop::leave(const receiving_stream& of) {
-  auto& watch = watch_of(of.fd);
-  if (watch.reader == &of) watch.reader = nullptr;
+void uring_loop::leave(const receiving_stream& stream) {
+  auto& watch = watch_of(stream.fd);
+  if (watch.reader == &stream) watch.reader = nullptr;
 }
 
-void uring_loop::end(const receiving_stream& of) {
-  leave(of);
-  if (of.is_single && of.begun_in != turns_) watch_of(of.fd).is_reader_slow = false;
+void uring_loop::end(const receiving_stream& stream) {
+  leave(stream);
+  if (stream.is_single && stream.begun_in != turns_) watch_of(stream.fd).is_reader_slow = false;
 }
 
 void uring_loop::forget(int fd) {
@@ -204,109 +207,110 @@ void uring_loop::submit_waiting() {
                  [this](buffer_seeker& one) { hand_over(static_cast<receiving&>(one)); });
 }
 
-void uring_loop::send(const descriptor& on, std::span<const slice> data, request& asker) {
-  auto* made = new sending(operation::kind::send, &asker, on.fd());
+void uring_loop::send(const descriptor& descriptor, std::span<const slice> data, request& asker) {
+  auto* made = new sending(operation::kind::send, &asker, descriptor.fd());
   attach(asker, *made);
   made->count = std::min(data.size(), max_send_slices);
   std::copy_n(data.begin(), made->count, made->data.begin());
   submit_send(*made);
 }
 
-void uring_loop::submit_send(sending& of) {
+void uring_loop::submit_send(sending& sending) {
   io_uring_sqe& sqe = next_sqe();
-  if (of.count == 1) {
-    const auto bytes = of.data[0].bytes();
-    io_uring_prep_send(&sqe, of.fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  if (sending.count == 1) {
+    const auto bytes = sending.data[0].bytes();
+    io_uring_prep_send(&sqe, sending.fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   } else {
-    for (std::size_t i = 0; i < of.count; ++i) {
-      const auto bytes = of.data[i].bytes();
-      of.vectors[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+    for (std::size_t i = 0; i < sending.count; ++i) {
+      const auto bytes = sending.data[i].bytes();
+      sending.vectors[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
     }
-    of.header.msg_iov = of.vectors.data();
-    of.header.msg_iovlen = of.count;
-    io_uring_prep_sendmsg(&sqe, of.fd, &of.header, MSG_NOSIGNAL);
+    sending.header.msg_iov = sending.vectors.data();
+    sending.header.msg_iovlen = sending.count;
+    io_uring_prep_sendmsg(&sqe, sending.fd, &sending.header, MSG_NOSIGNAL);
   }
-  entrust(sqe, of);
+  entrust(sqe, sending);
 }
 
 // A stream's send that has found no room is EAGAIN on kernels up to 6.18 at least, where a Unix
 // socket's reader is quick: it was woken for room too little for it, too often. So it is polled.
-bool uring_loop::sends_again(sending& of, int result) {
-  if (of.requester == nullptr || is_ending_) return false;
-  if (std::exchange(of.awaits_room, false) && result > 0) {
-    submit_send(of);
+bool uring_loop::sends_again(sending& sending, int result) {
+  if (sending.requester == nullptr || is_ending_) return false;
+  if (std::exchange(sending.awaits_room, false) && result > 0) {
+    submit_send(sending);
     return true;
   }
   if (result != -EAGAIN) return false;
-  of.awaits_room = true;
+  sending.awaits_room = true;
   io_uring_sqe& sqe = next_sqe();
-  io_uring_prep_poll_add(&sqe, of.fd, POLLOUT);
-  entrust(sqe, of);
+  io_uring_prep_poll_add(&sqe, sending.fd, POLLOUT);
+  entrust(sqe, sending);
   return true;
 }
 
-void uring_loop::send_file(const descriptor& on, const file_part& from, request& asker) {
-  auto* made = new sending_file(operation::kind::send_file, &asker, on.fd());
-  made->from = from;
+void uring_loop::send_file(const descriptor& descriptor, const file_part& part, request& asker) {
+  auto* made = new sending_file(operation::kind::send_file, &asker, descriptor.fd());
+  made->from = part;
   attach(asker, *made);
   step_send_file(*made);
 }
 
-void uring_loop::step_send_file(sending_file& of) {
-  const int taken = send_file_now(of.fd, of.from);
+void uring_loop::step_send_file(sending_file& file) {
+  const int taken = send_file_now(file.fd, file.from);
   if (taken != -EAGAIN) {
-    queue({.of = &of, .result = taken, .more = false, .data = {}, .from = {}});
+    queue({.of = &file, .result = taken, .more = false, .data = {}, .from = {}});
     return;
   }
   io_uring_sqe& sqe = next_sqe();
-  io_uring_prep_poll_add(&sqe, of.fd, POLLOUT);
-  entrust(sqe, of);
+  io_uring_prep_poll_add(&sqe, file.fd, POLLOUT);
+  entrust(sqe, file);
 }
 
-void uring_loop::send_to(const descriptor& on, const socket_address& to, slice datagram,
-                         request& asker) {
-  auto* made = new sending_datagram(operation::kind::send_to, &asker, on.fd());
+void uring_loop::send_to(const descriptor& descriptor, const socket_address& address,
+                         slice datagram, request& asker) {
+  auto* made = new sending_datagram(operation::kind::send_to, &asker, descriptor.fd());
   attach(asker, *made);
   made->data[0] = std::move(datagram);
-  made->to = to;
+  made->to = address;
   const auto bytes = made->data[0].bytes();
   made->vectors[0] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
   made->header.msg_iov = made->vectors.data();
   made->header.msg_iovlen = 1;
-  if (to.size() != 0) {
+  if (address.size() != 0) {
     made->header.msg_name = const_cast<sockaddr*>(made->to.data());
-    made->header.msg_namelen = to.size();
+    made->header.msg_namelen = address.size();
     say_source(made->to, made->control, made->header);
   }
   io_uring_sqe& sqe = next_sqe();
-  io_uring_prep_sendmsg(&sqe, on.fd(), &made->header, MSG_NOSIGNAL);
+  io_uring_prep_sendmsg(&sqe, descriptor.fd(), &made->header, MSG_NOSIGNAL);
   entrust(sqe, *made);
 }
 
-void uring_loop::connect(const descriptor& on, const socket_address& to, request& asker) {
-  auto* made = new connecting(operation::kind::connect, &asker, on.fd());
+void uring_loop::connect(const descriptor& descriptor, const socket_address& address,
+                         request& asker) {
+  auto* made = new connecting(operation::kind::connect, &asker, descriptor.fd());
   attach(asker, *made);
-  made->address = to;
+  made->address = address;
   io_uring_sqe& sqe = next_sqe();
-  io_uring_prep_connect(&sqe, on.fd(), made->address.data(), made->address.size());
+  io_uring_prep_connect(&sqe, descriptor.fd(), made->address.data(), made->address.size());
   entrust(sqe, *made);
 }
 
-void uring_loop::poll(const descriptor& on, unsigned events, request& asker) {
-  auto* made = new operation(operation::kind::poll, &asker, on.fd());
+void uring_loop::poll(const descriptor& descriptor, unsigned events, request& asker) {
+  auto* made = new operation(operation::kind::poll, &asker, descriptor.fd());
   attach(asker, *made);
   io_uring_sqe& sqe = next_sqe();
-  io_uring_prep_poll_add(&sqe, on.fd(), events);
+  io_uring_prep_poll_add(&sqe, descriptor.fd(), events);
   entrust(sqe, *made);
 }
 
-void uring_loop::write(const descriptor& to, slice data, request& asker) {
-  auto* made = new sending(operation::kind::write, &asker, to.fd());
+void uring_loop::write(const descriptor& descriptor, slice data, request& asker) {
+  auto* made = new sending(operation::kind::write, &asker, descriptor.fd());
   attach(asker, *made);
   made->data[0] = std::move(data);
   const auto bytes = made->data[0].bytes();
   io_uring_sqe& sqe = next_sqe();
-  io_uring_prep_write(&sqe, to.fd(), bytes.data(), static_cast<unsigned>(bytes.size()),
+  io_uring_prep_write(&sqe, descriptor.fd(), bytes.data(), static_cast<unsigned>(bytes.size()),
                       static_cast<std::uint64_t>(-1));
   entrust(sqe, *made);
 }
@@ -329,25 +333,25 @@ void uring_loop::close_fd(int fd) {
   io_uring_sqe_set_data64(&sqe, ignored_tag);
 }
 
-bool uring_loop::stop_receiving(receiving& of) {
-  of.is_cancelled = true;
-  if (of.type == operation::kind::receive) {
-    auto& ending = static_cast<receiving_stream&>(of);
+bool uring_loop::stop_receiving(receiving& receiving) {
+  receiving.is_cancelled = true;
+  if (receiving.type == operation::kind::receive) {
+    auto& ending = static_cast<receiving_stream&>(receiving);
     ending.starts_again = false;
     auto& watch = watch_of(ending.fd);
     if (watch.reader == &ending) watch.is_reader_slow = true;
     leave(ending);
   }
-  if (!of.is_linked()) return true;
-  of.unlink();
-  queue({.of = &of, .result = -ECANCELED, .more = false, .data = {}, .from = {}});
+  if (!receiving.is_linked()) return true;
+  receiving.unlink();
+  queue({.of = &receiving, .result = -ECANCELED, .more = false, .data = {}, .from = {}});
   return false;
 }
 
-void uring_loop::cancel(operation& which) {
-  if (which.is_receive() && !stop_receiving(static_cast<receiving&>(which))) return;
+void uring_loop::cancel(operation& operation) {
+  if (operation.is_receive() && !stop_receiving(static_cast<receiving&>(operation))) return;
   io_uring_sqe& sqe = next_sqe();
-  io_uring_prep_cancel64(&sqe, tag_of(which), 0);
+  io_uring_prep_cancel64(&sqe, tag_of(operation), 0);
   io_uring_sqe_set_data64(&sqe, ignored_tag);
 }
 

@@ -21,21 +21,22 @@ class uring_loop final : public os_loop {
   ~uring_loop() override;
 
   [[nodiscard]] std::string_view backend() const override { return "io_uring"; }
-  void accept(const descriptor& on, request& asker) override;
-  void receive(const descriptor& on, request& asker) override;
-  void receive_from(const descriptor& on, request& asker) override;
-  void send(const descriptor& on, std::span<const slice> data, request& asker) override;
-  void send_file(const descriptor& on, const file_part& from, request& asker) override;
-  void send_to(const descriptor& on, const socket_address& to, slice datagram,
+  void accept(const descriptor& descriptor, request& asker) override;
+  void receive(const descriptor& descriptor, request& asker) override;
+  void receive_from(const descriptor& descriptor, request& asker) override;
+  void send(const descriptor& descriptor, std::span<const slice> data, request& asker) override;
+  void send_file(const descriptor& descriptor, const file_part& part, request& asker) override;
+  void send_to(const descriptor& descriptor, const socket_address& address, slice datagram,
                request& asker) override;
-  void connect(const descriptor& on, const socket_address& to, request& asker) override;
-  void poll(const descriptor& on, unsigned events, request& asker) override;
-  void write(const descriptor& to, slice data, request& asker) override;
+  void connect(const descriptor& descriptor, const socket_address& address,
+               request& asker) override;
+  void poll(const descriptor& descriptor, unsigned events, request& asker) override;
+  void write(const descriptor& descriptor, slice data, request& asker) override;
   void sync(const descriptor& file, request& asker) override;
 
  protected:
   void close_fd(int fd) override;
-  void cancel(operation& which) override;
+  void cancel(operation& operation) override;
   void wake() override;
   void wait(time_point deadline) override;
 
@@ -59,26 +60,26 @@ class uring_loop final : public os_loop {
   uring_loop() = default;
   result<void> set_up();
   io_uring_sqe& next_sqe();
-  /// The kernel works on `of` from the next submission on; `sqe` says at what.
-  void entrust(io_uring_sqe& sqe, const operation& of);
-  /// Hands `of`'s receive to the kernel, or lets it wait until a buffer is free.
-  void submit_receive(receiving& of);
-  void hand_over(receiving& of);
+  /// The kernel works on `operation` from the next submission on; `sqe` says at what.
+  void entrust(io_uring_sqe& sqe, const operation& operation);
+  /// Hands `receiving`'s receive to the kernel, or lets it wait until a buffer is free.
+  void submit_receive(receiving& receiving);
+  void hand_over(receiving& receiving);
   void submit_waiting();
   /// Says whether the kernel has it and must be told.
-  bool stop_receiving(receiving& of);
-  void submit_send(sending& of);
+  bool stop_receiving(receiving& receiving);
+  void submit_send(sending& sending);
   /// Whether a send goes on that seems to have ended.
-  bool sends_again(sending& of, int result);
-  void step_send_file(sending_file& of);
+  bool sends_again(sending& sending, int result);
+  void step_send_file(sending_file& file);
   /// How it is to be handed over.
-  bool takes_many(receiving_stream& of);
+  bool takes_many(receiving_stream& stream);
   stream_watch& watch_of(int fd);
-  void watch_for_end(receiving_stream& of);
+  void watch_for_end(receiving_stream& stream);
   /// It need not be told of its stream's end any more.
-  void leave(const receiving_stream& of);
+  void leave(const receiving_stream& stream);
   /// The kernel has told its last.
-  void end(const receiving_stream& of);
+  void end(const receiving_stream& stream);
   void forget(int fd);
   void take_guard(end_guard* fired, int result);
   void restart_ended();

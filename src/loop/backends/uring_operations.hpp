@@ -43,8 +43,8 @@ struct uring_loop::connecting : operation {
 
 // Receives into the ring's buffers, or waits for one: then the kernel does not have it.
 struct uring_loop::receiving : operation, buffer_seeker {
-  receiving(kind what, request* asker, int of_fd)
-      : operation(what, asker, of_fd), buffer_seeker(of_fd) {}
+  receiving(kind kind, request* asker, int of_fd)
+      : operation(kind, asker, of_fd), buffer_seeker(of_fd) {}
   /// Whether it is handed over again when the kernel has ended it with bytes.
   [[nodiscard]] bool goes_on() const { return !is_cancelled && !is_single; }
 

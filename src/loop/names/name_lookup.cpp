@@ -121,9 +121,9 @@ name_lookup::~name_lookup() {
   if (told_) all_lookups().withdraw(*this);
 }
 
-result<void> name_lookup::start(const std::string& host, depth how_deep, answer told) {
+result<void> name_lookup::start(const std::string& host, depth how_deep, answer answer) {
   asked_ = {host, how_deep};
-  told_ = std::move(told);
+  told_ = std::move(answer);
   return all_lookups().add(*this);
 }
 

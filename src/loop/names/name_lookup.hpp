@@ -33,7 +33,7 @@ class name_lookup {
 
   /// Looks `host` up; the addresses have port 0. Once. Errors: no thread can be made, and none is
   /// there that could do it later.
-  [[nodiscard]] result<void> start(const std::string& host, depth how_deep, answer told);
+  [[nodiscard]] result<void> start(const std::string& host, depth how_deep, answer answer);
 
  private:
   friend class name_lookups;

@@ -55,9 +55,9 @@ class resolver {
 }  // namespace
 
 std::chrono::seconds lifetime_of(const std::string& host,
-                                 const std::vector<socket_address>& found) {
-  const auto has = [&found](int family) {
-    return std::ranges::find(found, family, &socket_address::family) != found.end();
+                                 const std::vector<socket_address>& address) {
+  const auto has = [&address](int family) {
+    return std::ranges::find(address, family, &socket_address::family) != address.end();
   };
   resolver asked;
   std::optional<std::uint32_t> least;

@@ -78,8 +78,8 @@ double confidence_of(std::size_t runs) {
   return runs == 0 ? 0 : confidence_without(runs, most_outside(runs));
 }
 
-std::string_view name_of(ruling which) {
-  switch (which) {
+std::string_view name_of(ruling ruling) {
+  switch (ruling) {
     case ruling::reached: return "reached";
     case ruling::missed: return "missed";
     case ruling::undecided: return "undecided";

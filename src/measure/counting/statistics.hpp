@@ -42,7 +42,7 @@ inline constexpr std::size_t least_runs = 5;
 [[nodiscard]] double confidence_of(std::size_t runs);
 
 enum class ruling : std::uint8_t { reached, missed, undecided };
-[[nodiscard]] std::string_view name_of(ruling which);
+[[nodiscard]] std::string_view name_of(ruling ruling);
 
 /// Whether a figure is at least (or at most) the bound: undecided while the bound lies within the
 /// interval, or there were too few runs to say.

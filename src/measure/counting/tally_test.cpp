@@ -9,9 +9,9 @@
 namespace strata::measure {
 namespace {
 
-void give(tally& to, std::uint64_t sequence, std::uint64_t run = 7) {
+void give(tally& tally, std::uint64_t sequence, std::uint64_t run = 7) {
   const stamp made{.sequence = sequence, .time_ns = 0, .run = run};
-  to.take(std::as_bytes(std::span(&made, 1)));
+  tally.take(std::as_bytes(std::span(&made, 1)));
 }
 
 TEST(paths_tally, counts_what_comes_in_order) {

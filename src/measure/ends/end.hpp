@@ -59,9 +59,9 @@ class receiver {
   receiver& operator=(const receiver&) = delete;
   virtual ~receiver() = default;
 
-  /// Hands what is there to `to`, and says how many messages that was; waits for `patience_ms` at
-  /// most, and not at all on a busy end.
-  [[nodiscard]] virtual result<std::size_t> receive(tally& to) = 0;
+  /// Hands what is there to `tally`, and says how many messages that was; waits for `patience_ms`
+  /// at most, and not at all on a busy end.
+  [[nodiscard]] virtual result<std::size_t> receive(tally& tally) = 0;
   /// Messages that the kernel took for this receiver and lost, since it was too slow.
   [[nodiscard]] virtual result<std::uint64_t> dropped() = 0;
 };

@@ -40,9 +40,9 @@ std::string address_of_interface(const std::string& interface) {
   return text.data();
 }
 
-result<void> set_option(int fd, int level, int name, int value, const std::string& what) {
+result<void> set_option(int fd, int level, int name, int value, const std::string& text) {
   if (::setsockopt(fd, level, name, &value, sizeof value) == 0) return {};
-  return system_failure(errno, what);
+  return system_failure(errno, text);
 }
 
 result<unique_fd> bound_socket(int type, const std::string& address, std::uint16_t port,

@@ -25,9 +25,9 @@ namespace strata::measure {
 
 [[nodiscard]] std::uint16_t port_of(int fd);
 
-/// Errors: what setsockopt says, about `what`.
+/// Errors: what setsockopt says, about `text`.
 [[nodiscard]] result<void> set_option(int fd, int level, int name, int value,
-                                      const std::string& what);
+                                      const std::string& text);
 
 /// Datagrams that came and found no room (SO_MEMINFO).
 [[nodiscard]] result<std::uint64_t> socket_drops(int fd);

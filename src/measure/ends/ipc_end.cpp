@@ -39,7 +39,7 @@ class channel_end final : public sender, public receiver {
   [[nodiscard]] std::size_t most() const override { return answers_ ? 1 : batch_size; }
   result<void> flush() override { return channel_.flush(); }
 
-  result<std::size_t> receive(tally& to) override {
+  result<std::size_t> receive(tally& tally) override {
     auto message = channel_.try_receive_view();
     if (message && !*message && !busy_) {
       wait(POLLIN);
@@ -47,10 +47,10 @@ class channel_end final : public sender, public receiver {
     }
     if (!message) return std::unexpected(message.error());
     if (!*message) return 0;
-    to.begin();
+    tally.begin();
     std::size_t count = 0;
     while (*message) {
-      to.take((*message)->bytes);
+      tally.take((*message)->bytes);
       if (++count == most()) break;
       message = channel_.try_receive_view();
       if (!message) return std::unexpected(message.error());

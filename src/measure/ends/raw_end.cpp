@@ -30,11 +30,11 @@ result<std::uint64_t> drops_of(Device& device) {
 }
 
 template <class Device>
-result<std::size_t> send_batch(Device& over, message_batch& batch, const pace& stamps,
+result<std::size_t> send_batch(Device& device, message_batch& batch, const pace& stamps,
                                std::size_t count) {
-  const auto taken = over.try_send(batch.write(stamps, std::min(count, batch.count())));
+  const auto taken = device.try_send(batch.write(stamps, std::min(count, batch.count())));
   if (!taken || *taken != 0) return taken;
-  if (auto ready = l2::wait_writable(over, patience); !ready) {
+  if (auto ready = l2::wait_writable(device, patience); !ready) {
     return std::unexpected(ready.error());
   }
   return 0;
@@ -55,7 +55,7 @@ class frame_socket final : public sender, public receiver {
     if (!sent) return std::unexpected(sent.error());
     return 1;
   }
-  result<std::size_t> receive(tally& to) override {
+  result<std::size_t> receive(tally& tally) override {
     l2::frame_slot slot{.memory = memory_, .frame = {}};
     for (bool waited = busy_;; waited = true) {
       const auto count = socket_.try_receive({&slot, 1});
@@ -66,8 +66,8 @@ class frame_socket final : public sender, public receiver {
         return std::unexpected(ready.error());
       }
     }
-    to.begin();
-    taker_.take(slot.frame.bytes, to);
+    tally.begin();
+    taker_.take(slot.frame.bytes, tally);
     return 1;
   }
   result<std::uint64_t> dropped() override { return drops_of(socket_); }
@@ -117,7 +117,7 @@ class batch_receiver final : public receiver {
           mutable_byte_span(memory_).subspan(i * (options.mtu + 64), options.mtu + 64);
     }
   }
-  result<std::size_t> receive(tally& to) override {
+  result<std::size_t> receive(tally& tally) override {
     auto count = socket_.try_receive(slots_);
     if (count && *count == 0) {
       const auto ready = l2::wait_readable(socket_, patience);
@@ -125,8 +125,8 @@ class batch_receiver final : public receiver {
       count = socket_.try_receive(slots_);
     }
     if (!count || *count == 0) return count;
-    to.begin();
-    for (const auto& slot : std::span(slots_).first(*count)) taker_.take(slot.frame.bytes, to);
+    tally.begin();
+    for (const auto& slot : std::span(slots_).first(*count)) taker_.take(slot.frame.bytes, tally);
     return count;
   }
   result<std::uint64_t> dropped() override { return drops_of(socket_); }
@@ -142,7 +142,7 @@ class ring_receiver final : public receiver {
  public:
   ring_receiver(l2::packet_ring ring, const end_options& options)
       : ring_(std::move(ring)), taker_(options) {}
-  result<std::size_t> receive(tally& to) override {
+  result<std::size_t> receive(tally& tally) override {
     auto block = ring_.try_block();
     if (!block) {
       const auto ready = l2::wait_readable(ring_, patience);
@@ -150,8 +150,8 @@ class ring_receiver final : public receiver {
       block = ring_.try_block();
       if (!block) return 0;
     }
-    to.begin();
-    for (const auto& frame : *block) taker_.take(frame.bytes, to);
+    tally.begin();
+    for (const auto& frame : *block) taker_.take(frame.bytes, tally);
     return block->size();
   }
   result<std::uint64_t> dropped() override { return drops_of(ring_); }
@@ -171,7 +171,7 @@ class slot_ring final : public sender, public receiver {
     if (!sent) return std::unexpected(sent.error());
     return 1;
   }
-  result<std::size_t> receive(tally& to) override {
+  result<std::size_t> receive(tally& tally) override {
     auto frame = ring_.try_frame();
     if (!frame) {
       if (busy_) return 0;
@@ -180,8 +180,8 @@ class slot_ring final : public sender, public receiver {
       frame = ring_.try_frame();
       if (!frame) return 0;
     }
-    to.begin();
-    taker_.take((**frame).bytes, to);
+    tally.begin();
+    taker_.take((**frame).bytes, tally);
     return 1;
   }
   result<std::uint64_t> dropped() override { return drops_of(ring_); }

@@ -13,7 +13,7 @@ std::size_t header_size(const end_options& options) {
 
 }  // namespace
 
-result<message_batch> make_frames(const l2::interface& from, const end_options& options,
+result<message_batch> make_frames(const l2::interface& interface, const end_options& options,
                                   std::size_t count) {
   const wire::vlan_tag tag{
       .tpid = wire::tpid_customer,
@@ -22,7 +22,7 @@ result<message_batch> make_frames(const l2::interface& from, const end_options& 
   std::vector<std::byte> whole(wire::frame_size(tags.size(), options.payload));
   const std::vector<std::byte> payload(options.payload);
   const auto size = wire::build_frame_into(
-      whole, {options.peer_mac, from.mac, tags, frame_ethertype}, payload, from.mtu);
+      whole, {options.peer_mac, interface.mac, tags, frame_ethertype}, payload, interface.mtu);
   if (!size) return std::unexpected(size.error());
   const auto head = header_size(options);
   return message_batch(byte_span(whole).first(head), options.payload,
@@ -32,9 +32,9 @@ result<message_batch> make_frames(const l2::interface& from, const end_options& 
 frame_taker::frame_taker(const end_options& options)
     : header_(header_size(options)), payload_(options.payload) {}
 
-void frame_taker::take(byte_span frame, tally& to) const {
+void frame_taker::take(byte_span frame, tally& tally) const {
   const auto size = std::min(frame.size(), header_ + payload_);
-  to.take(frame.first(size).subspan(std::min(header_, size)));
+  tally.take(frame.first(size).subspan(std::min(header_, size)));
 }
 
 }  // namespace strata::measure

@@ -15,13 +15,13 @@ namespace strata::measure {
 inline constexpr std::uint16_t frame_ethertype = wire::ethertype_experimental;
 
 /// `count` frames from that interface to the peer, for messages to be written into.
-[[nodiscard]] result<message_batch> make_frames(const l2::interface& from,
+[[nodiscard]] result<message_batch> make_frames(const l2::interface& interface,
                                                 const end_options& options, std::size_t count);
 
 class frame_taker {
  public:
   explicit frame_taker(const end_options& options);
-  void take(byte_span frame, tally& to) const;
+  void take(byte_span frame, tally& tally) const;
 
  private:
   std::size_t header_;

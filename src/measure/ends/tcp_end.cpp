@@ -41,7 +41,7 @@ class tcp_stream final : public sender, public receiver {
   }
   [[nodiscard]] std::size_t most() const override { return batch_.count(); }
 
-  result<std::size_t> receive(tally& to) override {
+  result<std::size_t> receive(tally& tally) override {
     if (listens_) return accept();
     const auto got =
         ::recv(fd_.get(), memory_.data() + held_, memory_.size() - held_, busy_ ? MSG_DONTWAIT : 0);
@@ -53,11 +53,11 @@ class tcp_stream final : public sender, public receiver {
     if (got == 0) std::this_thread::sleep_for(patience);
     held_ += static_cast<std::size_t>(got);
     if (held_ < payload_) return 0;
-    to.begin();
+    tally.begin();
     auto whole = byte_span(memory_).first(held_);
     std::size_t count = 0;
     for (; whole.size() >= payload_; whole = whole.subspan(payload_), ++count) {
-      to.take(whole.first(payload_));
+      tally.take(whole.first(payload_));
     }
     std::memmove(memory_.data(), whole.data(), whole.size());
     held_ = whole.size();

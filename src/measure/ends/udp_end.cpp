@@ -53,7 +53,7 @@ class datagram_socket final : public sender, public receiver {
     if (has_to_wait(errno)) return 0;
     return system_failure(errno, "send a datagram");
   }
-  result<std::size_t> receive(tally& to) override {
+  result<std::size_t> receive(tally& tally) override {
     socklen_t size = sizeof peer_;
     const auto got = ::recvfrom(fd_.get(), memory_.data(), memory_.size(), flags_,
                                 reinterpret_cast<sockaddr*>(&peer_), &size);
@@ -61,8 +61,8 @@ class datagram_socket final : public sender, public receiver {
       if (has_to_wait(errno)) return 0;
       return system_failure(errno, "receive a datagram");
     }
-    to.begin();
-    to.take(byte_span(memory_).first(static_cast<std::size_t>(got)));
+    tally.begin();
+    tally.take(byte_span(memory_).first(static_cast<std::size_t>(got)));
     return 1;
   }
   result<std::uint64_t> dropped() override { return socket_drops(fd_.get()); }
@@ -106,15 +106,15 @@ class batch_socket final : public sender, public receiver {
     return system_failure(errno, "send datagrams");
   }
   [[nodiscard]] std::size_t most() const override { return batch_size; }
-  result<std::size_t> receive(tally& to) override {
+  result<std::size_t> receive(tally& tally) override {
     const int got = ::recvmmsg(fd_.get(), in_.data(), batch_size, MSG_WAITFORONE, nullptr);
     if (got < 0) {
       if (has_to_wait(errno)) return 0;
       return system_failure(errno, "receive datagrams");
     }
-    to.begin();
+    tally.begin();
     for (const auto& each : std::span(in_).first(static_cast<std::size_t>(got))) {
-      to.take({static_cast<const std::byte*>(each.msg_hdr.msg_iov->iov_base), each.msg_len});
+      tally.take({static_cast<const std::byte*>(each.msg_hdr.msg_iov->iov_base), each.msg_len});
     }
     return static_cast<std::size_t>(got);
   }
@@ -151,7 +151,7 @@ class segmenting_socket final : public sender, public receiver {
     return system_failure(errno, "send segmented datagrams");
   }
   [[nodiscard]] std::size_t most() const override { return batch_.count(); }
-  result<std::size_t> receive(tally& to) override {
+  result<std::size_t> receive(tally& tally) override {
     iovec vector{memory_.data(), memory_.size()};
     alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
     msghdr header{};
@@ -172,11 +172,11 @@ class segmenting_socket final : public sender, public receiver {
       std::memcpy(&size, CMSG_DATA(each), sizeof size);
       if (size > 0) segment = static_cast<std::size_t>(size);
     }
-    to.begin();
+    tally.begin();
     std::size_t count = 0;
     for (; !rest.empty(); ++count) {
       const auto size = std::min(segment, rest.size());
-      to.take(rest.first(size));
+      tally.take(rest.first(size));
       rest = rest.subspan(size);
     }
     return std::max<std::size_t>(count, 1);

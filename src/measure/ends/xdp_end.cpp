@@ -41,7 +41,7 @@ class xdp_port final : public sender, public receiver {
     return {};
   }
 
-  result<std::size_t> receive(tally& to) override {
+  result<std::size_t> receive(tally& tally) override {
     std::array<byte_span, batch_size> frames;
     auto count = port_.try_receive(frames);
     if (count && *count == 0 && !busy_) {
@@ -50,8 +50,8 @@ class xdp_port final : public sender, public receiver {
       count = port_.try_receive(frames);
     }
     if (!count || *count == 0) return count;
-    to.begin();
-    for (const auto& each : std::span(frames).first(*count)) taker_.take(each, to);
+    tally.begin();
+    for (const auto& each : std::span(frames).first(*count)) taker_.take(each, tally);
     return count;
   }
   result<std::uint64_t> dropped() override {
@@ -68,12 +68,12 @@ class xdp_port final : public sender, public receiver {
 };
 
 // As much memory as the other paths have.
-xdp::port_options options_for(const end_options& options, const manner& how) {
+xdp::port_options options_for(const end_options& options, const manner& manner) {
   constexpr std::size_t least_frames = 256;
   constexpr std::size_t most_frames = 16384;
   xdp::port_options made;
   made.which.ethertype = frame_ethertype;
-  made.attach = how.attach;
+  made.attach = manner.attach;
   const auto frames = std::clamp(std::bit_floor(options.buffer / made.memory.frame_size),
                                  least_frames, most_frames);
   const bool both_ways = options.sends && options.receives;
@@ -86,16 +86,16 @@ xdp::port_options options_for(const end_options& options, const manner& how) {
   made.socket.multi_buffer =
       options.mtu + wire::ethernet_header_size + wire::vlan_tag_size + xdp::umem::kernel_headroom >
       made.memory.frame_size;
-  if (how.busy_polls) made.socket.busy_poll.emplace();
+  if (manner.busy_polls) made.socket.busy_poll.emplace();
   return made;
 }
 
-result<end> open_xdp(const end_options& options, const manner& how) {
+result<end> open_xdp(const end_options& options, const manner& manner) {
   const auto link = l2::interface::query(options.interface);
   if (!link) return std::unexpected(link.error());
   auto batch = make_frames(*link, options, options.receives && options.sends ? 1 : batch_size);
   if (!batch) return std::unexpected(batch.error());
-  auto port = xdp::port::open(options.interface, 0, options_for(options, how));
+  auto port = xdp::port::open(options.interface, 0, options_for(options, manner));
   if (!port) return std::unexpected(port.error());
   const auto both = std::make_shared<xdp_port>(std::move(*port), std::move(*batch), options);
   return end{.out = both, .in = both};

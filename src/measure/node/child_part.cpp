@@ -27,8 +27,8 @@ namespace {
 // the C library's calls are slower in a process that has one, and the plain C program has none.
 class child_part final : public running_part {
  public:
-  child_part(order what, end both, std::optional<foreign_traffic> beside)
-      : what_(std::move(what)), both_(std::move(both)), beside_(std::move(beside)) {}
+  child_part(order order, end both, std::optional<foreign_traffic> traffic)
+      : what_(std::move(order)), both_(std::move(both)), beside_(std::move(traffic)) {}
   ~child_part() override {
     if (child_ != 0) {
       ::kill(child_, SIGKILL);
@@ -78,11 +78,11 @@ class child_part final : public running_part {
   }
 
  private:
-  static void say(int into, const end_result& seen) {
+  static void say(int fd, const end_result& seen) {
     const auto text = to_json(seen).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     std::string_view left = text;
     while (!left.empty()) {
-      const auto written = ::write(into, left.data(), left.size());
+      const auto written = ::write(fd, left.data(), left.size());
       if (written < 0 && errno != EINTR) return;
       if (written > 0) left.remove_prefix(static_cast<std::size_t>(written));
     }
@@ -96,71 +96,73 @@ class child_part final : public running_part {
   pid_t child_ = 0;
 };
 
-result<end_options> options_of(const order& what) {
-  const auto mac = mac_address::from_text(what.peer_mac);
+result<end_options> options_of(const order& order) {
+  const auto mac = mac_address::from_text(order.peer_mac);
   if (!mac) return std::unexpected(mac.error());
-  const bool both = what.role == "ping" || what.role == "echo";
-  return end_options{.interface = what.interface,
-                     .mtu = what.mtu,
+  const bool both = order.role == "ping" || order.role == "echo";
+  return end_options{.interface = order.interface,
+                     .mtu = order.mtu,
                      .peer_mac = *mac,
-                     .address = what.address,
-                     .peer_address = what.peer_address,
-                     .peer_port = what.peer_port,
-                     .payload = what.payload,
-                     .tagged = what.tagged,
-                     .vlan_id = what.vlan_id,
-                     .priority = what.priority,
-                     .sends = both || what.role == "send",
-                     .receives = both || what.role == "receive",
-                     .busy = what.busy,
-                     .buffer = what.buffer};
+                     .address = order.address,
+                     .peer_address = order.peer_address,
+                     .peer_port = order.peer_port,
+                     .payload = order.payload,
+                     .tagged = order.tagged,
+                     .vlan_id = order.vlan_id,
+                     .priority = order.priority,
+                     .sends = both || order.role == "send",
+                     .receives = both || order.role == "receive",
+                     .busy = order.busy,
+                     .buffer = order.buffer};
 }
 
 // What comes over the control connection may be anything.
-result<void> check(const order& what) {
-  const auto refuse = [](std::string which) {
-    return failure(errc::invalid_argument, "carry out an order", "its " + std::move(which));
+result<void> check(const order& order) {
+  const auto refuse = [](std::string text) {
+    return failure(errc::invalid_argument, "carry out an order", "its " + std::move(text));
   };
-  if (what.role != "send" && what.role != "receive" && what.role != "ping" && what.role != "echo") {
-    return refuse("role '" + what.role + "' is not send, receive, ping or echo");
+  if (order.role != "send" && order.role != "receive" && order.role != "ping" &&
+      order.role != "echo") {
+    return refuse("role '" + order.role + "' is not send, receive, ping or echo");
   }
-  if (what.payload < min_payload || what.payload > max_payload) {
-    return refuse("payload of " + std::to_string(what.payload) + " bytes is not from " +
+  if (order.payload < min_payload || order.payload > max_payload) {
+    return refuse("payload of " + std::to_string(order.payload) + " bytes is not from " +
                   std::to_string(min_payload) + " to " + std::to_string(max_payload));
   }
-  if (what.mtu < 576 || what.mtu > 65'535) {
-    return refuse("MTU of " + std::to_string(what.mtu) + " bytes is not from 576 to 65535");
+  if (order.mtu < 576 || order.mtu > 65'535) {
+    return refuse("MTU of " + std::to_string(order.mtu) + " bytes is not from 576 to 65535");
   }
-  if (what.vlan_id > wire::max_vlan_id) {
-    return refuse("VLAN id of " + std::to_string(what.vlan_id) + " is not from 0 to 4094");
+  if (order.vlan_id > wire::max_vlan_id) {
+    return refuse("VLAN id of " + std::to_string(order.vlan_id) + " is not from 0 to 4094");
   }
-  if (what.priority > 7) {
-    return refuse("priority of " + std::to_string(what.priority) + " is not from 0 to 7");
+  if (order.priority > 7) {
+    return refuse("priority of " + std::to_string(order.priority) + " is not from 0 to 7");
   }
-  if (!(what.seconds >= 0 && what.seconds <= 3600)) return refuse("seconds are not from 0 to 3600");
-  if (!(what.rate >= 0 && what.rate <= 1e9)) return refuse("rate is not from 0 to 10^9");
-  if (!(what.foreign >= 0 && what.foreign <= 1e9)) return refuse("foreign is not from 0 to 10^9");
-  if (what.buffer > std::uint64_t{1} << 30U) return refuse("buffer is above 1 GiB");
+  if (!(order.seconds >= 0 && order.seconds <= 3600))
+    return refuse("seconds are not from 0 to 3600");
+  if (!(order.rate >= 0 && order.rate <= 1e9)) return refuse("rate is not from 0 to 10^9");
+  if (!(order.foreign >= 0 && order.foreign <= 1e9)) return refuse("foreign is not from 0 to 10^9");
+  if (order.buffer > std::uint64_t{1} << 30U) return refuse("buffer is above 1 GiB");
   return {};
 }
 
 }  // namespace
 
-result<std::unique_ptr<running_part>> start_child_part(const order& what) {
-  if (auto good = check(what); !good) return std::unexpected(good.error());
-  const auto row = find_path(what.path);
+result<std::unique_ptr<running_part>> start_child_part(const order& order) {
+  if (auto good = check(order); !good) return std::unexpected(good.error());
+  const auto row = find_path(order.path);
   if (!row) return std::unexpected(row.error());
-  const auto options = options_of(what);
+  const auto options = options_of(order);
   if (!options) return std::unexpected(options.error());
   auto both = (*row)->open(*options);
   if (!both) return std::unexpected(both.error());
   std::optional<foreign_traffic> beside;
-  if (what.foreign > 0 && what.role == "send") {
-    auto opened = foreign_traffic::open(*options, what.foreign);
+  if (order.foreign > 0 && order.role == "send") {
+    auto opened = foreign_traffic::open(*options, order.foreign);
     if (!opened) return std::unexpected(opened.error());
     beside = std::move(*opened);
   }
-  auto made = std::make_unique<child_part>(what, std::move(*both), std::move(beside));
+  auto made = std::make_unique<child_part>(order, std::move(*both), std::move(beside));
   if (auto started = made->start(); !started) return std::unexpected(started.error());
   return made;
 }

@@ -18,8 +18,8 @@ constexpr std::size_t longest_line = std::size_t{4} << 20U;
 // strata ignores SIGPIPE.
 class descriptor_stream final : public control_stream {
  public:
-  descriptor_stream(unique_fd owned, int in, int out)
-      : owned_(std::move(owned)), in_(in), out_(out) {}
+  descriptor_stream(unique_fd owned, int fd, int out)
+      : owned_(std::move(owned)), in_(fd), out_(out) {}
 
   result<void> write(std::string_view bytes) override {
     while (!bytes.empty()) {
@@ -30,9 +30,9 @@ class descriptor_stream final : public control_stream {
     }
     return {};
   }
-  result<std::size_t> read(std::span<char> into) override {
+  result<std::size_t> read(std::span<char> bytes) override {
     for (;;) {
-      const auto got = ::read(in_, into.data(), into.size());
+      const auto got = ::read(in_, bytes.data(), bytes.size());
       if (got >= 0) return static_cast<std::size_t>(got);
       if (errno == EINTR) continue;
       if (errno == ECONNRESET) return 0;

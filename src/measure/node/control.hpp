@@ -24,7 +24,7 @@ class control_stream {
 
   [[nodiscard]] virtual result<void> write(std::string_view bytes) = 0;
   /// Waits for some bytes, and says how many; 0 when the peer has gone.
-  [[nodiscard]] virtual result<std::size_t> read(std::span<char> into) = 0;
+  [[nodiscard]] virtual result<std::size_t> read(std::span<char> bytes) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<control_stream> stream_over(unique_fd socket);
@@ -32,7 +32,7 @@ class control_stream {
 
 class control_line {
  public:
-  explicit control_line(std::unique_ptr<control_stream> over) : over_(std::move(over)) {}
+  explicit control_line(std::unique_ptr<control_stream> stream) : over_(std::move(stream)) {}
 
   [[nodiscard]] result<void> write(const nlohmann::json& message);
   /// nullopt when the peer has gone. Errors: malformed; limit_exceeded for a line above 4 MiB.

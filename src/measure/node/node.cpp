@@ -29,18 +29,18 @@ namespace {
 
 using json = nlohmann::json;
 
-std::string text_of(const json& from, const char* key) {
-  const auto found = from.find(key);
-  return found != from.end() && found->is_string() ? found->get<std::string>() : std::string();
+std::string text_of(const json& value, const char* key) {
+  const auto found = value.find(key);
+  return found != value.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-std::uint64_t count_of(const json& from, const char* key) {
-  const auto found = from.find(key);
-  return found != from.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+std::uint64_t count_of(const json& value, const char* key) {
+  const auto found = value.find(key);
+  return found != value.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
 }
 
-result<json> done(const result<void>& how) {
-  if (!how) return std::unexpected(how.error());
+result<json> done(const result<void>& outcome) {
+  if (!outcome) return std::unexpected(outcome.error());
   return json::object();
 }
 
@@ -49,51 +49,51 @@ class node {
   node(std::optional<std::string> only_interface, std::string address)
       : only_interface_(std::move(only_interface)), address_(std::move(address)) {}
 
-  result<json> obey(const json& what) {
-    const auto verb = text_of(what, "do");
-    if (verb == "describe") return describe_link(what);
-    if (verb == "start") return start(what);
+  result<json> obey(const json& value) {
+    const auto verb = text_of(value, "do");
+    if (verb == "describe") return describe_link(value);
+    if (verb == "start") return start(value);
     if (verb == "finish") return finish();
     if (verb == "sockets") {
-      const auto repetitions = std::min<std::uint64_t>(count_of(what, "repetitions"), 1000);
-      auto timed = time_sockets(link_of(what), address_, repetitions);
+      const auto repetitions = std::min<std::uint64_t>(count_of(value, "repetitions"), 1000);
+      auto timed = time_sockets(link_of(value), address_, repetitions);
       if (!timed) return std::unexpected(timed.error());
       return json{{"sockets", std::move(*timed)}};
     }
-    if (!only_interface_) return change(verb, what);
+    if (!only_interface_) return change(verb, value);
     return failure(errc::invalid_argument, "do '" + verb + "'", "a node does not know it");
   }
 
  private:
-  std::string link_of(const json& what) const {
-    return only_interface_ ? *only_interface_ : text_of(what, "link");
+  std::string link_of(const json& value) const {
+    return only_interface_ ? *only_interface_ : text_of(value, "link");
   }
 
   // What only a node of the bench's own does.
-  result<json> change(const std::string& verb, const json& what) {
-    const auto link = text_of(what, "link");
+  result<json> change(const std::string& verb, const json& value) {
+    const auto link = text_of(value, "link");
     if (verb == "enter") return done(enter_new_namespace());
     if (verb == "join") {
-      return done(make_veth(link, text_of(what, "peer_link"),
-                            static_cast<pid_t>(count_of(what, "peer_process"))));
+      return done(make_veth(link, text_of(value, "peer_link"),
+                            static_cast<pid_t>(count_of(value, "peer_process"))));
     }
     if (verb == "configure") {
-      address_ = text_of(what, "address");
+      address_ = text_of(value, "address");
       return done(configure_link(link, address_));
     }
     if (verb == "mtu") {
-      return done(set_mtu(link, static_cast<std::uint32_t>(count_of(what, "mtu"))));
+      return done(set_mtu(link, static_cast<std::uint32_t>(count_of(value, "mtu"))));
     }
     if (verb == "neighbour") {
-      const auto mac = mac_address::from_text(text_of(what, "mac"));
+      const auto mac = mac_address::from_text(text_of(value, "mac"));
       if (!mac) return std::unexpected(mac.error());
-      return done(set_neighbour(link, text_of(what, "address"), *mac));
+      return done(set_neighbour(link, text_of(value, "address"), *mac));
     }
     return failure(errc::invalid_argument, "do '" + verb + "'", "a node does not know it");
   }
 
-  result<json> describe_link(const json& what) {
-    const auto found = l2::interface::query(link_of(what));
+  result<json> describe_link(const json& value) {
+    const auto found = l2::interface::query(link_of(value));
     if (!found) return std::unexpected(found.error());
     return json{{"interface", found->name},
                 {"mac", found->mac.text()},
@@ -104,12 +104,12 @@ class node {
                 {"machine", describe_machine()}};
   }
 
-  result<json> start(const json& what) {
+  result<json> start(const json& value) {
     if (running_) {
       return failure(errc::conflict, "start a measurement", "the one before was not finished");
     }
-    const auto found = what.find("order");
-    auto asked = order_from(found == what.end() ? json() : *found);
+    const auto found = value.find("order");
+    auto asked = order_from(found == value.end() ? json() : *found);
     if (!asked) return std::unexpected(asked.error());
     if (only_interface_) asked->interface = *only_interface_;
     const auto row = find_path(asked->path);

@@ -50,7 +50,7 @@ class node_client {
   node_client& operator=(node_client&&) = delete;
   ~node_client();
 
-  [[nodiscard]] result<nlohmann::json> ask(const nlohmann::json& what) { return line_.ask(what); }
+  [[nodiscard]] result<nlohmann::json> ask(const nlohmann::json& value) { return line_.ask(value); }
   [[nodiscard]] pid_t process() const { return child_; }
 
  private:

@@ -20,33 +20,33 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(end_result, failure, sent, forei
 namespace {
 
 template <class Value>
-result<Value> read(const nlohmann::json& from, const char* what) {
+result<Value> read(const nlohmann::json& value, const char* text) {
   try {
     Value made;
-    wire_form::from_json(from, made);
+    wire_form::from_json(value, made);
     return made;
   } catch (const nlohmann::json::exception& wrong) {
-    return failure(errc::malformed, std::string("read ") + what, wrong.what());
+    return failure(errc::malformed, std::string("read ") + text, wrong.what());
   }
 }
 
 }  // namespace
 
-result<order> order_from(const nlohmann::json& from) { return read<order>(from, "an order"); }
+result<order> order_from(const nlohmann::json& value) { return read<order>(value, "an order"); }
 
-result<end_result> end_result_from(const nlohmann::json& from) {
-  return read<end_result>(from, "a result");
+result<end_result> end_result_from(const nlohmann::json& value) {
+  return read<end_result>(value, "a result");
 }
 
-nlohmann::json to_json(const order& from) {
+nlohmann::json to_json(const order& order) {
   nlohmann::json made;
-  wire_form::to_json(made, from);
+  wire_form::to_json(made, order);
   return made;
 }
 
-nlohmann::json to_json(const end_result& from) {
+nlohmann::json to_json(const end_result& result) {
   nlohmann::json made;
-  wire_form::to_json(made, from);
+  wire_form::to_json(made, result);
   return made;
 }
 

@@ -55,9 +55,9 @@ struct end_result {
 };
 
 /// Errors: malformed, for JSON that is no order or no result.
-[[nodiscard]] result<order> order_from(const nlohmann::json& from);
-[[nodiscard]] result<end_result> end_result_from(const nlohmann::json& from);
-[[nodiscard]] nlohmann::json to_json(const order& from);
-[[nodiscard]] nlohmann::json to_json(const end_result& from);
+[[nodiscard]] result<order> order_from(const nlohmann::json& value);
+[[nodiscard]] result<end_result> end_result_from(const nlohmann::json& value);
+[[nodiscard]] nlohmann::json to_json(const order& order);
+[[nodiscard]] nlohmann::json to_json(const end_result& result);
 
 }  // namespace strata::measure

@@ -62,7 +62,7 @@ class plain_part final : public running_part {
 
 std::string plain_program() { return contender_path("strata-plain-packet"); }
 
-result<std::unique_ptr<running_part>> start_plain_part(const order& what) {
+result<std::unique_ptr<running_part>> start_plain_part(const order& order) {
   const auto program = plain_program();
   if (program.empty()) {
     return failure(errc::not_found, "run the plain C program",
@@ -74,15 +74,15 @@ result<std::unique_ptr<running_part>> start_plain_part(const order& what) {
   if (!in) return std::unexpected(in.error());
   if (!out) return std::unexpected(out.error());
   std::array<std::string, 10> words{program,
-                                    what.role,
-                                    what.path == "plain_ring" ? "ring" : "socket",
-                                    what.busy ? "busy" : "wait",
-                                    what.interface,
-                                    what.peer_mac,
-                                    std::to_string(what.payload),
-                                    std::to_string(what.seconds),
-                                    std::to_string(what.buffer),
-                                    std::to_string(what.run)};
+                                    order.role,
+                                    order.path == "plain_ring" ? "ring" : "socket",
+                                    order.busy ? "busy" : "wait",
+                                    order.interface,
+                                    order.peer_mac,
+                                    std::to_string(order.payload),
+                                    std::to_string(order.seconds),
+                                    std::to_string(order.buffer),
+                                    std::to_string(order.run)};
   std::array<char*, words.size() + 1> arguments{};
   for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
   posix_spawn_file_actions_t actions;

@@ -29,11 +29,11 @@ result<pid_t> start(std::vector<std::string>& words, int output) {
   return child;
 }
 
-std::string read_all(int from) {
+std::string read_all(int fd) {
   std::string text;
   std::array<char, 4096> piece{};
   for (;;) {
-    const auto got = ::read(from, piece.data(), piece.size());
+    const auto got = ::read(fd, piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(got));

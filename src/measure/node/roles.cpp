@@ -15,15 +15,15 @@ constexpr std::uint64_t second_ns = 1'000'000'000;
 // A thread's CPU time, events and allocations, from its making to `into`.
 class meter {
  public:
-  void into(end_result& to) const {
-    to.cpu_ns = thread_cpu_ns() - cpu_;
+  void into(end_result& result) const {
+    result.cpu_ns = thread_cpu_ns() - cpu_;
     if (allocations_) {
-      to.allocations = static_cast<std::int64_t>(*allocation_count() - *allocations_);
+      result.allocations = static_cast<std::int64_t>(*allocation_count() - *allocations_);
     }
     if (!events_) return;
     if (const auto counted = events_->read()) {
-      to.cycles = static_cast<std::int64_t>((*counted)[0]);
-      to.instructions = static_cast<std::int64_t>((*counted)[1]);
+      result.cycles = static_cast<std::int64_t>((*counted)[0]);
+      result.instructions = static_cast<std::int64_t>((*counted)[1]);
     }
   }
 
@@ -33,19 +33,19 @@ class meter {
   std::optional<std::uint64_t> allocations_ = allocation_count();
 };
 
-void count_into(end_result& to, const tally& from) {
-  to.delivered = from.delivered();
-  to.duplicates = from.duplicates();
-  to.reordered = from.reordered();
-  to.strays = from.strays();
-  to.rate = from.rate();
+void count_into(end_result& result, const tally& tally) {
+  result.delivered = tally.delivered();
+  result.duplicates = tally.duplicates();
+  result.reordered = tally.reordered();
+  result.strays = tally.strays();
+  result.rate = tally.rate();
 }
 
 // As fast as it goes.
-result<void> flood(const order& what, sender& out, end_result& seen) {
-  const auto end = now_ns() + static_cast<std::uint64_t>(what.seconds * second_ns);
+result<void> flood(const order& order, sender& out, end_result& seen) {
+  const auto end = now_ns() + static_cast<std::uint64_t>(order.seconds * second_ns);
   while (now_ns() < end) {
-    const auto taken = out.send({.first = {.sequence = seen.sent, .run = what.run}}, out.most());
+    const auto taken = out.send({.first = {.sequence = seen.sent, .run = order.run}}, out.most());
     if (!taken) return std::unexpected(taken.error());
     seen.sent += *taken;
   }
@@ -53,18 +53,19 @@ result<void> flood(const order& what, sender& out, end_result& seen) {
 }
 
 // At a rate. A message bears the time at which it should have been sent, whatever held it up.
-result<void> send_paced(const order& what, sender& out, foreign_traffic* beside, end_result& seen) {
-  const double interval_ns = second_ns / what.rate;
+result<void> send_paced(const order& order, sender& out, foreign_traffic* traffic,
+                        end_result& seen) {
+  const double interval_ns = second_ns / order.rate;
   const auto begin = now_ns();
-  const auto length_ns = static_cast<std::uint64_t>(what.seconds * second_ns);
-  const auto all = static_cast<std::uint64_t>(what.seconds * what.rate);
+  const auto length_ns = static_cast<std::uint64_t>(order.seconds * second_ns);
+  const auto all = static_cast<std::uint64_t>(order.seconds * order.rate);
   while (seen.sent < all) {
     const auto passed = now_ns() - begin;
     // A rate that the path cannot carry must come to an end too.
     if (passed > 2 * length_ns + second_ns) break;
-    if (beside != nullptr) {
-      if (auto sent = beside->send_due(passed); !sent) return sent;
-      seen.foreign = beside->sent();
+    if (traffic != nullptr) {
+      if (auto sent = traffic->send_due(passed); !sent) return sent;
+      seen.foreign = traffic->sent();
     }
     const auto reached = static_cast<std::uint64_t>(static_cast<double>(passed) / interval_ns) + 1;
     const auto due = std::min(all, reached);
@@ -72,7 +73,7 @@ result<void> send_paced(const order& what, sender& out, foreign_traffic* beside,
     const double behind_ns = static_cast<double>(seen.sent) * interval_ns;
     const pace stamps{.first = {.sequence = seen.sent,
                                 .time_ns = begin + static_cast<std::uint64_t>(behind_ns),
-                                .run = what.run},
+                                .run = order.run},
                       .interval_ns = interval_ns};
     const auto count = std::min<std::uint64_t>(due - seen.sent, out.most());
     const auto taken = out.send(stamps, count);
@@ -82,10 +83,11 @@ result<void> send_paced(const order& what, sender& out, foreign_traffic* beside,
   return {};
 }
 
-result<void> run_sender(const order& what, sender& out, foreign_traffic* beside, end_result& seen) {
+result<void> run_sender(const order& order, sender& out, foreign_traffic* traffic,
+                        end_result& seen) {
   const auto begin = now_ns();
   const meter worked;
-  auto done = what.rate > 0 ? send_paced(what, out, beside, seen) : flood(what, out, seen);
+  auto done = order.rate > 0 ? send_paced(order, out, traffic, seen) : flood(order, out, seen);
   if (done) done = out.flush();
   worked.into(seen);
   seen.seconds = static_cast<double>(now_ns() - begin) / second_ns;
@@ -93,13 +95,13 @@ result<void> run_sender(const order& what, sender& out, foreign_traffic* beside,
 }
 
 // Until it is asked to stop, and then until nothing more comes.
-result<void> run_receiver(const order& what, receiver& in, const stop_flag& stop,
+result<void> run_receiver(const order& order, receiver& receiver, const stop_flag& stop,
                           end_result& seen) {
-  tally counted(what.run, what.planted_sleep);
+  tally counted(order.run, order.planted_sleep);
   const meter worked;
   std::optional<std::uint64_t> asked_ns;
   for (;;) {
-    const auto got = in.receive(counted);
+    const auto got = receiver.receive(counted);
     if (!got) return std::unexpected(got.error());
     if (asked_ns && (*got == 0 || now_ns() - *asked_ns > second_ns)) break;
     if (!asked_ns && stop.load(std::memory_order_relaxed)) asked_ns = now_ns();
@@ -107,23 +109,23 @@ result<void> run_receiver(const order& what, receiver& in, const stop_flag& stop
   worked.into(seen);
   count_into(seen, counted);
   seen.times = counted.delays().buckets();
-  const auto dropped = in.dropped();
+  const auto dropped = receiver.dropped();
   if (!dropped) return std::unexpected(dropped.error());
   seen.dropped = *dropped;
   return {};
 }
 
-result<void> run_ping(const order& what, const end& both, end_result& seen) {
+result<void> run_ping(const order& order, const end& both, end_result& seen) {
   constexpr std::uint64_t answer_limit_ns = second_ns / 10;
-  tally counted(what.run, false);
+  tally counted(order.run, false);
   histogram times;
   const auto begin = now_ns();
-  const auto end = begin + static_cast<std::uint64_t>(what.seconds * second_ns);
+  const auto end = begin + static_cast<std::uint64_t>(order.seconds * second_ns);
   const meter worked;
   for (auto sent_ns = begin; sent_ns < end;) {
     const auto before = counted.delivered();
     sent_ns = now_ns();
-    const auto taken = both.out->send({.first = {.sequence = seen.sent, .run = what.run}}, 1);
+    const auto taken = both.out->send({.first = {.sequence = seen.sent, .run = order.run}}, 1);
     if (!taken) return std::unexpected(taken.error());
     if (*taken == 0) continue;
     ++seen.sent;
@@ -146,8 +148,9 @@ result<void> run_ping(const order& what, const end& both, end_result& seen) {
   return {};
 }
 
-result<void> run_echo(const order& what, const end& both, const stop_flag& stop, end_result& seen) {
-  tally counted(what.run, false);
+result<void> run_echo(const order& order, const end& both, const stop_flag& stop,
+                      end_result& seen) {
+  tally counted(order.run, false);
   const meter worked;
   while (!stop.load(std::memory_order_relaxed)) {
     const auto before = counted.delivered();
@@ -168,18 +171,18 @@ result<void> run_echo(const order& what, const end& both, const stop_flag& stop,
 
 }  // namespace
 
-end_result play(const order& what, const end& with, foreign_traffic* beside,
+end_result play(const order& order, const end& end, foreign_traffic* traffic,
                 const stop_flag& stop) {
   end_result seen;
   result<void> done;
-  if (what.role == "send") {
-    done = run_sender(what, *with.out, beside, seen);
-  } else if (what.role == "receive") {
-    done = run_receiver(what, *with.in, stop, seen);
-  } else if (what.role == "ping") {
-    done = run_ping(what, with, seen);
+  if (order.role == "send") {
+    done = run_sender(order, *end.out, traffic, seen);
+  } else if (order.role == "receive") {
+    done = run_receiver(order, *end.in, stop, seen);
+  } else if (order.role == "ping") {
+    done = run_ping(order, end, seen);
   } else {
-    done = run_echo(what, with, stop, seen);
+    done = run_echo(order, end, stop, seen);
   }
   if (!done) seen.failure = describe(done.error());
   return seen;

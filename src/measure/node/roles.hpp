@@ -13,8 +13,8 @@ namespace strata::measure {
 using stop_flag = std::atomic<bool>;
 
 /// Sends or pings for the order's time, or receives or echoes until it is asked to stop, on this
-/// thread. `beside` may be null. What goes wrong ends it, and stands in the result.
-[[nodiscard]] end_result play(const order& what, const end& with, foreign_traffic* beside,
+/// thread. `traffic` may be null. What goes wrong ends it, and stands in the result.
+[[nodiscard]] end_result play(const order& order, const end& end, foreign_traffic* traffic,
                               const stop_flag& stop);
 
 }  // namespace strata::measure

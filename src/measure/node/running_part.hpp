@@ -24,11 +24,11 @@ class running_part {
 
 /// In a child of this process: all paths of the library and of the kernel. Its sockets are open
 /// when it returns. Errors: not_found (no such path or role), and of the sockets.
-[[nodiscard]] result<std::unique_ptr<running_part>> start_child_part(const order& what);
+[[nodiscard]] result<std::unique_ptr<running_part>> start_child_part(const order& order);
 
 /// The plain C program, which stands beside this one. Errors: not_found when it does not; and what
 /// it says itself.
-[[nodiscard]] result<std::unique_ptr<running_part>> start_plain_part(const order& what);
+[[nodiscard]] result<std::unique_ptr<running_part>> start_plain_part(const order& order);
 
 /// Where the plain C program is; empty when there is none.
 [[nodiscard]] std::string plain_program();

@@ -10,11 +10,11 @@ namespace strata::measure {
 
 namespace {
 
-unique_fd open_event(const thread_event& which, int group) {
+unique_fd open_event(const thread_event& event, int group) {
   perf_event_attr wanted{};
   wanted.size = sizeof wanted;
-  wanted.type = which.type;
-  wanted.config = which.which;
+  wanted.type = event.type;
+  wanted.config = event.which;
   wanted.read_format =
       PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   return unique_fd(static_cast<int>(
@@ -23,10 +23,10 @@ unique_fd open_event(const thread_event& which, int group) {
 
 }  // namespace
 
-result<thread_events> thread_events::open(const std::array<thread_event, 2>& which) {
-  auto first = open_event(which[0], -1);
+result<thread_events> thread_events::open(const std::array<thread_event, 2>& array) {
+  auto first = open_event(array[0], -1);
   if (!first) return system_failure(errno, "count events of a thread");
-  auto second = open_event(which[1], first.get());
+  auto second = open_event(array[1], first.get());
   if (!second) return system_failure(errno, "count events of a thread");
   return thread_events(std::move(first), std::move(second));
 }

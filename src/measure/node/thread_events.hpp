@@ -24,7 +24,7 @@ class thread_events {
   /// Errors: not_supported where the processor counts none, as in most virtual machines;
   /// permission_denied without CAP_PERFMON.
   [[nodiscard]] static result<thread_events> open_cycles_and_instructions();
-  [[nodiscard]] static result<thread_events> open(const std::array<thread_event, 2>& which);
+  [[nodiscard]] static result<thread_events> open(const std::array<thread_event, 2>& array);
 
   /// Errors: of read(2); and if the counters were lent to others meanwhile, so that a part is
   /// missing.

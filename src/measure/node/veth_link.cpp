@@ -46,9 +46,9 @@ class link_request {
     std::memcpy(bytes_.data() + at, &head, sizeof head);
     return at;
   }
-  void close(std::size_t at) {
-    const auto size = static_cast<unsigned short>(bytes_.size() - at);
-    std::memcpy(bytes_.data() + at, &size, sizeof size);
+  void close(std::size_t offset) {
+    const auto size = static_cast<unsigned short>(bytes_.size() - offset);
+    std::memcpy(bytes_.data() + offset, &size, sizeof size);
     bytes_.resize(NLMSG_ALIGN(bytes_.size()));
   }
 

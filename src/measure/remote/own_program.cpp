@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view of_c_library[] = {"libc.so",  "libm.so",   "libpthread.so", "libdl.so",
                                              "librt.so", "libresolv", "ld-linux"};
 
-int collect(dl_phdr_info* each, std::size_t, void* into) {
+int collect(dl_phdr_info* each, std::size_t, void* bytes) {
   const std::string file = each->dlpi_name;
   const auto slash = file.rfind('/');
   // The program itself has no name, and the kernel's part of it (vdso) no folder.
@@ -22,7 +22,7 @@ int collect(dl_phdr_info* each, std::size_t, void* into) {
   for (const auto skipped : of_c_library) {
     if (name.starts_with(skipped)) return 0;
   }
-  static_cast<std::vector<shared_library>*>(into)->push_back({file, name});
+  static_cast<std::vector<shared_library>*>(bytes)->push_back({file, name});
   return 0;
 }
 

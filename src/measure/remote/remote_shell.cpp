@@ -27,12 +27,13 @@ constexpr std::string_view first_line = "strata begins here";
 // A channel on which a command runs. The connection lives as long as it.
 class ssh_command {
  public:
-  static result<std::unique_ptr<ssh_command>> start(std::shared_ptr<ssh_connection> over,
+  static result<std::unique_ptr<ssh_command>> start(std::shared_ptr<ssh_connection> connection,
                                                     std::string_view script) {
     const auto wrong = [&] {
-      return failure(errc::connection_closed, "run a command on " + over->name(), over->reason());
+      return failure(errc::connection_closed, "run a command on " + connection->name(),
+                     connection->reason());
     };
-    auto made = std::make_unique<ssh_command>(over);
+    auto made = std::make_unique<ssh_command>(connection);
     auto* const channel = made->channel_.get();
     if (channel == nullptr || libssh().ssh_channel_open_session(channel) != SSH_OK) return wrong();
     const auto whole = "exec sh -c " +
@@ -40,8 +41,8 @@ class ssh_command {
     if (libssh().ssh_channel_request_exec(channel, whole.c_str()) != SSH_OK) return wrong();
     return made;
   }
-  explicit ssh_command(std::shared_ptr<ssh_connection> over)
-      : over_(std::move(over)), channel_(libssh().ssh_channel_new(over_->session())) {
+  explicit ssh_command(std::shared_ptr<ssh_connection> connection)
+      : over_(std::move(connection)), channel_(libssh().ssh_channel_new(over_->session())) {
     ssh_callbacks_init(&callbacks_);
     callbacks_.userdata = this;
     callbacks_.channel_eof_function = note_end;
@@ -75,9 +76,9 @@ class ssh_command {
     if (!std::exchange(input_ended_, true)) libssh().ssh_channel_send_eof(channel_.get());
   }
 
-  result<std::size_t> read(std::span<char> into, bool from_errors, int limit_ms) {
-    const int got = libssh().ssh_channel_read_timeout(channel_.get(), into.data(),
-                                                      static_cast<std::uint32_t>(into.size()),
+  result<std::size_t> read(std::span<char> bytes, bool from_errors, int limit_ms) {
+    const int got = libssh().ssh_channel_read_timeout(channel_.get(), bytes.data(),
+                                                      static_cast<std::uint32_t>(bytes.size()),
                                                       from_errors, limit_ms);
     if (got > 0) return static_cast<std::size_t>(got);
     if (got != SSH_ERROR && has_ended_) return 0;
@@ -126,13 +127,14 @@ std::string remote_answer::complaint() const {
   return all.empty() ? "it ended with exit code " + std::to_string(exit_code) : all;
 }
 
-remote_command::remote_command(std::unique_ptr<ssh_command> made) : command_(std::move(made)) {}
+remote_command::remote_command(std::unique_ptr<ssh_command> command)
+    : command_(std::move(command)) {}
 remote_command::~remote_command() = default;
 
 result<void> remote_command::write(std::string_view bytes) { return command_->write(bytes); }
 
-result<std::size_t> remote_command::read(std::span<char> into) {
-  return command_->read(into, false, answer_limit_ms);
+result<std::size_t> remote_command::read(std::span<char> bytes) {
+  return command_->read(bytes, false, answer_limit_ms);
 }
 
 result<std::optional<std::string>> remote_command::read_line() {
@@ -157,7 +159,8 @@ result<remote_answer> remote_command::finish() {
                        .errors = std::move(*errors)};
 }
 
-remote_shell::remote_shell(std::shared_ptr<ssh_connection> over) : over_(std::move(over)) {}
+remote_shell::remote_shell(std::shared_ptr<ssh_connection> connection)
+    : over_(std::move(connection)) {}
 remote_shell::remote_shell(remote_shell&&) noexcept = default;
 remote_shell::~remote_shell() = default;
 

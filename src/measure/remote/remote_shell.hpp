@@ -47,12 +47,12 @@ struct remote_answer {
 /// process dies or the connection breaks.
 class remote_command final : public control_stream {
  public:
-  explicit remote_command(std::unique_ptr<ssh_command> made);
+  explicit remote_command(std::unique_ptr<ssh_command> command);
   ~remote_command() override;
 
   result<void> write(std::string_view bytes) override;
   /// Errors: also timed_out, when nothing comes for half a minute.
-  result<std::size_t> read(std::span<char> into) override;
+  result<std::size_t> read(std::span<char> bytes) override;
   /// Without the line's end; nullopt when the command ends before it.
   [[nodiscard]] result<std::optional<std::string>> read_line();
   /// Ends its input and waits for its end. `output` is what had not been read.
@@ -81,7 +81,7 @@ class remote_shell {
   [[nodiscard]] const std::string& name() const;
 
  private:
-  explicit remote_shell(std::shared_ptr<ssh_connection> over);
+  explicit remote_shell(std::shared_ptr<ssh_connection> connection);
 
   std::shared_ptr<ssh_connection> over_;
 };

@@ -102,7 +102,7 @@ result<void> ssh_connection::trust() {
                  reason());
 }
 
-int ssh_connection::give_passphrase(const char* prompt, char* into, std::size_t room, int /*echo*/,
+int ssh_connection::give_passphrase(const char* prompt, char* bytes, std::size_t room, int /*echo*/,
                                     int /*verify*/, void* self) {
   auto& of = *static_cast<ssh_connection*>(self);
   of.was_asked_ = true;
@@ -110,7 +110,7 @@ int ssh_connection::give_passphrase(const char* prompt, char* into, std::size_t 
   const auto given = of.options_.ask_passphrase(
       of.options_.key_file.empty() ? prompt : "passphrase of " + of.options_.key_file);
   if (!given || given->size() >= room) return -1;
-  std::memcpy(into, given->c_str(), given->size() + 1);
+  std::memcpy(bytes, given->c_str(), given->size() + 1);
   return 0;
 }
 

@@ -44,8 +44,8 @@ class ssh_connection {
   [[nodiscard]] result<std::string> fingerprint() const;
   [[nodiscard]] result<void> learn_host_key(const std::string& print) const;
   [[nodiscard]] result<ssh_key_owned> read_key();
-  static int give_passphrase(const char* prompt, char* into, std::size_t room, int echo, int verify,
-                             void* self);
+  static int give_passphrase(const char* prompt, char* bytes, std::size_t room, int echo,
+                             int verify, void* self);
 
   remote_shell_options options_;
   std::string name_;

@@ -40,13 +40,13 @@ json machine_of(const json& end) {
           {"load_average", load.is_number() ? load : json(nullptr)}};
 }
 
-json host_of(const named_result& from) {
-  const auto& of = from.document;
+json host_of(const named_result& result) {
+  const auto& of = result.document;
   const auto& link = of.at("link");
   json machines = json::array();
   for (const auto* const side : {"near", "far"}) machines.push_back(machine_of(link.at(side)));
   const auto revision = of.at("revision");
-  return {{"name", from.name},
+  return {{"name", result.name},
           {"link", link.at("kind").get<std::string>()},
           {"machines", std::move(machines)},
           {"began", of.at("began").get<std::string>()},
@@ -131,24 +131,24 @@ std::string text_of_cell(const json& value) {
                               : value.dump();
 }
 
-std::string measure_text(const json& which) {
-  if (which.at("measure") == "one_way") return "delivered/s";
-  if (which.at("measure") == "filter") {
-    const auto foreign = which.at("foreign_per_s").get<double>();
+std::string measure_text(const json& value) {
+  if (value.at("measure") == "one_way") return "delivered/s";
+  if (value.at("measure") == "filter") {
+    const auto foreign = value.at("foreign_per_s").get<double>();
     return fmt::format("receiver ns, {} foreign/s", short_number(foreign));
   }
-  return which.at("wait") == "busy" ? "round trip us, spinning" : "round trip us, blocking";
+  return value.at("wait") == "busy" ? "round trip us, spinning" : "round trip us, blocking";
 }
 
-std::vector<std::string> name_cells(const json& which) {
-  return {which.at("payload").dump(), measure_text(which),
-          text_of_cell(which.at("path")) + (which.at("tagged").get<bool>() ? " +vlan" : "")};
+std::vector<std::string> name_cells(const json& value) {
+  return {value.at("payload").dump(), measure_text(value),
+          text_of_cell(value.at("path")) + (value.at("tagged").get<bool>() ? " +vlan" : "")};
 }
 
-void add_cells(std::vector<std::string>& to, const json& values, const json& hosts) {
+void add_cells(std::vector<std::string>& texts, const json& values, const json& hosts) {
   for (std::size_t i = 0; i < hosts.size(); ++i) {
     const auto value = estimate_from(values.at(i), hosts.at(i));
-    to.push_back(value.runs == 0 ? "-" : with_interval(value));
+    texts.push_back(value.runs == 0 ? "-" : with_interval(value));
   }
 }
 
@@ -183,10 +183,10 @@ table hosts_table(const json& hosts) {
   return made;
 }
 
-std::vector<std::string> headings(const json& hosts, const std::string& what) {
+std::vector<std::string> headings(const json& hosts, const std::string& text) {
   std::vector<std::string> made{"BYTES", "MEASURE", "PATH"};
   for (std::size_t i = 0; i < hosts.size(); ++i) {
-    made.push_back(fmt::format("{}{}", what, i + 1));
+    made.push_back(fmt::format("{}{}", text, i + 1));
   }
   return made;
 }

@@ -40,7 +40,7 @@ json headlines_of(const series& one) {
   return all;
 }
 
-json row_of(const findings& of, const series& one) {
+json row_of(const findings& findings, const series& one) {
   json row{{"path", one.path().name},
            {"title", one.path().title},
            {"payload", one.payload()},
@@ -52,7 +52,7 @@ json row_of(const findings& of, const series& one) {
   }
   row["figure"] = json_of(one.headline_estimate());
   row["figure_of_each_run"] = headlines_of(one);
-  row["ratio_to_base"] = json_of(ratio_to_base(of, one));
+  row["ratio_to_base"] = json_of(ratio_to_base(findings, one));
   row["sent"] = one.sent();
   row["delivered"] = one.delivered();
   const auto lost = one.sent() - std::min(one.sent(), one.delivered());
@@ -124,8 +124,8 @@ json sockets_of(const json& measured) {
 
 class goal_list {
  public:
-  explicit goal_list(const findings& of) : in_(of) {
-    for (const auto& group : of.of.groups) least_ = std::min(least_, group.payload);
+  explicit goal_list(const findings& findings) : in_(findings) {
+    for (const auto& group : findings.of.groups) least_ = std::min(least_, group.payload);
   }
 
   const series* rate_of(std::string_view path) const {
@@ -143,23 +143,23 @@ class goal_list {
     }
     return found;
   }
-  void ratio(const series* of, const series* to, std::string_view what, bool at_least,
+  void ratio(const series* of, const series* series, std::string_view text, bool at_least,
              double bound) {
-    if (of == nullptr || to == nullptr || to->headline() <= 0) return;
-    add(fmt::format("{}: {} to {}, {} B", what, of->path().name, to->path().name, least_),
-        ratio_of(of->headlines(), to->headlines()), at_least, bound);
+    if (of == nullptr || series == nullptr || series->headline() <= 0) return;
+    add(fmt::format("{}: {} to {}, {} B", text, of->path().name, series->path().name, least_),
+        ratio_of(of->headlines(), series->headlines()), at_least, bound);
   }
-  void difference(const series* of, const series* to, std::string_view what, double bound) {
-    if (of == nullptr || to == nullptr) return;
-    add(fmt::format("{}: {} less {}, {} B", what, of->path().name, to->path().name, least_),
-        difference_of(of->headlines(), to->headlines()), false, bound);
+  void difference(const series* of, const series* series, std::string_view text, double bound) {
+    if (of == nullptr || series == nullptr) return;
+    add(fmt::format("{}: {} less {}, {} B", text, of->path().name, series->path().name, least_),
+        difference_of(of->headlines(), series->headlines()), false, bound);
   }
   // Of all runs together, which is counted and not estimated.
-  void allocations(const series* of) {
-    const auto each = of == nullptr ? std::nullopt : of->allocations();
+  void allocations(const series* series) {
+    const auto each = series == nullptr ? std::nullopt : series->allocations();
     if (!each) return;
-    add(fmt::format("allocations a message: {}", of->path().name),
-        {.median = *each, .low = *each, .high = *each, .runs = of->runs()}, false, 0.001);
+    add(fmt::format("allocations a message: {}", series->path().name),
+        {.median = *each, .low = *each, .high = *each, .runs = series->runs()}, false, 0.001);
   }
   void add(std::string text, const estimate& value, bool at_least, double bound) {
     made.push_back({std::move(text), value, at_least, bound});
@@ -178,35 +178,35 @@ class goal_list {
 
 }  // namespace
 
-const series* find_series(const findings& in, quantity kind, std::string_view path,
+const series* find_series(const findings& findings, quantity kind, std::string_view path,
                           std::uint64_t payload, bool busy, double foreign) {
-  const auto found = std::ranges::find_if(in.all, [&](const series& one) {
+  const auto found = std::ranges::find_if(findings.all, [&](const series& one) {
     return one.kind() == kind && one.path().name == path && one.payload() == payload &&
            one.is_busy() == busy && one.foreign() == foreign && !one.is_tagged() &&
            one.failure().empty();
   });
-  return found == in.all.end() ? nullptr : &*found;
+  return found == findings.all.end() ? nullptr : &*found;
 }
 
-estimate ratio_to_base(const findings& of, const series& one) {
-  if (!one.failure().empty() || &one.path() == of.of.base) return {};
-  const auto base = std::ranges::find_if(of.all, [&](const series& other) {
-    return &other.path() == of.of.base && other.kind() == one.kind() &&
+estimate ratio_to_base(const findings& findings, const series& one) {
+  if (!one.failure().empty() || &one.path() == findings.of.base) return {};
+  const auto base = std::ranges::find_if(findings.all, [&](const series& other) {
+    return &other.path() == findings.of.base && other.kind() == one.kind() &&
            other.payload() == one.payload() && other.is_busy() == one.is_busy() &&
            other.foreign() == one.foreign() && !other.is_tagged() && other.failure().empty();
   });
-  if (base == of.all.end() || base->headline() <= 0) return {};
+  if (base == findings.all.end() || base->headline() <= 0) return {};
   return ratio_of(one.headlines(), base->headlines());
 }
 
-std::vector<goal> goals_of(const findings& of) {
+std::vector<goal> goals_of(const findings& findings) {
   // At a rate that all can carry, rates say nothing.
-  const bool at_rate = std::ranges::any_of(of.of.groups, [](const group& each) {
+  const bool at_rate = std::ranges::any_of(findings.of.groups, [](const group& each) {
     return each.kind == quantity::one_way && each.rate > 0;
   });
-  goal_list list(of);
+  goal_list list(findings);
   const auto* const udp = list.rate_of("udp");
-  if (!at_rate && !of.of.planted_sleep) {
+  if (!at_rate && !findings.of.planted_sleep) {
     list.ratio(list.rate_of("packet"), udp, "delivered/s", true, 2.1);
     list.ratio(list.rate_of("packet_ring"), udp, "delivered/s", true, 2.4);
     list.ratio(list.rate_of("ipc"), list.rate_of("udp_gso"), "delivered/s", true, 1);
@@ -224,7 +224,7 @@ std::vector<goal> goals_of(const findings& of) {
                   0.2);
   for (const std::string_view path : {"packet_batch", "packet_ring", "ipc"}) {
     list.allocations(list.rate_of(path));
-    for (const auto& group : of.of.groups) {
+    for (const auto& group : findings.of.groups) {
       if (group.kind != quantity::filter) continue;
       list.ratio(list.filter(path, group.contenders.back().foreign), list.filter(path, 0),
                  "receiver's CPU with foreign frames", false, 1.1);
@@ -233,37 +233,37 @@ std::vector<goal> goals_of(const findings& of) {
   return list.made;
 }
 
-json document_of(const findings& of) {
+json document_of(const findings& findings) {
   json made{{"format", "strata bench paths"},
             {"version", 2},
-            {"began", of.began},
-            {"command", of.command},
-            {"revision", of.revision.empty() ? json(nullptr) : json(of.revision)},
-            {"base", of.of.base->name},
-            {"runs", of.of.runs},
-            {"confidence", rounded(confidence_of(of.of.runs))},
-            {"seconds", rounded(of.seconds)},
-            {"link", of.link},
+            {"began", findings.began},
+            {"command", findings.command},
+            {"revision", findings.revision.empty() ? json(nullptr) : json(findings.revision)},
+            {"base", findings.of.base->name},
+            {"runs", findings.of.runs},
+            {"confidence", rounded(confidence_of(findings.of.runs))},
+            {"seconds", rounded(findings.seconds)},
+            {"link", findings.link},
             {"settings",
-             {{"seconds_a_measurement", of.of.seconds},
-              {"buffer", of.of.buffer},
-              {"vlan_id", of.of.vlan_id},
-              {"priority", of.of.priority},
-              {"mtu", of.of.mtu ? json(*of.of.mtu) : json(nullptr)},
-              {"planted", of.of.planted_sleep ? json("receiver-sleep") : json(nullptr)}}},
+             {{"seconds_a_measurement", findings.of.seconds},
+              {"buffer", findings.of.buffer},
+              {"vlan_id", findings.of.vlan_id},
+              {"priority", findings.of.priority},
+              {"mtu", findings.of.mtu ? json(*findings.of.mtu) : json(nullptr)},
+              {"planted", findings.of.planted_sleep ? json("receiver-sleep") : json(nullptr)}}},
             {"one_way", json::array()},
             {"round_trip", json::array()},
             {"filter", json::array()},
-            {"sockets", sockets_of(of.sockets)},
+            {"sockets", sockets_of(findings.sockets)},
             {"af_xdp", json::array()},
             {"goals", json::array()}};
-  for (const auto& one : of.all) {
-    made[std::string(name_of(one.kind()))].push_back(row_of(of, one));
+  for (const auto& one : findings.all) {
+    made[std::string(name_of(one.kind()))].push_back(row_of(findings, one));
   }
-  for (const auto& each : verdicts_of(of)) {
+  for (const auto& each : verdicts_of(findings)) {
     made["af_xdp"].push_back(row_of(each));
   }
-  for (const auto& each : goals_of(of)) {
+  for (const auto& each : goals_of(findings)) {
     made["goals"].push_back({{"text", each.text},
                              {"value", json_of(each.value)},
                              {"relation", each.at_least ? ">=" : "<="},

@@ -23,17 +23,17 @@ struct goal {
 
 /// Those that were measured: goals on paths that were not are left out. All are of the
 /// smallest payload.
-[[nodiscard]] std::vector<goal> goals_of(const findings& of);
+[[nodiscard]] std::vector<goal> goals_of(const findings& findings);
 
 /// Beside the base path with the same payload, wait and foreign frames; without runs for the base
 /// itself, and where the base was not measured.
-[[nodiscard]] estimate ratio_to_base(const findings& of, const series& one);
+[[nodiscard]] estimate ratio_to_base(const findings& findings, const series& one);
 
-[[nodiscard]] nlohmann::json document_of(const findings& of);
+[[nodiscard]] nlohmann::json document_of(const findings& findings);
 
 /// The series of that kind; null when it was not measured, or could not be.
-[[nodiscard]] const series* find_series(const findings& in, quantity kind, std::string_view path,
-                                        std::uint64_t payload, bool busy = false,
-                                        double foreign = 0);
+[[nodiscard]] const series* find_series(const findings& findings, quantity kind,
+                                        std::string_view path, std::uint64_t payload,
+                                        bool busy = false, double foreign = 0);
 
 }  // namespace strata::measure

@@ -50,8 +50,8 @@ double round_step(double value, bool upwards) {
 // It begins and ends with a tick.
 class axis {
  public:
-  axis(double least, double most, double from, double to, bool is_logarithmic)
-      : least_(least), most_(most), from_(from), to_(to), is_logarithmic_(is_logarithmic) {
+  axis(double least, double most, double start, double end, bool is_logarithmic)
+      : least_(least), most_(most), from_(start), to_(end), is_logarithmic_(is_logarithmic) {
     if (is_logarithmic_) {
       least_ = round_step(least_, false);
       most_ = round_step(most_, true);
@@ -91,9 +91,9 @@ class axis {
   double step_ = 1;
 };
 
-bool can_be_drawn(const plot& what, const plot_point& point) {
+bool can_be_drawn(const plot& plot, const plot_point& point) {
   const auto fits = [&](double value) {
-    return std::isfinite(value) && (what.is_logarithmic ? value > 0 : value >= 0);
+    return std::isfinite(value) && (plot.is_logarithmic ? value > 0 : value >= 0);
   };
   return point.payload > 0 && fits(point.value) && fits(point.low) && fits(point.high);
 }
@@ -102,11 +102,11 @@ struct extent {
   double least_payload = 1e18, most_payload = 0, least = 1e300, most = 0;
 };
 
-extent extent_of(const plot& what) {
+extent extent_of(const plot& plot) {
   extent found;
-  for (const auto& line : what.lines) {
+  for (const auto& line : plot.lines) {
     for (const auto& point : line.points) {
-      if (!can_be_drawn(what, point)) continue;
+      if (!can_be_drawn(plot, point)) continue;
       found.least_payload = std::min(found.least_payload, point.payload);
       found.most_payload = std::max(found.most_payload, point.payload);
       found.least = std::min(found.least, point.low);
@@ -114,16 +114,16 @@ extent extent_of(const plot& what) {
     }
   }
   if (found.most_payload == 0) found = {1, 10000, 1, 10};
-  if (what.is_ratio) {
+  if (plot.is_ratio) {
     found.least = std::min(found.least, 1.0);
     found.most = std::max(found.most, 1.0);
   }
   // A linear axis begins at nothing, so that heights can be compared.
-  if (!what.is_logarithmic) found.least = 0;
+  if (!plot.is_logarithmic) found.least = 0;
   return found;
 }
 
-std::string axes(const plot& what, const axis& x, const axis& y) {
+std::string axes(const plot& plot, const axis& x, const axis& y) {
   std::string out;
   for (const double tick : y.ticks()) {
     out += fmt::format(
@@ -142,17 +142,17 @@ std::string axes(const plot& what, const axis& x, const axis& y) {
       "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">payload, bytes (logarithmic)</text>\n"
       "<text x=\"{}\" y=\"{}\">{}{}</text>\n",
       left, top, bottom, right, (left + right) / 2, bottom + 42, left - 60, top - 12,
-      escaped(what.unit), what.is_logarithmic ? " (logarithmic)" : "");
+      escaped(plot.unit), plot.is_logarithmic ? " (logarithmic)" : "");
   return out;
 }
 
 // Its points stand a little beside those of the other lines, so that intervals can be seen.
-std::string line_of(const plot& what, const plot_line& line, const axis& x, const axis& y,
+std::string line_of(const plot& plot, const plot_line& line, const axis& x, const axis& y,
                     double beside) {
   std::string way;
   std::string dots;
   for (const auto& point : line.points) {
-    if (!can_be_drawn(what, point)) continue;
+    if (!can_be_drawn(plot, point)) continue;
     const double at_x = x.at(point.payload) + beside;
     const double at_y = y.at(point.value);
     way += fmt::format("{}{:.1f} {:.1f}", way.empty() ? "M" : "L", at_x, at_y);
@@ -175,28 +175,28 @@ std::string line_of(const plot& what, const plot_line& line, const axis& x, cons
 
 }  // namespace
 
-std::string draw(const plot& what) {
-  const auto found = extent_of(what);
+std::string draw(const plot& plot) {
+  const auto found = extent_of(plot);
   const axis x(found.least_payload, found.most_payload, left + margin, right - margin, true);
-  const axis y(found.least, found.most, bottom, top, what.is_logarithmic);
+  const axis y(found.least, found.most, bottom, top, plot.is_logarithmic);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
       "viewBox=\"0 0 {0} {1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
       "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n"
       "<text x=\"{2}\" y=\"22\" font-size=\"16\">{3}</text>\n",
-      width, height, left - 60, escaped(what.title));
-  out += axes(what, x, y);
-  if (what.is_ratio) {
+      width, height, left - 60, escaped(plot.title));
+  out += axes(plot, x, y);
+  if (plot.is_ratio) {
     out += fmt::format(
         "<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#333\" "
         "stroke-width=\"1.5\"/>\n",
         left, right, y.at(1), y.at(1));
   }
-  const auto count = static_cast<double>(what.lines.size());
-  for (std::size_t i = 0; i < what.lines.size(); ++i) {
-    const auto& line = what.lines[i];
+  const auto count = static_cast<double>(plot.lines.size());
+  for (std::size_t i = 0; i < plot.lines.size(); ++i) {
+    const auto& line = plot.lines[i];
     const double step = std::min(5.0, 20 / count);
-    out += line_of(what, line, x, y, (static_cast<double>(i) - (count - 1) / 2) * step);
+    out += line_of(plot, line, x, y, (static_cast<double>(i) - (count - 1) / 2) * step);
     const double at = top + 14 + 20 * static_cast<double>(i);
     out += fmt::format(
         "<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" stroke=\"{}\" stroke-width=\"2\" "

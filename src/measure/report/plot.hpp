@@ -32,6 +32,6 @@ struct plot {
 /// A whole SVG document: axes that begin and end with a tick, lines with their points and the
 /// points' intervals, and a legend. Values that a logarithmic axis cannot have are left out. The
 /// text is escaped.
-[[nodiscard]] std::string draw(const plot& what);
+[[nodiscard]] std::string draw(const plot& plot);
 
 }  // namespace strata::measure

@@ -10,9 +10,9 @@
 namespace strata::measure {
 namespace {
 
-std::size_t count(const std::string& in, const std::string& what) {
+std::size_t count(const std::string& text, const std::string& what) {
   std::size_t found = 0;
-  for (auto at = in.find(what); at != std::string::npos; at = in.find(what, at + 1)) ++found;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
   return found;
 }
 

@@ -69,15 +69,15 @@ bool is_drawn(const plot_row& row, const series& one) {
          (row.paths.empty() || std::ranges::find(row.paths, name) != row.paths.end());
 }
 
-plot plot_of(const plot_row& row, const findings& of) {
+plot plot_of(const plot_row& row, const findings& findings) {
   const bool is_ratio = row.value == ratio_to_base;
   plot made{.title = row.title,
-            .unit = is_ratio ? fmt::format("times {}", of.of.base->name) : row.unit,
+            .unit = is_ratio ? fmt::format("times {}", findings.of.base->name) : row.unit,
             .is_logarithmic = row.is_logarithmic,
             .is_ratio = is_ratio};
-  for (const auto& one : of.all) {
+  for (const auto& one : findings.all) {
     if (!is_drawn(row, one)) continue;
-    const auto value = row.value(of, one);
+    const auto value = row.value(findings, one);
     if (value.runs == 0) continue;
     const auto& path = one.path();
     auto line = std::ranges::find(made.lines, path.name, &plot_line::name);
@@ -93,13 +93,13 @@ plot plot_of(const plot_row& row, const findings& of) {
   return made;
 }
 
-std::string markdown_of(const table& from) {
-  std::string out = fmt::format("## {}\n\n", from.title);
-  for (std::size_t i = 0; i < from.rows.size(); ++i) {
-    out += fmt::format("| {} |\n", fmt::join(from.rows[i], " | "));
+std::string markdown_of(const table& table) {
+  std::string out = fmt::format("## {}\n\n", table.title);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    out += fmt::format("| {} |\n", fmt::join(table.rows[i], " | "));
     if (i != 0) continue;
     out += '|';
-    for (std::size_t column = 0; column < from.rows[0].size(); ++column) {
+    for (std::size_t column = 0; column < table.rows[0].size(); ++column) {
       out += column < 2 ? "---|" : "--:|";
     }
     out += '\n';
@@ -122,11 +122,11 @@ std::string offloads_of(const json& end) {
   return out;
 }
 
-std::string conditions_of(const findings& of) {
-  const bool is_veth = of.link.value("kind", "") == "veth";
+std::string conditions_of(const findings& findings) {
+  const bool is_veth = findings.link.value("kind", "") == "veth";
   std::string out = "## Where and how\n\n";
   for (const auto* side : {"near", "far"}) {
-    const auto end = of.link.value(side, json::object());
+    const auto end = findings.link.value(side, json::object());
     const auto machine = end.value("machine", json::object());
     out += fmt::format(
         "- {}: Linux {} on {} ({}{} cores, governor {}; load average before: {}); {}; offloads: "
@@ -154,11 +154,12 @@ std::string conditions_of(const findings& of) {
                    " per message. {}\n"
                    "- A round trip is measured by the near end, and its times are counted in "
                    "buckets of 1.6 %.\n{}\n",
-                   of.of.seconds, meaning_of_intervals(of.of.runs), of.of.buffer / 1024,
+                   findings.of.seconds, meaning_of_intervals(findings.of.runs),
+                   findings.of.buffer / 1024,
                    is_veth ? "On a veth the kernel's receive work (softirq) runs on the sender's "
                              "core and is billed to the sender."
                            : "What the kernel does in interrupts is billed to whom it interrupts.",
-                   of.of.planted_sleep
+                   findings.of.planted_sleep
                        ? "- **A bug was planted: the receiver sleeps 1 ms every 1000 messages.**\n"
                        : "");
 }
@@ -194,34 +195,36 @@ result<void> write_file(const std::filesystem::path& path, const std::string& te
 
 }  // namespace
 
-std::string report_of(const findings& of) {
+std::string report_of(const findings& findings) {
   std::string out = "# What raw Ethernet, UDP and TCP cost on this machine\n\n";
   out += fmt::format(
       "By `{}`{}, begun at {}, in {:.0f} s; the figures are in "
       "[results.json](results.json).\n\n",
-      of.command.empty() ? "strata bench paths" : of.command,
-      of.revision.empty() ? "" : ", revision " + of.revision, of.began, of.seconds);
-  out += conditions_of(of);
+      findings.command.empty() ? "strata bench paths" : findings.command,
+      findings.revision.empty() ? "" : ", revision " + findings.revision, findings.began,
+      findings.seconds);
+  out += conditions_of(findings);
   for (const auto& row : plots) {
-    if (!plot_of(row, of).lines.empty()) out += fmt::format("![{}]({})\n\n", row.title, row.file);
+    if (!plot_of(row, findings).lines.empty())
+      out += fmt::format("![{}]({})\n\n", row.title, row.file);
   }
-  for (const auto& each : tables_of(of)) out += markdown_of(each);
-  if (const auto missing = missing_events(of); !missing.empty()) out += missing + "\n\n";
+  for (const auto& each : tables_of(findings)) out += markdown_of(each);
+  if (const auto missing = missing_events(findings); !missing.empty()) out += missing + "\n\n";
   out += "## Paths\n\n";
   for (const auto& row : catalogue()) out += fmt::format("- `{}`: {}\n", row.name, row.title);
   return out + '\n' + std::string(caveats);
 }
 
-result<void> write_report(const findings& of, const std::string& folder) {
+result<void> write_report(const findings& findings, const std::string& folder) {
   std::error_code wrong;
   std::filesystem::create_directories(folder, wrong);
   if (wrong) return system_failure(wrong.value(), "make the folder " + folder);
   const std::filesystem::path in(folder);
-  auto done = write_file(in / "results.json", document_of(of).dump(2) + '\n');
-  if (done) done = write_file(in / "report.md", report_of(of));
+  auto done = write_file(in / "results.json", document_of(findings).dump(2) + '\n');
+  if (done) done = write_file(in / "report.md", report_of(findings));
   for (const auto& row : plots) {
     if (!done) break;
-    const auto drawn = plot_of(row, of);
+    const auto drawn = plot_of(row, findings);
     if (!drawn.lines.empty()) done = write_file(in / row.file, draw(drawn));
   }
   return done;

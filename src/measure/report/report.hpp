@@ -8,10 +8,10 @@
 namespace strata::measure {
 
 /// The report, which refers to the plots that lie beside it.
-[[nodiscard]] std::string report_of(const findings& of);
+[[nodiscard]] std::string report_of(const findings& findings);
 
 /// Makes `folder` if it is not there and writes results.json, report.md and the plots into it.
 /// Errors: of the files.
-[[nodiscard]] result<void> write_report(const findings& of, const std::string& folder);
+[[nodiscard]] result<void> write_report(const findings& findings, const std::string& folder);
 
 }  // namespace strata::measure

@@ -9,8 +9,8 @@
 namespace strata::measure {
 namespace {
 
-plan planned(request wanted) {
-  auto made = make_plan(wanted, 9000, true);
+plan planned(request request) {
+  auto made = make_plan(request, 9000, true);
   EXPECT_TRUE(made) << (made ? "" : describe(made.error()));
   return made ? *made : plan{};
 }
@@ -66,8 +66,8 @@ TEST(paths_plan, measures_with_one_mtu_if_it_is_told_to) {
 }
 
 TEST(paths_plan, refuses_what_it_does_not_know_and_says_what_there_is) {
-  const auto refused = [](request wanted) {
-    const auto made = make_plan(wanted, 9000, true);
+  const auto refused = [](request request) {
+    const auto made = make_plan(request, 9000, true);
     return made ? std::string() : describe(made.error());
   };
   EXPECT_NE(refused({.paths = "udp,nonsense"}).find("'nonsense'"), std::string::npos);

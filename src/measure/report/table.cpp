@@ -18,9 +18,9 @@ std::string name_with_tag(const series& one) {
   return std::string(one.path().name) + (one.is_tagged() ? " +vlan" : "");
 }
 
-std::string beside_base(const findings& of, const series& one) {
-  if (&one.path() == of.of.base) return "1";
-  const auto ratio = ratio_to_base(of, one);
+std::string beside_base(const findings& findings, const series& one) {
+  if (&one.path() == findings.of.base) return "1";
+  const auto ratio = ratio_to_base(findings, one);
   return ratio.runs == 0 ? "-" : with_interval(ratio);
 }
 
@@ -37,13 +37,15 @@ std::string percent_lost(const series& one) {
   return part < 0.0001 ? "<0.01%" : fmt::format("{:.2f}%", part * 100);
 }
 
-std::string heading_of_ratio(const findings& of) { return fmt::format("X {}", of.of.base->name); }
+std::string heading_of_ratio(const findings& findings) {
+  return fmt::format("X {}", findings.of.base->name);
+}
 
 template <class Heading, class Cells>
-table make(const std::string& title, const findings& of, Heading headings, quantity kind, bool busy,
-           Cells cells) {
+table make(const std::string& title, const findings& findings, Heading headings, quantity kind,
+           bool busy, Cells cells) {
   table made{.title = title, .rows = {headings}};
-  for (const auto& one : of.all) {
+  for (const auto& one : findings.all) {
     if (one.kind() != kind || one.is_busy() != busy) continue;
     auto row = std::vector{std::to_string(one.payload()), name_with_tag(one)};
     if (one.failure().empty()) {
@@ -56,16 +58,17 @@ table make(const std::string& title, const findings& of, Heading headings, quant
   return made;
 }
 
-table one_way(const findings& of) {
-  const bool at_rate = std::ranges::any_of(
-      of.all, [](const series& one) { return one.kind() == quantity::one_way && one.rate() > 0; });
-  std::vector<std::string> headings{"BYTES",   "PATH", "DELIVERED/S", heading_of_ratio(of),
+table one_way(const findings& findings) {
+  const bool at_rate = std::ranges::any_of(findings.all, [](const series& one) {
+    return one.kind() == quantity::one_way && one.rate() > 0;
+  });
+  std::vector<std::string> headings{"BYTES",   "PATH", "DELIVERED/S", heading_of_ratio(findings),
                                     "BYTES/S", "LOST", "SEND NS",     "RECV NS"};
   if (at_rate) headings.insert(headings.end(), {"P50 US", "P99 US", "P99.9 US"});
-  return make("One way, counted at the receiver", of, headings, quantity::one_way, false,
+  return make("One way, counted at the receiver", findings, headings, quantity::one_way, false,
               [&](const series& one) {
                 rows::value_type cells{
-                    with_interval(one.headline_estimate()), beside_base(of, one),
+                    with_interval(one.headline_estimate()), beside_base(findings, one),
                     short_number(one.bytes_per_second()),   percent_lost(one),
                     short_number(one.sender_ns()),          short_number(one.receiver_ns())};
                 if (at_rate) {
@@ -77,19 +80,19 @@ table one_way(const findings& of) {
               });
 }
 
-table round_trip(const findings& of, bool busy) {
-  return make(busy ? "Round trip, receivers spin" : "Round trip, receivers block", of,
-              std::vector<std::string>{"BYTES", "PATH", "MEDIAN US", heading_of_ratio(of), "P99 US",
-                                       "P99.9 US", "LOST"},
+table round_trip(const findings& findings, bool busy) {
+  return make(busy ? "Round trip, receivers spin" : "Round trip, receivers block", findings,
+              std::vector<std::string>{"BYTES", "PATH", "MEDIAN US", heading_of_ratio(findings),
+                                       "P99 US", "P99.9 US", "LOST"},
               quantity::round_trip, busy, [&](const series& one) {
                 return rows::value_type{with_interval(one.headline_estimate()),
-                                        beside_base(of, one), short_number(one.time_us(0.99)),
+                                        beside_base(findings, one), short_number(one.time_us(0.99)),
                                         short_number(one.time_us(0.999)), percent_lost(one)};
               });
 }
 
-table filter(const findings& of) {
-  return make("Receiver beside foreign frames, which its filter refuses", of,
+table filter(const findings& findings) {
+  return make("Receiver beside foreign frames, which its filter refuses", findings,
               std::vector<std::string>{"BYTES", "PATH", "FOREIGN/S", "RECV NS", "LOST"},
               quantity::filter, false, [&](const series& one) {
                 return rows::value_type{short_number(one.foreign()),
@@ -103,10 +106,10 @@ std::string both_ends(const std::optional<series::events>& counted) {
 }
 
 // Empty where nothing was counted: why, stands below the tables.
-table events(const findings& of) {
+table events(const findings& findings) {
   table made{.title = "What the processor counted for a message, sender / receiver",
              .rows = {{"BYTES", "PATH", "MEASURE", "CYCLES", "INSTRUCTIONS"}}};
-  for (const auto& one : of.all) {
+  for (const auto& one : findings.all) {
     if (!one.failure().empty() || !one.cycles()) continue;
     made.rows.push_back({std::to_string(one.payload()), name_with_tag(one), measure_text(one),
                          both_ends(one.cycles()), both_ends(one.instructions())});
@@ -126,25 +129,26 @@ table sockets(const nlohmann::json& document) {
   return made;
 }
 
-table goals(const findings& of) {
+table goals(const findings& findings) {
   table made{.title = "Goals, as ratios and differences within each run",
              .rows = {{"OUTCOME", "WHAT", "VALUE", "GOAL"}}};
-  for (const auto& each : goals_of(of)) {
+  for (const auto& each : goals_of(findings)) {
     made.rows.push_back({std::string(name_of(each.outcome())), each.text, with_interval(each.value),
                          fmt::format("{} {:g}", each.at_least ? ">=" : "<=", each.bound)});
   }
   return made;
 }
 
-std::string rival(const verdict& of, const series* which) {
-  if (which == nullptr) return "-";
-  return fmt::format("{}: {}", which->path().name, with_interval(verdict::ratio(of.xdp, which)));
+std::string rival(const verdict& verdict, const series* series) {
+  if (series == nullptr) return "-";
+  return fmt::format("{}: {}", series->path().name,
+                     with_interval(verdict::ratio(verdict.xdp, series)));
 }
 
-table verdicts(const findings& of) {
+table verdicts(const findings& findings) {
   table made{.title = "AF_XDP beside AF_PACKET and UDP: how many times as good as the best of them",
              .rows = {{"BYTES", "MEASURE", "BEST AF_XDP", "BEST AF_PACKET", "BEST UDP", "AF_XDP"}}};
-  for (const auto& each : verdicts_of(of)) {
+  for (const auto& each : verdicts_of(findings)) {
     const auto& one = *each.xdp;
     const auto outcome = each.outcome();
     made.rows.push_back({std::to_string(one.payload()), measure_text(one),
@@ -193,11 +197,11 @@ std::string meaning_of_intervals(std::uint64_t runs) {
       runs, chance * 100, runs < least_runs ? ", which decides nothing" : "");
 }
 
-std::string missing_events(const findings& of) {
+std::string missing_events(const findings& findings) {
   const bool is_counted =
-      std::ranges::any_of(of.all, [](const series& one) { return one.cycles().has_value(); });
+      std::ranges::any_of(findings.all, [](const series& one) { return one.cycles().has_value(); });
   if (is_counted) return {};
-  const auto end = of.link.value("near", nlohmann::json::object());
+  const auto end = findings.link.value("near", nlohmann::json::object());
   const auto machine = end.value("machine", nlohmann::json::object());
   const auto why = machine.value("cycle_counters", std::string("the far end does not count them"));
   return "Cycles and instructions of a message are not known: " +
@@ -206,11 +210,12 @@ std::string missing_events(const findings& of) {
          ".";
 }
 
-std::vector<table> tables_of(const findings& of) {
-  std::vector<table> all{one_way(of), round_trip(of, false),    round_trip(of, true),
-                         filter(of),  sockets(document_of(of)), verdicts(of),
-                         goals(of)};
-  all.insert(all.begin() + 4, events(of));
+std::vector<table> tables_of(const findings& findings) {
+  std::vector<table> all{
+      one_way(findings), round_trip(findings, false),    round_trip(findings, true),
+      filter(findings),  sockets(document_of(findings)), verdicts(findings),
+      goals(findings)};
+  all.insert(all.begin() + 4, events(findings));
   std::erase_if(all, [](const table& each) { return each.rows.size() < 2; });
   return all;
 }

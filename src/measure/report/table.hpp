@@ -17,7 +17,7 @@ struct table {
 };
 
 /// All that were measured, those that could not be included. Figures stand from column 2 on.
-[[nodiscard]] std::vector<table> tables_of(const findings& of);
+[[nodiscard]] std::vector<table> tables_of(const findings& findings);
 
 /// 1234567 as "1.23M", 0.0123 as "0.0123": three significant digits.
 [[nodiscard]] std::string short_number(double value);
@@ -26,7 +26,7 @@ struct table {
 [[nodiscard]] std::string with_interval(const estimate& figure);
 
 /// Why there is no table of cycles and instructions; empty if there is one.
-[[nodiscard]] std::string missing_events(const findings& of);
+[[nodiscard]] std::string missing_events(const findings& findings);
 
 /// What the figures in parentheses are, in a sentence.
 [[nodiscard]] std::string meaning_of_intervals(std::uint64_t runs);

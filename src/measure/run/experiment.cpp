@@ -12,21 +12,21 @@ namespace strata::measure {
 
 namespace {
 
-order order_for(const plan& what, const series& one, std::uint64_t run) {
+order order_for(const plan& plan, const series& one, std::uint64_t run) {
   return {.role = one.kind() == quantity::round_trip ? "ping" : "send",
           .path = std::string(one.path().name),
           .mtu = one.mtu(),
           .payload = one.payload(),
           .tagged = one.is_tagged(),
-          .vlan_id = what.vlan_id,
-          .priority = what.priority,
+          .vlan_id = plan.vlan_id,
+          .priority = plan.priority,
           .busy = one.is_busy(),
-          .buffer = what.buffer,
+          .buffer = plan.buffer,
           .run = run,
-          .seconds = what.seconds,
+          .seconds = plan.seconds,
           .rate = one.rate(),
           .foreign = one.foreign(),
-          .planted_sleep = what.planted_sleep};
+          .planted_sleep = plan.planted_sleep};
 }
 
 // The order of one run: of each group one contender, then of each group another one. Whoever is
@@ -51,9 +51,9 @@ std::string text_of(const series& one) {
 
 class runner {
  public:
-  runner(testbed& in, const plan& what, const progress& show)
-      : testbed_(in), plan_(what), show_(show), begin_ns_(now_ns()) {
-    for (const auto& group : what.groups) {
+  runner(testbed& testbed, const plan& plan, const progress& show)
+      : testbed_(testbed), plan_(plan), show_(show), begin_ns_(now_ns()) {
+    for (const auto& group : plan.groups) {
       auto& contenders = groups_.emplace_back();
       for (const auto& who : group.contenders) contenders.emplace_back(group, who);
     }
@@ -108,17 +108,17 @@ std::string local_time() {
 
 }  // namespace
 
-result<findings> run_experiment(testbed& in, const plan& what, const progress& show) {
+result<findings> run_experiment(testbed& testbed, const plan& plan, const progress& show) {
   constexpr std::size_t socket_repetitions = 15;
-  findings found{.of = what, .link = in.describe(), .began = local_time()};
-  runner doing(in, what, show);
-  for (std::uint64_t number = 0; number < what.runs; ++number) {
+  findings found{.of = plan, .link = testbed.describe(), .began = local_time()};
+  runner doing(testbed, plan, show);
+  for (std::uint64_t number = 0; number < plan.runs; ++number) {
     if (auto done = doing.run(number); !done) return std::unexpected(done.error());
   }
   found.all = doing.take();
-  if (what.measures_sockets) {
+  if (plan.measures_sockets) {
     show(1, "sockets");
-    auto timed = in.time_sockets(socket_repetitions);
+    auto timed = testbed.time_sockets(socket_repetitions);
     if (!timed) return std::unexpected(timed.error());
     found.sockets = std::move((*timed)["sockets"]);
   }

@@ -31,6 +31,7 @@ using progress = std::function<void(double part, const std::string& next)>;
 /// turns, so that no payload is measured in one piece and none at a time of its own, and each run
 /// begins with another contender. A path that fails is left out with its reason. Errors: of the
 /// testbed.
-[[nodiscard]] result<findings> run_experiment(testbed& in, const plan& what, const progress& show);
+[[nodiscard]] result<findings> run_experiment(testbed& testbed, const plan& plan,
+                                              const progress& show);
 
 }  // namespace strata::measure

@@ -122,9 +122,9 @@ result<json> run_once(const exchange_plan& plan, std::string_view name) {
   return made;
 }
 
-std::vector<double> samples_of(const runs& of, const std::string& kind, const std::string& part) {
+std::vector<double> samples_of(const runs& runs, const std::string& kind, const std::string& part) {
   std::vector<double> samples;
-  for (const auto& run : of) samples.push_back(run.at(kind).at(part).get<double>());
+  for (const auto& run : runs) samples.push_back(run.at(kind).at(part).get<double>());
   return samples;
 }
 
@@ -157,13 +157,13 @@ struct measured_client {
   json system_calls;
 };
 
-json row_of(const measured_client& from) {
-  json row{{"client", from.who.name},
-           {"linking", from.linking.empty() ? json(nullptr) : json(from.linking)},
-           {"system_calls", from.system_calls}};
+json row_of(const measured_client& client) {
+  json row{{"client", client.who.name},
+           {"linking", client.linking.empty() ? json(nullptr) : json(client.linking)},
+           {"system_calls", client.system_calls}};
   for (const std::string kind : kinds_of_time) {
-    row[kind] = json_of(estimate_of(samples_of(from.of, kind, "median")));
-    row[kind]["p99"] = median(samples_of(from.of, kind, "p99"));
+    row[kind] = json_of(estimate_of(samples_of(client.of, kind, "median")));
+    row[kind]["p99"] = median(samples_of(client.of, kind, "p99"));
   }
   return row;
 }

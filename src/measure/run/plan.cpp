@@ -23,9 +23,9 @@ std::vector<std::string_view> parts_of(std::string_view list) {
   return parts;
 }
 
-result<std::vector<std::uint64_t>> payloads_of(const request& wanted) {
+result<std::vector<std::uint64_t>> payloads_of(const request& request) {
   std::vector<std::uint64_t> sizes;
-  for (const auto part : parts_of(wanted.payloads)) {
+  for (const auto part : parts_of(request.payloads)) {
     std::uint64_t size = 0;
     const auto [end, wrong] = std::from_chars(part.begin(), part.end(), size);
     if (wrong != std::errc() || end != part.end() || size < min_payload || size > max_payload) {
@@ -37,15 +37,15 @@ result<std::vector<std::uint64_t>> payloads_of(const request& wanted) {
     sizes.push_back(size);
   }
   if (!sizes.empty()) return sizes;
-  if (!wanted.full) return std::vector<std::uint64_t>{50, 200, 600, 1000, 1400, 4096, 8000};
+  if (!request.full) return std::vector<std::uint64_t>{50, 200, 600, 1000, 1400, 4096, 8000};
   for (std::uint64_t size = 50; size <= usual_mtu; size += 50) sizes.push_back(size);
   sizes.insert(sizes.end(), {4096, 8000});
   return sizes;
 }
 
-result<std::vector<const path_row*>> paths_of(const request& wanted, bool has_plain) {
+result<std::vector<const path_row*>> paths_of(const request& request, bool has_plain) {
   std::vector<const path_row*> rows;
-  for (const auto part : parts_of(wanted.paths)) {
+  for (const auto part : parts_of(request.paths)) {
     const auto found = find_path(part);
     if (!found) return std::unexpected(found.error());
     if ((*found)->open == nullptr && !has_plain) {
@@ -69,12 +69,12 @@ struct chosen_measures {
   bool sockets = false;
 };
 
-result<chosen_measures> measures_of(const request& wanted) {
+result<chosen_measures> measures_of(const request& request) {
   // At a rate there is one thing to be seen: the delay on the way.
-  if (wanted.measures.empty() && wanted.rate > 0) return chosen_measures{.one_way = true};
-  if (wanted.measures.empty()) return chosen_measures{true, true, true, true};
+  if (request.measures.empty() && request.rate > 0) return chosen_measures{.one_way = true};
+  if (request.measures.empty()) return chosen_measures{true, true, true, true};
   chosen_measures chosen;
-  for (const auto part : parts_of(wanted.measures)) {
+  for (const auto part : parts_of(request.measures)) {
     if (part == "one-way") {
       chosen.one_way = true;
     } else if (part == "round-trip") {
@@ -93,8 +93,8 @@ result<chosen_measures> measures_of(const request& wanted) {
 }
 
 // The MTU that messages of this size are measured with, where the link can have it.
-std::uint32_t mtu_for(std::uint64_t payload, const request& wanted, std::uint32_t largest) {
-  if (wanted.mtu) return *wanted.mtu;
+std::uint32_t mtu_for(std::uint64_t payload, const request& request, std::uint32_t largest) {
+  if (request.mtu) return *request.mtu;
   return std::min(largest, payload > usual_mtu ? jumbo_mtu : usual_mtu);
 }
 
@@ -103,11 +103,11 @@ bool fits(const path_row& row, std::uint64_t payload, std::uint32_t mtu) {
   return !row.needs_room || payload + ip_and_udp_headers <= mtu;
 }
 
-bool is_tagged_too(const request& wanted, std::uint64_t payload,
+bool is_tagged_too(const request& request, std::uint64_t payload,
                    const std::vector<std::uint64_t>& payloads) {
-  if (wanted.tagged == "all") return true;
-  if (wanted.tagged == "none") return false;
-  if (wanted.full) return payload <= usual_mtu;
+  if (request.tagged == "all") return true;
+  if (request.tagged == "none") return false;
+  if (request.full) return payload <= usual_mtu;
   std::uint64_t last = 0;
   for (const auto each : payloads) last = each <= usual_mtu ? std::max(last, each) : last;
   return payload == *std::ranges::min_element(payloads) || payload == last;
@@ -117,20 +117,20 @@ bool is_tagged_too(const request& wanted, std::uint64_t payload,
 constexpr double filter_rate = 100'000;
 constexpr std::string_view filtered_paths[] = {"udp", "packet_batch", "packet_ring"};
 
-void add_filter_group(plan& to, const std::vector<const path_row*>& rows, group made,
+void add_filter_group(plan& plan, const std::vector<const path_row*>& rows, group group,
                       double foreign) {
   for (const auto* row : rows) {
     if (std::ranges::find(filtered_paths, row->name) == std::end(filtered_paths)) continue;
-    made.contenders.push_back({.path = row});
-    made.contenders.push_back({.path = row, .foreign = foreign});
+    group.contenders.push_back({.path = row});
+    group.contenders.push_back({.path = row, .foreign = foreign});
   }
-  if (!made.contenders.empty()) to.groups.push_back(std::move(made));
+  if (!group.contenders.empty()) plan.groups.push_back(std::move(group));
 }
 
 }  // namespace
 
-std::string_view name_of(quantity which) {
-  switch (which) {
+std::string_view name_of(quantity quantity) {
+  switch (quantity) {
     case quantity::one_way: return "one_way";
     case quantity::round_trip: return "round_trip";
     case quantity::filter: return "filter";
@@ -138,30 +138,30 @@ std::string_view name_of(quantity which) {
   return "";
 }
 
-result<plan> make_plan(const request& wanted, std::uint32_t mtu, bool has_plain) {
-  const auto payloads = payloads_of(wanted);
+result<plan> make_plan(const request& request, std::uint32_t mtu, bool has_plain) {
+  const auto payloads = payloads_of(request);
   if (!payloads) return std::unexpected(payloads.error());
-  const auto rows = paths_of(wanted, has_plain);
+  const auto rows = paths_of(request, has_plain);
   if (!rows) return std::unexpected(rows.error());
-  const auto chosen = measures_of(wanted);
+  const auto chosen = measures_of(request);
   if (!chosen) return std::unexpected(chosen.error());
-  const auto base = find_path(wanted.base);
+  const auto base = find_path(request.base);
   if (!base) return std::unexpected(base.error());
   // A planted bug must not hide in a great buffer.
-  const std::uint64_t usual_buffer = wanted.planted_sleep ? 1U << 16U : 1U << 22U;
+  const std::uint64_t usual_buffer = request.planted_sleep ? 1U << 16U : 1U << 22U;
   plan made{.measures_sockets = chosen->sockets,
-            .seconds = wanted.seconds.value_or(0.1),
-            .runs = wanted.runs.value_or(least_runs),
-            .buffer = wanted.buffer.value_or(usual_buffer),
-            .vlan_id = wanted.vlan_id,
-            .priority = wanted.priority,
+            .seconds = request.seconds.value_or(0.1),
+            .runs = request.runs.value_or(least_runs),
+            .buffer = request.buffer.value_or(usual_buffer),
+            .vlan_id = request.vlan_id,
+            .priority = request.priority,
             .base = *base,
-            .mtu = wanted.mtu,
-            .planted_sleep = wanted.planted_sleep};
+            .mtu = request.mtu,
+            .planted_sleep = request.planted_sleep};
   for (const auto payload : *payloads) {
-    const auto room = mtu_for(payload, wanted, mtu);
-    const bool tagged = is_tagged_too(wanted, payload, *payloads);
-    group one_way{.kind = quantity::one_way, .payload = payload, .mtu = room, .rate = wanted.rate};
+    const auto room = mtu_for(payload, request, mtu);
+    const bool tagged = is_tagged_too(request, payload, *payloads);
+    group one_way{.kind = quantity::one_way, .payload = payload, .mtu = room, .rate = request.rate};
     group round_trip{.kind = quantity::round_trip, .payload = payload, .mtu = room};
     for (const auto* row : *rows) {
       if (!fits(*row, payload, room)) continue;
@@ -178,13 +178,13 @@ result<plan> make_plan(const request& wanted, std::uint32_t mtu, bool has_plain)
       made.groups.push_back(round_trip);
     }
   }
-  if (chosen->filter && wanted.foreign > 0 && wanted.rate == 0) {
+  if (chosen->filter && request.foreign > 0 && request.rate == 0) {
     const auto payload = payloads->front();
-    const auto room = mtu_for(payload, wanted, mtu);
+    const auto room = mtu_for(payload, request, mtu);
     add_filter_group(
         made, *rows,
         {.kind = quantity::filter, .payload = payload, .mtu = room, .rate = filter_rate},
-        wanted.foreign);
+        request.foreign);
   }
   return made;
 }

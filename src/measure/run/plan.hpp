@@ -18,7 +18,7 @@ enum class quantity : std::uint8_t {
   filter,      ///< what a message costs its receiver beside foreign frames
 };
 
-[[nodiscard]] std::string_view name_of(quantity which);
+[[nodiscard]] std::string_view name_of(quantity quantity);
 
 /// What the person asked for; what is unset follows from `full`.
 struct request {
@@ -71,6 +71,6 @@ struct plan {
 /// Errors: invalid_argument and not_found, naming what was asked for. `mtu` is the largest that the
 /// link can have: what does not fit is left out. `has_plain` says whether the plain C program is
 /// there.
-[[nodiscard]] result<plan> make_plan(const request& wanted, std::uint32_t mtu, bool has_plain);
+[[nodiscard]] result<plan> make_plan(const request& request, std::uint32_t mtu, bool has_plain);
 
 }  // namespace strata::measure

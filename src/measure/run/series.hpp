@@ -16,13 +16,13 @@ namespace strata::measure {
 
 class series {
  public:
-  series(const group& of, const contender& who)
-      : kind_(of.kind),
-        busy_(of.busy),
-        payload_(of.payload),
-        mtu_(of.mtu),
-        rate_(of.rate),
-        who_(who) {}
+  series(const group& group, const contender& contender)
+      : kind_(group.kind),
+        busy_(group.busy),
+        payload_(group.payload),
+        mtu_(group.mtu),
+        rate_(group.rate),
+        who_(contender) {}
 
   void add(const measured& one);
   /// Gives it up: a path that cannot be measured here says why, and is left out of comparisons.

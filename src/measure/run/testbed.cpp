@@ -7,9 +7,9 @@ namespace {
 using json = nlohmann::json;
 
 template <class Value>
-Value member(const json& from, const char* key) {
-  const auto found = from.find(key);
-  if (found == from.end()) return {};
+Value member(const json& value, const char* key) {
+  const auto found = value.find(key);
+  if (found == value.end()) return {};
   if constexpr (std::is_same_v<Value, std::string>) {
     return found->is_string() ? found->get<std::string>() : Value();
   } else {
@@ -19,14 +19,14 @@ Value member(const json& from, const char* key) {
 
 }  // namespace
 
-result<void> testbed::look(side& at) {
-  auto told = at.node.ask({{"do", "describe"}, {"link", at.link}});
+result<void> testbed::look(side& side) {
+  auto told = side.node.ask({{"do", "describe"}, {"link", side.link}});
   if (!told) return std::unexpected(told.error());
-  at.mac = member<std::string>(*told, "mac");
-  at.link = member<std::string>(*told, "interface");
-  at.mtu = member<std::uint32_t>(*told, "mtu");
-  at.address = member<std::string>(*told, "address");
-  at.description = std::move(*told);
+  side.mac = member<std::string>(*told, "mac");
+  side.link = member<std::string>(*told, "interface");
+  side.mtu = member<std::uint32_t>(*told, "mtu");
+  side.address = member<std::string>(*told, "address");
+  side.description = std::move(*told);
   return {};
 }
 
@@ -99,24 +99,24 @@ result<void> testbed::set_mtu(std::uint32_t mtu) {
   return {};
 }
 
-result<measured> testbed::run(order what) {
-  if (auto set = set_mtu(what.mtu); !set) {
+result<measured> testbed::run(order order) {
+  if (auto set = set_mtu(order.mtu); !set) {
     return std::unexpected(set.error());
   }
-  auto theirs = what;
-  theirs.role = what.role == "ping" ? "echo" : "receive";
+  auto theirs = order;
+  theirs.role = order.role == "ping" ? "echo" : "receive";
   theirs.interface = far_.link;
   theirs.mtu = far_.mtu;
   theirs.peer_mac = near_.mac;
   const auto ready = far_.node.ask({{"do", "start"}, {"order", to_json(theirs)}});
   if (!ready) return std::unexpected(ready.error());
-  what.interface = near_.link;
-  what.mtu = near_.mtu;
-  what.peer_mac = far_.mac;
-  what.address = near_.address;
-  what.peer_address = far_.address;
-  what.peer_port = member<std::uint16_t>(*ready, "port");
-  const auto started = near_.node.ask({{"do", "start"}, {"order", to_json(what)}});
+  order.interface = near_.link;
+  order.mtu = near_.mtu;
+  order.peer_mac = far_.mac;
+  order.address = near_.address;
+  order.peer_address = far_.address;
+  order.peer_port = member<std::uint16_t>(*ready, "port");
+  const auto started = near_.node.ask({{"do", "start"}, {"order", to_json(order)}});
   // The far end has to be finished in any case.
   const auto ours = started ? near_.node.ask({{"do", "finish"}}) : started;
   const auto others = far_.node.ask({{"do", "finish"}});
@@ -128,7 +128,7 @@ result<measured> testbed::run(order what) {
   if (!far) return std::unexpected(far.error());
   for (const auto* each : {&*near, &*far}) {
     if (each->failure.empty()) continue;
-    return failure(errc::system, "measure " + what.path, each->failure);
+    return failure(errc::system, "measure " + order.path, each->failure);
   }
   return measured{.near = *near, .far = *far};
 }

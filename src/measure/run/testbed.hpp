@@ -35,7 +35,7 @@ class testbed {
 
   /// Runs one measurement: `what.role` is `send` or `ping`, and the far end plays the other part.
   /// Addresses and links are filled in. The veth gets the MTU that it says.
-  [[nodiscard]] result<measured> run(order what);
+  [[nodiscard]] result<measured> run(order order);
   [[nodiscard]] result<nlohmann::json> time_sockets(std::size_t repetitions);
 
   /// The largest MTU that both ends can have.
@@ -55,7 +55,7 @@ class testbed {
   };
   testbed(side near, side far, bool is_veth)
       : near_(std::move(near)), far_(std::move(far)), is_veth_(is_veth) {}
-  static result<void> look(side& at);
+  static result<void> look(side& side);
   result<void> set_mtu(std::uint32_t mtu);
 
   side near_;

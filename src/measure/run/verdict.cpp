@@ -40,9 +40,9 @@ ruling verdict::outcome() const {
   return decide(ratio(xdp, rival), true, 1);
 }
 
-std::vector<verdict> verdicts_of(const findings& of) {
+std::vector<verdict> verdicts_of(const findings& findings) {
   std::vector<verdict> all;
-  for (const auto& one : of.all) {
+  for (const auto& one : findings.all) {
     if (!one.path().is_xdp || !takes_part(one)) continue;
     const auto here = std::ranges::find_if(all, [&](const auto& each) { return is_of(each, one); });
     if (here == all.end()) {
@@ -52,7 +52,7 @@ std::vector<verdict> verdicts_of(const findings& of) {
     }
   }
   for (auto& each : all) {
-    for (const auto& one : of.all) {
+    for (const auto& one : findings.all) {
       const auto& path = one.path();
       if (!takes_part(one) || !is_of(each, one) || path.is_packed || path.open == nullptr) continue;
       if (path.is_raw && !path.is_xdp) take_if_better(each.packet, one);

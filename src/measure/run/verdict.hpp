@@ -22,6 +22,6 @@ struct verdict {
 };
 
 /// One for each measurement that AF_XDP took part in.
-[[nodiscard]] std::vector<verdict> verdicts_of(const findings& of);
+[[nodiscard]] std::vector<verdict> verdicts_of(const findings& findings);
 
 }  // namespace strata::measure

@@ -43,43 +43,43 @@ std::expected<unsigned, std::string> parse_number(std::string_view text, unsigne
   return number;
 }
 
-outcome parse_ethertype(l2_address& into, std::string_view text) {
+outcome parse_ethertype(l2_address& address, std::string_view text) {
   const auto type = parse_number(text, wire::min_ethertype, 0xFFFF, "EtherType");
   if (!type) return refusal(type.error());
   if (wire::is_tpid(static_cast<std::uint16_t>(*type))) {
     return refusal(fmt::format("EtherType '{}' announces a VLAN tag: write ?vlan=ID", text));
   }
-  into.ethertype = static_cast<std::uint16_t>(*type);
+  address.ethertype = static_cast<std::uint16_t>(*type);
   return {};
 }
 
-outcome parse_mode(xdp_address& into, std::string_view text) {
+outcome parse_mode(xdp_address& address, std::string_view text) {
   for (const auto& [name, mode] : modes) {
     if (name != text) continue;
-    into.mode = mode;
+    address.mode = mode;
     return {};
   }
   return refusal(fmt::format("'{}' is none of native, generic and zerocopy", text));
 }
 
-outcome parse_padding(l2_address& into, std::string_view text) {
+outcome parse_padding(l2_address& address, std::string_view text) {
   for (const auto& [name, padding] : paddings) {
     if (name != text) continue;
-    into.padding = padding;
+    address.padding = padding;
     return {};
   }
   return refusal(fmt::format("'{}' is none of strip, keep and length", text));
 }
 
-outcome parse_member(l2_address& into, std::string_view key, std::string_view value,
+outcome parse_member(l2_address& address, std::string_view key, std::string_view value,
                      std::string_view others) {
   if (key == "dst") {
     const auto mac = mac_address::from_text(value);
     if (!mac) return refusal(fmt::format("'{}' is no MAC address", value));
-    into.destination = *mac;
+    address.destination = *mac;
     return {};
   }
-  if (key == "pad") return parse_padding(into, value);
+  if (key == "pad") return parse_padding(address, value);
   const bool is_vlan = key == "vlan";
   const bool is_priority = key == "prio";
   if (!is_vlan && !is_priority && key != "dei") {
@@ -90,11 +90,11 @@ outcome parse_member(l2_address& into, std::string_view key, std::string_view va
                                     : parse_number(value, 0, 1, "DEI");
   if (!number) return refusal(number.error());
   if (is_vlan) {
-    into.vlan_id = static_cast<std::uint16_t>(*number);
+    address.vlan_id = static_cast<std::uint16_t>(*number);
   } else if (is_priority) {
-    into.priority = static_cast<std::uint8_t>(*number);
+    address.priority = static_cast<std::uint8_t>(*number);
   } else {
-    into.drop_eligible = *number != 0;
+    address.drop_eligible = *number != 0;
   }
   return {};
 }

@@ -25,22 +25,22 @@ l2::interface interface_of(const nl::link& link) {
 
 }  // namespace
 
-result<std::unique_ptr<link_watch>> link_watch::open(loop::loop& owner, identity of,
+result<std::unique_ptr<link_watch>> link_watch::open(loop::loop& owner, identity identity,
                                                      listener hears) {
   auto watch = nl::route_watch::open(nl::route_watch::subject::links);
   if (!watch) return std::unexpected(watch.error());
   const int handle = ::fcntl(watch->fd(), F_DUPFD_CLOEXEC, 0);
   if (handle < 0) return system_failure(errno, "hear of network interfaces");
   return std::unique_ptr<link_watch>(
-      new link_watch(owner, std::move(*watch), handle, std::move(of), std::move(hears)));
+      new link_watch(owner, std::move(*watch), handle, std::move(identity), std::move(hears)));
 }
 
-link_watch::link_watch(loop::loop& owner, nl::route_watch watch, int poll_fd, identity of,
+link_watch::link_watch(loop::loop& owner, nl::route_watch watch, int poll_fd, identity identity,
                        listener hears)
     : loop_(owner),
       watch_(std::move(watch)),
       poll_handle_(owner.adopt(poll_fd)),
-      of_(std::move(of)),
+      of_(std::move(identity)),
       hears_(std::move(hears)) {
   loop_.poll(poll_handle_, POLLIN, *this);
 }
@@ -55,7 +55,7 @@ void link_watch::on_completion(loop::completion) {
   hears(now);
 }
 
-bool link_watch::take_events(std::optional<l2::interface>& now) {
+bool link_watch::take_events(std::optional<l2::interface>& interface) {
   bool is_heard = false;
   bool is_lost = false;
   for (;;) {
@@ -69,14 +69,14 @@ bool link_watch::take_events(std::optional<l2::interface>& now) {
     const auto* const changed = std::get_if<nl::link_changed>(&**event);
     const auto* const removed = std::get_if<nl::link_removed>(&**event);
     if (changed != nullptr && is_it(changed->now)) {
-      now = interface_of(changed->now);
+      interface = interface_of(changed->now);
       is_heard = true;
     } else if (removed != nullptr && is_it(removed->last)) {
-      now.reset();
+      interface.reset();
       is_heard = true;
     }
   }
-  if (is_lost) now = look();
+  if (is_lost) interface = look();
   return is_heard || is_lost;
 }
 

@@ -169,26 +169,28 @@ void raw_ethernet::give_back(std::uint32_t id) {
   if (is_wanted()) want();
 }
 
-void raw_ethernet::on_link(const std::optional<l2::interface>& now) {
-  if (!now) {
+void raw_ethernet::on_link(const std::optional<l2::interface>& interface) {
+  if (!interface) {
     // The last thing that is done: who hears of it may destroy us.
     arrive({-ENODEV, {}, {}});
     return;
   }
   const auto before = device_->link();
-  device_->update_link(*now);
-  if (now->name != before.name) tell(false, before.name + " is called " + now->name + " now");
-  if (now->mtu != before.mtu) {
-    tell(false, now->name + " has an MTU of " + std::to_string(now->mtu) + " bytes now, had " +
-                    std::to_string(before.mtu));
+  device_->update_link(*interface);
+  if (interface->name != before.name)
+    tell(false, before.name + " is called " + interface->name + " now");
+  if (interface->mtu != before.mtu) {
+    tell(false, interface->name + " has an MTU of " + std::to_string(interface->mtu) +
+                    " bytes now, had " + std::to_string(before.mtu));
   }
-  if (now->mac != before.mac) {
-    tell(false,
-         now->name + " has the address " + now->mac.text() + " now, had " + before.mac.text());
+  if (interface->mac != before.mac) {
+    tell(false, interface->name + " has the address " + interface->mac.text() + " now, had " +
+                    before.mac.text());
   }
-  if (now->is_running() == before.is_running() && now->is_up() == before.is_up()) return;
+  if (interface->is_running() == before.is_running() && interface->is_up() == before.is_up())
+    return;
   tell_state();
-  if (now->is_running() && is_wanted()) want();
+  if (interface->is_running() && is_wanted()) want();
 }
 
 void raw_ethernet::tell_state() {
@@ -210,13 +212,13 @@ byte_span raw_ethernet::payload_of(byte_span message) {
   return measured_;
 }
 
-bool raw_ethernet::send(const loop::socket_address& to, loop::slice bytes) {
+bool raw_ethernet::send(const loop::socket_address& address, loop::slice bytes) {
   if (!is_up() || outgoing_sizes_.size() >= most_waiting || bytes.bytes().size() > max_size()) {
     return false;
   }
   const auto payload = payload_of(bytes.bytes());
   const auto destination =
-      to.size() == 0 ? peer_.destination.value_or(mac_address::broadcast()) : to.mac();
+      address.size() == 0 ? peer_.destination.value_or(mac_address::broadcast()) : address.mac();
   const auto start = outgoing_.size();
   outgoing_.resize(start + wire::frame_size(tags_.size(), payload.size()));
   const auto built = wire::build_frame_into(

@@ -33,7 +33,7 @@ class raw_ethernet final : public datagram,
   ~raw_ethernet() override;
 
   /// An empty address: to the URL's `dst`.
-  bool send(const loop::socket_address& to, loop::slice bytes) override;
+  bool send(const loop::socket_address& address, loop::slice bytes) override;
   [[nodiscard]] bool is_up() const override { return device_->link().is_running(); }
   void flush() override { on_turn_end(); }
   [[nodiscard]] std::uint64_t take_kernel_drops() override;
@@ -48,10 +48,10 @@ class raw_ethernet final : public datagram,
   raw_ethernet(loop::loop& owner, std::unique_ptr<l2::device> device, int poll_fd,
                const endpoint_url& url);
   void want() override;
-  void on_completion(loop::completion done) override;
+  void on_completion(loop::completion completion) override;
   void on_turn_end() override;
   void give_back(std::uint32_t id) override;
-  void on_link(const std::optional<l2::interface>& now);
+  void on_link(const std::optional<l2::interface>& interface);
   void tell_state();
   /// 0, or the errno of what went wrong.
   [[nodiscard]] int read();

@@ -16,9 +16,9 @@ class xdp_device final : public l2::device {
   [[nodiscard]] static result<std::unique_ptr<l2::device>> open(const endpoint_url& url);
 
   [[nodiscard]] const l2::interface& link() const override { return link_; }
-  void update_link(const l2::interface& now) override {
-    link_ = now;
-    port_.update_mtu(now.mtu);
+  void update_link(const l2::interface& interface) override {
+    link_ = interface;
+    port_.update_mtu(interface.mtu);
   }
   [[nodiscard]] int fd() const override { return port_.fd(); }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override {

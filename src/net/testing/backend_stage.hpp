@@ -66,11 +66,11 @@ class backend_stage : public testing::TestWithParam<std::string> {
     return made;
   }
 
-  static loop::task<> read_all(byte_channel& from, std::string& into, bool& ended) {
+  static loop::task<> read_all(byte_channel& channel, std::string& text, bool& ended) {
     for (;;) {
-      auto got = co_await from.receive();
+      auto got = co_await channel.receive();
       if (!got || got->empty()) break;
-      into += as_text(got->bytes());
+      text += as_text(got->bytes());
     }
     ended = true;
   }
@@ -80,17 +80,17 @@ class backend_stage : public testing::TestWithParam<std::string> {
   loop::loop* loop_ = nullptr;
 
  private:
-  loop::task<> accept_one(listener& from, std::unique_ptr<stream>& into) {
-    auto got = co_await from.accept();
-    if (got) into = stream::over(*loop_, std::move(*got));
+  loop::task<> accept_one(listener& listener, std::unique_ptr<stream>& stream) {
+    auto got = co_await listener.accept();
+    if (got) stream = stream::over(*loop_, std::move(*got));
   }
-  loop::task<> connect_one(loop::socket_address to, std::unique_ptr<stream>& into) {
-    auto opened = loop_->open_stream(to.family(), 0);
+  loop::task<> connect_one(loop::socket_address address, std::unique_ptr<stream>& stream) {
+    auto opened = loop_->open_stream(address.family(), 0);
     loop::awaited_request connecting;
-    loop_->connect(*opened, to, connecting);
+    loop_->connect(*opened, address, connecting);
     const int code = co_await connecting;
     EXPECT_EQ(code, 0);
-    into = stream::over(*loop_, std::move(*opened));
+    stream = stream::over(*loop_, std::move(*opened));
   }
 };
 

@@ -33,13 +33,13 @@ std::unexpected<error> openssl_failure(std::string operation) {
   return failure(errc::system, std::move(operation), take_openssl_reason());
 }
 
-result<void> write_all(int into, std::string_view text, const std::string& operation) {
+result<void> write_all(int fd, std::string_view text, const std::string& operation) {
   while (!text.empty()) {
-    const auto count = ::write(into, text.data(), text.size());
+    const auto count = ::write(fd, text.data(), text.size());
     if (count < 0) return system_failure(errno, operation);
     text.remove_prefix(static_cast<std::size_t>(count));
   }
-  if (::fsync(into) != 0) return system_failure(errno, operation);
+  if (::fsync(fd) != 0) return system_failure(errno, operation);
   return {};
 }
 
@@ -64,13 +64,13 @@ result<void> write_file(const std::string& path, std::string_view text, mode_t m
   return written;
 }
 
-std::string pem_text(BIO* from) {
+std::string pem_text(BIO* bio) {
   char* text = nullptr;
-  const auto size = BIO_get_mem_data(from, &text);
+  const auto size = BIO_get_mem_data(bio, &text);
   return size <= 0 ? std::string{} : std::string(text, static_cast<std::size_t>(size));
 }
 
-result<void> write_pair(const certificate_files& to, EVP_PKEY* key,
+result<void> write_pair(const certificate_files& files, EVP_PKEY* key,
                         const std::vector<X509*>& certificates) {
   const bio_pointer secret(BIO_new(BIO_s_mem()));
   const bio_pointer shown(BIO_new(BIO_s_mem()));
@@ -79,33 +79,33 @@ result<void> write_pair(const certificate_files& to, EVP_PKEY* key,
   for (auto* const each : certificates) {
     is_good = is_good && PEM_write_bio_X509(shown.get(), each) == 1;
   }
-  if (!is_good) return openssl_failure("write '" + to.certificate + "'");
-  if (auto done = write_file(to.key, pem_text(secret.get()), 0600); !done) return done;
-  return write_file(to.certificate, pem_text(shown.get()), 0644);
+  if (!is_good) return openssl_failure("write '" + files.certificate + "'");
+  if (auto done = write_file(files.key, pem_text(secret.get()), 0600); !done) return done;
+  return write_file(files.certificate, pem_text(shown.get()), 0644);
 }
 
-bool add_extension(X509* to, X509* issuer, int which, const std::string& value) {
+bool add_extension(X509* certificate, X509* issuer, int index, const std::string& value) {
   X509V3_CTX context;
   X509V3_set_ctx_nodb(&context);
-  X509V3_set_ctx(&context, issuer, to, nullptr, nullptr, 0);
-  auto* const made = X509V3_EXT_conf_nid(nullptr, &context, which, value.c_str());
-  const bool added = made != nullptr && X509_add_ext(to, made, -1) == 1;
+  X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
+  auto* const made = X509V3_EXT_conf_nid(nullptr, &context, index, value.c_str());
+  const bool added = made != nullptr && X509_add_ext(certificate, made, -1) == 1;
   X509_EXTENSION_free(made);
   return added;
 }
 
-bool set_serial(X509* of) {
+bool set_serial(X509* certificate) {
   std::array<unsigned char, 16> number{};
   if (RAND_bytes(number.data(), static_cast<int>(number.size())) != 1) return false;
   number[0] &= 0x7F;  // it is positive
   BIGNUM* const large = BN_bin2bn(number.data(), static_cast<int>(number.size()), nullptr);
-  const bool done = BN_to_ASN1_INTEGER(large, X509_get_serialNumber(of)) != nullptr;
+  const bool done = BN_to_ASN1_INTEGER(large, X509_get_serialNumber(certificate)) != nullptr;
   BN_free(large);
   return done;
 }
 
-bool add_common_name(X509_NAME* to, const std::string& text) {
-  return X509_NAME_add_entry_by_txt(to, "CN", MBSTRING_UTF8,
+bool add_common_name(X509_NAME* name, const std::string& text) {
+  return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
                                     reinterpret_cast<const unsigned char*>(text.data()),
                                     static_cast<int>(text.size()), -1, 0) == 1;
 }

@@ -56,9 +56,9 @@ result<unique_fd> connect_blocking(const std::string& host, std::uint16_t port,
 }
 
 result<blocking_stream> blocking_stream::connect(const std::string& host, std::uint16_t port,
-                                                 const tls_client_settings& how,
+                                                 const tls_client_settings& settings,
                                                  std::chrono::seconds limit) {
-  auto context = tls_context::for_client(how);
+  auto context = tls_context::for_client(settings);
   if (!context) return std::unexpected(context.error());
   auto connected = connect_blocking(host, port, limit);
   if (!connected) return std::unexpected(connected.error());

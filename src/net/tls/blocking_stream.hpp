@@ -17,9 +17,9 @@ namespace strata::net {
 class blocking_stream {
  public:
   /// Connects and agrees on TLS; `limit` is for each step. Errors: name what is wrong with the
-  /// server, its certificate, or a file of `how`.
+  /// server, its certificate, or a file of `settings`.
   [[nodiscard]] static result<blocking_stream> connect(const std::string& host, std::uint16_t port,
-                                                       const tls_client_settings& how,
+                                                       const tls_client_settings& settings,
                                                        std::chrono::seconds limit);
 
   /// Waits until all is sent.

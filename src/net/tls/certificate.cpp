@@ -60,9 +60,9 @@ bio_pointer reader_of(const std::string& text) {
   return bio_pointer(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-system_clock::time_point time_of(const ASN1_TIME* given) {
+system_clock::time_point time_of(const ASN1_TIME* time) {
   std::tm parts{};
-  if (ASN1_TIME_to_tm(given, &parts) != 1) return {};
+  if (ASN1_TIME_to_tm(time, &parts) != 1) return {};
   return system_clock::from_time_t(::timegm(&parts));
 }
 

@@ -79,7 +79,7 @@ result<std::string> protocols_on_wire(const std::vector<std::string>& names) {
   return wire;
 }
 
-result<void> add_identity(parts& to, const tls_key_pair& files) {
+result<void> add_identity(parts& parts, const tls_key_pair& files) {
   auto chain = load_certificates(files.certificate);
   if (!chain) return std::unexpected(chain.error());
   auto key = load_key(files.key);
@@ -102,14 +102,14 @@ result<void> add_identity(parts& to, const tls_key_pair& files) {
                    "it is not valid before " + format_date(info.not_before),
                    "see that the clock is right");
   }
-  to.certificates.push_back(std::move(info));
-  to.identities.push_back({std::move(own), std::move(*key), std::move(*chain)});
+  parts.certificates.push_back(std::move(info));
+  parts.identities.push_back({std::move(own), std::move(*key), std::move(*chain)});
   return {};
 }
 
-result<void> use_first_identity(const parts& of, const tls_key_pair& files) {
-  const auto& one = of.identities.front();
-  if (SSL_CTX_use_cert_and_key(of.context.get(), one.certificate.get(), one.key.get(),
+result<void> use_first_identity(const parts& parts, const tls_key_pair& files) {
+  const auto& one = parts.identities.front();
+  if (SSL_CTX_use_cert_and_key(parts.context.get(), one.certificate.get(), one.key.get(),
                                one.chain.get(), 1) == 1) {
     return {};
   }
@@ -118,14 +118,14 @@ result<void> use_first_identity(const parts& of, const tls_key_pair& files) {
 }
 
 // The certificates of `file` become those that peers' chains may end with.
-result<void> trust(parts& of, const std::string& file, bool tells_names) {
+result<void> trust(parts& parts, const std::string& file, bool tells_names) {
   auto authorities = load_certificates(file);
   if (!authorities) return std::unexpected(authorities.error());
-  auto* const store = SSL_CTX_get_cert_store(of.context.get());
+  auto* const store = SSL_CTX_get_cert_store(parts.context.get());
   for (int i = 0; i < sk_X509_num(authorities->get()); ++i) {
     auto* const each = sk_X509_value(authorities->get(), i);
     const bool added = X509_STORE_add_cert(store, each) == 1 &&
-                       (!tells_names || SSL_CTX_add_client_CA(of.context.get(), each) == 1);
+                       (!tells_names || SSL_CTX_add_client_CA(parts.context.get(), each) == 1);
     if (!added) {
       return failure(errc::malformed, "trust the authorities in '" + file + "'",
                      take_openssl_reason());
@@ -158,7 +158,7 @@ result<std::unique_ptr<parts>> make_parts(tls_version least,
 
 }  // namespace
 
-tls_context::tls_context(std::unique_ptr<parts> of) : parts_(std::move(of)) {}
+tls_context::tls_context(std::unique_ptr<parts> parts) : parts_(std::move(parts)) {}
 
 tls_context::~tls_context() = default;
 

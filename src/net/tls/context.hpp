@@ -50,7 +50,7 @@ class tls_context {
       const tls_client_settings& settings);
 
   struct parts;  // context_parts.hpp
-  explicit tls_context(std::unique_ptr<parts> of);
+  explicit tls_context(std::unique_ptr<parts> parts);
   ~tls_context();
   tls_context(const tls_context&) = delete;
   tls_context& operator=(const tls_context&) = delete;

@@ -11,8 +11,8 @@ namespace strata::net {
 
 namespace {
 
-const unsigned char* octets(byte_span of) {
-  return reinterpret_cast<const unsigned char*>(of.data());
+const unsigned char* octets(byte_span bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
 }  // namespace
@@ -27,22 +27,22 @@ std::array<std::byte, 20> sha1(byte_span bytes) {
   return made;
 }
 
-std::optional<std::string> digest(const std::string& name, byte_span of) {
+std::optional<std::string> digest(const std::string& name, byte_span bytes) {
   const auto* const how = EVP_get_digestbyname(name.c_str());
   unsigned char made[EVP_MAX_MD_SIZE];
   unsigned size = 0;
-  if (how == nullptr || EVP_Digest(of.data(), of.size(), made, &size, how, nullptr) != 1) {
+  if (how == nullptr || EVP_Digest(bytes.data(), bytes.size(), made, &size, how, nullptr) != 1) {
     return std::nullopt;
   }
   return std::string(reinterpret_cast<const char*>(made), size);
 }
 
-std::optional<std::string> hmac(const std::string& name, byte_span key, byte_span of) {
+std::optional<std::string> hmac(const std::string& name, byte_span key, byte_span bytes) {
   const auto* const how = EVP_get_digestbyname(name.c_str());
   unsigned char made[EVP_MAX_MD_SIZE];
   unsigned size = 0;
-  if (how == nullptr || HMAC(how, key.data(), static_cast<int>(key.size()), octets(of), of.size(),
-                             made, &size) == nullptr) {
+  if (how == nullptr || HMAC(how, key.data(), static_cast<int>(key.size()), octets(bytes),
+                             bytes.size(), made, &size) == nullptr) {
     return std::nullopt;
   }
   return std::string(reinterpret_cast<const char*>(made), size);

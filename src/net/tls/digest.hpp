@@ -16,9 +16,10 @@ namespace strata::net {
 [[nodiscard]] std::array<std::byte, 20> sha1(byte_span bytes);
 
 /// The digest's bytes; nothing where there is none of that name: md5, sha1, sha256, sha512, ….
-[[nodiscard]] std::optional<std::string> digest(const std::string& name, byte_span of);
+[[nodiscard]] std::optional<std::string> digest(const std::string& name, byte_span bytes);
 /// The same with a key (RFC 2104).
-[[nodiscard]] std::optional<std::string> hmac(const std::string& name, byte_span key, byte_span of);
+[[nodiscard]] std::optional<std::string> hmac(const std::string& name, byte_span key,
+                                              byte_span bytes);
 /// Bytes that nobody can guess. Errors end the process: OpenSSL has none left to give.
 [[nodiscard]] std::string random_bytes(std::size_t count);
 

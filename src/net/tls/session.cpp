@@ -45,8 +45,8 @@ class plain_memory final : public loop::buffer::pool {
   ~plain_memory() = default;
 };
 
-error failure_of(const tls_session::state& of, std::string reason) {
-  const auto whom = of.host.empty() ? std::string{} : " from " + of.host;
+error failure_of(const tls_session::state& state, std::string reason) {
+  const auto whom = state.host.empty() ? std::string{} : " from " + state.host;
   return {.code = errc::malformed,
           .operation = "receive by TLS" + whom,
           .reason = std::move(reason),
@@ -65,8 +65,8 @@ std::string subject_of(const X509& shown) {
   return text + "...";
 }
 
-tls_info agreed_on(const tls_session::state& of) {
-  auto* const ssl = of.ssl.get();
+tls_info agreed_on(const tls_session::state& state) {
+  auto* const ssl = state.ssl.get();
   tls_info info{.protocol = SSL_get_version(ssl), .cipher = SSL_get_cipher_name(ssl)};
   const unsigned char* application = nullptr;
   unsigned size = 0;
@@ -95,12 +95,12 @@ bool expect_host(SSL* ssl, const std::string& host) {
 }
 
 // OpenSSL forgets the certificate that it refuses.
-int keep_refused(int is_good, X509_STORE_CTX* at) {
+int keep_refused(int is_good, X509_STORE_CTX* store) {
   if (is_good == 1) return is_good;
   const auto* const ssl =
-      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(at, SSL_get_ex_data_X509_STORE_CTX_idx()));
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto& of = *static_cast<tls_session::state*>(SSL_get_app_data(ssl));
-  auto* const shown = X509_STORE_CTX_get_current_cert(at);
+  auto* const shown = X509_STORE_CTX_get_current_cert(store);
   if (shown != nullptr && X509_up_ref(shown) == 1) of.refused.reset(shown);
   return is_good;
 }
@@ -115,15 +115,15 @@ bool write(SSL* ssl, byte_span plain) {
 
 }  // namespace
 
-tls_session::tls_session(std::unique_ptr<state> of) : state_(std::move(of)) {}
+tls_session::tls_session(std::unique_ptr<state> state) : state_(std::move(state)) {}
 
 tls_session::~tls_session() = default;
 
-result<std::unique_ptr<tls_session>> tls_session::make(std::shared_ptr<const tls_context> by,
+result<std::unique_ptr<tls_session>> tls_session::make(std::shared_ptr<const tls_context> context,
                                                        const std::string& host) {
   auto made = std::make_unique<state>();
-  const auto& with = by->inner();
-  made->by = std::move(by);
+  const auto& with = context->inner();
+  made->by = std::move(context);
   ERR_clear_error();
   made->ssl.reset(SSL_new(with.context.get()));
   bool is_good = made->ssl && connect_wire(*made);

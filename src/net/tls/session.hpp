@@ -32,9 +32,9 @@ class tls_session {
  public:
   /// `host`: whose certificate a client wants to see, unless the context names another.
   [[nodiscard]] static result<std::unique_ptr<tls_session>> make(
-      std::shared_ptr<const tls_context> by, const std::string& host);
+      std::shared_ptr<const tls_context> context, const std::string& host);
   struct state;
-  explicit tls_session(std::unique_ptr<state> of);
+  explicit tls_session(std::unique_ptr<state> state);
   ~tls_session();
   tls_session(const tls_session&) = delete;
   tls_session& operator=(const tls_session&) = delete;

@@ -10,7 +10,7 @@ tls_session::state& state_of(BIO* wire) {
   return *static_cast<tls_session::state*>(BIO_get_data(wire));
 }
 
-int read_wire(BIO* wire, char* into, int size) {
+int read_wire(BIO* wire, char* bytes, int size) {
   auto& of = state_of(wire);
   BIO_clear_retry_flags(wire);
   if (of.input.empty()) {
@@ -18,15 +18,15 @@ int read_wire(BIO* wire, char* into, int size) {
     return -1;
   }
   const auto part = of.input.first(std::min(of.input.size(), static_cast<std::size_t>(size)));
-  copy_bytes(part, {reinterpret_cast<std::byte*>(into), part.size()});
+  copy_bytes(part, {reinterpret_cast<std::byte*>(bytes), part.size()});
   of.input = of.input.subspan(part.size());
   of.records.pass(part);
   return static_cast<int>(part.size());
 }
 
-int write_wire(BIO* wire, const char* from, int size) {
+int write_wire(BIO* wire, const char* bytes, int size) {
   BIO_clear_retry_flags(wire);
-  state_of(wire).out.append(as_bytes({from, static_cast<std::size_t>(size)}));
+  state_of(wire).out.append(as_bytes({bytes, static_cast<std::size_t>(size)}));
   return size;
 }
 
@@ -97,12 +97,12 @@ loop::slice outgoing::take() {
   return all;
 }
 
-bool connect_wire(tls_session::state& of) {
+bool connect_wire(tls_session::state& state) {
   BIO* const wire = BIO_new(wire_method());
   if (wire == nullptr) return false;
-  BIO_set_data(wire, &of);
+  BIO_set_data(wire, &state);
   BIO_set_init(wire, 1);
-  SSL_set_bio(of.ssl.get(), wire, wire);
+  SSL_set_bio(state.ssl.get(), wire, wire);
   return true;
 }
 

@@ -66,6 +66,6 @@ struct tls_session::state {
 };
 
 /// Makes `of.ssl` read `of.input` and write to `of.out`. False: no memory.
-[[nodiscard]] bool connect_wire(tls_session::state& of);
+[[nodiscard]] bool connect_wire(tls_session::state& state);
 
 }  // namespace strata::net

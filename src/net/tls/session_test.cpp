@@ -23,22 +23,22 @@ class tls_session_test : public testing::Test {
     static const auto one = test_client({.ca = authority().certificate()});
     return one;
   }
-  static std::unique_ptr<tls_session> make(const std::shared_ptr<const tls_context>& by) {
-    auto made = tls_session::make(by, by->is_server() ? "" : "localhost");
+  static std::unique_ptr<tls_session> make(const std::shared_ptr<const tls_context>& context) {
+    auto made = tls_session::make(context, context->is_server() ? "" : "localhost");
     EXPECT_TRUE(made) << describe(made.error());
     return std::move(*made);
   }
-  static std::string wire_of(tls_session& from, std::string_view plain = {}) {
+  static std::string wire_of(tls_session& session, std::string_view plain = {}) {
     const auto slice = loop::slice::copy_of(as_bytes(plain));
-    const auto sealed = from.seal({&slice, 1});
+    const auto sealed = session.seal({&slice, 1});
     return std::string(as_text(sealed.bytes()));
   }
-  static result<bool> hear(tls_session& at, std::string_view wire) {
+  static result<bool> hear(tls_session& session, std::string_view wire) {
     auto bytes = as_bytes(wire);
-    return at.shake_hands(bytes);
+    return session.shake_hands(bytes);
   }
-  static std::string opened(tls_session& at, std::string_view wire) {
-    return std::string(as_text(at.open(as_bytes(wire)).bytes()));
+  static std::string opened(tls_session& session, std::string_view wire) {
+    return std::string(as_text(session.open(as_bytes(wire)).bytes()));
   }
 
   struct ends {
@@ -288,10 +288,10 @@ TEST_F(tls_session_test, a_ticket_resumes_a_session_and_another_server_does_not_
   const auto at = make(server());
   first.agree(*at);
   EXPECT_FALSE(at->info().is_resumed);
-  const auto resumed = [&](const std::shared_ptr<const tls_context>& by) {
+  const auto resumed = [&](const std::shared_ptr<const tls_context>& context) {
     foreign_client again(TLS1_3_VERSION);
     SSL_set_session(again.ssl(), SSL_get0_session(first.ssl()));
-    const auto other = make(by);
+    const auto other = make(context);
     again.agree(*other);
     return other->info().is_resumed;
   };

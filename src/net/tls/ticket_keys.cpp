@@ -18,7 +18,7 @@ constexpr std::size_t kept_keys = 3;
 
 }  // namespace
 
-bool ticket_keys::current(key& into, steady_clock::time_point now) {
+bool ticket_keys::current(key& destination, steady_clock::time_point now) {
   const std::lock_guard guard(lock_);
   if (keys_.empty() || now - keys_.front().made >= key_life) {
     key made{.made = now};
@@ -28,30 +28,30 @@ bool ticket_keys::current(key& into, steady_clock::time_point now) {
     keys_.push_front(made);
     if (keys_.size() > kept_keys) keys_.pop_back();
   }
-  into = keys_.front();
+  destination = keys_.front();
   return true;
 }
 
-bool ticket_keys::find(const unsigned char* name, finding& into, steady_clock::time_point now) {
+bool ticket_keys::find(const unsigned char* name, finding& finding, steady_clock::time_point now) {
   const std::lock_guard guard(lock_);
   for (const auto& each : keys_) {
     if (!std::equal(each.name.begin(), each.name.end(), name)) continue;
     if (now - each.made >= key_life * kept_keys) return false;
-    into = {each, &each == &keys_.front()};
+    finding = {each, &each == &keys_.front()};
     return true;
   }
   return false;
 }
 
-int use_ticket_key(ticket_keys& from, unsigned char* name, unsigned char* iv,
+int use_ticket_key(ticket_keys& keys, unsigned char* name, unsigned char* iv,
                    EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac, bool sealing) {
   ticket_keys::finding with{};
   if (sealing) {
-    if (!from.current(with.found, steady_clock::now())) return -1;
+    if (!keys.current(with.found, steady_clock::now())) return -1;
     with.is_current = true;
     std::ranges::copy(with.found.name, name);
     if (RAND_bytes(iv, EVP_CIPHER_get_iv_length(EVP_aes_256_cbc())) != 1) return -1;
-  } else if (!from.find(name, with, steady_clock::now())) {
+  } else if (!keys.find(name, with, steady_clock::now())) {
     return 0;
   }
   char digest[] = "SHA256";

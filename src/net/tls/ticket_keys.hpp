@@ -28,9 +28,9 @@ class ticket_keys {
   };
 
   /// For a new ticket. From any thread. False: no random bytes are to be had.
-  [[nodiscard]] bool current(key& into, std::chrono::steady_clock::time_point now);
+  [[nodiscard]] bool current(key& destination, std::chrono::steady_clock::time_point now);
   /// The key of that name, 16 bytes; false when it is too old or of nobody's.
-  [[nodiscard]] bool find(const unsigned char* name, finding& into,
+  [[nodiscard]] bool find(const unsigned char* name, finding& finding,
                           std::chrono::steady_clock::time_point now);
 
  private:
@@ -39,7 +39,7 @@ class ticket_keys {
 };
 
 /// As `SSL_CTX_set_tlsext_ticket_key_evp_cb` wants it, for contexts whose app data is theirs.
-int use_ticket_key(ticket_keys& from, unsigned char* name, unsigned char* iv,
+int use_ticket_key(ticket_keys& keys, unsigned char* name, unsigned char* iv,
                    EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac, bool sealing);
 
 }  // namespace strata::net

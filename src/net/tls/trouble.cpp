@@ -89,14 +89,14 @@ error refusal(std::string operation, long why, X509* certificate) {
 
 }  // namespace
 
-error handshake_trouble(const tls_session::state& of) {
-  const auto why = SSL_get_verify_result(of.ssl.get());
-  const bool is_server = of.by->is_server();
+error handshake_trouble(const tls_session::state& state) {
+  const auto why = SSL_get_verify_result(state.ssl.get());
+  const bool is_server = state.by->is_server();
   auto operation =
-      is_server ? "complete the TLS handshake" : "complete the TLS handshake with " + of.host;
-  if (why != X509_V_OK && SSL_get_verify_mode(of.ssl.get()) != SSL_VERIFY_NONE) {
+      is_server ? "complete the TLS handshake" : "complete the TLS handshake with " + state.host;
+  if (why != X509_V_OK && SSL_get_verify_mode(state.ssl.get()) != SSL_VERIFY_NONE) {
     ERR_clear_error();
-    auto made = refusal(std::move(operation), why, of.refused.get());
+    auto made = refusal(std::move(operation), why, state.refused.get());
     // What a client of ours could do is not what a server's can.
     if (is_server) made.remedy = "a client needs a certificate of the authority in --client-ca";
     return made;

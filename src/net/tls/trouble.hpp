@@ -8,7 +8,7 @@
 namespace strata::net {
 
 /// Of a handshake that has just failed.
-[[nodiscard]] error handshake_trouble(const tls_session::state& of);
+[[nodiscard]] error handshake_trouble(const tls_session::state& state);
 /// Of a reading that has just failed.
 [[nodiscard]] std::string reading_trouble();
 

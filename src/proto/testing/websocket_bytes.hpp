@@ -34,8 +34,8 @@ struct outcome {
   int refusal = 0;  // the close code to send; 0 when nothing is wrong
 
   friend bool operator==(const outcome&, const outcome&) = default;
-  friend std::ostream& operator<<(std::ostream& out, const outcome& got) {
-    return out << got.refusal << ' ' << ::testing::PrintToString(got.events);
+  friend std::ostream& operator<<(std::ostream& out, const outcome& outcome) {
+    return out << outcome.refusal << ' ' << ::testing::PrintToString(outcome.events);
   }
 };
 
@@ -66,8 +66,8 @@ struct conditions {
 
 /// Feeds the pieces in turn.
 inline outcome read_pieces(websocket_role side, const std::vector<std::string_view>& pieces,
-                           const conditions& given = {}, bool in_place = false) {
-  websocket_reader reader(side, given.max_message, given.agreed);
+                           const conditions& conditions = {}, bool in_place = false) {
+  websocket_reader reader(side, conditions.max_message, conditions.agreed);
   outcome got;
   const auto sink = [&](const websocket_event& event) {
     got.events.push_back(
@@ -89,16 +89,17 @@ inline outcome read_pieces(websocket_role side, const std::vector<std::string_vi
 }
 
 /// What whole bytes give; and the same cut at every byte, byte by byte, and in place.
-inline outcome read_all(websocket_role side, std::string_view bytes, const conditions& given = {}) {
-  const auto whole = read_pieces(side, {bytes}, given);
-  EXPECT_EQ(read_pieces(side, {bytes}, given, true), whole) << "in place";
+inline outcome read_all(websocket_role side, std::string_view bytes,
+                        const conditions& conditions = {}) {
+  const auto whole = read_pieces(side, {bytes}, conditions);
+  EXPECT_EQ(read_pieces(side, {bytes}, conditions, true), whole) << "in place";
   std::vector<std::string_view> singles;
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     singles.push_back(bytes.substr(at, 1));
     const std::vector<std::string_view> halves = {bytes.substr(0, at), bytes.substr(at)};
-    EXPECT_EQ(read_pieces(side, halves, given, at % 2 == 0), whole) << "cut at " << at;
+    EXPECT_EQ(read_pieces(side, halves, conditions, at % 2 == 0), whole) << "cut at " << at;
   }
-  EXPECT_EQ(read_pieces(side, singles, given), whole) << "byte by byte";
+  EXPECT_EQ(read_pieces(side, singles, conditions), whole) << "byte by byte";
   return whole;
 }
 

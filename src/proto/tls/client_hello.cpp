@@ -23,7 +23,7 @@ std::unexpected<error> no_hello(std::string reason) {
 /// Reads from the front; once it runs out it stays failed, and what it gives is empty.
 class reader {
  public:
-  explicit reader(byte_span of) : rest_(of) {}
+  explicit reader(byte_span bytes) : rest_(bytes) {}
 
   [[nodiscard]] bool failed() const { return has_failed_; }
   [[nodiscard]] bool empty() const { return rest_.empty(); }

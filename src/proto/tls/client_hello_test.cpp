@@ -5,10 +5,10 @@
 namespace strata::proto {
 namespace {
 
-std::string with_length(std::size_t bytes, const std::string& of) {
+std::string with_length(std::size_t bytes, const std::string& text) {
   std::string made;
-  for (std::size_t at = bytes; at-- != 0;) made += static_cast<char>(of.size() >> (8 * at));
-  return made + of;
+  for (std::size_t at = bytes; at-- != 0;) made += static_cast<char>(text.size() >> (8 * at));
+  return made + text;
 }
 
 std::string extension(unsigned kind, const std::string& body) {
@@ -26,7 +26,7 @@ std::string hello(const std::string& extensions) {
   return "\x01" + with_length(3, body);
 }
 
-std::string record(const std::string& of) { return "\x16\x03\x01" + with_length(2, of); }
+std::string record(const std::string& text) { return "\x16\x03\x01" + with_length(2, text); }
 
 TEST(client_hello, the_name_is_found_and_is_in_small_letters) {
   const auto said = record(hello(extension(43, "xx") + server_name("API.Example.com")));

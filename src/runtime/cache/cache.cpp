@@ -42,26 +42,52 @@ result<void> check_files(const cache_options& options) {
 }
 
 // It may take longer than the cache lives.
-loop::task<> order_record(house& others, loop::loop& home, std::string name,
-                          std::shared_ptr<journal> log) {
-  house_order order{
-      .verb = house_verb::edit, .name = name, .details = nlohmann::json::object(), .by = name};
-  const auto kept = co_await others.obey(home, std::move(order));
-  if (!kept && kept.error().code != errc::not_found) {
-    log->write(level::error, describe(kept.error()));
+// How long a record that could not be written is left alone.
+constexpr auto between_records = std::chrono::seconds(1);
+
+// That the record gets the options which clients have set. It may outlive the cache.
+struct record_keeping {
+  bool is_needed = false;
+  bool is_under_way = false;
+  /// Called with what is wrong; empty: nothing any more. Null once the cache is gone.
+  std::function<void(const std::string& trouble)> on_trouble;
+};
+
+// Until it is in the record: a disk that is full now may have room later.
+loop::task<> keep_record(std::shared_ptr<record_keeping> keeping, house& others, loop::loop& home,
+                         std::string name, std::shared_ptr<journal> log) {
+  keeping->is_under_way = true;
+  for (bool failing = false; keeping->is_needed && keeping->on_trouble;) {
+    keeping->is_needed = false;
+    const auto kept = co_await others.obey(
+        home,
+        {.verb = house_verb::edit, .name = name, .details = nlohmann::json::object(), .by = name});
+    if (!keeping->on_trouble) co_return;
+    if (kept || kept.error().code == errc::not_found) {
+      keeping->on_trouble("");
+      continue;
+    }
+    if (!std::exchange(failing, true)) log->write(level::error, describe(kept.error()));
+    keeping->on_trouble(describe(kept.error()));
+    keeping->is_needed = true;
+    co_await home.sleep(between_records);
   }
+  keeping->is_under_way = false;
 }
 
 class cache final : public scripting::scripted<cache_options, cache_part>, public data_saver {
  public:
-  explicit cache(context&& given) : scripted(std::move(given), option_table()) {}
+  explicit cache(context&& context) : scripted(std::move(context), option_table()) {
+    keeping_->on_trouble = [this](const std::string& trouble) { note_record(trouble); };
+  }
+  ~cache() override { keeping_->on_trouble = nullptr; }
 
   loop::task<result<send_outcome>> send(std::string message) override;
   loop::task<result<void>> save(loop::time_point limit, const std::atomic<bool>& hurried) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
 
  private:
-  [[nodiscard]] result<void> check(const cache_options& wanted) const override;
+  [[nodiscard]] result<void> check(const cache_options& options) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] result<void> open_identity() override { return identity_.open(running()); }
   void close_identity() override { identity_.close(); }
@@ -74,6 +100,11 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
     return all;
   }
   [[nodiscard]] std::string warning() const override;
+  [[nodiscard]] std::vector<std::string_view> carried(const cache_options& next) const override {
+    auto all = carried_by(next.endpoints());
+    if (!next.proxy_protocol.empty()) all.emplace_back("PROXY headers");
+    return all;
+  }
   [[nodiscard]] bool serves_strangers() const override { return wanted().serves_strangers(); }
 
   void keep_figures() override;
@@ -82,10 +113,13 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
     given().home.post([this, kind, why] { this->*kind = why; });
   }
   /// Has the daemon put the options, as a client has set them, into its record.
-  void keep_options() const;
+  void keep_options();
+  void note_record(const std::string& trouble);
   [[nodiscard]] key_figures counted_keys() const;
   [[nodiscard]] behind_figures counted_changes() const;
 
+  std::shared_ptr<record_keeping> keeping_ = std::make_shared<record_keeping>();
+  std::string record_trouble_;  ///< what keeps changed options out of the record; empty: nothing
   key_figures past_keys_;
   behind_figures past_changes_;
   std::string leader_trouble_;  // why the leader cannot be followed; empty: nothing is known
@@ -93,8 +127,8 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
   tls_identity identity_{given().home, given().log};
 };
 
-result<void> cache::check(const cache_options& wanted) const {
-  const auto urls = wanted.endpoints();
+result<void> cache::check(const cache_options& options) const {
+  const auto urls = options.endpoints();
   if (urls.empty()) {
     return failure(errc::invalid_argument, "make a cache", "it has nowhere to listen",
                    "give -p PORT or --listen URL");
@@ -108,22 +142,22 @@ result<void> cache::check(const cache_options& wanted) const {
                      "use tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH");
     }
   }
-  if (!wanted.follow.empty()) {
-    const auto url = net::parse_connecting(wanted.follow);
+  if (!options.follow.empty()) {
+    const auto url = net::parse_connecting(options.follow);
     if (!url) return std::unexpected(url.error());
     if (!url->is_stream() || !url->has_port() || url->is_web()) {
-      return failure(errc::invalid_argument, "follow '" + wanted.follow + "'",
+      return failure(errc::invalid_argument, "follow '" + options.follow + "'",
                      "a cache follows over streams only", "use tcp://HOST:PORT or tls://HOST:PORT");
     }
   }
-  if (auto checked = check_tls(static_cast<const tls_client_options&>(wanted)); !checked) {
+  if (auto checked = check_tls(static_cast<const tls_client_options&>(options)); !checked) {
     return checked;
   }
-  if (auto checked = check_tls(wanted, urls); !checked) return checked;
-  if (const auto read = introducers::parse(wanted.proxy_protocol); !read) {
+  if (auto checked = check_tls(options, urls); !checked) return checked;
+  if (const auto read = introducers::parse(options.proxy_protocol); !read) {
     return std::unexpected(read.error());
   }
-  return check_files(wanted);
+  return check_files(options);
 }
 
 cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
@@ -156,7 +190,7 @@ result<void> cache::try_certificates() const {
 loop::task<result<bool>> cache::read_certificates() {
   auto own = identity_.reload();
   if (!own) co_return own;
-  auto to_leader = co_await run_at(0, [](cache_part& at) { return at.read_certificates(); });
+  auto to_leader = co_await run_at(0, [](cache_part& part) { return part.read_certificates(); });
   if (!to_leader) co_return to_leader;
   co_return *own || *to_leader;
 }
@@ -164,13 +198,23 @@ loop::task<result<bool>> cache::read_certificates() {
 std::string cache::warning() const {
   if (has_parts() && !disk_trouble_.empty()) return "not writing: " + disk_trouble_;
   if (has_parts() && !leader_trouble_.empty()) return "not following: " + leader_trouble_;
+  if (!record_trouble_.empty()) return "its options are not in its record: " + record_trouble_;
   return wanted().insecure ? "insecure: it takes whatever certificate its leader shows" : "";
 }
 
-void cache::keep_options() const {
-  if (given().others != nullptr) {
-    given().home.spawn(order_record(*given().others, given().home, given().name, given().log));
-  }
+void cache::keep_options() {
+  if (given().others == nullptr) return;
+  keeping_->is_needed = true;
+  if (keeping_->is_under_way) return;
+  given().home.spawn(
+      keep_record(keeping_, *given().others, given().home, given().name, given().log));
+}
+
+void cache::note_record(const std::string& trouble) {
+  if (record_trouble_ == trouble) return;
+  record_trouble_ = trouble;
+  if (!has_parts()) return;
+  loop_of(0).post([&part = part_at(0), trouble] { part.note_record_trouble(trouble); });
 }
 
 loop::task<result<send_outcome>> cache::send(std::string) {
@@ -226,8 +270,8 @@ const std::vector<options::figure_row>& figure_rows() {
   return rows;
 }
 
-result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options) {
-  return make_from<cache>(std::move(given), options);
+result<std::unique_ptr<runtime>> make(context&& context, const nlohmann::json& options) {
+  return make_from<cache>(std::move(context), options);
 }
 
 }  // namespace strata::runtime::cache

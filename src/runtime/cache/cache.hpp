@@ -12,6 +12,7 @@ namespace strata::runtime::cache {
 [[nodiscard]] const std::vector<options::figure_row>& figure_rows();
 
 /// Errors: invalid_argument when the options do not make sense together.
-[[nodiscard]] result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options);
+[[nodiscard]] result<std::unique_ptr<runtime>> make(context&& context,
+                                                    const nlohmann::json& options);
 
 }  // namespace strata::runtime::cache

@@ -14,10 +14,10 @@ namespace strata::runtime::cache {
 /// The shard is made where it works: what it holds is charged to its own thread.
 class cache_part final : public part {
  public:
-  cache_part(loop::loop& on, cache_options options, serve::connection_gauge& gauge,
+  cache_part(loop::loop& loop, cache_options options, serve::connection_gauge& gauge,
              std::shared_ptr<journal> log, std::shared_ptr<net::tls_slot> identity,
              shard::events told, scripting::identity who, const std::atomic<bool>& hurried)
-      : loop_(on),
+      : loop_(loop),
         options_(std::move(options)),
         gauge_(gauge),
         log_(std::move(log)),
@@ -41,6 +41,7 @@ class cache_part final : public part {
     return shard_->close(limit, hurried_);
   }
   [[nodiscard]] result<bool> read_certificates() { return shard_->read_certificates(); }
+  void note_record_trouble(const std::string& trouble) { shard_->note_record_trouble(trouble); }
   void apply(const live_edit<cache_options>& edit) { shard_->apply(edit.changes, edit.number); }
 
   [[nodiscard]] const counters& counted() const override { return shard_->counted(); }

@@ -20,8 +20,8 @@ constexpr std::size_t clients = 3;
 /// One life of a machine: from its start until its power goes.
 class life {
  public:
-  life(std::uint64_t seed, loop::sim_world::disk found) : stage_(seed) {
-    stage_.world.set_disk(std::move(found));
+  life(std::uint64_t seed, loop::sim_world::disk disk) : stage_(seed) {
+    stage_.world.set_disk(std::move(disk));
     auto made = make(stage_.given(), {{"listen", {"tcp://127.0.0.1:" + std::to_string(port)}},
                                       {"persistent", "/disk/db.aof"},
                                       {"snapshot", "/disk/dump.rdb"},
@@ -48,11 +48,11 @@ class life {
   }
 
   /// The reply, a line.
-  std::string ask(actor& who, const std::string& line) {
-    const auto before = who.heard().size();
-    who.send(line);
-    EXPECT_TRUE(world().run_until([&] { return who.heard().size() > before; }, 30s)) << line;
-    return who.heard().size() > before ? who.heard().back() : "";
+  std::string ask(actor& actor, const std::string& line) {
+    const auto before = actor.heard().size();
+    actor.send(line);
+    EXPECT_TRUE(world().run_until([&] { return actor.heard().size() > before; }, 30s)) << line;
+    return actor.heard().size() > before ? actor.heard().back() : "";
   }
 
  private:
@@ -67,12 +67,12 @@ std::uint64_t number_in(const std::string& text) {
 }
 
 // Each client appends 1, 2, 3, … to a list of its own; `most` is how far any of them may have come.
-void push_until_the_end(life& now, std::array<std::uint64_t, clients>& acknowledged,
+void push_until_the_end(life& life, std::array<std::uint64_t, clients>& acknowledged,
                         std::array<std::uint64_t, clients>& sent) {
-  auto& world = now.world();
+  auto& world = life.world();
   std::vector<std::unique_ptr<actor>> actors;
-  for (std::size_t i = 0; i < clients; ++i) actors.push_back(now.connect());
-  auto admin = now.connect();
+  for (std::size_t i = 0; i < clients; ++i) actors.push_back(life.connect());
+  auto admin = life.connect();
   std::array<std::size_t, clients> heard{};
   const auto turns = 5 + world.draw(60);
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
@@ -96,11 +96,12 @@ void push_until_the_end(life& now, std::array<std::uint64_t, clients>& acknowled
 }
 
 // Nothing was executed twice, or in another order.
-void expect_rising(life& now, actor& reader, const std::string& list, std::uint64_t length) {
+void expect_rising(life& life, actor& reader, const std::string& list, std::uint64_t length) {
   if (length == 0) return;
   const auto before = reader.heard().size();
   reader.send("lrange " + list + " 0 -1");
-  EXPECT_TRUE(now.world().run_until([&] { return reader.heard().size() >= before + length; }, 10s));
+  EXPECT_TRUE(
+      life.world().run_until([&] { return reader.heard().size() >= before + length; }, 10s));
   std::uint64_t last = 0;
   for (auto i = before; i < reader.heard().size(); ++i) {
     const auto value = number_in(reader.heard()[i]);

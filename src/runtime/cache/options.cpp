@@ -112,8 +112,8 @@ const std::vector<options::bound_row<cache_options>>& option_table() {
   return table;
 }
 
-nlohmann::json changed_options(const cache_options& from, const cache_options& to) {
-  return options::changed_options(from, to, option_table());
+nlohmann::json changed_options(const cache_options& options, const cache_options& destination) {
+  return options::changed_options(options, destination, option_table());
 }
 
 const std::vector<options::option_row>& option_rows() {

@@ -42,7 +42,8 @@ struct cache_options : runtime_options, tls_server_options, tls_client_options, 
 
 [[nodiscard]] const std::vector<options::bound_row<cache_options>>& option_table();
 [[nodiscard]] const std::vector<options::option_row>& option_rows();
-/// The options that have another value in `to`, with that value, as a JSON object.
-[[nodiscard]] nlohmann::json changed_options(const cache_options& from, const cache_options& to);
+/// The options that have another value in `destination`, with that value, as a JSON object.
+[[nodiscard]] nlohmann::json changed_options(const cache_options& options,
+                                             const cache_options& destination);
 
 }  // namespace strata::runtime::cache

@@ -21,7 +21,7 @@ constexpr std::uint16_t script_port = 7000;
 
 /// One that asks, and compares: each command has one reply, in its order.
 struct asker {
-  explicit asker(loop::loop& on) : is(std::make_unique<actor>(on, proto::framing::line)) {}
+  explicit asker(loop::loop& loop) : is(std::make_unique<actor>(loop, proto::framing::line)) {}
 
   void ask(const std::string& command, std::string key) {
     is->send(command + " " + key);

@@ -15,7 +15,7 @@ namespace {
 
 class client final : public scripting::scripted<client_options, connection> {
  public:
-  explicit client(context&& given) : scripted(std::move(given), option_table()) {}
+  explicit client(context&& context) : scripted(std::move(context), option_table()) {}
 
   loop::task<result<send_outcome>> send(std::string message) override;
   [[nodiscard]] bool listens() const override { return false; }
@@ -24,27 +24,28 @@ class client final : public scripting::scripted<client_options, connection> {
   [[nodiscard]] nlohmann::json certificates() const override;
 
  private:
-  [[nodiscard]] result<void> check(const client_options& wanted) const override;
+  [[nodiscard]] result<void> check(const client_options& options) const override;
   [[nodiscard]] result<void> check_given(const client_options& next,
                                          const nlohmann::json& changes) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::string written_file() const override { return wanted().write; }
   [[nodiscard]] result<void> try_certificates() const override { return try_files(wanted()); }
   [[nodiscard]] loop::task<result<bool>> read_certificates() override {
-    co_return co_await run_at(0, [](connection& at) { return at.read_certificates(); });
+    co_return co_await run_at(
+        0, [](connection& connection) { return connection.read_certificates(); });
   }
 };
 
-result<void> client::check(const client_options& wanted) const {
-  if (wanted.endpoint().empty()) {
+result<void> client::check(const client_options& options) const {
+  if (options.endpoint().empty()) {
     return failure(errc::invalid_argument, "make a client", "it has nowhere to connect",
                    "give -t HOST:PORT or --connect URL");
   }
-  if (!wanted.connect.empty() && !wanted.target.empty()) {
+  if (!options.connect.empty() && !options.target.empty()) {
     return failure(errc::invalid_argument, "make a client",
                    "both --target and --connect say where to connect", "give one of them");
   }
-  auto url = net::parse_connecting(wanted.endpoint());
+  auto url = net::parse_connecting(options.endpoint());
   if (!url) return std::unexpected(url.error());
   if (!url->is_for_one() && url->port == 0) {
     return failure(errc::invalid_argument, "connect to " + url->text(), "port 0 is no port",
@@ -55,14 +56,14 @@ result<void> client::check(const client_options& wanted) const {
                    "a client exchanges messages, which the web carries in WebSockets",
                    "write ws" + url->text().substr(4));
   }
-  http::websocket_wishes wishes{.fields = {}, .protocols = wanted.ws_protocol};
-  for (const auto& each : wanted.header) {
+  http::websocket_wishes wishes{.fields = {}, .protocols = options.ws_protocol};
+  for (const auto& each : options.header) {
     auto field = http::parse_field(each);
     if (!field) return std::unexpected(field.error());
     wishes.fields.push_back(std::move(*field));
   }
   if (auto checked = http::check_wishes(wishes); !checked) return checked;
-  return check_tls(wanted);
+  return check_tls(options);
 }
 
 result<void> client::check_given(const client_options& next, const nlohmann::json& changes) const {
@@ -87,7 +88,8 @@ loop::task<result<send_outcome>> client::send(std::string message) {
   auto changed = co_await change_sent(std::move(message));
   if (!changed) co_return send_outcome{};
   message = std::move(*changed);
-  co_return co_await run_at(0, [&message](connection& at) { return at.send(as_bytes(message)); });
+  co_return co_await run_at(
+      0, [&message](connection& connection) { return connection.send(as_bytes(message)); });
 }
 
 std::vector<std::string> client::needs() const {
@@ -109,8 +111,8 @@ std::string client::warning() const {
 
 }  // namespace
 
-result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options) {
-  return make_from<client>(std::move(given), options);
+result<std::unique_ptr<runtime>> make(context&& context, const nlohmann::json& options) {
+  return make_from<client>(std::move(context), options);
 }
 
 }  // namespace strata::runtime::client

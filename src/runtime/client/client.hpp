@@ -9,6 +9,7 @@
 namespace strata::runtime::client {
 
 /// Errors: invalid_argument when the options do not make sense together.
-[[nodiscard]] result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options);
+[[nodiscard]] result<std::unique_ptr<runtime>> make(context&& context,
+                                                    const nlohmann::json& options);
 
 }  // namespace strata::runtime::client

@@ -16,7 +16,7 @@ constexpr std::uint16_t port = 7001;
 /// Listens, keeps every line of every connection, and ends connections when told to.
 class far_server {
  public:
-  explicit far_server(loop::loop& on) : loop_(on) {}
+  explicit far_server(loop::loop& loop) : loop_(loop) {}
 
   void open() {
     auto listening = loop_.listen(*loop::socket_address::from_ip("127.0.0.1", port), {});

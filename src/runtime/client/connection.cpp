@@ -16,23 +16,23 @@ namespace strata::runtime::client {
 
 using namespace std::chrono_literals;
 
-connection::connection(loop::loop& on, client_options options, const context& given,
+connection::connection(loop::loop& loop, client_options options, const context& context,
                        serve::connection_gauge& gauge, const std::atomic<bool>& hurried,
                        end_listener on_end, std::shared_ptr<scripting::shared_store> shared)
-    : loop_(on),
+    : loop_(loop),
       options_(std::move(options)),
       url_(*net::parse_endpoint(options_.endpoint())),
-      names_(given.names),
+      names_(context.names),
       framing_(proto::framing_of(options_.framing)),
-      log_(given.log),
-      messages_(given.messages),
+      log_(context.log),
+      messages_(context.messages),
       gauge_(gauge),
       hurried_(hurried),
       on_end_(std::move(on_end)),
       backoff_(options_.reconnect_seed) {
   if (options_.lua.empty()) return;
-  scripting::identity who{given.name, "client", given.log, std::move(shared), given.others};
-  script_ = std::make_unique<connection_script>(*this, on, options_, std::move(who));
+  scripting::identity who{context.name, "client", context.log, std::move(shared), context.others};
+  script_ = std::make_unique<connection_script>(*this, loop, options_, std::move(who));
 }
 
 connection::~connection() = default;
@@ -156,7 +156,7 @@ loop::task<result<void>> connection::connect() {
 }
 
 loop::task<result<std::unique_ptr<net::message_port>>> connection::open_websocket(
-    std::unique_ptr<net::stream> over) {
+    std::unique_ptr<net::stream> stream) {
   http::websocket_wishes wishes{.fields = {},
                                 .protocols = options_.ws_protocol,
                                 .is_deflated = options_.ws_deflate == "on",
@@ -166,7 +166,7 @@ loop::task<result<std::unique_ptr<net::message_port>>> connection::open_websocke
   const auto limit = options_.connect_timeout == 0
                          ? loop::time_point::max()
                          : loop_.now() + loop::from_seconds(options_.connect_timeout);
-  return http::connect_websocket(loop_, std::move(over), url_, std::move(wishes), limit);
+  return http::connect_websocket(loop_, std::move(stream), url_, std::move(wishes), limit);
 }
 
 void connection::begin_connection() {
@@ -203,9 +203,9 @@ loop::task<connection::ending> connection::receive() {
             log_->write(level::warning, describe(failed));
           },
       .on_notice =
-          [this](bool is_trouble, const std::string& what) {
+          [this](bool is_trouble, const std::string& text) {
             if (is_trouble) counters_.errors.add();
-            log_->write(is_trouble ? level::warning : level::info, what);
+            log_->write(is_trouble ? level::warning : level::info, text);
           },
       .on_loss =
           [this](const net::message_port::losses& lost) {

@@ -31,7 +31,7 @@ class connection final : public part {
 
   /// What `hurried` refers to outlives this: opening and closing end soon after it is set.
   ~connection() override;
-  connection(loop::loop& on, client_options options, const context& given,
+  connection(loop::loop& loop, client_options options, const context& context,
              serve::connection_gauge& gauge, const std::atomic<bool>& hurried, end_listener on_end,
              std::shared_ptr<scripting::shared_store> shared);
 
@@ -58,7 +58,7 @@ class connection final : public part {
   loop::task<bool> deliver(loop::time_point limit);
   loop::task<result<void>> connect();
   loop::task<result<std::unique_ptr<net::message_port>>> open_websocket(
-      std::unique_ptr<net::stream> over);
+      std::unique_ptr<net::stream> stream);
   /// Of a connection, or of an attempt to make one.
   struct ending {
     std::string why = {};

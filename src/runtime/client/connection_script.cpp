@@ -13,9 +13,12 @@ constexpr std::uint64_t peer = 1;  // a client has one
 
 }  // namespace
 
-connection_script::connection_script(connection& home, loop::loop& on, const client_options& how,
-                                     scripting::identity who)
-    : home_(home), host_(on, how, std::move(who)), turns_(host_, peer, *this), settled_(on) {
+connection_script::connection_script(connection& connection, loop::loop& loop,
+                                     const client_options& options, scripting::identity identity)
+    : home_(connection),
+      host_(loop, options, std::move(identity)),
+      turns_(host_, peer, *this),
+      settled_(loop) {
   host_.offer(script_functions(), this);
 }
 
@@ -27,9 +30,9 @@ void connection_script::on_disconnected() {
   if (host_.has(callback::disconnect)) turns_.tell_soon(callback::disconnect);
 }
 
-bool connection_script::on_message(byte_span said) {
-  const auto tell = [&](callback which) {
-    return !host_.has(which) || turns_.tell(which, as_text(said));
+bool connection_script::on_message(byte_span bytes) {
+  const auto tell = [&](callback callback) {
+    return !host_.has(callback) || turns_.tell(callback, as_text(bytes));
   };
   return tell(callback::client_message) && tell(callback::message);
 }
@@ -43,13 +46,13 @@ loop::task<std::optional<std::string>> connection_script::on_send(std::string me
   co_return co_await changed;
 }
 
-void connection_script::call_send(script::call& with) {
-  const auto sent = home_.send(as_bytes(with.text(0)));
-  with.give(sent.has_value());
-  if (!sent) with.give(std::string_view(describe(sent.error())));
+void connection_script::call_send(script::call& call) {
+  const auto sent = home_.send(as_bytes(call.text(0)));
+  call.give(sent.has_value());
+  if (!sent) call.give(std::string_view(describe(sent.error())));
 }
 
-void connection_script::call_is_connected(script::call& with) { with.give(home_.is_connected()); }
+void connection_script::call_is_connected(script::call& call) { call.give(home_.is_connected()); }
 
 // A row is read as a row.
 // clang-format off

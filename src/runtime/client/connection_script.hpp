@@ -15,8 +15,8 @@ class connection;
 
 class connection_script final : private scripting::sequence::owner {
  public:
-  connection_script(connection& home, loop::loop& on, const client_options& how,
-                    scripting::identity who);
+  connection_script(connection& connection, loop::loop& loop, const client_options& options,
+                    scripting::identity identity);
 
   result<void> open() { return host_.open(); }
   result<void> begin() { return host_.begin(); }
@@ -29,7 +29,7 @@ class connection_script final : private scripting::sequence::owner {
   void on_connected();
   void on_disconnected();
   /// False: too many wait, and it is dropped.
-  bool on_message(byte_span said);
+  bool on_message(byte_span bytes);
   /// Awaits that the script has heard what came.
   [[nodiscard]] loop::task<> heard();
   /// What becomes of a message that `strata send` sends: nullopt when the script drops it.
@@ -41,8 +41,8 @@ class connection_script final : private scripting::sequence::owner {
   void on_ended(scripting::callback /*which*/, const script::finished& /*with*/) override {}
   void on_settled() override { settled_.notify(); }
 
-  void call_send(script::call& with);
-  void call_is_connected(script::call& with);
+  void call_send(script::call& call);
+  void call_is_connected(script::call& call);
   static const script::function_row functions[];
   friend std::span<const script::function_row> script_functions();
 

@@ -52,8 +52,8 @@ template <class Options>
         .only_on = "TLS"},
        &Options::tls_min},
       {{.key = "handshake_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
-        .help = "longest time for a client's TLS handshake",
-        .only_on = "TLS"},
+        .help = "longest time for a client's TLS handshake, and for its PROXY header",
+        .only_on = "TLS|PROXY headers"},
        &Options::handshake_timeout},
   };
 }

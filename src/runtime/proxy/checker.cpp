@@ -52,29 +52,29 @@ void checker::on_timer() {
   loop_.arm_after(*this, loop::from_seconds(how_.options.check_interval));
 }
 
-loop::task<> checker::check(backend_ref which) {
-  which->checks.is_asked = true;
-  const auto found = co_await ask(which);
-  which->checks.is_asked = false;
-  note(*which, found);
+loop::task<> checker::check(backend_ref backend) {
+  backend->checks.is_asked = true;
+  const auto found = co_await ask(backend);
+  backend->checks.is_asked = false;
+  note(*backend, found);
 }
 
-loop::task<result<void>> checker::ask(backend_ref which) {
-  auto made = co_await how_.connect(which);
+loop::task<result<void>> checker::ask(backend_ref backend) {
+  auto made = co_await how_.connect(backend);
   if (!made) co_return std::unexpected(made.error());
   if (how_.options.check == "tcp") co_return result<void>{};
   if (how_.options.check == "tls") {
-    auto agreed = co_await agree_on_tls(which, std::move(*made));
+    auto agreed = co_await agree_on_tls(backend, std::move(*made));
     co_return agreed;
   }
   std::unique_ptr<http::inquiry> over;
-  if (which->takes_http2(**made)) {
+  if (backend->takes_http2(**made)) {
     over = std::make_shared<http::http2_client>(loop_, std::move(*made), std::chrono::seconds(1))
                ->open();
   } else {
     over = std::make_unique<http::client_connection>(std::move(*made));
   }
-  const auto host = which->is.url.has_port() ? which->is.url.host : "localhost";
+  const auto host = backend->is.url.has_port() ? backend->is.url.host : "localhost";
   const proto::http_fields fields = {
       {"host", host}, {"user-agent", "strata-check"}, {"connection", "close"}};
   over->begin({.method = "GET", .target = how_.options.check_path, .fields = fields});
@@ -96,22 +96,22 @@ loop::task<result<void>> checker::ask(backend_ref which) {
 
 // Where connections to it begin with TLS anyway, that has been agreed on. Else it is the clients'
 // affair whose certificate it has.
-loop::task<result<void>> checker::agree_on_tls(backend_ref which,
-                                               std::unique_ptr<net::stream> over) {
-  if (over->tls() != nullptr) co_return result<void>{};
+loop::task<result<void>> checker::agree_on_tls(backend_ref backend,
+                                               std::unique_ptr<net::stream> stream) {
+  if (stream->tls() != nullptr) co_return result<void>{};
   if (!any_) {
     auto made = net::tls_context::for_client({.is_insecure = true});
     if (!made) co_return std::unexpected(made.error());
     any_ = std::move(*made);
   }
-  auto agreed = co_await over->start_tls(any_, which->is.url.host, loop::time_point::max());
+  auto agreed = co_await stream->start_tls(any_, backend->is.url.host, loop::time_point::max());
   co_return agreed;
 }
 
-void checker::note(backend& which, const result<void>& found) {
-  auto& checks = which.checks;
-  auto& stands = *which.stands;
-  const bool is_good = found.has_value();
+void checker::note(backend& backend, const result<void>& outcome) {
+  auto& checks = backend.checks;
+  auto& stands = *backend.stands;
+  const bool is_good = outcome.has_value();
   if (is_good == !stands.is_down) {
     checks.against = 0;
     return;
@@ -123,9 +123,9 @@ void checker::note(backend& which, const result<void>& found) {
   if (is_good) stands.came = loop_.now();
   stands.is_down = !is_good;
   const auto text = is_good ? fmt::format("backend '{}' is up: {} checks in a row went well",
-                                          which.is.text, needed)
+                                          backend.is.text, needed)
                             : fmt::format("backend '{}' is down: {} checks in a row failed: {}",
-                                          which.is.text, needed, describe(found.error()));
+                                          backend.is.text, needed, describe(outcome.error()));
   how_.tell(is_good ? level::info : level::warning, is_good ? "up" : "down", text);
 }
 

@@ -30,17 +30,17 @@ struct checking {
 
 class checker final : private loop::timer {
  public:
-  checker(loop::loop& on, checking how) : loop_(on), how_(std::move(how)) {}
+  checker(loop::loop& loop, checking checking) : loop_(loop), how_(std::move(checking)) {}
 
   /// Begins, or goes on as the options are now. Backends that are not checked any more are up.
   void apply();
 
  private:
   void on_timer() override;
-  loop::task<> check(backend_ref which);
-  loop::task<result<void>> ask(backend_ref which);
-  loop::task<result<void>> agree_on_tls(backend_ref which, std::unique_ptr<net::stream> over);
-  void note(backend& which, const result<void>& found);
+  loop::task<> check(backend_ref backend);
+  loop::task<result<void>> ask(backend_ref backend);
+  loop::task<result<void>> agree_on_tls(backend_ref backend, std::unique_ptr<net::stream> stream);
+  void note(backend& backend, const result<void>& outcome);
 
   loop::loop& loop_;
   checking how_;

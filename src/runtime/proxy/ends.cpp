@@ -15,9 +15,9 @@ bool is_of_messages(const net::endpoint_url& url) { return !url.is_stream() || i
 
 }  // namespace
 
-std::vector<std::string> all_backends(const proxy_options& wanted) {
-  auto all = wanted.backend;
-  for (const auto& each : wanted.route) {
+std::vector<std::string> all_backends(const proxy_options& options) {
+  auto all = options.backend;
+  for (const auto& each : options.route) {
     const auto known = parse_route(each);
     if (known) all.insert(all.end(), known->backends.begin(), known->backends.end());
   }
@@ -25,9 +25,9 @@ std::vector<std::string> all_backends(const proxy_options& wanted) {
 }
 
 // A WebSocket behind a front of HTTP is one of the requests.
-bool joins_messages(const proxy_options& wanted) {
-  const auto fronts = wanted.endpoints();
-  if (std::ranges::any_of(fronts, [&](const auto& each) { return has_web(wanted, each); })) {
+bool joins_messages(const proxy_options& options) {
+  const auto fronts = options.endpoints();
+  if (std::ranges::any_of(fronts, [&](const auto& each) { return has_web(options, each); })) {
     return false;
   }
   const auto is_front = [](const std::string& text) {
@@ -38,25 +38,25 @@ bool joins_messages(const proxy_options& wanted) {
     const auto known = parse_backend(text);
     return known && is_of_messages(known->url);
   };
-  return std::ranges::any_of(fronts, is_front) || std::ranges::any_of(wanted.backend, is_backend);
+  return std::ranges::any_of(fronts, is_front) || std::ranges::any_of(options.backend, is_backend);
 }
 
-bool leads_to_websockets(const proxy_options& wanted) {
-  return std::ranges::any_of(wanted.backend, [](const std::string& text) {
+bool leads_to_websockets(const proxy_options& options) {
+  return std::ranges::any_of(options.backend, [](const std::string& text) {
     const auto known = parse_backend(text);
     return known && is_websocket(known->url);
   });
 }
 
-bool has_web(const proxy_options& wanted, const std::string& front) {
+bool has_web(const proxy_options& options, const std::string& front) {
   const auto url = net::parse_listening(front);
-  return wanted.protocol == "http" || (url && url->is_web() && !is_websocket(*url));
+  return options.protocol == "http" || (url && url->is_web() && !is_websocket(*url));
 }
 
-bool goes_by_names(const proxy_options& wanted) {
-  return !wanted.route.empty() && !joins_messages(wanted) &&
-         std::ranges::none_of(wanted.endpoints(),
-                              [&](const auto& each) { return has_web(wanted, each); });
+bool goes_by_names(const proxy_options& options) {
+  return !options.route.empty() && !joins_messages(options) &&
+         std::ranges::none_of(options.endpoints(),
+                              [&](const auto& each) { return has_web(options, each); });
 }
 
 bool may_be_secure(const std::vector<std::string>& backends) {
@@ -67,9 +67,9 @@ bool may_be_secure(const std::vector<std::string>& backends) {
   });
 }
 
-result<void> check_fronts(const proxy_options& wanted) {
-  const auto fronts = wanted.endpoints();
-  const auto is_web_here = [&](const auto& each) { return has_web(wanted, each); };
+result<void> check_fronts(const proxy_options& options) {
+  const auto fronts = options.endpoints();
+  const auto is_web_here = [&](const auto& each) { return has_web(options, each); };
   const bool is_web = std::ranges::any_of(fronts, is_web_here);
   for (const auto& each : fronts) {
     const auto url = net::parse_listening(each);
@@ -84,13 +84,13 @@ result<void> check_fronts(const proxy_options& wanted) {
   return {};
 }
 
-result<void> check_route(const proxy_options& wanted, const route_text& route) {
+result<void> check_route(const proxy_options& options, const route_text& route) {
   const auto refuse = [&route](std::string reason, std::string remedy) {
     return failure(errc::invalid_argument, "use route '" + route.text + "'", std::move(reason),
                    std::move(remedy));
   };
-  if (joins_messages(wanted)) return refuse("messages have no routes", "leave it out");
-  if (!goes_by_names(wanted)) return {};
+  if (joins_messages(options)) return refuse("messages have no routes", "leave it out");
+  if (!goes_by_names(options)) return {};
   if (!is_of_names(route)) {
     return refuse("connections pass here, of which only the name is known that TLS asks for",
                   "write host=NAME -> BACKEND, or give --protocol http");
@@ -99,28 +99,28 @@ result<void> check_route(const proxy_options& wanted, const route_text& route) {
     const auto url = net::parse_listening(each);
     return url && url->scheme->is_secure;
   };
-  if (std::ranges::any_of(wanted.endpoints(), ends_tls)) {
+  if (std::ranges::any_of(options.endpoints(), ends_tls)) {
     return refuse("TLS ends at this proxy, and so does the name that it asks for",
                   "listen on tcp://, or give --protocol http");
   }
   return {};
 }
 
-result<void> check_backend(const proxy_options& wanted, const backend_text& backend) {
+result<void> check_backend(const proxy_options& options, const backend_text& backend) {
   const auto refuse = [&backend](std::string reason, std::string remedy) {
     return failure(errc::invalid_argument, "use backend '" + backend.text + "'", std::move(reason),
                    std::move(remedy));
   };
   const bool has_path = backend.url.is_web() && backend.url.path.size() > 1;
-  if (joins_messages(wanted)) {
+  if (joins_messages(options)) {
     const bool speaks_http =
         backend.speaks_http2 || (backend.url.is_web() && !is_websocket(backend.url));
     if (speaks_http) return refuse("messages pass here, and it takes HTTP", "use ws:// or tcp://");
     if (backend.proxy_version != 0 && !backend.url.is_stream()) {
       return refuse("a PROXY header begins a stream, which it has none of", "leave it out");
     }
-    if (wanted.check != "off" && !backend.url.is_stream()) {
-      return refuse("--check " + wanted.check + " asks streams", "leave --check out");
+    if (options.check != "off" && !backend.url.is_stream()) {
+      return refuse("--check " + options.check + " asks streams", "leave --check out");
     }
     return {};
   }
@@ -128,8 +128,8 @@ result<void> check_backend(const proxy_options& wanted, const backend_text& back
     return refuse("HTTP passes here, and it is no stream", "make a proxy for each of them");
   }
   if (has_path) return refuse("the path is the request's: give none", "write " + backend.url.host);
-  for (const auto& front : wanted.endpoints()) {
-    if ((!backend.url.is_web() && !backend.speaks_http2) || has_web(wanted, front)) continue;
+  for (const auto& front : options.endpoints()) {
+    if ((!backend.url.is_web() && !backend.speaks_http2) || has_web(options, front)) continue;
     return failure(errc::invalid_argument, "pass '" + front + "' on to '" + backend.text + "'",
                    "the one passes connections on as they are, and the other takes HTTP",
                    "give --protocol http, or a backend by tcp:// or tls:// without http2");

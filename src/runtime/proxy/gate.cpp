@@ -27,12 +27,12 @@ constexpr auto longest_breaking = std::chrono::milliseconds(500);
 
 }  // namespace
 
-gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setting setting)
-    : loop_(on),
+gate::gate(loop::loop& loop, std::size_t number, proxy_options options, gate_setting setting)
+    : loop_(loop),
       number_(number),
       options_(std::move(options)),
       setting_(std::move(setting)),
-      backends_({.home = on,
+      backends_({.home = loop,
                  .options = options_,
                  .number = number,
                  .shared = *setting_.shared,
@@ -48,37 +48,38 @@ gate::gate(loop::loop& on, std::size_t number, proxy_options options, gate_setti
                      }},
                 ""),
       goes_by_names_(goes_by_names(options_)),
-      web_(on, means_of_web()),
-      messages_(on, {.options = options_,
-                     .open_backend =
-                         [this](const auto& client, auto left) {
-                           return open_backend(backends_, client, std::move(left));
-                         },
-                     .admits =
-                         [this](const auto& sender) {
-                           return admission_.is_open() || admits_client(sender, true);
-                         },
-                     .on_begun = [this](bond& begun) { enter(begun); },
-                     .counted = counters_,
-                     .connections = setting_.connections,
-                     .log = *setting_.given.log}),
-      checker_(on, {.options = options_,
-                    .all = [this] { return all_backends(); },
-                    .connect =
-                        [this](backend_ref to) {
-                          auto preface = to->preface_for(nullptr);
-                          auto where = to->is.where();
-                          return stream_of(connect(std::move(to), std::move(preface)),
-                                           std::move(where));
-                        },
-                    .tell = backends_.means().tell}),
-      acceptor_(on, reception()) {
+      web_(loop, means_of_web()),
+      messages_(loop, {.options = options_,
+                       .open_backend =
+                           [this](const auto& client, auto left) {
+                             return open_backend(backends_, client, std::move(left));
+                           },
+                       .admits =
+                           [this](const auto& sender) {
+                             return admission_.is_open() || admits_client(sender, true);
+                           },
+                       .on_begun = [this](bond& begun) { enter(begun); },
+                       .counted = counters_,
+                       .connections = setting_.connections,
+                       .log = *setting_.given.log}),
+      checker_(loop, {.options = options_,
+                      .all = [this] { return all_backends(); },
+                      .connect =
+                          [this](backend_ref backend) {
+                            auto preface = backend->preface_for(nullptr);
+                            auto where = backend->is.where();
+                            return stream_of(connect(std::move(backend), std::move(preface)),
+                                             std::move(where));
+                          },
+                      .tell = backends_.means().tell}),
+      acceptor_(loop, reception()) {
   backends_.become(options_.backend);
   admission_.become(options_, setting_.count);
   show_branches();
   setting_.shared->enroll(
-      number_, loop_, [this] { for_all_backends([](const auto&, backends& of) { of.call(); }); },
-      [this] { for_all_backends([](const auto&, backends& of) { of.take_names(); }); });
+      number_, loop_,
+      [this] { for_all_backends([](const auto&, backends& backends) { backends.call(); }); },
+      [this] { for_all_backends([](const auto&, backends& backends) { backends.take_names(); }); });
 }
 
 web_means gate::means_of_web() {
@@ -140,7 +141,7 @@ serve::reception gate::reception() {
                          words.empty() ? "--max-connections are there already" : words);
           },
       .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
-      .on_secured = [&log](const net::stream& with) { tell_subject(with, log); },
+      .on_secured = [&log](const net::stream& stream) { tell_subject(stream, log); },
       .on_handshake_failed =
           [this, &log](const error& why, bool is_told) {
             counters_.handshakes_failed.add();
@@ -233,8 +234,8 @@ result<void> gate::open_script() {
 
 std::vector<backend_report> gate::report() const {
   std::vector<backend_report> all;
-  const auto tell = [&](const std::string& route, const backends& of) {
-    for (const auto& each : of.all()) {
+  const auto tell = [&](const std::string& route, const backends& backends) {
+    for (const auto& each : backends.all()) {
       all.push_back({.route = route,
                      .is = each->is,
                      .is_resting = each->stands->rests_until.get() > loop_.now(),
@@ -245,7 +246,7 @@ std::vector<backend_report> gate::report() const {
                      .failed = each->failed,
                      .counted = *each->counted});
     }
-    for (auto& each : of.unknown()) {
+    for (auto& each : backends.unknown()) {
       all.push_back({.route = route, .is = std::move(each), .is_known = false});
     }
   };
@@ -256,8 +257,8 @@ std::vector<backend_report> gate::report() const {
 
 void gate::show_branches() {
   auto all = web_.branches();
-  const auto add = [&all](const std::string& route, const backends& of) {
-    for (const auto& each : of.all()) {
+  const auto add = [&all](const std::string& route, const backends& backends) {
+    for (const auto& each : backends.all()) {
       all.push_back({.route = route, .backend = each->is.where(), .counted = each->counted});
     }
   };

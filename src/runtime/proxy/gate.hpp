@@ -43,7 +43,7 @@ struct gate_setting {
 
 class gate final : public part, private loop::timer {
  public:
-  gate(loop::loop& on, std::size_t number, proxy_options options, gate_setting setting);
+  gate(loop::loop& loop, std::size_t number, proxy_options options, gate_setting setting);
   ~gate() override;
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
@@ -86,7 +86,7 @@ class gate final : public part, private loop::timer {
   [[nodiscard]] net::peer_info peer_of(net::stream& client) const;
   [[nodiscard]] unsigned door_of(const net::endpoint_url& front) const;
   /// Errors: of the backend that was tried last; canceled where `client_left` came first.
-  loop::task<result<opened_backend>> open_backend(backends& to, const net::peer_info& client,
+  loop::task<result<opened_backend>> open_backend(backends& backends, const net::peer_info& client,
                                                   std::function<loop::task<>()> client_left,
                                                   std::uint64_t mark = 0);
   /// What the script says of a connection: 0, or the mark of a backend. Errors: it is to be ended.
@@ -98,13 +98,13 @@ class gate final : public part, private loop::timer {
   /// Awaits that its connection breaks. One that has only ended its direction may wait for more.
   loop::task<> client_left(net::stream& client);
   /// Connects to one; one that does not answer is left alone for a while.
-  loop::task<result<net::connection>> dial(backend_ref to, std::string preface);
-  loop::task<result<net::connection>> connect(backend_ref to, std::string preface);
-  loop::task<result<net::connection>> connect(backend_ref to, std::string preface,
+  loop::task<result<net::connection>> dial(backend_ref backend, std::string preface);
+  loop::task<result<net::connection>> connect(backend_ref backend, std::string preface);
+  loop::task<result<net::connection>> connect(backend_ref backend, std::string preface,
                                               std::shared_ptr<const net::tls_context> secure);
   /// Of such a task, the stream. Errors: that it has none.
   static loop::task<result<std::unique_ptr<net::stream>>> stream_of(
-      loop::task<result<net::connection>> made, std::string where);
+      loop::task<result<net::connection>> connection, std::string place);
   [[nodiscard]] std::vector<backend_ref> all_backends() const;
   loop::task<> join(std::unique_ptr<net::byte_channel> client,
                     std::unique_ptr<net::byte_channel> backend);

@@ -73,7 +73,8 @@ loop::task<result<std::uint64_t>> gate::mark_for(const net::peer_info& client,
 }
 
 // Errors: of the backend that was tried last.
-loop::task<result<opened_backend>> gate::open_backend(backends& to, const net::peer_info& client,
+loop::task<result<opened_backend>> gate::open_backend(backends& backends,
+                                                      const net::peer_info& client,
                                                       std::function<loop::task<>()> client_left,
                                                       std::uint64_t mark) {
   std::vector<backend_ref> tried;
@@ -84,14 +85,14 @@ loop::task<result<opened_backend>> gate::open_backend(backends& to, const net::p
     wish what{.how = how, .key = key_of(client.address), .tried = tried};
     what.client_left = client_left;
     if (mark != 0) what.marks = marks;
-    auto use = co_await to.enter(std::move(what));
+    auto use = co_await backends.enter(std::move(what));
     if (!use) {
       const bool was_tried = last && use.error().code == errc::not_found;
       co_return std::unexpected(was_tried ? std::move(*last) : use.error());
     }
     auto made = co_await dial(use->of(), use->of()->preface_for(&client));
     if (made) co_return opened_backend{.use = std::move(*use), .over = std::move(*made)};
-    use->note(false);
+    use->note_unreached(made.error());
     last = made.error();
     tried.push_back(use->of());
   }
@@ -122,57 +123,57 @@ loop::task<> gate::client_left(net::stream& client) {
   co_await loop_.sleep(std::chrono::hours(24 * 365));
 }
 
-loop::task<result<net::connection>> gate::connect(backend_ref to, std::string preface) {
-  auto secure = to->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted;
-  return connect(std::move(to), std::move(preface), std::move(secure));
+loop::task<result<net::connection>> gate::connect(backend_ref backend, std::string preface) {
+  auto secure = backend->is.speaks_http2 ? setting_.trusted_http2 : setting_.trusted;
+  return connect(std::move(backend), std::move(preface), std::move(secure));
 }
 
-loop::task<result<net::connection>> gate::connect(backend_ref to, std::string preface,
+loop::task<result<net::connection>> gate::connect(backend_ref backend, std::string preface,
                                                   std::shared_ptr<const net::tls_context> secure) {
-  const auto url = to->is.url;
+  const auto url = backend->is.url;
   net::connecting how{.timeout = loop::from_seconds(options_.connect_timeout),
                       .names = &setting_.given.names,
                       .secure = std::move(secure),
                       .preface = std::move(preface),
-                      .at = to->is.at};
+                      .at = backend->is.at};
   auto made = co_await net::connect(loop_, url, std::move(how));
   co_return made;
 }
 
 loop::task<result<std::unique_ptr<net::stream>>> gate::stream_of(
-    loop::task<result<net::connection>> made, std::string where) {
-  auto done = co_await std::move(made);
+    loop::task<result<net::connection>> connection, std::string place) {
+  auto done = co_await std::move(connection);
   if (!done) co_return std::unexpected(done.error());
   if (!done->bytes) {
-    co_return failure(errc::invalid_argument, "connect to " + where, "it carries no stream");
+    co_return failure(errc::invalid_argument, "connect to " + place, "it carries no stream");
   }
   co_return std::move(done->bytes);
 }
 
 std::vector<backend_ref> gate::all_backends() const {
   auto all = backends_.all();
-  web_.for_each_route([&all](const std::string& /*route*/, const backends& of) {
-    all.insert(all.end(), of.all().begin(), of.all().end());
+  web_.for_each_route([&all](const std::string& /*route*/, const backends& backends) {
+    all.insert(all.end(), backends.all().begin(), backends.all().end());
   });
   return all;
 }
 
-loop::task<result<net::connection>> gate::dial(backend_ref to, std::string preface) {
-  auto made = co_await connect(to, std::move(preface));
+loop::task<result<net::connection>> gate::dial(backend_ref backend, std::string preface) {
+  auto made = co_await connect(backend, std::move(preface));
   if (made) {
-    auto& stands = *to->stands;
+    auto& stands = *backend->stands;
     if (stands.rests_until.get() > loop_.now()) stands.came = loop_.now();
     if (stands.rests_until.get() != loop::time_point{}) stands.rests_until = loop::time_point{};
     co_return made;
   }
   auto why = made.error();
-  ++to->failed;
+  ++backend->failed;
   const auto until = loop_.now() + loop::from_seconds(options_.rest);
-  to->stands->rests_until = until;
-  to->stands->came = until;
-  setting_.given.log->write_few("backend " + to->is.text, level::warning,
-                                fmt::format("backend '{}' is left alone for {} s: {}", to->is.text,
-                                            options_.rest, describe(why)));
+  backend->stands->rests_until = until;
+  backend->stands->came = until;
+  setting_.given.log->write_few("backend " + backend->is.text, level::warning,
+                                fmt::format("backend '{}' is left alone for {} s: {}",
+                                            backend->is.text, options_.rest, describe(why)));
   co_return std::unexpected(std::move(why));
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 class proxy final : public scripting::scripted<proxy_options, gate> {
  public:
-  explicit proxy(context&& given) : scripted(std::move(given), option_table()) {}
+  explicit proxy(context&& context) : scripted(std::move(context), option_table()) {}
 
   loop::task<result<send_outcome>> send(std::string message) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
@@ -31,7 +31,7 @@ class proxy final : public scripting::scripted<proxy_options, gate> {
   [[nodiscard]] std::string warning() const override;
 
  private:
-  [[nodiscard]] result<void> check(const proxy_options& wanted) const override;
+  [[nodiscard]] result<void> check(const proxy_options& options) const override;
   [[nodiscard]] result<void> check_given(const proxy_options& next,
                                          const nlohmann::json& changes) const override;
   [[nodiscard]] std::vector<std::string_view> carried(const proxy_options& next) const override;
@@ -69,9 +69,9 @@ bool is_check_target(const std::string& path) {
          std::ranges::all_of(path, [](char each) { return each > ' ' && each < 0x7f; });
 }
 
-result<void> check_sticky(const proxy_options& wanted) {
-  if (wanted.sticky.empty() || proto::is_token(wanted.sticky)) return {};
-  return failure(errc::invalid_argument, "use --sticky '" + wanted.sticky + "'",
+result<void> check_sticky(const proxy_options& options) {
+  if (options.sticky.empty() || proto::is_token(options.sticky)) return {};
+  return failure(errc::invalid_argument, "use --sticky '" + options.sticky + "'",
                  "it is no name of a cookie", "write letters, digits and -_. without blanks");
 }
 
@@ -92,31 +92,31 @@ result<void> proxy::check_given(const proxy_options& next, const nlohmann::json&
                  "add such an endpoint or leave it out");
 }
 
-result<void> proxy::check(const proxy_options& wanted) const {
-  const auto urls = wanted.endpoints();
+result<void> proxy::check(const proxy_options& options) const {
+  const auto urls = options.endpoints();
   if (urls.empty()) {
     return failure(errc::invalid_argument, "make a proxy", "it has nowhere to listen",
                    "give -p PORT or --listen URL");
   }
-  if (auto good = check_fronts(wanted); !good) return good;
-  if (wanted.backend.empty() && wanted.route.empty()) {
+  if (auto good = check_fronts(options); !good) return good;
+  if (options.backend.empty() && options.route.empty()) {
     return failure(errc::invalid_argument, "make a proxy", "it has nowhere to pass clients on to",
                    "give --backend HOST:PORT, a URL or a runtime's name");
   }
-  for (const auto& each : wanted.route) {
+  for (const auto& each : options.route) {
     const auto read = parse_route(each);
     if (!read) return std::unexpected(read.error());
-    if (auto good = check_route(wanted, *read); !good) return good;
+    if (auto good = check_route(options, *read); !good) return good;
   }
-  for (const auto* const rules : {&wanted.request_header, &wanted.answer_header}) {
+  for (const auto* const rules : {&options.request_header, &options.answer_header}) {
     for (const auto& each : *rules) {
       if (const auto read = parse_field_rule(each); !read) return std::unexpected(read.error());
     }
   }
-  for (const auto& each : all_backends(wanted)) {
+  for (const auto& each : all_backends(options)) {
     const auto known = parse_backend(each);
     if (!known) return std::unexpected(known.error());
-    if (auto good = check_backend(wanted, *known); !good) return good;
+    if (auto good = check_backend(options, *known); !good) return good;
     const bool is_runtime = !known->is_group && known->url.scheme->form == net::url_form::name;
     if (is_runtime && known->url.host == given().name) {
       return failure(errc::invalid_argument, "use backend '" + each + "'",
@@ -124,29 +124,29 @@ result<void> proxy::check(const proxy_options& wanted) const {
                      "name another runtime");
     }
   }
-  if (const auto read = parse_balance(wanted.balance); !read) return std::unexpected(read.error());
-  if (auto good = check_sticky(wanted); !good) return good;
-  if (wanted.check != "off" && wanted.check_interval < 0.01) {
+  if (const auto read = parse_balance(options.balance); !read) return std::unexpected(read.error());
+  if (auto good = check_sticky(options); !good) return good;
+  if (options.check != "off" && options.check_interval < 0.01) {
     return failure(errc::invalid_argument, "check backends", "they cannot be asked without a pause",
                    "give a --check-interval of 0.01 s or more");
   }
-  if (!is_check_target(wanted.check_path)) {
-    return failure(errc::invalid_argument, "use --check-path '" + wanted.check_path + "'",
+  if (!is_check_target(options.check_path)) {
+    return failure(errc::invalid_argument, "use --check-path '" + options.check_path + "'",
                    "it is no path", "write /PATH, of letters that need no quoting");
   }
-  if (const auto read = http::access_format::parse(wanted.access_format); !read) {
+  if (const auto read = http::access_format::parse(options.access_format); !read) {
     return std::unexpected(read.error());
   }
-  for (const auto* const each : {&wanted.trust, &wanted.allow, &wanted.deny}) {
+  for (const auto* const each : {&options.trust, &options.allow, &options.deny}) {
     if (auto good = check_networks(*each); !good) return good;
   }
-  if (auto checked = check_tls(static_cast<const tls_client_options&>(wanted)); !checked) {
+  if (auto checked = check_tls(static_cast<const tls_client_options&>(options)); !checked) {
     return checked;
   }
-  if (const auto read = introducers::parse(wanted.proxy_protocol); !read) {
+  if (const auto read = introducers::parse(options.proxy_protocol); !read) {
     return std::unexpected(read.error());
   }
-  return check_tls(wanted, urls);
+  return check_tls(options, urls);
 }
 
 std::vector<std::string_view> proxy::carried(const proxy_options& next) const {
@@ -225,7 +225,7 @@ proxy_figures proxy::counted() const {
 loop::task<result<bool>> proxy::open_files_again() {
   if (running().access_log.empty() && running().error_pages.empty()) co_return false;
   for (std::size_t i = 0; i < opened(); ++i) {
-    auto done = co_await run_at(i, [](gate& at) { return at.open_files_again(); });
+    auto done = co_await run_at(i, [](gate& gate) { return gate.open_files_again(); });
     if (!done) co_return std::unexpected(done.error());
   }
   co_return true;
@@ -269,7 +269,7 @@ std::vector<std::vector<detail>> proxy::details() const {
 loop::task<result<nlohmann::json>> proxy::backends() {
   std::vector<backend_report> sum;
   for (std::size_t i = 0; i < opened(); ++i) {
-    auto more = co_await run_at(i, [](gate& at) { return at.report(); });
+    auto more = co_await run_at(i, [](gate& gate) { return gate.report(); });
     for (auto& each : more) {
       const auto known = std::ranges::find_if(sum, [&each](const backend_report& one) {
         return one.is.text == each.is.text && one.is.where() == each.is.where() &&
@@ -316,8 +316,8 @@ std::string proxy::warning() const {
 
 }  // namespace
 
-result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options) {
-  return make_from<proxy>(std::move(given), options);
+result<std::unique_ptr<runtime>> make(context&& context, const nlohmann::json& options) {
+  return make_from<proxy>(std::move(context), options);
 }
 
 }  // namespace strata::runtime::proxy

@@ -23,7 +23,7 @@ constexpr std::uint16_t backend_port = 7002;
 /// Says what it hears; or answers each head of HTTP.
 class backend_world {
  public:
-  backend_world(sim_stage& on, bool is_http) : loop_(on.outside), is_http_(is_http) {
+  backend_world(sim_stage& stage, bool is_http) : loop_(stage.outside), is_http_(is_http) {
     auto opened = loop_.listen(*loop::socket_address::from_ip("127.0.0.1", backend_port), {});
     EXPECT_TRUE(opened);
     listener_ = std::make_unique<net::listener>(loop_, std::move(*opened));
@@ -41,24 +41,24 @@ class backend_world {
       if (arrived) tasks_.spawn(answer(net::stream::over(loop_, std::move(*arrived))));
     }
   }
-  loop::task<> answer(std::unique_ptr<net::stream> over) {
+  loop::task<> answer(std::unique_ptr<net::stream> stream) {
     std::string said;
     for (;;) {
-      const auto got = co_await over->receive();
-      if (!got || got->empty() || over->broken() != 0) break;
+      const auto got = co_await stream->receive();
+      if (!got || got->empty() || stream->broken() != 0) break;
       if (!is_http_) {
-        over->push_copy(got->bytes());
+        stream->push_copy(got->bytes());
         continue;
       }
       said += as_text(got->bytes());
       for (auto end = said.find("\r\n\r\n"); end != std::string::npos;
            end = said.find("\r\n\r\n")) {
         said.erase(0, end + 4);
-        over->push_copy(as_bytes("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"));
+        stream->push_copy(as_bytes("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"));
       }
     }
-    over->end();
-    const bool is_sent = co_await over->flushed(loop::time_point::max());
+    stream->end();
+    const bool is_sent = co_await stream->flushed(loop::time_point::max());
     (void)is_sent;
   }
 
@@ -109,7 +109,7 @@ class life {
 
  private:
   struct client {
-    explicit client(loop::loop& on) : is(std::make_unique<actor>(on, proto::framing::line)) {}
+    explicit client(loop::loop& loop) : is(std::make_unique<actor>(loop, proto::framing::line)) {}
     std::unique_ptr<actor> is;
     std::vector<std::string> said;
   };

@@ -42,7 +42,7 @@ struct speaker {
 
 class crowd {
  public:
-  crowd(sim_stage& on, std::size_t count) : stage_(on) {
+  crowd(sim_stage& stage, std::size_t count) : stage_(stage) {
     for (std::size_t at = 0; at < count; ++at) {
       clients_.push_back(std::make_unique<speaker>());
       clients_.back()->says =
@@ -106,51 +106,52 @@ class crowd {
     }
   }
 
-  loop::task<> connect(speaker& as) {
+  loop::task<> connect(speaker& speaker) {
     auto opened = stage_.outside.open_stream(AF_INET, 0);
     loop::awaited_request connecting;
     const auto to = *loop::socket_address::from_ip("127.0.0.1", front_port);
     stage_.outside.connect(*opened, to, connecting);
     const int code = co_await connecting;
-    as.was_broken = code != 0;
-    if (code == 0) co_await live(as, net::stream::over(stage_.outside, std::move(*opened)));
+    speaker.was_broken = code != 0;
+    if (code == 0) co_await live(speaker, net::stream::over(stage_.outside, std::move(*opened)));
   }
 
-  loop::task<> live(speaker& as, std::unique_ptr<net::stream> over) {
+  loop::task<> live(speaker& speaker, std::unique_ptr<net::stream> stream) {
     loop::task_group saying_it;
-    if (!as.ends_late) saying_it.spawn(say(as, *over));
+    if (!speaker.ends_late) saying_it.spawn(say(speaker, *stream));
     // The name goes first, so that the other end is told apart.
-    if (as.ends_late) over->push_copy(as_bytes(as.says.substr(0, name_size)));
+    if (speaker.ends_late) stream->push_copy(as_bytes(speaker.says.substr(0, name_size)));
     for (bool goes_on = true; goes_on;) {
-      const auto got = co_await over->receive();
-      if (!got || over->broken() != 0) {
-        as.was_broken = true;
+      const auto got = co_await stream->receive();
+      if (!got || stream->broken() != 0) {
+        speaker.was_broken = true;
         co_return;
       }
       goes_on = !got->empty();
-      as.heard += as_text(got->bytes());
+      speaker.heard += as_text(got->bytes());
     }
-    if (as.ends_late) {
-      over->push_copy(as_bytes(as.says).subspan(std::min(name_size, as.says.size())));
-      over->end();
+    if (speaker.ends_late) {
+      stream->push_copy(as_bytes(speaker.says).subspan(std::min(name_size, speaker.says.size())));
+      stream->end();
     } else {
       co_await saying_it.drained();
     }
-    const bool is_sent = co_await over->flushed(loop::time_point::max());
-    as.was_broken = !is_sent || over->broken() != 0;
-    as.has_ended = true;
+    const bool is_sent = co_await stream->flushed(loop::time_point::max());
+    speaker.was_broken = !is_sent || stream->broken() != 0;
+    speaker.has_ended = true;
   }
 
-  loop::task<> say(speaker& as, net::stream& over) {
-    for (std::size_t at = 0; at < as.says.size();) {
-      const auto size = std::min<std::size_t>(1 + stage_.world.draw(20'000), as.says.size() - at);
-      over.push_copy(as_bytes(as.says).subspan(at, size));
+  loop::task<> say(speaker& speaker, net::stream& stream) {
+    for (std::size_t at = 0; at < speaker.says.size();) {
+      const auto size =
+          std::min<std::size_t>(1 + stage_.world.draw(20'000), speaker.says.size() - at);
+      stream.push_copy(as_bytes(speaker.says).subspan(at, size));
       at += size;
       if (stage_.world.chance(0.3)) {
         co_await stage_.outside.sleep(std::chrono::milliseconds(stage_.world.draw(20)));
       }
     }
-    over.end();
+    stream.end();
   }
 
   sim_stage& stage_;

@@ -20,15 +20,18 @@ namespace {
 constexpr double shortest_pause_s = 0.1;
 constexpr double longest_pause_s = 5;
 
-std::string_view text_at(const resp_value& said, std::size_t which) {
-  return which < said.elements.size() ? said.elements[which].text : std::string_view();
+std::string_view text_at(const resp_value& value, std::size_t index) {
+  return index < value.elements.size() ? value.elements[index].text : std::string_view();
 }
 
 }  // namespace
 
-channel_subscription::channel_subscription(host& of, script::machine& by, script::value_ref call,
-                                           channel_wishes what)
-    : subscription(by, std::move(call)), host_(of), what_(std::move(what)), changed_(of.on()) {}
+channel_subscription::channel_subscription(host& host, script::machine& machine,
+                                           script::value_ref call, channel_wishes wishes)
+    : subscription(machine, std::move(call)),
+      host_(host),
+      what_(std::move(wishes)),
+      changed_(host.on()) {}
 
 loop::task<std::string> channel_subscription::tried() {
   [[maybe_unused]] const bool has = co_await changed_.wait([this] { return has_tried_; });
@@ -74,10 +77,10 @@ loop::task<error> channel_subscription::hear() {
 }
 
 // RESP3 says it by pushes, RESP2 by arrays.
-result<void> channel_subscription::take(resp_value said) {
-  const auto what = text_at(said, 0);
-  if (said.what == resp_value::kind::error) {
-    return failure(errc::permission_denied, "subscribe", said.text,
+result<void> channel_subscription::take(resp_value value) {
+  const auto what = text_at(value, 0);
+  if (value.what == resp_value::kind::error) {
+    return failure(errc::permission_denied, "subscribe", value.text,
                    "check what the user may do there");
   }
   if (what == "subscribe" || what == "psubscribe") {
@@ -88,11 +91,11 @@ result<void> channel_subscription::take(resp_value said) {
     trouble_.clear();
     has_tried_ = true;
     changed_.notify();
-  } else if (what == "message" && said.elements.size() == 3) {
-    tell({std::move(said.elements[1].text), std::move(said.elements[2].text)});
-  } else if (what == "pmessage" && said.elements.size() == 4) {
-    tell({std::move(said.elements[2].text), std::move(said.elements[3].text),
-          std::move(said.elements[1].text)});
+  } else if (what == "message" && value.elements.size() == 3) {
+    tell({std::move(value.elements[1].text), std::move(value.elements[2].text)});
+  } else if (what == "pmessage" && value.elements.size() == 4) {
+    tell({std::move(value.elements[2].text), std::move(value.elements[3].text),
+          std::move(value.elements[1].text)});
   }
   return {};
 }
@@ -100,20 +103,20 @@ result<void> channel_subscription::take(resp_value said) {
 namespace {
 
 // One text, or a list of them.
-bool read_channels(call& with, int which, std::vector<std::string>& into) {
-  if (with.is_text(which)) {
-    into.emplace_back(with.text(which));
+bool read_channels(call& call, int index, std::vector<std::string>& texts) {
+  if (call.is_text(index)) {
+    texts.emplace_back(call.text(index));
     return true;
   }
   json listed;
-  if (!with.structure(which, listed)) return false;
+  if (!call.structure(index, listed)) return false;
   if (listed.is_array()) {
     for (const auto& each : listed) {
-      if (each.is_string()) into.push_back(each.get<std::string>());
+      if (each.is_string()) texts.push_back(each.get<std::string>());
     }
   }
-  if (!into.empty() && into.size() == listed.size()) return true;
-  with.fail("the channels are neither a text nor a list of texts");
+  if (!texts.empty() && texts.size() == listed.size()) return true;
+  call.fail("the channels are neither a text nor a list of texts");
   return false;
 }
 
@@ -127,15 +130,15 @@ loop::task<answers> begun(std::shared_ptr<channel_subscription> one) {
 
 }  // namespace
 
-loop::task<answers> subscribe(host& of, call& with, bool are_patterns) {
+loop::task<answers> subscribe(host& host, call& call, bool are_patterns) {
   channel_wishes what{.are_patterns = are_patterns};
-  auto server = read_redis_wishes(of.rights(), with, 0, 3);
-  if (!server || !read_channels(with, 1, what.channels)) return {};
+  auto server = read_redis_wishes(host.rights(), call, 0, 3);
+  if (!server || !read_channels(call, 1, what.channels)) return {};
   what.server = std::move(*server);
   auto made =
-      std::make_shared<channel_subscription>(of, with.by(), with.function(2), std::move(what));
-  if (!with.give(subscription_kind(), made)) return {};
-  made->stay(with.keep_given());
+      std::make_shared<channel_subscription>(host, call.by(), call.function(2), std::move(what));
+  if (!call.give(subscription_kind(), made)) return {};
+  made->stay(call.keep_given());
   return begun(std::move(made));
 }
 

@@ -21,7 +21,8 @@ struct channel_wishes {
 
 class channel_subscription final : public subscription {
  public:
-  channel_subscription(host& of, script::machine& by, script::value_ref call, channel_wishes what);
+  channel_subscription(host& host, script::machine& machine, script::value_ref call,
+                       channel_wishes wishes);
 
   /// Follows, until it is closed.
   void begin() { tasks_.spawn(follow()); }
@@ -32,7 +33,7 @@ class channel_subscription final : public subscription {
   void stop() override { tasks_.cancel(); }
   loop::task<> follow();
   loop::task<error> hear();
-  [[nodiscard]] result<void> take(proto::resp_value said);
+  [[nodiscard]] result<void> take(proto::resp_value value);
 
   host& host_;
   channel_wishes what_;
@@ -46,7 +47,7 @@ class channel_subscription final : public subscription {
 };
 
 /// `strata.subscribe(where, channels, call, options?)`, and of patterns `strata.psubscribe`.
-[[nodiscard]] loop::task<script::answers> subscribe(host& of, script::call& with,
+[[nodiscard]] loop::task<script::answers> subscribe(host& host, script::call& call,
                                                     bool are_patterns);
 
 }  // namespace strata::runtime::scripting

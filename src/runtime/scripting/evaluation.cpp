@@ -50,27 +50,29 @@ return function(text)
 end
 )lua";
 
-json outcome_of(const script::finished& by) {
-  if (by.has_failed()) {
-    return {{"error", by.trouble().empty() ? "the script was ended" : std::string(by.trouble())}};
+json outcome_of(const script::finished& outcome) {
+  if (outcome.has_failed()) {
+    return {{"error",
+             outcome.trouble().empty() ? "the script was ended" : std::string(outcome.trouble())}};
   }
-  if (by.is_text(2)) {
-    const auto why = by.text(2);
+  if (outcome.is_text(2)) {
+    const auto why = outcome.text(2);
     return {{"error", std::string(why)}, {"incomplete", why.ends_with("'<eof>'")}};
   }
-  auto values = by.structure(0);
-  auto output = by.structure(1);
+  auto values = outcome.structure(0);
+  auto output = outcome.structure(1);
   if (!values || !output) return {{"error", "the line's values cannot be shown"}};
   return {{"values", std::move(*values)}, {"output", std::move(*output)}};
 }
 
 }  // namespace
 
-loop::task<result<json>> evaluate(script::machine& in, std::string text, loop::time_point limit) {
-  auto& on = in.on();
-  auto function = in.make_function(evaluator, "=strata");
+loop::task<result<json>> evaluate(script::machine& machine, std::string text,
+                                  loop::time_point limit) {
+  auto& on = machine.on();
+  auto function = machine.make_function(evaluator, "=strata");
   std::vector<script::argument> with{std::string_view(text)};
-  auto asked = script::ask(in, std::move(function), std::move(with), outcome_of);
+  auto asked = script::ask(machine, std::move(function), std::move(with), outcome_of);
   auto given = co_await loop::within(on, std::move(asked), limit);
   if (given) co_return std::move(*given);
   co_return failure(errc::timed_out, "wait for what the line gives", "it waits for longer",

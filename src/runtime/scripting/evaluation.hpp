@@ -13,7 +13,7 @@ namespace strata::runtime::scripting {
 /// `values`, as texts, and the `output`, lines that were printed; or the `error`, which is
 /// `incomplete` where more text could mend it. Errors: timed_out at `limit`; it goes on then.
 /// The machine may go meanwhile.
-[[nodiscard]] loop::task<result<nlohmann::json>> evaluate(script::machine& in, std::string text,
-                                                          loop::time_point limit);
+[[nodiscard]] loop::task<result<nlohmann::json>> evaluate(script::machine& machine,
+                                                          std::string text, loop::time_point limit);
 
 }  // namespace strata::runtime::scripting

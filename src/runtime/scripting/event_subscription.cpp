@@ -16,11 +16,11 @@ void event_subscription::begin(journal& events) {
   });
 }
 
-void follow_events(host& of, script::call& with) {
-  auto made = std::make_shared<event_subscription>(of, with.by(), with.function(0));
-  if (!with.give(subscription_kind(), made)) return;
-  made->stay(with.keep_given());
-  made->begin(of.who().others->events());
+void follow_events(host& host, script::call& call) {
+  auto made = std::make_shared<event_subscription>(host, call.by(), call.function(0));
+  if (!call.give(subscription_kind(), made)) return;
+  made->stay(call.keep_given());
+  made->begin(host.who().others->events());
 }
 
 }  // namespace strata::runtime::scripting

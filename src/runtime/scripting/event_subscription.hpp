@@ -9,8 +9,8 @@ namespace strata::runtime::scripting {
 
 class event_subscription final : public subscription {
  public:
-  event_subscription(host& of, script::machine& by, script::value_ref call)
-      : subscription(by, std::move(call)), host_(of) {}
+  event_subscription(host& host, script::machine& machine, script::value_ref call)
+      : subscription(machine, std::move(call)), host_(host) {}
 
   void begin(journal& events);
 
@@ -22,6 +22,6 @@ class event_subscription final : public subscription {
 };
 
 /// `strata.events(call)`.
-void follow_events(host& of, script::call& with);
+void follow_events(host& host, script::call& call);
 
 }  // namespace strata::runtime::scripting

@@ -25,7 +25,7 @@ struct script_figures {
 /// Adds up the figures of what runs.
 class stopwatch {
  public:
-  explicit stopwatch(script_figures& into) : into_(into) {}
+  explicit stopwatch(script_figures& figures) : into_(figures) {}
   /// A call begins. `callback`: its row; any larger number is another function.
   void count(std::size_t callback);
   void note(const script::stretch& ran);

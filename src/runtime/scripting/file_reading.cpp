@@ -53,11 +53,11 @@ result<unique_fd> open_below(const std::vector<std::string>& folders, const std:
   return std::move(opened->fd);
 }
 
-result<std::string> read_whole(const unique_fd& from, const std::string& operation) {
+result<std::string> read_whole(const unique_fd& fd, const std::string& operation) {
   std::string bytes;
   char piece[65536];
   for (;;) {
-    const auto got = ::read(from.get(), piece, sizeof piece);
+    const auto got = ::read(fd.get(), piece, sizeof piece);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure(errno, operation, "");
     if (got == 0) return bytes;
@@ -80,28 +80,28 @@ result<std::string> read_from(const std::vector<std::string>& folders, const std
   return read_whole(*file, operation);
 }
 
-loop::task<script::answers> read_beside(loop::loop& on, std::vector<std::string> folders,
+loop::task<script::answers> read_beside(loop::loop& loop, std::vector<std::string> folders,
                                         std::string path, bool is_unsafe) {
   auto work = [folders = std::move(folders), path = std::move(path), is_unsafe] {
     return read_from(folders, path, is_unsafe);
   };
-  auto bytes = co_await loop::beside(on, std::move(work));
+  auto bytes = co_await loop::beside(loop, std::move(work));
   if (!bytes) co_return std::unexpected(bytes.error());
   co_return std::vector<nlohmann::json>{std::move(*bytes)};
 }
 
 }  // namespace
 
-loop::task<script::answers> read_file(host& of, script::call& with) {
-  std::string path(with.text(0));
+loop::task<script::answers> read_file(host& host, script::call& call) {
+  std::string path(call.text(0));
   if (path.empty() || path.contains('\0')) {
-    with.fail("the path is none");
+    call.fail("the path is none");
     return {};
   }
-  const auto& rights = of.rights();
+  const auto& rights = host.rights();
   auto folders = rights.read_folders;
   folders.insert(folders.end(), rights.write_folders.begin(), rights.write_folders.end());
-  return read_beside(of.on(), std::move(folders), std::move(path), rights.is_unsafe);
+  return read_beside(host.on(), std::move(folders), std::move(path), rights.is_unsafe);
 }
 
 }  // namespace strata::runtime::scripting

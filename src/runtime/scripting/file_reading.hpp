@@ -9,6 +9,6 @@ namespace strata::runtime::scripting {
 inline constexpr std::uint64_t most_file_bytes = 16U << 20U;
 
 /// Anywhere, where the script is unsafe. It gives the bytes.
-[[nodiscard]] loop::task<script::answers> read_file(host& of, script::call& with);
+[[nodiscard]] loop::task<script::answers> read_file(host& host, script::call& call);
 
 }  // namespace strata::runtime::scripting

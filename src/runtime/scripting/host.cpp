@@ -22,22 +22,23 @@ namespace {
 constexpr double usual_tick_ms = 100;
 constexpr double shortest_tick_ms = 10;
 constexpr auto between_looks = 500ms;  // at the script's file
-script::step call_of(callback which, std::uint64_t id, std::string_view message) {
-  const auto row = static_cast<std::size_t>(which);
+script::step call_of(callback callback, std::uint64_t id, std::string_view message) {
+  const auto row = static_cast<std::size_t>(callback);
   const auto number = static_cast<double>(id);
-  if (which == callback::message) return {.callback = row, .with = {message, number}, .count = 2};
-  const bool has_message = which == callback::client_message || which == callback::upstream ||
-                           which == callback::master_auth;
+  if (callback == callback::message)
+    return {.callback = row, .with = {message, number}, .count = 2};
+  const bool has_message = callback == callback::client_message || callback == callback::upstream ||
+                           callback == callback::master_auth;
   return {.callback = row, .with = {number, message}, .count = has_message ? 2U : 1U};
 }
 
 // Whoever sends waits for it, and a stop behind that one.
 constexpr auto longest_answer = 2s;
 
-script::settings settings_of(const script_options& how, const script_rights& rights) {
-  return {.most_memory = how.lua_memory,
-          .most_time = loop::from_seconds(how.lua_time),
-          .is_compiled = how.lua_jit,
+script::settings settings_of(const script_options& options, const script_rights& rights) {
+  return {.most_memory = options.lua_memory,
+          .most_time = loop::from_seconds(options.lua_time),
+          .is_compiled = options.lua_jit,
           .is_unsafe = rights.is_unsafe,
           .may_use_net = rights.net,
           .may_change_runtimes = rights.runtimes,
@@ -59,11 +60,11 @@ std::string as_one_line(std::string_view text) {
 
 }  // namespace
 
-host::host(loop::loop& on, const script_options& how, identity who)
-    : loop_(on),
-      options_(how),
-      rights_(script_rights_of(how).value_or(script_rights{})),
-      who_(std::move(who)) {}
+host::host(loop::loop& loop, const script_options& options, identity identity)
+    : loop_(loop),
+      options_(options),
+      rights_(script_rights_of(options).value_or(script_rights{})),
+      who_(std::move(identity)) {}
 
 host::~host() { tasks_.cancel(); }
 
@@ -107,9 +108,9 @@ result<void> host::begin() {
     std::string trouble;
 
    private:
-    void on_end(const script::finished& with) override {
-      has_failed = with.has_failed();
-      trouble = with.trouble().substr(0, with.trouble().find('\n'));
+    void on_end(const script::finished& outcome) override {
+      has_failed = outcome.has_failed();
+      trouble = outcome.trouble().substr(0, outcome.trouble().find('\n'));
     }
   };
   arm_tick();
@@ -182,22 +183,22 @@ loop::task<> host::watch() {
   }
 }
 
-void host::start_for(callback which, std::uint64_t id, std::string_view message,
-                     script::waiter* told) {
-  const auto call = call_of(which, id, message);
-  start(which, std::span(call.with).first(call.count), told);
+void host::start_for(callback callback, std::uint64_t id, std::string_view message,
+                     script::waiter* waiter) {
+  const auto call = call_of(callback, id, message);
+  start(callback, std::span(call.with).first(call.count), waiter);
 }
 
-script::step host::step_of(callback which, std::uint64_t id, std::string_view message) {
-  watch_.count(static_cast<std::size_t>(which));
-  return call_of(which, id, message);
+script::step host::step_of(callback callback, std::uint64_t id, std::string_view message) {
+  watch_.count(static_cast<std::size_t>(callback));
+  return call_of(callback, id, message);
 }
 
 loop::task<std::optional<std::string>> host::change_sent(std::string message) {
   if (!has(callback::send)) co_return message;
-  const auto read = [&message](const script::finished& by) -> std::optional<std::string> {
-    if (by.is_false()) return std::nullopt;
-    return by.is_text() ? std::string(by.text()) : message;
+  const auto read = [&message](const script::finished& outcome) -> std::optional<std::string> {
+    if (outcome.is_false()) return std::nullopt;
+    return outcome.is_text() ? std::string(outcome.text()) : message;
   };
   std::vector<script::argument> with{std::string_view(message)};
   auto asked = ask(callback::send, std::move(with), read);
@@ -212,16 +213,16 @@ loop::task<result<nlohmann::json>> host::evaluate(std::string text, loop::time_p
   return scripting::evaluate(*machine_, std::move(text), limit);
 }
 
-void host::log(level how, const std::string& text) { who_.log->write(how, text, "lua"); }
+void host::log(level level, const std::string& text) { who_.log->write(level, text, "lua"); }
 
-void host::log_few(std::string_view cause, level how, const std::string& text) {
-  who_.log->write_few(cause, how, text, "lua");
+void host::log_few(std::string_view cause, level level, const std::string& text) {
+  who_.log->write_few(cause, level, text, "lua");
 }
 
-void host::on_error(const std::string& what) {
+void host::on_error(const std::string& text) {
   figures_.errors.add();
   // A client can make it happen as often as it likes.
-  who_.log->write_few("script", level::error, as_one_line(what), "lua");
+  who_.log->write_few("script", level::error, as_one_line(text), "lua");
 }
 
 void host::on_print(const std::string& line) { log(level::info, line); }

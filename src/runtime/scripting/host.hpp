@@ -37,7 +37,7 @@ struct identity {
 
 class host final : private script::observer, private loop::timer {
  public:
-  host(loop::loop& on, const script_options& how, identity who);
+  host(loop::loop& loop, const script_options& options, identity identity);
   ~host() override;
 
   /// A table `self` of the runtime's own, also known by its type's name. `by` outlives this.
@@ -56,34 +56,34 @@ class host final : private script::observer, private loop::timer {
   /// functions that wait go on to their end. Errors: as of `open`; then all stays as it was.
   result<void> reload();
 
-  [[nodiscard]] bool has(callback which) const {
-    return machine_ != nullptr && machine_->has(static_cast<std::size_t>(which));
+  [[nodiscard]] bool has(callback callback) const {
+    return machine_ != nullptr && machine_->has(static_cast<std::size_t>(callback));
   }
   /// True: it has ended, and `tell` has heard of it. False: it waits.
-  bool start(callback which, std::span<const script::argument> with,
+  bool start(callback callback, std::span<const script::argument> arguments,
              script::waiter* tell = nullptr) {
-    return machine_->start(static_cast<std::size_t>(which), with, tell);
+    return machine_->start(static_cast<std::size_t>(callback), arguments, tell);
   }
   /// Starts functions that run one behind the other; whoever gives them has them by `step_of`.
-  bool start(script::series& of) { return machine_->start(of); }
+  bool start(script::series& series) { return machine_->start(series); }
   /// The call of a function that is told of a client and, if it is of a message, of what that has
   /// said. It is counted.
-  script::step step_of(callback which, std::uint64_t id, std::string_view message);
+  script::step step_of(callback callback, std::uint64_t id, std::string_view message);
   /// Starts such a one.
-  void start_for(callback which, std::uint64_t id, std::string_view message,
-                 script::waiter* told = nullptr);
+  void start_for(callback callback, std::uint64_t id, std::string_view message,
+                 script::waiter* waiter = nullptr);
   template <class Read>
-  auto ask(callback which, std::vector<script::argument> with, Read read) {
-    return script::ask(*machine_, static_cast<std::size_t>(which), std::move(with),
+  auto ask(callback callback, std::vector<script::argument> arguments, Read read) {
+    return script::ask(*machine_, static_cast<std::size_t>(callback), std::move(arguments),
                        std::move(read));
   }
   /// What on_send makes of a message that `strata send` sends: nullopt when the script drops it.
   loop::task<std::optional<std::string>> change_sent(std::string message);
   /// Runs a line that somebody has typed, as `scripting::evaluate`.
   loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit);
-  void log(level how, const std::string& text);
+  void log(level level, const std::string& text);
   /// The same of what others can make happen as often as they like.
-  void log_few(std::string_view cause, level how, const std::string& text);
+  void log_few(std::string_view cause, level level, const std::string& text);
   /// A number that the script has set as a global.
   [[nodiscard]] double global_number(const char* name, double otherwise) const {
     return machine_->global_number(name, otherwise);
@@ -98,7 +98,7 @@ class host final : private script::observer, private loop::timer {
 
  private:
   result<std::unique_ptr<script::machine>> make();
-  void on_error(const std::string& what) override;
+  void on_error(const std::string& text) override;
   void on_print(const std::string& line) override;
   void on_run(const script::stretch& ran) override;
   void on_timer() override;

@@ -18,51 +18,51 @@ namespace {
 
 host& host_in(void* self) { return *static_cast<host*>(self); }
 
-loop::task<answers> obeyed(house& by, loop::loop& on, house_order what) {
-  auto done = co_await by.obey(on, std::move(what));
+loop::task<answers> obeyed(house& house, loop::loop& loop, house_order order) {
+  auto done = co_await house.obey(loop, std::move(order));
   if (!done) co_return std::unexpected(done.error());
   co_return std::vector<json>{std::move(*done)};
 }
 
-loop::task<answers> give_order(host& of, house_order what) {
-  what.by = of.who().name;
-  what.rights = of.rights();
-  return obeyed(*of.who().others, of.on(), std::move(what));
+loop::task<answers> give_order(host& host, house_order order) {
+  order.by = host.who().name;
+  order.rights = host.rights();
+  return obeyed(*host.who().others, host.on(), std::move(order));
 }
 
 template <house_verb Verb>
-loop::task<answers> order(void* self, call& with) {
+loop::task<answers> order(void* self, call& call) {
   house_order what{.verb = Verb};
-  if (with.count() > 0) what.name = with.text(0);
+  if (call.count() > 0) what.name = call.text(0);
   return give_order(host_in(self), std::move(what));
 }
 
 // An empty table is a list to nobody but JSON.
-json options_of(json given) {
-  if (given.is_null() || given.empty()) return json::object();
-  return given;
+json options_of(json value) {
+  if (value.is_null() || value.empty()) return json::object();
+  return value;
 }
 
-loop::task<answers> create(void* self, call& with) {
+loop::task<answers> create(void* self, call& call) {
   json options;
-  if (with.has(2) && !with.json_structure(2, options)) return {};
+  if (call.has(2) && !call.json_structure(2, options)) return {};
   options = options_of(std::move(options));
   // As a command line has it: -s.
   const bool starts = !options.contains("start") || options["start"] == true;
   options.erase("start");
   house_order what{
       .verb = house_verb::create,
-      .name = std::string(with.text(1)),
+      .name = std::string(call.text(1)),
       .details = {
-          {"type", std::string(with.text(0))}, {"options", std::move(options)}, {"start", starts}}};
+          {"type", std::string(call.text(0))}, {"options", std::move(options)}, {"start", starts}}};
   return give_order(host_in(self), std::move(what));
 }
 
-loop::task<answers> edit(void* self, call& with) {
+loop::task<answers> edit(void* self, call& call) {
   json options;
-  if (!with.json_structure(1, options)) return {};
+  if (!call.json_structure(1, options)) return {};
   return give_order(host_in(self), {.verb = house_verb::edit,
-                                    .name = std::string(with.text(0)),
+                                    .name = std::string(call.text(0)),
                                     .details = options_of(std::move(options))});
 }
 
@@ -72,24 +72,24 @@ house_order sending(std::string name, std::string_view message) {
           .details = {{"message", std::string(message)}}};
 }
 
-loop::task<answers> send(void* self, call& with) {
-  auto what = sending(std::string(with.text(0)), with.text(1));
-  if (with.has(2)) what.details["to"] = with.integer(2);
+loop::task<answers> send(void* self, call& call) {
+  auto what = sending(std::string(call.text(0)), call.text(1));
+  if (call.has(2)) what.details["to"] = call.integer(2);
   return give_order(host_in(self), std::move(what));
 }
 
 // --- its own runtime
 
-loop::task<answers> get_own(host& of, house_verb verb) {
-  return give_order(of, {.verb = verb, .name = of.who().name});
+loop::task<answers> get_own(host& host, house_verb verb) {
+  return give_order(host, {.verb = verb, .name = host.who().name});
 }
 
 loop::task<answers> own_stats(void* self, call& /*with*/) {
   return get_own(host_in(self), house_verb::stats);
 }
 
-loop::task<answers> own_field(host& of, const char* field) {
-  auto looking = get_own(of, house_verb::get);
+loop::task<answers> own_field(host& host, const char* field) {
+  auto looking = get_own(host, house_verb::get);
   auto own = co_await looking;
   if (!own) co_return own;
   co_return std::vector<json>{std::move(own->front().at(field))};
@@ -103,35 +103,35 @@ loop::task<answers> own_endpoints(void* self, call& /*with*/) {
   return own_field(host_in(self), "endpoints");
 }
 
-// `what` names nobody yet.
-loop::task<answers> sent_to_owner(host& of, house_order what) {
-  auto looking = own_field(of, "owner");
+// `order` names nobody yet.
+loop::task<answers> sent_to_owner(host& host, house_order order) {
+  auto looking = own_field(host, "owner");
   auto owner = co_await looking;
   if (!owner) co_return owner;
-  what.name = owner->front().get<std::string>();
-  if (what.name.empty()) {
+  order.name = owner->front().get<std::string>();
+  if (order.name.empty()) {
     co_return std::vector<json>{nullptr, "this runtime has no owner"};
   }
-  auto giving = give_order(of, std::move(what));
+  auto giving = give_order(host, std::move(order));
   co_return co_await giving;
 }
 
-loop::task<answers> owner_send(void* self, call& with) {
-  auto what = sending({}, with.text(1));
-  what.details["to"] = with.integer(0);
+loop::task<answers> owner_send(void* self, call& call) {
+  auto what = sending({}, call.text(1));
+  what.details["to"] = call.integer(0);
   return sent_to_owner(host_in(self), std::move(what));
 }
 
-loop::task<answers> owner_broadcast(void* self, call& with) {
-  return sent_to_owner(host_in(self), sending({}, with.text(0)));
+loop::task<answers> owner_broadcast(void* self, call& call) {
+  return sent_to_owner(host_in(self), sending({}, call.text(0)));
 }
 
 template <bool ArePatterns>
-loop::task<answers> subscribe_to(void* self, call& with) {
-  return subscribe(host_in(self), with, ArePatterns);
+loop::task<answers> subscribe_to(void* self, call& call) {
+  return subscribe(host_in(self), call, ArePatterns);
 }
 
-void events(void* self, call& with) { follow_events(host_in(self), with); }
+void events(void* self, call& call) { follow_events(host_in(self), call); }
 
 // A row is read as a row.
 // clang-format off

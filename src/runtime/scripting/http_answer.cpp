@@ -10,50 +10,50 @@
 
 namespace strata::runtime::scripting {
 
-result<http_answer> http_answer::read(const nlohmann::json& given, std::string_view by) {
+result<http_answer> http_answer::read(const nlohmann::json& value, std::string_view text) {
   http_answer made;
   made.type_ = plain_answer;
-  if (given.is_string()) {
-    made.body_ = given.get<std::string>();
+  if (value.is_string()) {
+    made.body_ = value.get<std::string>();
     return made;
   }
-  if (auto taken = made.take(given); !taken) {
-    return failure(errc::invalid_argument, "take the answer of " + std::string(by),
+  if (auto taken = made.take(value); !taken) {
+    return failure(errc::invalid_argument, "take the answer of " + std::string(text),
                    taken.error().reason, "give a text, or {status=, headers=, body=} or {json=}");
   }
   return made;
 }
 
-result<void> http_answer::take(const nlohmann::json& given) {
+result<void> http_answer::take(const nlohmann::json& value) {
   const auto wrong = [](std::string why) {
     return failure(errc::invalid_argument, "take an answer", std::move(why));
   };
-  if (!given.is_object()) return wrong("it is neither a text nor a table of names");
-  if (const auto status = given.find("status"); status != given.end()) {
+  if (!value.is_object()) return wrong("it is neither a text nor a table of names");
+  if (const auto status = value.find("status"); status != value.end()) {
     if (!status->is_number_integer() || *status < 200 || *status > 599) {
       return wrong("its status is no whole number from 200 to 599");
     }
     head_.status = status->get<int>();
   }
-  if (const auto table = given.find("headers"); table != given.end()) {
+  if (const auto table = value.find("headers"); table != value.end()) {
     auto fields = fields_of(*table, http_side::answer);
     if (!fields) return wrong(describe(fields.error()));
     head_.fields = std::move(*fields);
     has_type_ = std::ranges::any_of(
         head_.fields, [](const auto& each) { return text::same_text(each.first, "content-type"); });
   }
-  if (!take_body(given)) return wrong("its body is no text");
+  if (!take_body(value)) return wrong("its body is no text");
   return {};
 }
 
-bool http_answer::take_body(const nlohmann::json& given) {
-  if (const auto tree = given.find("json"); tree != given.end()) {
+bool http_answer::take_body(const nlohmann::json& value) {
+  if (const auto tree = value.find("json"); tree != value.end()) {
     type_ = "application/json";
     body_ = tree->dump(-1, ' ', false, nlohmann::json::error_handler_t::ignore);
     return true;
   }
-  const auto body = given.find("body");
-  if (body == given.end() || body->is_null()) return true;
+  const auto body = value.find("body");
+  if (body == value.end() || body->is_null()) return true;
   if (!body->is_string()) return false;
   body_ = body->get<std::string>();
   return true;
@@ -65,22 +65,22 @@ void http_answer::say_type() {
   }
 }
 
-bool http_answer::begin(http::exchange& on) {
+bool http_answer::begin(http::exchange& exchange) {
   say_type();
   const bool has_body = http::may_have_body(head_.status);
-  on.begin(std::move(head_));
+  exchange.begin(std::move(head_));
   return has_body;
 }
 
-void http_answer::send(http::exchange& on) {
+void http_answer::send(http::exchange& exchange) {
   say_type();
-  on.respond(std::move(head_), body_);
+  exchange.respond(std::move(head_), body_);
 }
 
 // A row of this table is a field of a request.
 struct request_field {
   std::string_view name;
-  nlohmann::json (*of)(const http::exchange& asked);
+  nlohmann::json (*of)(const http::exchange& exchange);
 };
 
 constexpr request_field request_fields[] = {
@@ -98,14 +98,14 @@ constexpr request_field request_fields[] = {
     {"is_secure", [](const auto& asked) { return nlohmann::json(asked.is_secure()); }},
 };
 
-nlohmann::json table_of(const http::exchange& asked, const std::string& body) {
+nlohmann::json table_of(const http::exchange& exchange, const std::string& body) {
   nlohmann::json made{{"body", body}};
-  for (const auto& each : request_fields) made[std::string(each.name)] = each.of(asked);
+  for (const auto& each : request_fields) made[std::string(each.name)] = each.of(exchange);
   return made;
 }
 
 // Those of one name are to be joined, which most requests have none of.
-bool lazy_request::give_texts(std::string_view name, script::text_table& into) const {
+bool lazy_request::give_texts(std::string_view name, script::text_table& table) const {
   if (name != "headers") return false;
   constexpr std::size_t many = 32;  // to be compared with each other
   const auto& fields = asked_.request().headers;
@@ -114,8 +114,8 @@ bool lazy_request::give_texts(std::string_view name, script::text_table& into) c
     const auto is_same = [&](const auto& other) { return other.first == one->first; };
     if (std::any_of(std::next(one), fields.end(), is_same)) return false;
   }
-  into.begin(fields.size());
-  for (const auto& [each, value] : fields) into.add(each, value);
+  table.begin(fields.size());
+  for (const auto& [each, value] : fields) table.add(each, value);
   return true;
 }
 

@@ -13,18 +13,18 @@ namespace strata::runtime::scripting {
 class http_answer {
  public:
   /// A text, or a table of `status`, `headers` and `body` or `json`. Errors: what it may not be;
-  /// `by` is the function that gave it.
-  [[nodiscard]] static result<http_answer> read(const nlohmann::json& given, std::string_view by);
+  /// `text` is the function that gave it.
+  [[nodiscard]] static result<http_answer> read(const nlohmann::json& value, std::string_view text);
 
   [[nodiscard]] std::size_t body_size() const { return body_.size(); }
   /// It is of no use after that.
-  void send(http::exchange& on);
+  void send(http::exchange& exchange);
   /// Begins an answer whose body follows in pieces. False: one of its status has none.
-  bool begin(http::exchange& on);
+  bool begin(http::exchange& exchange);
 
  private:
-  result<void> take(const nlohmann::json& given);
-  bool take_body(const nlohmann::json& given);
+  result<void> take(const nlohmann::json& value);
+  bool take_body(const nlohmann::json& value);
   void say_type();
 
   http::answer_head head_;
@@ -34,14 +34,14 @@ class http_answer {
 };
 
 /// A request as scripts see it. `body`: what has been read of it.
-[[nodiscard]] nlohmann::json table_of(const http::exchange& asked, const std::string& body);
+[[nodiscard]] nlohmann::json table_of(const http::exchange& exchange, const std::string& body);
 
 /// The same without a body, read when it is asked for. The request outlives it.
 class lazy_request final : public script::lazy_table {
  public:
-  explicit lazy_request(const http::exchange& asked) : asked_(asked) {}
+  explicit lazy_request(const http::exchange& exchange) : asked_(exchange) {}
   [[nodiscard]] nlohmann::json field(std::string_view name) const override;
-  bool give_texts(std::string_view name, script::text_table& into) const override;
+  bool give_texts(std::string_view name, script::text_table& table) const override;
 
  private:
   const http::exchange& asked_;

@@ -16,12 +16,13 @@ namespace {
 constexpr std::string_view not_a_scripts[] = {"content-length", "transfer-encoding", "connection",
                                               "upgrade", "trailer"};
 
-bool is_ours(std::string_view name, http_side of) {
-  if (of == http_side::answer && text::same_text(name, "date")) return true;
+bool is_ours(std::string_view name, http_side side) {
+  if (side == http_side::answer && text::same_text(name, "date")) return true;
   return std::ranges::any_of(not_a_scripts, [&](auto each) { return text::same_text(each, name); });
 }
 
-result<void> add(const std::string& name, const json& value, http_side of, proto::http_fields& to) {
+result<void> add(const std::string& name, const json& value, http_side side,
+                 proto::http_fields& fields) {
   if (!value.is_primitive() || value.is_null()) {
     return failure(errc::invalid_argument, "send the header field '" + name + "'",
                    "its value is no text, number or truth value", "write it as a string");
@@ -29,11 +30,11 @@ result<void> add(const std::string& name, const json& value, http_side of, proto
   const auto text = value.is_string() ? value.get<std::string>() : text::write_json(value);
   auto field = http::parse_field(name + ": " + text);
   if (!field) return std::unexpected(field.error());
-  if (is_ours(field->first, of)) {
+  if (is_ours(field->first, side)) {
     return failure(errc::invalid_argument, "send the header field '" + name + "'",
                    "it is not the script's to say", "leave it out");
   }
-  to.push_back(std::move(*field));
+  fields.push_back(std::move(*field));
   return {};
 }
 
@@ -49,7 +50,7 @@ json table_of(const proto::http_fields& fields) {
   return made;
 }
 
-result<proto::http_fields> fields_of(const json& table, http_side of) {
+result<proto::http_fields> fields_of(const json& table, http_side side) {
   if (!table.is_object()) {
     return failure(errc::invalid_argument, "send header fields", "they are no table of names",
                    "write headers = {['X-Name'] = 'value'}");
@@ -58,7 +59,7 @@ result<proto::http_fields> fields_of(const json& table, http_side of) {
   for (const auto& [name, value] : table.items()) {
     const auto all = value.is_array() ? value : json::array({value});
     for (const auto& each : all) {
-      if (auto added = add(name, each, of, fields); !added) return std::unexpected(added.error());
+      if (auto added = add(name, each, side, fields); !added) return std::unexpected(added.error());
     }
   }
   return fields;

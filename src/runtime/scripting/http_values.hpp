@@ -17,6 +17,6 @@ enum class http_side : std::uint8_t { request, answer };
 /// A value may be a list of as many fields. Errors: it is no table of names, a field that is none,
 /// and those that say where a message ends or what its connection is, and of an answer the date:
 /// these are not a script's.
-[[nodiscard]] result<proto::http_fields> fields_of(const nlohmann::json& table, http_side of);
+[[nodiscard]] result<proto::http_fields> fields_of(const nlohmann::json& table, http_side side);
 
 }  // namespace strata::runtime::scripting

@@ -29,10 +29,10 @@ host& host_of(void* self) { return *static_cast<host*>(self); }
 
 // --- the log
 
-bool read_level(std::string_view name, level& into) {
+bool read_level(std::string_view name, level& level) {
   for (const auto each : {level::debug, level::info, level::warning, level::error}) {
     if (name_of(each) == name || (name == "warn" && each == level::warning)) {
-      into = each;
+      level = each;
       return true;
     }
   }
@@ -66,19 +66,19 @@ std::string line_of(const nlohmann::json& fields, std::string& level_name) {
   return line;
 }
 
-void log(void* self, call& with) {
-  std::string level_name(with.has(1) ? with.text(1) : "info");
+void log(void* self, call& call) {
+  std::string level_name(call.has(1) ? call.text(1) : "info");
   std::string line;
-  if (with.is_table(0)) {
+  if (call.is_table(0)) {
     nlohmann::json fields;
-    if (!with.structure(0, fields)) return;
+    if (!call.structure(0, fields)) return;
     line = line_of(fields, level_name);
   } else {
-    line = with.shown(0);
+    line = call.shown(0);
   }
   level how{};
   if (!read_level(level_name, how)) {
-    with.fail(fmt::format("'{}' is no level: it is debug, info, warning or error", level_name));
+    call.fail(fmt::format("'{}' is no level: it is debug, info, warning or error", level_name));
     return;
   }
   host_of(self).log(how, line);
@@ -86,14 +86,14 @@ void log(void* self, call& with) {
 
 // --- time
 
-void now(void* /*self*/, call& with) {
+void now(void* /*self*/, call& call) {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
-  with.give(std::chrono::duration<double>(since).count());
+  call.give(std::chrono::duration<double>(since).count());
 }
 
-void clock(void* self, call& with) {
+void clock(void* self, call& call) {
   const auto since = host_of(self).on().now().time_since_epoch();
-  with.give(std::chrono::duration<double>(since).count());
+  call.give(std::chrono::duration<double>(since).count());
 }
 
 constexpr double longest_wait = 1e9;  // seconds: thirty years
@@ -103,98 +103,98 @@ loop::task<answers> sleep_for(loop::loop& on, double seconds) {
   co_return std::vector<nlohmann::json>{};
 }
 
-loop::task<answers> sleep(void* self, call& with) {
-  const double wanted = with.number(0);
-  if (std::isnan(wanted)) with.fail("the time is no number of seconds");
+loop::task<answers> sleep(void* self, call& call) {
+  const double wanted = call.number(0);
+  if (std::isnan(wanted)) call.fail("the time is no number of seconds");
   return sleep_for(host_of(self).on(), std::max(wanted, 0.0));
 }
 
-void set_timer(call& with, bool repeats) {
-  const double ms = with.number(0);
+void set_timer(call& call, bool repeats) {
+  const double ms = call.number(0);
   if (!(ms >= 0 && ms <= longest_wait * 1000)) {
-    with.fail("the time is no number of milliseconds from 0");
+    call.fail("the time is no number of milliseconds from 0");
     return;
   }
   const auto after = loop::from_seconds(std::max(ms, repeats ? 1.0 : 0.0) / 1000);
-  const auto id = with.by().arm(after, repeats, with.function(1));
+  const auto id = call.by().arm(after, repeats, call.function(1));
   if (id == 0) {
-    with.fail("there are too many timers already");
+    call.fail("there are too many timers already");
     return;
   }
-  with.give(id);
+  call.give(id);
 }
 
-void set_timeout(void* /*self*/, call& with) { set_timer(with, false); }
-void set_interval(void* /*self*/, call& with) { set_timer(with, true); }
-void clear_timer(void* /*self*/, call& with) { with.by().disarm(with.integer(0)); }
+void set_timeout(void* /*self*/, call& call) { set_timer(call, false); }
+void set_interval(void* /*self*/, call& call) { set_timer(call, true); }
+void clear_timer(void* /*self*/, call& call) { call.by().disarm(call.integer(0)); }
 
-loop::task<answers> resolve_name(loop::loop& on, std::string name) {
-  const auto found = co_await on.resolve(std::move(name), 0);
+loop::task<answers> resolve_name(loop::loop& loop, std::string name) {
+  const auto found = co_await loop.resolve(std::move(name), 0);
   if (!found) co_return std::unexpected(found.error());
   auto texts = nlohmann::json::array();
   for (const auto& each : *found) texts.push_back(each.ip());
   co_return std::vector<nlohmann::json>{std::move(texts)};
 }
 
-loop::task<answers> resolve(void* self, call& with) {
-  return resolve_name(host_of(self).on(), std::string(with.text(0)));
+loop::task<answers> resolve(void* self, call& call) {
+  return resolve_name(host_of(self).on(), std::string(call.text(0)));
 }
 
 // --- data
 
 constexpr std::uint64_t most_indent = 16;  // spaces a level
 
-void json_encode(void* /*self*/, call& with) {
+void json_encode(void* /*self*/, call& call) {
   nlohmann::json value;
-  if (!with.json_structure(0, value)) return;
-  if (with.has(1) && with.integer(1) > most_indent) {
-    return with.fail_argument(1, fmt::format("it must be 0 to {} spaces", most_indent));
+  if (!call.json_structure(0, value)) return;
+  if (call.has(1) && call.integer(1) > most_indent) {
+    return call.fail_argument(1, fmt::format("it must be 0 to {} spaces", most_indent));
   }
-  with.give(std::string_view(value.dump(with.has(1) ? static_cast<int>(with.integer(1)) : -1)));
+  call.give(std::string_view(value.dump(call.has(1) ? static_cast<int>(call.integer(1)) : -1)));
 }
 
-void json_decode(void* /*self*/, call& with) {
-  const auto value = text::parse_json(with.text(0), "decode it");
+void json_decode(void* /*self*/, call& call) {
+  const auto value = text::parse_json(call.text(0), "decode it");
   if (value) {
-    with.give(*value);
+    call.give(*value);
   } else {
-    with.refuse(describe(value.error()));
+    call.refuse(describe(value.error()));
   }
 }
 
-void json_array(void* /*self*/, call& with) { with.give_as_array(0); }
+void json_array(void* /*self*/, call& call) { call.give_as_array(0); }
 
-void base64_encode(void* /*self*/, call& with) {
-  with.give(std::string_view(text::base64_encode(as_bytes(with.text(0)))));
+void base64_encode(void* /*self*/, call& call) {
+  call.give(std::string_view(text::base64_encode(as_bytes(call.text(0)))));
 }
 
-void base64_decode(void* /*self*/, call& with) {
-  const auto bytes = text::base64_decode(with.text(0));
+void base64_decode(void* /*self*/, call& call) {
+  const auto bytes = text::base64_decode(call.text(0));
   if (!bytes) {
-    with.refuse("it is no base64");
+    call.refuse("it is no base64");
     return;
   }
-  with.give(std::string_view(*bytes));
+  call.give(std::string_view(*bytes));
 }
 
-void url_encode(void* /*self*/, call& with) {
-  with.give(std::string_view(text::percent_encode(with.text(0))));
+void url_encode(void* /*self*/, call& call) {
+  call.give(std::string_view(text::percent_encode(call.text(0))));
 }
 
 constexpr const char* no_percent_text = "a '%' in it is not followed by two hexadecimal digits";
 
-void url_decode(void* /*self*/, call& with) {
-  const auto decoded = text::percent_decode(with.text(0), text::plus_sign::space);
-  if (!decoded) return with.refuse(no_percent_text);
-  with.give(std::string_view(*decoded));
+void url_decode(void* /*self*/, call& call) {
+  const auto decoded = text::percent_decode(call.text(0), text::plus_sign::space);
+  if (!decoded) return call.refuse(no_percent_text);
+  call.give(std::string_view(*decoded));
 }
 
-void url_query(void* /*self*/, call& with) {
-  const auto pairs = text::parse_query(with.text(0));
-  if (!pairs) return with.refuse(no_percent_text);
+void url_query(void* /*self*/, call& call) {
+  const auto pairs = text::parse_query(call.text(0));
+  if (!pairs) return call.refuse(no_percent_text);
   auto fields = nlohmann::json::object();
   for (const auto& [name, value] : *pairs) fields[name] = value;
-  with.give(fields);
+  call.give(fields);
 }
 
 std::string hex(std::string_view bytes) {
@@ -203,79 +203,79 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-void give_digest(call& with, const std::string& name, const std::optional<std::string>& made,
+void give_digest(call& call, const std::string& name, const std::optional<std::string>& text,
                  bool is_raw) {
-  if (!made) {
-    with.fail(fmt::format("'{}' is no digest: md5, sha1, sha256 and sha512 are", name));
+  if (!text) {
+    call.fail(fmt::format("'{}' is no digest: md5, sha1, sha256 and sha512 are", name));
     return;
   }
-  with.give(std::string_view(is_raw ? *made : hex(*made)));
+  call.give(std::string_view(is_raw ? *text : hex(*text)));
 }
 
-void hash(void* /*self*/, call& with) {
-  const std::string name(with.text(0));
-  give_digest(with, name, net::digest(name, as_bytes(with.text(1))), with.truth(2));
+void hash(void* /*self*/, call& call) {
+  const std::string name(call.text(0));
+  give_digest(call, name, net::digest(name, as_bytes(call.text(1))), call.truth(2));
 }
 
-void hmac(void* /*self*/, call& with) {
-  const std::string name(with.text(0));
-  give_digest(with, name, net::hmac(name, as_bytes(with.text(1)), as_bytes(with.text(2))),
-              with.truth(3));
+void hmac(void* /*self*/, call& call) {
+  const std::string name(call.text(0));
+  give_digest(call, name, net::hmac(name, as_bytes(call.text(1)), as_bytes(call.text(2))),
+              call.truth(3));
 }
 
-void random_bytes(void* /*self*/, call& with) {
-  const auto count = with.integer(0);
+void random_bytes(void* /*self*/, call& call) {
+  const auto count = call.integer(0);
   if (count > 1U << 16U) {
-    with.fail("more than 65,536 bytes are wanted");
+    call.fail("more than 65,536 bytes are wanted");
     return;
   }
-  with.give(std::string_view(net::random_bytes(count)));
+  call.give(std::string_view(net::random_bytes(count)));
 }
 
 // --- shared values
 
-void shared_get(void* self, call& with) {
-  const auto found = host_of(self).who().shared->get(std::string(with.text(0)));
+void shared_get(void* self, call& call) {
+  const auto found = host_of(self).who().shared->get(std::string(call.text(0)));
   if (found) {
-    with.give(*found);
+    call.give(*found);
   } else {
-    with.give_nothing();
+    call.give_nothing();
   }
 }
 
-std::optional<double> lives_of(call& with, int which) {
-  if (!with.has(which)) return std::nullopt;
-  const double seconds = with.number(which);
+std::optional<double> lives_of(call& call, int index) {
+  if (!call.has(index)) return std::nullopt;
+  const double seconds = call.number(index);
   return std::max(seconds, 0.0);
 }
 
 constexpr const char* no_room = "there is no room: strata.shared holds 64 MiB at most";
 
-void shared_set(void* self, call& with) {
+void shared_set(void* self, call& call) {
   nlohmann::json value;
-  if (!with.structure(1, value)) return;
-  if (!host_of(self).who().shared->set(std::string(with.text(0)), std::move(value),
-                                       lives_of(with, 2))) {
-    with.fail(no_room);
+  if (!call.structure(1, value)) return;
+  if (!host_of(self).who().shared->set(std::string(call.text(0)), std::move(value),
+                                       lives_of(call, 2))) {
+    call.fail(no_room);
   }
 }
 
-void shared_add(void* self, call& with) {
-  const double by = with.has(1) ? with.number(1) : 1;
+void shared_add(void* self, call& call) {
+  const double by = call.has(1) ? call.number(1) : 1;
   const auto sum =
-      host_of(self).who().shared->add(std::string(with.text(0)), by, lives_of(with, 2));
+      host_of(self).who().shared->add(std::string(call.text(0)), by, lives_of(call, 2));
   if (sum) {
-    with.give(*sum);
+    call.give(*sum);
   } else {
-    with.fail(no_room);
+    call.fail(no_room);
   }
 }
 
-void shared_remove(void* self, call& with) {
-  with.give(host_of(self).who().shared->remove(std::string(with.text(0))));
+void shared_remove(void* self, call& call) {
+  call.give(host_of(self).who().shared->remove(std::string(call.text(0))));
 }
 
-loop::task<answers> http(void* self, call& with) { return request_web(host_of(self), with); }
+loop::task<answers> http(void* self, call& call) { return request_web(host_of(self), call); }
 
 // A row is read as a row.
 // clang-format off

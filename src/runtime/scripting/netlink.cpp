@@ -57,14 +57,15 @@ struct command {
   const ynl::operation* named = nullptr;
 };
 
-result<command> find_command(const question& what, const std::optional<ynl::spec>& spec) {
-  const auto refused = [&what](std::string why) {
-    return failure(errc::invalid_argument, fmt::format("ask the family '{}'", what.family),
-                   std::move(why), "see: strata nl show " + what.family);
+result<command> find_command(const question& question, const std::optional<ynl::spec>& spec) {
+  const auto refused = [&question](std::string why) {
+    return failure(errc::invalid_argument, fmt::format("ask the family '{}'", question.family),
+                   std::move(why), "see: strata nl show " + question.family);
   };
-  const auto number = text::number_in<std::uint8_t>(what.command);
+  const auto number = text::number_in<std::uint8_t>(question.command);
   const ynl::operation* named = nullptr;
-  if (spec) named = number ? spec->find_request(*number, what.is_dump) : spec->find(what.command);
+  if (spec)
+    named = number ? spec->find_request(*number, question.is_dump) : spec->find(question.command);
   if (named != nullptr && named->has_fixed_header) {
     return refused(fmt::format("'{}' begins with a fixed header", named->name));
   }
@@ -72,26 +73,27 @@ result<command> find_command(const question& what, const std::optional<ynl::spec
   if (named == nullptr) {
     const auto names = spec ? ynl::names_in(spec->operations) : std::vector<std::string>{};
     return refused(fmt::format(
-        "'{}' is no command{}, {}", text::printable(what.command),
-        text::did_you_mean(what.command, names),
+        "'{}' is no command{}, {}", text::printable(question.command),
+        text::did_you_mean(question.command, names),
         spec ? "it has " + text::names_listed(names) : "and no specification tells names"));
   }
-  const auto& exchange = what.is_dump ? named->dump : named->act;
+  const auto& exchange = question.is_dump ? named->dump : named->act;
   if (exchange) return command{exchange->request, named};
-  return refused(fmt::format("'{}' cannot be {}", named->name,
-                             what.is_dump ? "dumped: leave out dump" : "asked but with dump=true"));
+  return refused(
+      fmt::format("'{}' cannot be {}", named->name,
+                  question.is_dump ? "dumped: leave out dump" : "asked but with dump=true"));
 }
 
 // What needs CAP_NET_ADMIN changes the machine.
-result<void> check_rights(const question& what, const nl::generic_family& family,
-                          const command& which) {
-  const auto found = std::ranges::find(family.operations, std::uint32_t{which.number},
+result<void> check_rights(const question& question, const nl::generic_family& family,
+                          const command& command) {
+  const auto found = std::ranges::find(family.operations, std::uint32_t{command.number},
                                        &nl::generic_operation::command);
   const bool needs_admin =
       found != family.operations.end() && (found->needs_admin || found->needs_uns_admin);
-  if (!needs_admin || what.may_change) return {};
+  if (!needs_admin || question.may_change) return {};
   return failure(errc::permission_denied,
-                 fmt::format("call '{}' of the family '{}'", what.command, what.family),
+                 fmt::format("call '{}' of the family '{}'", question.command, question.family),
                  "it is for administrators, and the script is not trusted",
                  "run it with --lua-allow unsafe");
 }
@@ -103,27 +105,28 @@ json table_of(const wire::netlink_message& raw, const ynl::spec* spec,
   return ynl::to_table(message->attributes, ynl::scope::of(spec, named));
 }
 
-result<json> answer_to(const question& what) {
-  auto known = meet(what.family);
+result<json> answer_to(const question& question) {
+  auto known = meet(question.family);
   if (!known) return std::unexpected(known.error());
   const auto* const spec = known->spec ? &*known->spec : nullptr;
-  const auto which = find_command(what, known->spec);
+  const auto which = find_command(question, known->spec);
   if (!which) return std::unexpected(which.error());
-  if (auto may = check_rights(what, known->family, *which); !may) {
+  if (auto may = check_rights(question, known->family, *which); !may) {
     return std::unexpected(may.error());
   }
   auto& over = known->on.over();
   auto request = over.request();
   wire::begin_genl(request, known->family.id,
                    wire::netlink_flag::request |
-                       (what.is_dump ? wire::netlink_flag::dump : wire::netlink_flag::ack),
+                       (question.is_dump ? wire::netlink_flag::dump : wire::netlink_flag::ack),
                    which->number, static_cast<std::uint8_t>(known->family.version));
   const auto scope = ynl::scope::of(spec, which->named);
-  if (auto put = ynl::put_table(request, what.attributes, scope); !put) {
+  if (auto put = ynl::put_table(request, question.attributes, scope); !put) {
     return std::unexpected(put.error());
   }
-  const auto operation = fmt::format("call '{}' of the family '{}'", what.command, what.family);
-  if (!what.is_dump) {
+  const auto operation =
+      fmt::format("call '{}' of the family '{}'", question.command, question.family);
+  if (!question.is_dump) {
     const auto reply = over.ask(request, operation);
     if (!reply) return std::unexpected(reply.error());
     return table_of(*reply, spec, which->named);
@@ -138,9 +141,9 @@ result<json> answer_to(const question& what) {
   return all;
 }
 
-loop::task<answers> asked(loop::loop& on, question what) {
-  auto work = [what = std::move(what)] { return answer_to(what); };
-  auto answer = co_await loop::beside(on, std::move(work));
+loop::task<answers> asked(loop::loop& loop, question question) {
+  auto work = [question = std::move(question)] { return answer_to(question); };
+  auto answer = co_await loop::beside(loop, std::move(work));
   if (!answer) co_return std::unexpected(answer.error());
   co_return std::vector<json>{std::move(*answer)};
 }
@@ -149,19 +152,19 @@ loop::task<answers> asked(loop::loop& on, question what) {
 
 class netlink_subscription final : public subscription, private loop::request {
  public:
-  netlink_subscription(host& of, script::machine& by, script::value_ref call)
-      : subscription(by, std::move(call)), host_(of) {}
+  netlink_subscription(host& host, script::machine& machine, script::value_ref call)
+      : subscription(machine, std::move(call)), host_(host) {}
   ~netlink_subscription() override { abandon(); }
 
   /// Errors: there is no such group, or it may not be heard.
-  result<void> begin(acquaintance with, const std::string& group);
+  result<void> begin(acquaintance acquaintance, const std::string& group);
 
  private:
   void stop() override {
     abandon();
     with_.reset();
   }
-  void on_completion(loop::completion done) override;
+  void on_completion(loop::completion completion) override;
   void take(const wire::netlink_message& raw);
 
   host& host_;
@@ -169,22 +172,23 @@ class netlink_subscription final : public subscription, private loop::request {
   loop::descriptor handle_;  // of the loop's own, of the same socket
 };
 
-result<void> netlink_subscription::begin(acquaintance with, const std::string& group) {
-  const auto operation = fmt::format("hear the group '{}' of '{}'", group, with.family.name);
-  const auto* const found = with.family.find_group(group);
+result<void> netlink_subscription::begin(acquaintance acquaintance, const std::string& group) {
+  const auto operation =
+      fmt::format("hear the group '{}' of '{}'", group, acquaintance.family.name);
+  const auto* const found = acquaintance.family.find_group(group);
   if (found == nullptr) {
     std::vector<std::string> names;
-    names.reserve(with.family.groups.size());
-    for (const auto& each : with.family.groups) names.push_back(each.name);
+    names.reserve(acquaintance.family.groups.size());
+    for (const auto& each : acquaintance.family.groups) names.push_back(each.name);
     return failure(errc::not_found, operation,
                    names.empty()
                        ? "the family has none"
                        : "there is none of that name; there are " + text::names_listed(names));
   }
-  if (auto joined = with.on.over().join(found->id); !joined) return joined;
-  const int handle = ::fcntl(with.on.over().fd(), F_DUPFD_CLOEXEC, 0);
+  if (auto joined = acquaintance.on.over().join(found->id); !joined) return joined;
+  const int handle = ::fcntl(acquaintance.on.over().fd(), F_DUPFD_CLOEXEC, 0);
   if (handle < 0) return system_failure(errno, operation);
-  with_ = std::move(with);
+  with_ = std::move(acquaintance);
   handle_ = host_.on().adopt(handle);
   host_.on().poll(handle_, POLLIN, *this);
   return {};
@@ -218,10 +222,10 @@ void netlink_subscription::take(const wire::netlink_message& raw) {
                 "a message is lost: a function that strata.netlink_listen calls does not end");
 }
 
-loop::task<answers> listening(loop::loop& on, std::shared_ptr<netlink_subscription> one,
+loop::task<answers> listening(loop::loop& loop, std::shared_ptr<netlink_subscription> one,
                               std::string family, std::string group) {
   auto work = [family] { return meet(family); };
-  auto known = co_await loop::beside(on, std::move(work));
+  auto known = co_await loop::beside(loop, std::move(work));
   if (!known) {
     one->close();
     co_return std::unexpected(known.error());
@@ -235,21 +239,22 @@ loop::task<answers> listening(loop::loop& on, std::shared_ptr<netlink_subscripti
 
 }  // namespace
 
-loop::task<answers> ask_netlink(host& of, call& with) {
-  question what{.family = std::string(with.text(0)), .command = std::string(with.text(1))};
-  if (with.has(2) && !with.structure(2, what.attributes)) return {};
-  options_table given(with, 3, {"dump"});
+loop::task<answers> ask_netlink(host& host, call& call) {
+  question what{.family = std::string(call.text(0)), .command = std::string(call.text(1))};
+  if (call.has(2) && !call.structure(2, what.attributes)) return {};
+  options_table given(call, 3, {"dump"});
   what.is_dump = given.truth("dump");
   if (!given.is_good()) return {};
-  what.may_change = with.by().how().is_unsafe;
-  return asked(of.on(), std::move(what));
+  what.may_change = call.by().how().is_unsafe;
+  return asked(host.on(), std::move(what));
 }
 
-loop::task<answers> hear_netlink(host& of, call& with) {
-  auto made = std::make_shared<netlink_subscription>(of, with.by(), with.function(2));
-  if (!with.give(subscription_kind(), made)) return {};
-  made->stay(with.keep_given());
-  return listening(of.on(), std::move(made), std::string(with.text(0)), std::string(with.text(1)));
+loop::task<answers> hear_netlink(host& host, call& call) {
+  auto made = std::make_shared<netlink_subscription>(host, call.by(), call.function(2));
+  if (!call.give(subscription_kind(), made)) return {};
+  made->stay(call.keep_given());
+  return listening(host.on(), std::move(made), std::string(call.text(0)),
+                   std::string(call.text(1)));
 }
 
 }  // namespace strata::runtime::scripting

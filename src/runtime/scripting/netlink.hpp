@@ -8,8 +8,8 @@
 namespace strata::runtime::scripting {
 
 /// `strata.netlink(family, command, attributes?, options?)`.
-[[nodiscard]] loop::task<script::answers> ask_netlink(host& of, script::call& with);
+[[nodiscard]] loop::task<script::answers> ask_netlink(host& host, script::call& call);
 /// `strata.netlink_listen(family, group, call)`.
-[[nodiscard]] loop::task<script::answers> hear_netlink(host& of, script::call& with);
+[[nodiscard]] loop::task<script::answers> hear_netlink(host& host, script::call& call);
 
 }  // namespace strata::runtime::scripting

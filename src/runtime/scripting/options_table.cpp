@@ -14,12 +14,12 @@ constexpr double longest_option_ms = 3600e3;
 
 }  // namespace
 
-options_table::options_table(script::call& with, int which,
+options_table::options_table(script::call& call, int index,
                              std::initializer_list<std::string_view> known)
-    : with_(with) {
-  if (!with.has(which)) return;
+    : with_(call) {
+  if (!call.has(index)) return;
   nlohmann::json read;
-  if (!with.structure(which, read)) {
+  if (!call.structure(index, read)) {
     is_good_ = false;
     return;
   }

@@ -16,7 +16,7 @@ namespace strata::runtime::scripting {
 class options_table {
  public:
   /// Of the argument, which may be missing. After an error each member gives nothing.
-  options_table(script::call& with, int which, std::initializer_list<std::string_view> known);
+  options_table(script::call& call, int index, std::initializer_list<std::string_view> known);
 
   [[nodiscard]] std::optional<std::string> text(const char* key);
   [[nodiscard]] std::optional<double> number(const char* key);

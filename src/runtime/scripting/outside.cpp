@@ -10,22 +10,22 @@ namespace strata::runtime::scripting {
 
 namespace {
 
-loop::task<script::answers> connect(void* self, script::call& with) {
-  return connect_script(*static_cast<host*>(self), with);
+loop::task<script::answers> connect(void* self, script::call& call) {
+  return connect_script(*static_cast<host*>(self), call);
 }
 
-void redis(void* self, script::call& with) { open_redis(*static_cast<host*>(self), with); }
+void redis(void* self, script::call& call) { open_redis(*static_cast<host*>(self), call); }
 
-loop::task<script::answers> read_one(void* self, script::call& with) {
-  return read_file(*static_cast<host*>(self), with);
+loop::task<script::answers> read_one(void* self, script::call& call) {
+  return read_file(*static_cast<host*>(self), call);
 }
 
-loop::task<script::answers> netlink(void* self, script::call& with) {
-  return ask_netlink(*static_cast<host*>(self), with);
+loop::task<script::answers> netlink(void* self, script::call& call) {
+  return ask_netlink(*static_cast<host*>(self), call);
 }
 
-loop::task<script::answers> netlink_listen(void* self, script::call& with) {
-  return hear_netlink(*static_cast<host*>(self), with);
+loop::task<script::answers> netlink_listen(void* self, script::call& call) {
+  return hear_netlink(*static_cast<host*>(self), call);
 }
 
 // A row is read as a row.

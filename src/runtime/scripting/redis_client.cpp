@@ -26,8 +26,8 @@ answers no_answer(std::string why) { return std::vector<nlohmann::json>{nullptr,
 
 }  // namespace
 
-redis_client::redis_client(loop::loop& on, net::directory* names, redis_wishes how)
-    : loop_(on), names_(names), how_(std::move(how)), changed_(on) {}
+redis_client::redis_client(loop::loop& loop, net::directory* names, redis_wishes wishes)
+    : loop_(loop), names_(names), how_(std::move(wishes)), changed_(loop) {}
 
 void redis_client::close() {
   is_closed_ = true;
@@ -118,23 +118,23 @@ constexpr std::string_view not_shared[] = {
     "psync",        "quit",    "replconf",     "reset",       "select",  "ssubscribe", "subscribe",
     "sunsubscribe", "sync",    "punsubscribe", "unsubscribe", "unwatch", "watch"};
 
-bool append_words(call& with, const std::vector<std::string_view>& words, std::string& to) {
+bool append_words(call& call, const std::vector<std::string_view>& words, std::string& text) {
   const auto name = text::in_small_letters(words.front());
   const bool is_silence =
       name == "client" && words.size() > 1 && text::in_small_letters(words[1]) == "reply";
   if (is_silence || std::ranges::find(not_shared, name) != std::end(not_shared)) {
-    with.fail(
+    call.fail(
         fmt::format("'{}' would change the connection for all that share it: a transaction "
                     "is db:multi{{…}}, and strata.connect speaks with a server alone",
                     words.front()));
     return false;
   }
-  proto::append_command(to, words);
+  proto::append_command(text, words);
   return true;
 }
 
 // One command of `multi`: a list of words.
-bool append_listed(call& with, const nlohmann::json& listed, std::string& to) {
+bool append_listed(call& call, const nlohmann::json& listed, std::string& text) {
   std::vector<std::string> texts;
   if (listed.is_array()) {
     for (const auto& each : listed) {
@@ -143,10 +143,10 @@ bool append_listed(call& with, const nlohmann::json& listed, std::string& to) {
     }
   }
   if (texts.empty() || texts.size() != listed.size()) {
-    with.fail("it takes a list of commands, each a list of texts and numbers");
+    call.fail("it takes a list of commands, each a list of texts and numbers");
     return false;
   }
-  return append_words(with, {texts.begin(), texts.end()}, to);
+  return append_words(call, {texts.begin(), texts.end()}, text);
 }
 
 // A row is read as a row.
@@ -201,25 +201,25 @@ end
 
 }  // namespace
 
-loop::task<answers> redis_client::call_one(call& with) {
+loop::task<answers> redis_client::call_one(call& call) {
   std::vector<std::string_view> words;
-  for (int at = 0; at < with.count(); ++at) {
-    words.push_back(with.text(at));
+  for (int at = 0; at < call.count(); ++at) {
+    words.push_back(call.text(at));
     if (words.back().data() != nullptr) continue;
-    with.fail(fmt::format("argument {} is neither a text nor a number", at + 1));
+    call.fail(fmt::format("argument {} is neither a text nor a number", at + 1));
     return {};
   }
   std::string request;
-  if (!append_words(with, words, request)) return {};
+  if (!append_words(call, words, request)) return {};
   return ask(std::static_pointer_cast<redis_client>(shared_from_this()), std::move(request), 1);
 }
 
-loop::task<answers> redis_client::call_together(call& with) {
+loop::task<answers> redis_client::call_together(call& call) {
   nlohmann::json listed;
-  if (!with.structure(0, listed)) return {};
+  if (!call.structure(0, listed)) return {};
   std::string request = "*1\r\n$5\r\nMULTI\r\n";
   for (const auto& each : listed) {
-    if (!append_listed(with, each, request)) return {};
+    if (!append_listed(call, each, request)) return {};
   }
   request += "*1\r\n$4\r\nEXEC\r\n";
   return ask(std::static_pointer_cast<redis_client>(shared_from_this()), std::move(request),
@@ -237,13 +237,13 @@ const script::object_kind& redis_kind() {
 
 std::string_view redis_lines() { return redis_lua; }
 
-void open_redis(host& of, call& with) {
-  auto how = read_redis_wishes(of.rights(), with, 0, 1);
+void open_redis(host& host, call& call) {
+  auto how = read_redis_wishes(host.rights(), call, 0, 1);
   if (!how) return;
-  auto* const others = of.who().others;
-  with.give(redis_kind(),
-            std::make_shared<redis_client>(of.on(), others == nullptr ? nullptr : &others->names(),
-                                           std::move(*how)));
+  auto* const others = host.who().others;
+  call.give(redis_kind(),
+            std::make_shared<redis_client>(
+                host.on(), others == nullptr ? nullptr : &others->names(), std::move(*how)));
 }
 
 }  // namespace strata::runtime::scripting

@@ -19,21 +19,21 @@ namespace strata::runtime::scripting {
 
 class redis_client final : public script::object {
  public:
-  redis_client(loop::loop& on, net::directory* names, redis_wishes how);
+  redis_client(loop::loop& loop, net::directory* names, redis_wishes wishes);
 
   void close() override;
 
   // --- what scripts call
-  loop::task<script::answers> call_one(script::call& with);
-  loop::task<script::answers> call_together(script::call& with);
-  void close_by(script::call& with);
+  loop::task<script::answers> call_one(script::call& call);
+  loop::task<script::answers> call_together(script::call& call);
+  void close_by(script::call& call);
 
  private:
   using owned = std::shared_ptr<redis_client>;
 
   /// One that waits for answers. It may have gone before they come.
   struct question {
-    question(loop::loop& on, std::size_t answers) : missing(answers), changed(on) {}
+    question(loop::loop& loop, std::size_t answers) : missing(answers), changed(loop) {}
     std::size_t missing;
     proto::resp_value last = {};
     std::string trouble = {};  // it has been given up
@@ -59,7 +59,7 @@ class redis_client final : public script::object {
 };
 
 /// `strata.redis(where, options?)`.
-void open_redis(host& of, script::call& with);
+void open_redis(host& host, script::call& call);
 [[nodiscard]] const script::object_kind& redis_kind();
 /// Gives each command of Redis's as a method.
 [[nodiscard]] std::string_view redis_lines();

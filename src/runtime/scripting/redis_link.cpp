@@ -18,22 +18,22 @@ constexpr proto::value_limits answer_limits{
 
 }  // namespace
 
-std::optional<redis_wishes> read_redis_wishes(const script_rights& rights, script::call& with,
+std::optional<redis_wishes> read_redis_wishes(const script_rights& rights, script::call& call,
                                               int which_place, int which_options) {
   redis_wishes how;
-  auto place = parse_redis_place(with.text(which_place));
+  auto place = parse_redis_place(call.text(which_place));
   if (!place) {
-    with.fail(describe(place.error()));
+    call.fail(describe(place.error()));
     return std::nullopt;
   }
   if (place->url.scheme->form == net::url_form::path) {
     if (auto allowed = check_unix_path(rights, place->url.path); !allowed) {
-      with.fail(describe(allowed.error()));
+      call.fail(describe(allowed.error()));
       return std::nullopt;
     }
   }
   how.where = std::move(*place);
-  options_table given(with, which_options,
+  options_table given(call, which_options,
                       {"user", "password", "database", "timeout_ms", "ca", "insecure"});
   if (auto user = given.text("user")) how.where.user = std::move(*user);
   if (auto password = given.text("password")) how.where.password = std::move(*password);
@@ -46,8 +46,8 @@ std::optional<redis_wishes> read_redis_wishes(const script_rights& rights, scrip
   return how;
 }
 
-redis_link::redis_link(loop::loop& on, net::directory* names, const redis_wishes& how)
-    : loop_(on), names_(names), how_(how), reader_(answer_limits) {}
+redis_link::redis_link(loop::loop& loop, net::directory* names, const redis_wishes& wishes)
+    : loop_(loop), names_(names), how_(wishes), reader_(answer_limits) {}
 
 loop::task<result<void>> redis_link::open() {
   auto connecting = connect();

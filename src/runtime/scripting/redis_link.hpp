@@ -23,13 +23,13 @@ struct redis_wishes {
 
 /// As a script gives them: where, and a table of options. Nothing: the call has failed.
 [[nodiscard]] std::optional<redis_wishes> read_redis_wishes(const script_rights& rights,
-                                                            script::call& with, int which_place,
+                                                            script::call& call, int which_place,
                                                             int which_options);
 
 class redis_link {
  public:
-  /// `how` outlives it.
-  redis_link(loop::loop& on, net::directory* names, const redis_wishes& how);
+  /// `wishes` outlives it.
+  redis_link(loop::loop& loop, net::directory* names, const redis_wishes& wishes);
 
   /// Once, within the timeout. Errors: naming the place, without its password.
   [[nodiscard]] loop::task<result<void>> open();

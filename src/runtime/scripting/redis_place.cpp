@@ -19,15 +19,15 @@ std::unexpected<error> no_place(std::string why) {
                  "write redis://127.0.0.1:6379/0, the name of a cache, or unix:///PATH");
 }
 
-result<void> read_user(std::string_view text, redis_place& into) {
+result<void> read_user(std::string_view text, redis_place& place) {
   const auto colon = text.find(':');
   const bool has_password = colon != std::string_view::npos;
   auto user = text::percent_decode(text.substr(0, colon), text::plus_sign::literal);
   auto password =
       text::percent_decode(has_password ? text.substr(colon + 1) : "", text::plus_sign::literal);
   if (!user || !password) return no_place("its user or password is no percent-encoded text");
-  into.user = std::move(*user);
-  into.password = std::move(*password);
+  place.user = std::move(*user);
+  place.password = std::move(*password);
   return {};
 }
 

@@ -28,31 +28,31 @@ json real(std::string&& written) {
 
 // A reader's values are not nested deeply.
 // NOLINTNEXTLINE(misc-no-recursion)
-json value_of(resp_value&& from) {
-  switch (from.what) {
+json value_of(resp_value&& value) {
+  switch (value.what) {
     case kind::null: return nullptr;
-    case kind::integer: return exact(from.integer);
-    case kind::boolean: return from.integer != 0;
-    case kind::real: return real(std::move(from.text));
-    case kind::error: return {{"err", std::move(from.text)}};
+    case kind::integer: return exact(value.integer);
+    case kind::boolean: return value.integer != 0;
+    case kind::real: return real(std::move(value.text));
+    case kind::error: return {{"err", std::move(value.text)}};
     case kind::array:
     case kind::set:
     case kind::push: {
       auto all = json::array();
-      for (auto& each : from.elements) all.push_back(value_of(std::move(each)));
+      for (auto& each : value.elements) all.push_back(value_of(std::move(each)));
       return all;
     }
     case kind::map: {
       auto all = json::object();
-      for (std::size_t at = 0; at + 1 < from.elements.size(); at += 2) {
-        auto key = value_of(std::move(from.elements[at]));
+      for (std::size_t at = 0; at + 1 < value.elements.size(); at += 2) {
+        auto key = value_of(std::move(value.elements[at]));
         auto name = key.is_string() ? key.get<std::string>()
                                     : key.dump(-1, ' ', false, json::error_handler_t::replace);
-        all[std::move(name)] = value_of(std::move(from.elements[at + 1]));
+        all[std::move(name)] = value_of(std::move(value.elements[at + 1]));
       }
       return all;
     }
-    default: return std::move(from.text);
+    default: return std::move(value.text);
   }
 }
 

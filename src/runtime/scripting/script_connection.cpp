@@ -33,15 +33,15 @@ answers nothing_for(std::string why) {
 }
 
 // Its socket closes when all has gone.
-loop::task<> deliver(loop::loop& on, std::shared_ptr<net::message_port> port) {
+loop::task<> deliver(loop::loop& loop, std::shared_ptr<net::message_port> port) {
   port->end();
-  co_await port->flushed(on.now() + farewell);
+  co_await port->flushed(loop.now() + farewell);
 }
 
 }  // namespace
 
-script_connection::script_connection(loop::loop& on, net::directory* names, script_wishes how)
-    : loop_(on), names_(names), how_(std::move(how)), changed_(on) {}
+script_connection::script_connection(loop::loop& loop, net::directory* names, script_wishes wishes)
+    : loop_(loop), names_(names), how_(std::move(wishes)), changed_(loop) {}
 
 script_connection::~script_connection() { script_connection::close(); }
 
@@ -183,8 +183,8 @@ std::optional<std::string> script_connection::take_line() {
   return std::nullopt;
 }
 
-answers script_connection::answer_of(std::optional<std::string> taken) {
-  if (taken) return std::vector<nlohmann::json>{std::move(*taken)};
+answers script_connection::answer_of(std::optional<std::string> text) {
+  if (text) return std::vector<nlohmann::json>{std::move(*text)};
   if (end_) return nothing_for(*end_);
   if (!trouble_.empty()) return nothing_for(std::exchange(trouble_, {}));
   return nothing_for(timed_out);
@@ -211,38 +211,38 @@ loop::task<answers> script_connection::await_sent(owned self, loop::time_point l
   co_return std::vector<nlohmann::json>{true};
 }
 
-loop::time_point script_connection::limit_of(const call& with, int which) const {
-  if (!with.has(which)) return loop::time_point::max();
-  return loop_.now() + loop::from_seconds(std::max(with.number(which), 0.0));
+loop::time_point script_connection::limit_of(const call& call, int index) const {
+  if (!call.has(index)) return loop::time_point::max();
+  return loop_.now() + loop::from_seconds(std::max(call.number(index), 0.0));
 }
 
 // --- what scripts call
 
-void script_connection::send(call& with) {
-  const auto taken = push(as_bytes(with.text(0)));
-  if (!taken) return with.refuse(taken.error().reason);
-  with.give(true);
+void script_connection::send(call& call) {
+  const auto taken = push(as_bytes(call.text(0)));
+  if (!taken) return call.refuse(taken.error().reason);
+  call.give(true);
 }
 
-loop::task<answers> script_connection::receive(call& with) {
-  return await_message(self(), limit_of(with, 0), false);
+loop::task<answers> script_connection::receive(call& call) {
+  return await_message(self(), limit_of(call, 0), false);
 }
 
-loop::task<answers> script_connection::receive_line(call& with) {
+loop::task<answers> script_connection::receive_line(call& call) {
   if (!has_lines()) {
-    with.fail("it has messages and no lines: call receive");
+    call.fail("it has messages and no lines: call receive");
     return {};
   }
-  return await_message(self(), limit_of(with, 0), true);
+  return await_message(self(), limit_of(call, 0), true);
 }
 
-loop::task<answers> script_connection::flush(call& with) {
-  return await_sent(self(), limit_of(with, 0));
+loop::task<answers> script_connection::flush(call& call) {
+  return await_sent(self(), limit_of(call, 0));
 }
 
 void script_connection::close_by(call& /*with*/) { close(); }
 
-void script_connection::is_open(call& with) { with.give(port_ != nullptr && !end_); }
+void script_connection::is_open(call& call) { call.give(port_ != nullptr && !end_); }
 
 namespace {
 
@@ -294,21 +294,21 @@ const script::object_kind& connection_kind() {
   return kind;
 }
 
-loop::task<answers> connect_script(host& of, call& with) {
+loop::task<answers> connect_script(host& host, call& call) {
   script_wishes how;
-  auto url = net::parse_connecting(with.text(0));
+  auto url = net::parse_connecting(call.text(0));
   if (!url) {
-    with.fail(describe(url.error()));
+    call.fail(describe(url.error()));
     return {};
   }
   how.url = std::move(*url);
   if (how.url.scheme->form == net::url_form::path) {
-    if (auto allowed = check_unix_path(of.rights(), how.url.path); !allowed) {
-      with.fail(describe(allowed.error()));
+    if (auto allowed = check_unix_path(host.rights(), how.url.path); !allowed) {
+      call.fail(describe(allowed.error()));
       return {};
     }
   }
-  options_table given(with, 1, {"framing", "timeout_ms", "max_message", "ca", "insecure"});
+  options_table given(call, 1, {"framing", "timeout_ms", "max_message", "ca", "insecure"});
   const auto framing = given.text("framing");
   how.timeout = given.timeout(usual_connect_ms);
   how.max_message = static_cast<std::size_t>(
@@ -317,10 +317,10 @@ loop::task<answers> connect_script(host& of, call& with) {
   if (auto trouble = trouble_with(how.url, framing)) given.refuse(std::move(*trouble));
   if (!given.is_good()) return {};
   if (framing && *framing != "raw") how.framing = proto::framing_of(*framing);
-  auto* const others = of.who().others;
+  auto* const others = host.who().others;
   auto made = std::make_shared<script_connection>(
-      of.on(), others == nullptr ? nullptr : &others->names(), std::move(how));
-  if (!with.give(connection_kind(), made)) return {};
+      host.on(), others == nullptr ? nullptr : &others->names(), std::move(how));
+  if (!call.give(connection_kind(), made)) return {};
   return opened(std::move(made));
 }
 

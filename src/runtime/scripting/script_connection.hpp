@@ -27,7 +27,7 @@ struct script_wishes {
 
 class script_connection final : public script::object {
  public:
-  script_connection(loop::loop& on, net::directory* names, script_wishes how);
+  script_connection(loop::loop& loop, net::directory* names, script_wishes wishes);
   ~script_connection() override;
 
   /// Once. Errors: naming the URL.
@@ -44,12 +44,12 @@ class script_connection final : public script::object {
   [[nodiscard]] loop::task<> room();
 
   // --- what scripts call
-  void send(script::call& with);
-  loop::task<script::answers> receive(script::call& with);
-  loop::task<script::answers> receive_line(script::call& with);
-  loop::task<script::answers> flush(script::call& with);
-  void close_by(script::call& with);
-  void is_open(script::call& with);
+  void send(script::call& call);
+  loop::task<script::answers> receive(script::call& call);
+  loop::task<script::answers> receive_line(script::call& call);
+  loop::task<script::answers> flush(script::call& call);
+  void close_by(script::call& call);
+  void is_open(script::call& call);
 
  private:
   using owned = std::shared_ptr<script_connection>;
@@ -64,8 +64,8 @@ class script_connection final : public script::object {
   [[nodiscard]] bool has_lines() const;
   [[nodiscard]] std::optional<std::string> take();
   [[nodiscard]] std::optional<std::string> take_line();
-  [[nodiscard]] script::answers answer_of(std::optional<std::string> taken);
-  [[nodiscard]] loop::time_point limit_of(const script::call& with, int which) const;
+  [[nodiscard]] script::answers answer_of(std::optional<std::string> text);
+  [[nodiscard]] loop::time_point limit_of(const script::call& call, int index) const;
   static loop::task<script::answers> await_message(owned self, loop::time_point limit,
                                                    bool is_line);
   static loop::task<script::answers> await_sent(owned self, loop::time_point limit);
@@ -84,7 +84,7 @@ class script_connection final : public script::object {
 };
 
 /// `strata.connect(url, options?)`.
-[[nodiscard]] loop::task<script::answers> connect_script(host& of, script::call& with);
+[[nodiscard]] loop::task<script::answers> connect_script(host& host, script::call& call);
 [[nodiscard]] const script::object_kind& connection_kind();
 
 }  // namespace strata::runtime::scripting

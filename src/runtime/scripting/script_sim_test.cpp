@@ -70,8 +70,8 @@ class script_world : public script::observer {
       if (left_ == 0) return std::nullopt;
       return script::step{.with = {static_cast<double>(--left_ % 5)}, .count = 1};
     }
-    void on_end(const script::finished& with) override {
-      EXPECT_TRUE(with.has_failed() || left_ == 0);
+    void on_end(const script::finished& outcome) override {
+      EXPECT_TRUE(outcome.has_failed() || left_ == 0);
       ++ended_;
     }
     int& ended_;
@@ -132,9 +132,9 @@ class script_world : public script::observer {
   void on_print(const std::string& /*line*/) override {}
   void on_run(const script::stretch& /*ran*/) override {}
 
-  loop::task<script::answers> sleep(script::call& with) {
+  loop::task<script::answers> sleep(script::call& call) {
     ++awaits_;
-    return sleep_for(loop_, with.number(0));
+    return sleep_for(loop_, call.number(0));
   }
   static loop::task<script::answers> sleep_for(loop::loop& on, double seconds) {
     co_await on.sleep(loop::from_seconds(seconds));
@@ -148,8 +148,8 @@ class script_world : public script::observer {
     co_await on.sleep(1ms);
     co_return failure(errc::timed_out, "do it", "it takes too long", "");
   }
-  void later(script::call& with) {
-    with.give(machine_->arm(loop::from_seconds(with.number(0)), false, with.function(1)));
+  void later(script::call& call) {
+    call.give(machine_->arm(loop::from_seconds(call.number(0)), false, call.function(1)));
   }
 
   static constexpr script::function_row functions[] = {

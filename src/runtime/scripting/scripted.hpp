@@ -25,7 +25,7 @@ class scripted : public sharded<Options, Part> {
   loop::task<result<void>> reload_script() override {
     if (this->running().lua.empty()) co_return co_await sharded<Options, Part>::reload_script();
     for (std::size_t i = 0; i < this->parts().size(); ++i) {
-      auto loaded = co_await this->run_at(i, [](Part& at) { return at.script()->reload(); });
+      auto loaded = co_await this->run_at(i, [](Part& part) { return part.script()->reload(); });
       if (!loaded) co_return loaded;
     }
     co_return result<void>{};

@@ -4,16 +4,16 @@
 
 namespace strata::runtime::scripting {
 
-bool sequence::tell(callback which, std::string_view message) {
+bool sequence::tell(callback callback, std::string_view message) {
   if (waiting() >= most_behind) return false;
-  turns_.push_back({which, message.size()});
+  turns_.push_back({callback, message.size()});
   said_ += message;
   script_.on().at_turn_end(*this);
   return true;
 }
 
-void sequence::tell_soon(callback which) {
-  turns_.push_back({which, 0});
+void sequence::tell_soon(callback callback) {
+  turns_.push_back({callback, 0});
   script_.on().at_turn_end(*this);
 }
 
@@ -50,9 +50,9 @@ std::optional<script::step> sequence::next() {
 }
 
 // What follows is told later, not from within the function that has ended.
-void sequence::on_end(const script::finished& with) {
+void sequence::on_end(const script::finished& outcome) {
   is_started_ = false;
-  owner_.on_ended(running_, with);
+  owner_.on_ended(running_, outcome);
   if (!is_advancing_) script_.on().at_turn_end(*this);
 }
 

@@ -25,7 +25,7 @@ class sequence final : private script::series, private loop::turn_end_hook {
 
     /// False: the message is not the script's any more, and has been taken care of.
     virtual bool is_for_script(std::string_view /*message*/) { return true; }
-    virtual void on_ended(callback which, const script::finished& with) = 0;
+    virtual void on_ended(callback callback, const script::finished& outcome) = 0;
     /// Nothing waits any more. The sequence may be destroyed.
     virtual void on_settled() = 0;
   };
@@ -34,13 +34,14 @@ class sequence final : private script::series, private loop::turn_end_hook {
   static constexpr std::size_t most_behind = 10000;
 
   /// `id`: what the script knows it by.
-  sequence(host& script, std::uint64_t id, owner& of) : script_(script), id_(id), owner_(of) {}
+  sequence(host& script, std::uint64_t id, owner& owner)
+      : script_(script), id_(id), owner_(owner) {}
 
   /// A message: soon, at the end of the loop's turn at the latest. False: too many wait, and this
   /// is dropped.
-  bool tell(callback which, std::string_view message);
+  bool tell(callback callback, std::string_view message);
   /// Something that is no message: at the end of the loop's turn.
-  void tell_soon(callback which);
+  void tell_soon(callback callback);
   /// What has been told reaches the script now, unless something for it waits.
   void catch_up();
   /// So much has been gathered that it should.
@@ -67,7 +68,7 @@ class sequence final : private script::series, private loop::turn_end_hook {
   }
   std::string_view take_first();
   std::optional<script::step> next() override;
-  void on_end(const script::finished& with) override;
+  void on_end(const script::finished& outcome) override;
   void on_turn_end() override;
 
   host& script_;

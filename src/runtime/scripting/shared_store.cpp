@@ -70,15 +70,15 @@ bool shared_store::set(const std::string& name, nlohmann::json value, std::optio
   return put(name, std::move(value), end_of(lives));
 }
 
-std::optional<double> shared_store::add(const std::string& name, double by,
+std::optional<double> shared_store::add(const std::string& name, double difference,
                                         std::optional<double> lives) {
   const std::lock_guard held(lock_);
   const auto* const found = find(name);
   const double before =
       found != nullptr && found->value.is_number() ? found->value.get<double>() : 0;
   const auto until = found != nullptr && !lives ? found->until : end_of(lives);
-  if (!put(name, before + by, until)) return std::nullopt;
-  return before + by;
+  if (!put(name, before + difference, until)) return std::nullopt;
+  return before + difference;
 }
 
 bool shared_store::remove(const std::string& name) {

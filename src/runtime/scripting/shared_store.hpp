@@ -24,8 +24,10 @@ class shared_store {
   [[nodiscard]] std::optional<nlohmann::json> get(const std::string& name);
   /// False when there is no room. `lives`: seconds, or nothing.
   bool set(const std::string& name, nlohmann::json value, std::optional<double> lives);
-  /// The sum of what was there, 0 if that was no number, and `by`. Nothing when there is no room.
-  std::optional<double> add(const std::string& name, double by, std::optional<double> lives);
+  /// The sum of what was there, 0 if that was no number, and `difference`. Nothing when there is no
+  /// room.
+  std::optional<double> add(const std::string& name, double difference,
+                            std::optional<double> lives);
   /// False when there was none.
   bool remove(const std::string& name);
 

@@ -17,8 +17,8 @@ class piece_source final : private script::waiter {
  public:
   enum class outcome : std::uint8_t { none, piece, end, failed, wrong, left };
 
-  piece_source(host& by, http::exchange& now, script::kept_function& body)
-      : now_(now), body_(body), changed_(by.on()) {}
+  piece_source(host& host, http::exchange& exchange, script::kept_function& body)
+      : now_(exchange), body_(body), changed_(host.on()) {}
 
   loop::task<outcome> next() {
     come_ = outcome::none;
@@ -42,13 +42,13 @@ class piece_source final : private script::waiter {
     changed_.notify();
   }
 
-  void on_end(const script::finished& with) override {
-    if (with.has_failed()) {
+  void on_end(const script::finished& outcome) override {
+    if (outcome.has_failed()) {
       come_ = outcome::failed;
-    } else if (with.is_nothing()) {
+    } else if (outcome.is_nothing()) {
       come_ = outcome::end;
-    } else if (with.is_text()) {
-      piece_ = with.text();
+    } else if (outcome.is_text()) {
+      piece_ = outcome.text();
       come_ = outcome::piece;
     } else {
       come_ = outcome::wrong;
@@ -65,36 +65,36 @@ class piece_source final : private script::waiter {
 
 }  // namespace
 
-loop::task<> send_in_pieces(host& by, http::exchange& now, http_answer head,
+loop::task<> send_in_pieces(host& host, http::exchange& exchange, http_answer head,
                             std::unique_ptr<script::kept_function> body) {
   using outcome = piece_source::outcome;
-  const bool has_body = head.begin(now) && !now.is_head();
-  piece_source source(by, now, *body);
+  const bool has_body = head.begin(exchange) && !exchange.is_head();
+  piece_source source(host, exchange, *body);
   for (bool goes_on = has_body; goes_on;) {
     const auto come = co_await source.next();
     if (come == outcome::end) break;
     if (come == outcome::wrong) {
-      by.log(level::error,
-             "the function that gives an answer's body gave no text: give texts, and "
-             "nil at its end");
+      host.log(level::error,
+               "the function that gives an answer's body gave no text: give texts, and "
+               "nil at its end");
     }
     if (come != outcome::piece) {
       // What it has said before is the client's; a reset would overtake it.
-      if (come != outcome::left) co_await now.delivered(by.on().now() + longest_delivery);
-      now.abort();
+      if (come != outcome::left) co_await exchange.delivered(host.on().now() + longest_delivery);
+      exchange.abort();
       co_return;
     }
     if (source.piece().empty()) {
-      co_await by.on().sleep({});  // nothing waits for room, and others are to have their turn
+      co_await host.on().sleep({});  // nothing waits for room, and others are to have their turn
       continue;
     }
-    goes_on = co_await now.write(source.piece());
+    goes_on = co_await exchange.write(source.piece());
     if (!goes_on) {
-      now.abort();
+      exchange.abort();
       co_return;
     }
   }
-  now.finish();
+  exchange.finish();
 }
 
 }  // namespace strata::runtime::scripting

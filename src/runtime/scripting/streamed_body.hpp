@@ -12,7 +12,7 @@ namespace strata::runtime::scripting {
 /// Calls `body` for each piece, when the client has room for it, until it gives nil. One that
 /// fails, or gives something that is no text, cuts the answer: the client sees that it is not
 /// whole. When the client leaves, it is called no more.
-[[nodiscard]] loop::task<> send_in_pieces(host& by, http::exchange& now, http_answer head,
+[[nodiscard]] loop::task<> send_in_pieces(host& host, http::exchange& exchange, http_answer head,
                                           std::unique_ptr<script::kept_function> body);
 
 }  // namespace strata::runtime::scripting

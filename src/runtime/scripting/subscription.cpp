@@ -21,8 +21,8 @@ constexpr script::function_row subscription_methods[] = {
 
 }  // namespace
 
-subscription::subscription(script::machine& by, script::value_ref call)
-    : machine_(by), loop_(by.on()), call_(std::move(call)), taken_(by.on()) {}
+subscription::subscription(script::machine& machine, script::value_ref call)
+    : machine_(machine), loop_(machine.on()), call_(std::move(call)), taken_(machine.on()) {}
 
 void subscription::close() {
   if (std::exchange(is_closed_, true)) return;
@@ -33,9 +33,9 @@ void subscription::close() {
   taken_.notify();
 }
 
-bool subscription::tell(std::vector<nlohmann::json> what) {
+bool subscription::tell(std::vector<nlohmann::json> values) {
   if (is_closed_ || waiting_.size() >= most_untold) return false;
-  waiting_.push_back(std::move(what));
+  waiting_.push_back(std::move(values));
   loop_.at_turn_end(*this);
   return true;
 }

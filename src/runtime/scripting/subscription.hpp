@@ -17,7 +17,7 @@ namespace strata::runtime::scripting {
 
 class subscription : public script::object, private script::waiter, private loop::turn_end_hook {
  public:
-  subscription(script::machine& by, script::value_ref call);
+  subscription(script::machine& machine, script::value_ref call);
 
   void close() override;
 
@@ -26,11 +26,11 @@ class subscription : public script::object, private script::waiter, private loop
 
   // --- what scripts call
   void close_by(script::call& /*with*/) { close(); }
-  void is_open(script::call& with) const { with.give(!is_closed_); }
+  void is_open(script::call& call) const { call.give(!is_closed_); }
 
  protected:
   /// The function will be called with these. False: too much waits for it already, or it is closed.
-  bool tell(std::vector<nlohmann::json> what);
+  bool tell(std::vector<nlohmann::json> values);
   /// Awaits that little waits.
   [[nodiscard]] loop::task<> room();
   [[nodiscard]] bool is_closed() const { return is_closed_; }
@@ -38,7 +38,7 @@ class subscription : public script::object, private script::waiter, private loop
   virtual void stop() = 0;
 
  private:
-  void on_end(const script::finished& with) override;
+  void on_end(const script::finished& outcome) override;
   void on_turn_end() override;
 
   script::machine& machine_;

@@ -19,12 +19,13 @@ struct given_answer {
 
 /// Errors: canceled, the script has failed, which has been told; what it gave is no answer. `name`
 /// is the function's.
-[[nodiscard]] result<given_answer> read_answer(const script::finished& by, std::string_view name);
+[[nodiscard]] result<given_answer> read_answer(const script::finished& outcome,
+                                               std::string_view name);
 
 /// Calls `taker` with each piece, and reads the next once it has returned; then with nil. The
 /// answer is what it gives at the end, or before: then the rest is not read. Where the body cannot
 /// be read, `taker` is called with nil and why, and that is the error.
-[[nodiscard]] loop::task<result<given_answer>> take_in_pieces(host& by, http::exchange& now,
+[[nodiscard]] loop::task<result<given_answer>> take_in_pieces(host& host, http::exchange& exchange,
                                                               script::kept_function& taker,
                                                               counter& bytes);
 

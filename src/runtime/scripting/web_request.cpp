@@ -35,30 +35,30 @@ std::unexpected<error> wrong(std::string why) {
                  "give strata.http{url=, method=, headers=, body=, timeout_ms=}");
 }
 
-result<web_question> read_question(const json& given) {
-  if (!given.is_object() || !given.contains("url") || !given["url"].is_string()) {
+result<web_question> read_question(const json& value) {
+  if (!value.is_object() || !value.contains("url") || !value["url"].is_string()) {
     return wrong("it has no url");
   }
-  auto url = net::parse_connecting(given["url"].get_ref<const std::string&>());
+  auto url = net::parse_connecting(value["url"].get_ref<const std::string&>());
   if (!url) return std::unexpected(url.error());
   const auto text = url->text();
   if (!text.starts_with("http://") && !text.starts_with("https://")) {
     return wrong(fmt::format("'{}' is neither http:// nor https://", text));
   }
   web_question made{.url = std::move(*url)};
-  if (given.contains("method")) {
-    if (!given["method"].is_string() || !proto::is_token(given["method"].get<std::string>())) {
+  if (value.contains("method")) {
+    if (!value["method"].is_string() || !proto::is_token(value["method"].get<std::string>())) {
       return wrong("its method is none");
     }
-    made.method = given["method"];
+    made.method = value["method"];
   }
-  if (given.contains("body")) {
-    if (!given["body"].is_string()) return wrong("its body is no text");
-    made.body = given["body"];
-    if (!given.contains("method")) made.method = "POST";
+  if (value.contains("body")) {
+    if (!value["body"].is_string()) return wrong("its body is no text");
+    made.body = value["body"];
+    if (!value.contains("method")) made.method = "POST";
   }
-  if (given.contains("headers")) {
-    auto fields = fields_of(given["headers"], http_side::request);
+  if (value.contains("headers")) {
+    auto fields = fields_of(value["headers"], http_side::request);
     if (!fields) return std::unexpected(fields.error());
     made.fields = std::move(*fields);
   }
@@ -67,20 +67,20 @@ result<web_question> read_question(const json& given) {
     made.fields.emplace(made.fields.begin(), "host", http::host_field(made.url));
   }
   made.fields.emplace_back("connection", "close");
-  const double ms = given.contains("timeout_ms") && given["timeout_ms"].is_number()
-                        ? given["timeout_ms"].get<double>()
+  const double ms = value.contains("timeout_ms") && value["timeout_ms"].is_number()
+                        ? value["timeout_ms"].get<double>()
                         : usual_timeout_ms;
   made.timeout = loop::from_seconds(std::clamp(ms, 1.0, longest_timeout_ms) / 1000);
   return made;
 }
 
-loop::task<result<json>> fetch(loop::loop& on, const web_question& what) {
-  net::connecting how{.timeout = what.timeout};
-  auto made = co_await net::connect(on, what.url, std::move(how));
+loop::task<result<json>> fetch(loop::loop& loop, const web_question& question) {
+  net::connecting how{.timeout = question.timeout};
+  auto made = co_await net::connect(loop, question.url, std::move(how));
   if (!made) co_return std::unexpected(made.error());
   http::client_connection over(std::move(made->bytes));
-  const auto target = what.url.path.empty() ? "/" : what.url.path;
-  const auto head = co_await over.ask(what.method, target, what.fields, what.body);
+  const auto target = question.url.path.empty() ? "/" : question.url.path;
+  const auto head = co_await over.ask(question.method, target, question.fields, question.body);
   if (!head) co_return std::unexpected(head.error());
   auto body = co_await over.read_all(most_body);
   if (!body) co_return std::unexpected(body.error());
@@ -91,12 +91,12 @@ loop::task<result<json>> fetch(loop::loop& on, const web_question& what) {
   co_return given;
 }
 
-loop::task<script::answers> request(loop::loop& on, web_question what) {
-  auto asked = fetch(on, what);
-  auto got = co_await loop::within(on, std::move(asked), on.now() + what.timeout);
+loop::task<script::answers> request(loop::loop& loop, web_question question) {
+  auto asked = fetch(loop, question);
+  auto got = co_await loop::within(loop, std::move(asked), loop.now() + question.timeout);
   json given;
   if (!got) {
-    given = {{"ok", false}, {"error", what.url.text() + " has not answered in time"}};
+    given = {{"ok", false}, {"error", question.url.text() + " has not answered in time"}};
   } else if (!*got) {
     given = {{"ok", false}, {"error", describe(got->error())}};
   } else {
@@ -107,15 +107,15 @@ loop::task<script::answers> request(loop::loop& on, web_question what) {
 
 }  // namespace
 
-loop::task<script::answers> request_web(host& of, script::call& with) {
+loop::task<script::answers> request_web(host& host, script::call& call) {
   json given;
-  if (!with.structure(0, given)) return {};
+  if (!call.structure(0, given)) return {};
   auto read = read_question(given);
   if (!read) {
-    with.fail(describe(read.error()));
+    call.fail(describe(read.error()));
     return {};
   }
-  return request(of.on(), std::move(*read));
+  return request(host.on(), std::move(*read));
 }
 
 }  // namespace strata::runtime::scripting

@@ -43,8 +43,8 @@ constexpr const auto* tls = &rows[0];
 /// Hears for a connection of which nobody knows yet what it speaks.
 class newcomer final : public member {
  public:
-  newcomer(shard& home, net::stream& on)
-      : member(home, encoding_of(home.framing()), presence::passing), stream_(on) {}
+  newcomer(shard& shard, net::stream& stream)
+      : member(shard, encoding_of(shard.framing()), presence::passing), stream_(stream) {}
 
   std::size_t offer(const batch& messages) override {
     const auto& bytes = messages.as(wanted());
@@ -91,16 +91,16 @@ class newcomer final : public member {
 };
 
 // Nothing when the connection is not to be served: it has failed to agree on TLS.
-loop::task<std::optional<protocol>> find_protocol(shard& home, net::stream& arrived) {
-  newcomer waiting(home, arrived);
-  const auto timeout = loop::from_seconds(home.options().detect_timeout);
-  const auto known = home.secure() ? std::span(rows) : std::span(rows).subspan(1);
-  const auto* found = co_await serve::detect(arrived, known, home.loop().now() + timeout);
+loop::task<std::optional<protocol>> find_protocol(shard& shard, net::stream& arrived) {
+  newcomer waiting(shard, arrived);
+  const auto timeout = loop::from_seconds(shard.options().detect_timeout);
+  const auto known = shard.secure() ? std::span(rows) : std::span(rows).subspan(1);
+  const auto* found = co_await serve::detect(arrived, known, shard.loop().now() + timeout);
   if (found == tls && !waiting.was_told()) {
     const bool agreed = co_await waiting.agree_on_tls();
     if (!agreed) co_return std::nullopt;
     if (!arrived.tls()->application.empty()) co_return protocol::http;
-    found = co_await serve::detect(arrived, known.subspan(1), home.loop().now() + timeout);
+    found = co_await serve::detect(arrived, known.subspan(1), shard.loop().now() + timeout);
   }
   if (found != nullptr && !waiting.was_told()) co_return protocol::http;
   waiting.hand_over();
@@ -109,18 +109,18 @@ loop::task<std::optional<protocol>> find_protocol(shard& home, net::stream& arri
 
 }  // namespace
 
-loop::task<> receive_arrival(shard& home, std::unique_ptr<net::stream> arrived,
+loop::task<> receive_arrival(shard& shard, std::unique_ptr<net::stream> arrived,
                              serve::connection_gauge::place place, protocol speaks) {
   if (speaks == protocol::automatic) {
-    const auto found = co_await find_protocol(home, *arrived);
+    const auto found = co_await find_protocol(shard, *arrived);
     if (!found) co_return;
     speaks = *found;
   }
   // Each in a task of its own: this one's frame does not stay for the life of the connection.
   if (speaks == protocol::http) {
-    home.adopt(serve_web(home, std::move(arrived), std::move(place)));
+    shard.adopt(serve_web(shard, std::move(arrived), std::move(place)));
   } else {
-    home.adopt(session::serve(home, std::move(arrived), std::move(place)));
+    shard.adopt(session::serve(shard, std::move(arrived), std::move(place)));
   }
 }
 

@@ -16,7 +16,7 @@ enum class protocol : std::uint8_t { automatic, raw, http };
 
 /// Serves the connection, or starts what does. One that says nothing for long enough, or nothing
 /// that is HTTP, is a raw member, and has missed nothing that was said since it came.
-[[nodiscard]] loop::task<> receive_arrival(shard& home, std::unique_ptr<net::stream> arrived,
+[[nodiscard]] loop::task<> receive_arrival(shard& shard, std::unique_ptr<net::stream> arrived,
                                            serve::connection_gauge::place place, protocol speaks);
 
 }  // namespace strata::runtime::server

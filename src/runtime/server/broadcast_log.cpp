@@ -4,19 +4,19 @@
 
 namespace strata::runtime::server {
 
-const loop::slice& batch::as(encoding how) const {
-  if (how == how_) return framed_;
-  auto& encoded = others_[static_cast<std::size_t>(how)];
+const loop::slice& batch::as(encoding encoding) const {
+  if (encoding == how_) return framed_;
+  auto& encoded = others_[static_cast<std::size_t>(encoding)];
   if (!encoded.empty()) return encoded;
   std::string text;
   text.reserve(framed_.size() + 8 * messages_.size());
   for (const auto& each : messages_) {
     const auto said = at(each);
-    if (!has_envelope(how) || (how == encoding::line && !is_line(said.bytes))) {
-      encode(how, said, text);
+    if (!has_envelope(encoding) || (encoding == encoding::line && !is_line(said.bytes))) {
+      encode(encoding, said, text);
       continue;
     }
-    const auto envelope = envelope_of(how, said);
+    const auto envelope = envelope_of(encoding, said);
     text += as_text(envelope.head());
     text += as_text(said.bytes);
     text += envelope.after;

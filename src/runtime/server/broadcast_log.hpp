@@ -28,15 +28,17 @@ class batch {
   [[nodiscard]] std::size_t count() const { return messages_.size(); }
   /// All messages, each as wires of that encoding carry it. Written once for each encoding,
   /// however many hear it.
-  [[nodiscard]] const loop::slice& as(encoding how) const;
+  [[nodiscard]] const loop::slice& as(encoding encoding) const;
   /// Each message's own bytes, for datagrams.
   [[nodiscard]] std::span<const range> messages() const { return messages_; }
-  [[nodiscard]] loop::slice part(range of) const { return framed_.part(of.offset, of.size); }
+  [[nodiscard]] loop::slice part(range range) const {
+    return framed_.part(range.offset, range.size);
+  }
 
  private:
   friend class broadcast_log;
-  [[nodiscard]] message at(const range& of) const {
-    return {framed_.bytes().subspan(of.offset, of.size), of.kind};
+  [[nodiscard]] message at(const range& range) const {
+    return {framed_.bytes().subspan(range.offset, range.size), range.kind};
   }
 
   encoding how_ = encoding::line;
@@ -47,8 +49,8 @@ class batch {
 
 class broadcast_log {
  public:
-  /// `how` has an envelope.
-  explicit broadcast_log(encoding how) : usual_(how), how_(how) {}
+  /// `encoding` has an envelope.
+  explicit broadcast_log(encoding encoding) : usual_(encoding), how_(encoding) {}
   broadcast_log(const broadcast_log&) = delete;
   broadcast_log& operator=(const broadcast_log&) = delete;
   ~broadcast_log() {
@@ -56,19 +58,22 @@ class broadcast_log {
   }
 
   /// How the next batch is written: the present one is empty.
-  void write_as(encoding how) { usual_ = has_envelope(how) ? how : encoding::websocket; }
-  /// The message would not fit behind the present batch: take that first.
-  [[nodiscard]] bool must_take_before(const message& said) const {
-    if (empty()) return false;
-    return current_->room() < framed_size(said) || (how_ == encoding::line && !is_line(said.bytes));
+  void write_as(encoding encoding) {
+    usual_ = has_envelope(encoding) ? encoding : encoding::websocket;
   }
-  void append(const message& said) {
-    if (empty()) begin(said);
-    const auto envelope = envelope_of(how_, said);
+  /// The message would not fit behind the present batch: take that first.
+  [[nodiscard]] bool must_take_before(const message& message) const {
+    if (empty()) return false;
+    return current_->room() < framed_size(message) ||
+           (how_ == encoding::line && !is_line(message.bytes));
+  }
+  void append(const message& message) {
+    if (empty()) begin(message);
+    const auto envelope = envelope_of(how_, message);
     current_->append(envelope.head());
-    const auto size = static_cast<std::uint32_t>(said.bytes.size());
-    ranges_.push_back({current_->size() - start_, size, said.kind});
-    current_->append(said.bytes);
+    const auto size = static_cast<std::uint32_t>(message.bytes.size());
+    ranges_.push_back({current_->size() - start_, size, message.kind});
+    current_->append(message.bytes);
     current_->append(as_bytes(envelope.after));
   }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
@@ -82,18 +87,18 @@ class broadcast_log {
     start_ = current_->size();
     return taken;
   }
-  void recycle(batch&& done) {
-    ranges_ = std::move(done.messages_);
+  void recycle(batch&& batch) {
+    ranges_ = std::move(batch.messages_);
     ranges_.clear();
-    done.framed_ = {};
+    batch.framed_ = {};
   }
 
  private:
   static constexpr std::uint32_t chunk_size = 64U << 10U;
   static constexpr std::uint32_t most_envelope = 12;
 
-  static std::uint32_t framed_size(const message& said) {
-    return static_cast<std::uint32_t>(said.bytes.size()) + most_envelope;
+  static std::uint32_t framed_size(const message& message) {
+    return static_cast<std::uint32_t>(message.bytes.size()) + most_envelope;
   }
   // Starts a batch at a place with room for its first message. What is no line is kept as it is
   // for those who can have it so.

@@ -18,18 +18,18 @@ constexpr loop::duration memory = 10min;
 
 }  // namespace
 
-bool claim_guard::admits(const claimant& who, loop::time_point now) {
+bool claim_guard::admits(const claimant& claimant, loop::time_point now) {
   const std::scoped_lock guard(lock_);
   const auto now_ns = now.time_since_epoch().count();
   if (admitted_in_ns(due_ns_, now_ns, most_wrong_a_second) > 0) return false;
-  const auto found = records_.find(key_of(who));
+  const auto found = records_.find(key_of(claimant));
   return found == records_.end() || found->second.until <= now;
 }
 
-loop::duration claim_guard::note_wrong(const claimant& who, loop::time_point now) {
+loop::duration claim_guard::note_wrong(const claimant& claimant, loop::time_point now) {
   const std::scoped_lock guard(lock_);
   (void)admit(due_ns_, now.time_since_epoch().count(), most_wrong_a_second);
-  auto& of = record_of(who, now);
+  auto& of = record_of(claimant, now);
   of.last = now;
   if (++of.wrong < most_wrong) return {};
   of.pause = of.pause == loop::duration{} ? first_pause : std::min(of.pause * 2, longest_pause);
@@ -37,27 +37,28 @@ loop::duration claim_guard::note_wrong(const claimant& who, loop::time_point now
   return of.pause;
 }
 
-void claim_guard::note_right(const claimant& who) {
+void claim_guard::note_right(const claimant& claimant) {
   const std::scoped_lock guard(lock_);
-  records_.erase(key_of(who));
+  records_.erase(key_of(claimant));
 }
 
-claim_guard::key claim_guard::key_of(const claimant& who) {
+claim_guard::key claim_guard::key_of(const claimant& claimant) {
   key made{};
-  made[0] = static_cast<std::uint8_t>(who.address.family() * 2 + (who.has_connection ? 1 : 0));
-  if (who.address.family() == AF_INET) {
-    const auto* const ip4 = reinterpret_cast<const sockaddr_in*>(who.address.data());
+  made[0] =
+      static_cast<std::uint8_t>(claimant.address.family() * 2 + (claimant.has_connection ? 1 : 0));
+  if (claimant.address.family() == AF_INET) {
+    const auto* const ip4 = reinterpret_cast<const sockaddr_in*>(claimant.address.data());
     std::memcpy(&made[1], &ip4->sin_addr, 4);
-  } else if (who.address.family() == AF_INET6) {
-    const auto* const ip6 = reinterpret_cast<const sockaddr_in6*>(who.address.data());
+  } else if (claimant.address.family() == AF_INET6) {
+    const auto* const ip6 = reinterpret_cast<const sockaddr_in6*>(claimant.address.data());
     std::memcpy(&made[1], &ip6->sin6_addr, 8);
   }
   return made;
 }
 
 // Where all places are taken, the one that was wrong the longest ago makes room.
-claim_guard::record& claim_guard::record_of(const claimant& who, loop::time_point now) {
-  const auto which = key_of(who);
+claim_guard::record& claim_guard::record_of(const claimant& claimant, loop::time_point now) {
+  const auto which = key_of(claimant);
   if (!records_.contains(which) && records_.size() >= most_addresses) {
     records_.erase(
         std::ranges::min_element(records_, {}, [](const auto& each) { return each.second.last; }));

@@ -29,10 +29,10 @@ class claim_guard {
   };
 
   /// Whether a claim is looked at now, or denied without a look.
-  [[nodiscard]] bool admits(const claimant& who, loop::time_point now);
+  [[nodiscard]] bool admits(const claimant& claimant, loop::time_point now);
   /// A claim was wrong. The pause that begins with it, or zero.
-  loop::duration note_wrong(const claimant& who, loop::time_point now);
-  void note_right(const claimant& who);
+  loop::duration note_wrong(const claimant& claimant, loop::time_point now);
+  void note_right(const claimant& claimant);
 
  private:
   using key = std::array<std::uint8_t, 9>;
@@ -43,8 +43,8 @@ class claim_guard {
     loop::time_point last;
   };
 
-  static key key_of(const claimant& who);
-  record& record_of(const claimant& who, loop::time_point now);
+  static key key_of(const claimant& claimant);
+  record& record_of(const claimant& claimant, loop::time_point now);
 
   std::mutex lock_;
   std::map<key, record> records_;

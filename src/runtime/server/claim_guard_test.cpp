@@ -14,10 +14,10 @@ claim_guard::claimant from(const std::string& host, bool has_connection = true) 
 }
 
 // The pause after `count` wrong ones at once.
-loop::duration wrong(claim_guard& at, const claim_guard::claimant& who, unsigned count,
+loop::duration wrong(claim_guard& guard, const claim_guard::claimant& claimant, unsigned count,
                      loop::time_point now) {
   loop::duration pause{};
-  for (unsigned i = 0; i < count; ++i) pause = at.note_wrong(who, now);
+  for (unsigned i = 0; i < count; ++i) pause = guard.note_wrong(claimant, now);
   return pause;
 }
 

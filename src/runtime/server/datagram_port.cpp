@@ -23,9 +23,9 @@ constexpr std::uint64_t known_after = 3;  // messages
 
 class datagram_port::peer final : public member {
  public:
-  peer(shard& home, datagram_port& port, const loop::socket_address& address, bool is_stranger,
+  peer(shard& shard, datagram_port& port, const loop::socket_address& address, bool is_stranger,
        serve::connection_gauge::place place)
-      : member(home, encoding::raw, presence::datagrams),
+      : member(shard, encoding::raw, presence::datagrams),
         port_(port),
         address_(address),
         is_stranger_(is_stranger),
@@ -66,13 +66,13 @@ class datagram_port::peer final : public member {
   serve::connection_gauge::place place_;
 };
 
-datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire)
-    : datagram_port(home, std::move(wire), {}, {}) {}
+datagram_port::datagram_port(shard& shard, std::unique_ptr<net::datagram> wire)
+    : datagram_port(shard, std::move(wire), {}, {}) {}
 
-datagram_port::datagram_port(shard& home, std::unique_ptr<net::datagram> wire,
+datagram_port::datagram_port(shard& shard, std::unique_ptr<net::datagram> wire,
                              std::string interface_name, opener reopen)
-    : home_(home),
-      losses_(home.loop(), [this](const auto& lost) { on_loss(lost); }),
+    : home_(shard),
+      losses_(shard.loop(), [this](const auto& lost) { on_loss(lost); }),
       interface_name_(std::move(interface_name)),
       reopen_(std::move(reopen)) {
   take(std::move(wire));
@@ -104,11 +104,11 @@ loop::duration datagram_port::on_failure(int code) {
   return 1ms;
 }
 
-loop::task<> datagram_port::open_again(std::string_view what) {
+loop::task<> datagram_port::open_again(std::string_view text) {
   home_.state().log->write(
       level::error,
       fmt::format("cannot receive: the interface '{}' {}; it goes on when there is one",
-                  interface_name_, what));
+                  interface_name_, text));
   for (;;) {
     co_await net::link_comes(home_.loop(), interface_name_, 1s);
     auto opened = reopen_();
@@ -140,21 +140,21 @@ void datagram_port::take(std::unique_ptr<net::datagram> wire) {
   losses_.forget();
   wire_ = std::move(wire);
   if (!wire_) return;
-  wire_->on_notice([this](bool is_trouble, const std::string& what) {
+  wire_->on_notice([this](bool is_trouble, const std::string& text) {
     if (is_trouble) home_.count().errors.add();
-    home_.state().log->write(is_trouble ? level::warning : level::info, what);
+    home_.state().log->write(is_trouble ? level::warning : level::info, text);
   });
 }
 
-void datagram_port::on_datagram(net::datagram::arrival got) {
+void datagram_port::on_datagram(net::datagram::arrival arrival) {
   failing_ = false;
   losses_.look_soon(*wire_);
-  const auto bytes = got.data.bytes();
-  if (got.result == -EMSGSIZE) {
+  const auto bytes = arrival.data.bytes();
+  if (arrival.result == -EMSGSIZE) {
     home_.count().drop_message(drop::too_large);
     return;
   }
-  auto* const sender = peer_of(got.from, bytes);
+  auto* const sender = peer_of(arrival.from, bytes);
   if (sender == nullptr && bytes.empty()) return;
   if (sender == nullptr) {
     home_.count().connections_refused.add();
@@ -164,9 +164,9 @@ void datagram_port::on_datagram(net::datagram::arrival got) {
   home_.count().bytes_in.add(bytes.size());
   // An empty datagram only says that its sender is still there.
   if (bytes.empty()) return;
-  if (is_token(got.from, bytes)) {
+  if (is_token(arrival.from, bytes)) {
     // An answer that was lost is given again.
-    (void)wire_->send(got.from, loop::slice::copy_of(as_bytes(joined_answer)));
+    (void)wire_->send(arrival.from, loop::slice::copy_of(as_bytes(joined_answer)));
     return;
   }
   if (bytes.size() > home_.options().max_message) {
@@ -181,21 +181,21 @@ void datagram_port::on_datagram(net::datagram::arrival got) {
   home_.publish();
 }
 
-datagram_port::peer* datagram_port::peer_of(const loop::socket_address& address, byte_span said) {
+datagram_port::peer* datagram_port::peer_of(const loop::socket_address& address, byte_span bytes) {
   if (const auto found = peers_.find(address); found != peers_.end()) return found->second.get();
-  if (said.empty() || peers_.size() >= home_.options().max_peers) return nullptr;
+  if (bytes.empty() || peers_.size() >= home_.options().max_peers) return nullptr;
   const bool is_udp = stranger_guard::is_for(address);
   const bool must_join = is_udp && !home_.options().udp_join.empty();
-  if (must_join && !is_token(address, said)) return nullptr;
+  if (must_join && !is_token(address, bytes)) return nullptr;
   auto place = home_.state().connections.enter_beside();
   auto made = std::make_unique<peer>(home_, *this, address, is_udp && !must_join, std::move(place));
   return peers_.emplace(address, std::move(made)).first->second.get();
 }
 
-bool datagram_port::is_token(const loop::socket_address& from, byte_span said) const {
+bool datagram_port::is_token(const loop::socket_address& address, byte_span bytes) const {
   const auto& token = home_.options().udp_join;
-  return !token.empty() && stranger_guard::is_for(from) &&
-         text::equal_in_constant_time(as_text(said), token);
+  return !token.empty() && stranger_guard::is_for(address) &&
+         text::equal_in_constant_time(as_text(bytes), token);
 }
 
 stranger_guard& datagram_port::guard() {
@@ -203,13 +203,13 @@ stranger_guard& datagram_port::guard() {
   return *guard_;
 }
 
-bool datagram_port::hears(peer& stranger, byte_span said) {
+bool datagram_port::hears(peer& stranger, byte_span bytes) {
   if (home_.options().udp_allowance == 0) return true;
   const auto earned =
-      stranger_guard::factor * stranger_guard::wire_size(stranger.address(), said.size());
+      stranger_guard::factor * stranger_guard::wire_size(stranger.address(), bytes.size());
   ++stranger.heard;
   stranger.credit = std::min(stranger.credit + earned, stranger_guard::most_credit);
-  return !guard().is_repeated(stranger.id(), said, home_.loop().now());
+  return !guard().is_repeated(stranger.id(), bytes, home_.loop().now());
 }
 
 bool datagram_port::may_send(peer& stranger, std::size_t bytes) {

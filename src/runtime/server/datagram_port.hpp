@@ -18,10 +18,10 @@ class datagram_port final {
  public:
   using opener = std::function<result<std::unique_ptr<net::datagram>>()>;
 
-  datagram_port(shard& home, std::unique_ptr<net::datagram> wire);
+  datagram_port(shard& shard, std::unique_ptr<net::datagram> wire);
   /// Of an interface: `reopen` makes the wire again when one of that name is there again. Null
   /// `wire`: there is none yet.
-  datagram_port(shard& home, std::unique_ptr<net::datagram> wire, std::string interface_name,
+  datagram_port(shard& shard, std::unique_ptr<net::datagram> wire, std::string interface_name,
                 opener reopen);
   ~datagram_port();
   datagram_port(const datagram_port&) = delete;
@@ -40,16 +40,16 @@ class datagram_port final {
   void on_loss(const net::loss_watch::losses& lost);
   /// What cannot be received; says how long to wait before the next try.
   loop::duration on_failure(int code);
-  void on_datagram(net::datagram::arrival got);
-  [[nodiscard]] bool is_token(const loop::socket_address& from, byte_span said) const;
+  void on_datagram(net::datagram::arrival arrival);
+  [[nodiscard]] bool is_token(const loop::socket_address& address, byte_span bytes) const;
   /// Whether the guard lets the stranger be heard, and be sent something.
-  [[nodiscard]] bool hears(peer& stranger, byte_span said);
+  [[nodiscard]] bool hears(peer& stranger, byte_span bytes);
   [[nodiscard]] stranger_guard& guard();
   [[nodiscard]] bool may_send(peer& stranger, std::size_t bytes);
-  loop::task<> open_again(std::string_view what);
+  loop::task<> open_again(std::string_view text);
   void take(std::unique_ptr<net::datagram> wire);
   /// The peer that has said something, new or known; null when it does not become one.
-  peer* peer_of(const loop::socket_address& address, byte_span said);
+  peer* peer_of(const loop::socket_address& address, byte_span bytes);
 
   shard& home_;
   std::unique_ptr<net::datagram> wire_;

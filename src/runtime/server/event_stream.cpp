@@ -13,20 +13,20 @@ constexpr auto longest_silence = 15s;
 
 }  // namespace
 
-loop::task<> event_stream::serve(shard& home, http::exchange& now) {
+loop::task<> event_stream::serve(shard& shard, http::exchange& exchange) {
   http::answer_head head{
       .status = 200,
       .fields = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}},
       .length = {}};
-  now.begin(std::move(head));
-  if (now.is_head()) {
-    now.finish();
+  exchange.begin(std::move(head));
+  if (exchange.is_head()) {
+    exchange.finish();
     co_return;
   }
   // So that a client knows at once that it listens.
-  now.push(": hello\n\n");
-  event_stream listening(home, now);
-  co_await now.client_end();
+  exchange.push(": hello\n\n");
+  event_stream listening(shard, exchange);
+  co_await exchange.client_end();
 }
 
 std::size_t event_stream::offer(const batch& messages) {

@@ -9,10 +9,10 @@ namespace strata::runtime::server {
 class event_stream final : public member {
  public:
   /// Answers the exchange until the client goes.
-  static loop::task<> serve(shard& home, http::exchange& now);
+  static loop::task<> serve(shard& shard, http::exchange& exchange);
 
-  event_stream(shard& home, http::exchange& on)
-      : member(home, encoding::event_stream), exchange_(on) {}
+  event_stream(shard& shard, http::exchange& exchange)
+      : member(shard, encoding::event_stream), exchange_(exchange) {}
 
   [[nodiscard]] loop::socket_address address() const override { return exchange_.peer().address; }
   std::size_t offer(const batch& messages) override;

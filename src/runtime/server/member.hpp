@@ -25,8 +25,8 @@ enum class parting : std::uint8_t { asked_for, idle, silent, refused, too_slow, 
 
 class member {
  public:
-  /// `how`: what it takes of a batch.
-  member(shard& home, encoding how, presence as = presence::connected);
+  /// `encoding`: what it takes of a batch.
+  member(shard& shard, encoding encoding, presence presence = presence::connected);
   member(const member&) = delete;
   member& operator=(const member&) = delete;
   virtual ~member();

@@ -8,32 +8,32 @@ namespace {
 
 /// All hear what one says.
 class inout_policy final : public policy {
-  void on_message(shard& at, member& from, const message& said) const override {
-    at.keep(from, said);
-    at.say(from, said);
+  void on_message(shard& shard, member& member, const message& message) const override {
+    shard.keep(member, message);
+    shard.say(member, message);
   }
 };
 
 /// The server hears, and nobody else.
 class in_policy final : public policy {
-  void on_message(shard& at, member& from, const message& said) const override {
-    at.keep(from, said);
+  void on_message(shard& shard, member& member, const message& message) const override {
+    shard.keep(member, message);
   }
   [[nodiscard]] bool takes_sends() const override { return false; }
 };
 
 /// Only what is sent through the server is heard.
 class out_policy final : public policy {
-  void on_message(shard& at, member& /*from*/, const message& /*said*/) const override {
-    at.count().drop_message(drop::mode);
+  void on_message(shard& shard, member& /*from*/, const message& /*said*/) const override {
+    shard.count().drop_message(drop::mode);
   }
 };
 
 /// Each hears what it has said itself: for tests and measurements.
 class echo_policy final : public policy {
-  void on_message(shard& at, member& from, const message& said) const override {
-    at.keep(from, said);
-    at.tell(from, said);
+  void on_message(shard& shard, member& member, const message& message) const override {
+    shard.keep(member, message);
+    shard.tell(member, message);
   }
 };
 

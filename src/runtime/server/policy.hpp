@@ -20,8 +20,8 @@ class policy {
   policy& operator=(const policy&) = delete;
   virtual ~policy() = default;
 
-  /// A member of `at` has said something, within its limits.
-  virtual void on_message(shard& at, member& from, const message& said) const = 0;
+  /// A member of `shard` has said something, within its limits.
+  virtual void on_message(shard& shard, member& member, const message& message) const = 0;
   /// Members are told what others say from outside, with `strata send`.
   [[nodiscard]] virtual bool takes_sends() const { return true; }
 };
@@ -31,7 +31,7 @@ class policy {
 
 /// Of mode "master".
 [[nodiscard]] const policy& master_policy();
-/// `from` has claimed to be master, and is or is not right: it hears which.
-void settle_claim(shard& at, member& from, bool is_right);
+/// `member` has claimed to be master, and is or is not right: it hears which.
+void settle_claim(shard& shard, member& member, bool is_right);
 
 }  // namespace strata::runtime::server

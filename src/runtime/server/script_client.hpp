@@ -13,8 +13,8 @@
 namespace strata::runtime::server {
 
 struct shard_script::client final : scripting::sequence::owner {
-  client(shard_script& home, member& who)
-      : id(who.id()), is(&who), turns(home.host_, id, *this), home_(home) {}
+  client(shard_script& script, member& member)
+      : id(member.id()), is(&member), turns(script.host_, id, *this), home_(script) {}
 
   std::uint64_t id;
   member* is;               ///< null once it has gone
@@ -34,8 +34,8 @@ struct shard_script::client final : scripting::sequence::owner {
   bool is_for_script(std::string_view message) override {
     return !is_refused && !is_leaving && !home_.carry(*this, message);
   }
-  void on_ended(scripting::callback which, const script::finished& with) override {
-    home_.on_ended(*this, which, with);
+  void on_ended(scripting::callback callback, const script::finished& outcome) override {
+    home_.on_ended(*this, callback, outcome);
   }
   void on_settled() override { home_.on_settled(*this); }
 

@@ -25,47 +25,47 @@ loop::task<answers> ids_of(loop::loop& asking, shard_list shards) {
 }
 
 template <class Ask>
-loop::task<answers> ask_upstreams(shard& home, Ask ask) {
-  const auto first = home.state().shards.front();
+loop::task<answers> ask_upstreams(shard& shard, Ask ask) {
+  const auto first = shard.state().shards.front();
   auto look = [who = first.who, ask = std::move(ask)] { return ask(who->script()->up()); };
-  co_return co_await loop::run_on(home.loop(), *first.where, std::move(look));
+  co_return co_await loop::run_on(shard.loop(), *first.where, std::move(look));
 }
 
 }  // namespace
 
-void shard_script::call_send(call& with) {
-  const auto message = with.text(1);
+void shard_script::call_send(call& call) {
+  const auto message = call.text(1);
   if (message.size() > home_.options().max_message) {
-    with.fail("the message is longer than --max-message");
+    call.fail("the message is longer than --max-message");
     return;
   }
-  with.give(send(with.integer(0), message));
+  call.give(send(call.integer(0), message));
 }
 
-void shard_script::call_broadcast(call& with) {
-  const auto message = with.text(0);
+void shard_script::call_broadcast(call& call) {
+  const auto message = call.text(0);
   if (message.size() > home_.options().max_message) {
-    with.fail("the message is longer than --max-message");
+    call.fail("the message is longer than --max-message");
     return;
   }
   home_.loop().at_turn_end(*this);
-  home_.say({as_bytes(message)}, with.has(1) ? with.integer(1) : 0);
+  home_.say({as_bytes(message)}, call.has(1) ? call.integer(1) : 0);
 }
 
-void shard_script::call_multicast(call& with) {
+void shard_script::call_multicast(call& call) {
   nlohmann::json ids;
-  if (!with.structure(0, ids)) return;
+  if (!call.structure(0, ids)) return;
   for (const auto& each : ids) {
     if (!each.is_number_unsigned() && !each.is_number_integer()) {
-      with.fail("what is in the list is not clients' ids alone");
+      call.fail("what is in the list is not clients' ids alone");
       return;
     }
-    send(each.get<std::uint64_t>(), with.text(1));
+    send(each.get<std::uint64_t>(), call.text(1));
   }
 }
 
-void shard_script::call_disconnect(call& with) {
-  const auto id = with.integer(0);
+void shard_script::call_disconnect(call& call) {
+  const auto id = call.integer(0);
   const auto* const home = home_.state().home_of(id);
   if (home == nullptr) return;
   if (home->who == &home_) {
@@ -79,73 +79,73 @@ loop::task<answers> shard_script::call_clients(call& /*with*/) {
   return ids_of(home_.loop(), home_.state().shards);
 }
 
-void shard_script::call_peer(call& with) {
-  if (!is_there(with.integer(0))) {
-    with.give_nothing();
+void shard_script::call_peer(call& call) {
+  if (!is_there(call.integer(0))) {
+    call.give_nothing();
     return;
   }
-  const auto& is = *clients_.at(with.integer(0))->is;
+  const auto& is = *clients_.at(call.integer(0))->is;
   nlohmann::json about{{"address", is.address().text()}};
   if (const auto subject = is.tls_subject(); !subject.empty()) about["tls_subject"] = subject;
-  with.give(about);
+  call.give(about);
 }
 
-void shard_script::call_peer_ip(call& with) {
-  if (!is_there(with.integer(0))) {
-    with.give("");
+void shard_script::call_peer_ip(call& call) {
+  if (!is_there(call.integer(0))) {
+    call.give("");
     return;
   }
-  with.give(std::string_view(clients_.at(with.integer(0))->is->address().ip()));
+  call.give(std::string_view(clients_.at(call.integer(0))->is->address().ip()));
 }
 
-void shard_script::call_set_data(call& with) {
-  if (!clients_.contains(with.integer(0))) {
-    with.give(false);
+void shard_script::call_set_data(call& call) {
+  if (!clients_.contains(call.integer(0))) {
+    call.give(false);
     return;
   }
-  auto& data = clients_.at(with.integer(0))->data;
-  if (!with.has(2)) {
-    data.forget(with.text(1));
-    with.give(true);
+  auto& data = clients_.at(call.integer(0))->data;
+  if (!call.has(2)) {
+    data.forget(call.text(1));
+    call.give(true);
     return;
   }
   nlohmann::json value;
-  if (!with.structure(2, value)) return;
-  if (!data.keep(with.text(1), std::move(value))) {
-    with.fail("there is no room: a client's data are 1 MiB at most");
+  if (!call.structure(2, value)) return;
+  if (!data.keep(call.text(1), std::move(value))) {
+    call.fail("there is no room: a client's data are 1 MiB at most");
     return;
   }
-  with.give(true);
+  call.give(true);
 }
 
-void shard_script::call_get_data(call& with) {
-  if (clients_.contains(with.integer(0))) {
-    const auto* const value = clients_.at(with.integer(0))->data.find(with.text(1));
+void shard_script::call_get_data(call& call) {
+  if (clients_.contains(call.integer(0))) {
+    const auto* const value = clients_.at(call.integer(0))->data.find(call.text(1));
     if (value != nullptr) {
-      with.give(*value);
+      call.give(*value);
       return;
     }
   }
-  with.give_nothing();
+  call.give_nothing();
 }
 
-void shard_script::call_join_group(call& with) {
-  const bool is = is_there(with.integer(0));
-  if (is && !groups_.join(with.integer(0), with.text(1))) {
-    with.fail("a client is in 10,000 groups at most, whose names are of 1,024 bytes at most");
+void shard_script::call_join_group(call& call) {
+  const bool is = is_there(call.integer(0));
+  if (is && !groups_.join(call.integer(0), call.text(1))) {
+    call.fail("a client is in 10,000 groups at most, whose names are of 1,024 bytes at most");
     return;
   }
-  with.give(is);
+  call.give(is);
 }
 
-void shard_script::call_leave_group(call& with) {
-  with.give(groups_.leave(with.integer(0), with.text(1)));
+void shard_script::call_leave_group(call& call) {
+  call.give(groups_.leave(call.integer(0), call.text(1)));
 }
 
-void shard_script::call_group_send(call& with) {
-  const std::string group(with.text(0));
-  const std::string message(with.text(1));
-  const auto except = with.has(2) ? with.integer(2) : 0;
+void shard_script::call_group_send(call& call) {
+  const std::string group(call.text(0));
+  const std::string message(call.text(1));
+  const auto except = call.has(2) ? call.integer(2) : 0;
   send_to_group(group, message, except);
   for (const auto& each : home_.state().shards) {
     if (each.who == &home_) continue;
@@ -163,8 +163,8 @@ loop::task<answers> shard_script::call_upstreams(call& /*with*/) {
   return ask_upstreams(home_, ask);
 }
 
-loop::task<answers> shard_script::call_upstream_send(call& with) {
-  auto ask = [which = with.integer(0), message = std::string(with.text(1))](upstreams& up) {
+loop::task<answers> shard_script::call_upstream_send(call& call) {
+  auto ask = [which = call.integer(0), message = std::string(call.text(1))](upstreams& up) {
     const auto sent = up.send(which, message);
     if (sent) return std::vector<nlohmann::json>{true};
     return std::vector<nlohmann::json>{nullptr, describe(sent.error())};
@@ -172,8 +172,8 @@ loop::task<answers> shard_script::call_upstream_send(call& with) {
   return ask_upstreams(home_, std::move(ask));
 }
 
-loop::task<answers> shard_script::call_upstream_broadcast(call& with) {
-  auto ask = [message = std::string(with.text(0))](upstreams& up) {
+loop::task<answers> shard_script::call_upstream_broadcast(call& call) {
+  auto ask = [message = std::string(call.text(0))](upstreams& up) {
     std::uint64_t taken = 0;
     for (const auto each : up.connected()) taken += up.send(each, message) ? 1 : 0;
     return std::vector<nlohmann::json>{taken};
@@ -181,8 +181,8 @@ loop::task<answers> shard_script::call_upstream_broadcast(call& with) {
   return ask_upstreams(home_, std::move(ask));
 }
 
-void shard_script::call_connections(call& with) {
-  with.give(static_cast<double>(home_.state().connections.now()));
+void shard_script::call_connections(call& call) {
+  call.give(static_cast<double>(home_.state().connections.now()));
 }
 
 using script::method;

@@ -42,75 +42,78 @@ loop::task<bool> shard_script::answered(loop::time_point limit) {
   co_return co_await settled_.wait(is_idle, limit);
 }
 
-loop::task<bool> shard_script::answer(http::exchange& now) {
+loop::task<bool> shard_script::answer(http::exchange& exchange) {
   const answer_count counted(*this);
   std::string_view by = http_body;
   result<given_answer> given;
-  if (now.has_body() && host_.has(callback::http_body)) given = co_await ask_for_taker(now);
-  if (given && given->head.is_null() && !now.has_begun() && host_.has(callback::http_request)) {
+  if (exchange.has_body() && host_.has(callback::http_body))
+    given = co_await ask_for_taker(exchange);
+  if (given && given->head.is_null() && !exchange.has_begun() &&
+      host_.has(callback::http_request)) {
     by = http_request;
-    given = co_await ask_for_answer(now);
+    given = co_await ask_for_answer(exchange);
   }
   home_.publish();
-  if (now.has_begun()) co_return true;  // its body could not be read
+  if (exchange.has_begun()) co_return true;  // its body could not be read
   if (given && given->head.is_null()) co_return false;
   auto made =
       given ? scripting::http_answer::read(given->head, by) : std::unexpected(given.error());
   if (!made && host_.has_ended()) {
-    now.respond(503, scripting::plain_answer, "the server is stopping\n");
+    exchange.respond(503, scripting::plain_answer, "the server is stopping\n");
   } else if (!made) {
     if (made.error().code != errc::canceled) host_.log(level::error, describe(made.error()));
-    now.respond(500, scripting::plain_answer, "the server's script has failed\n");
+    exchange.respond(500, scripting::plain_answer, "the server's script has failed\n");
   } else if (given->body) {
-    co_await scripting::send_in_pieces(host_, now, std::move(*made), std::move(given->body));
+    co_await scripting::send_in_pieces(host_, exchange, std::move(*made), std::move(given->body));
     home_.publish();
   } else {
-    made->send(now);
+    made->send(exchange);
   }
   co_return true;
 }
 
-loop::task<result<given_answer>> shard_script::ask_for_taker(http::exchange& now) {
-  const auto request = scripting::table_of(now, {});
+loop::task<result<given_answer>> shard_script::ask_for_taker(http::exchange& exchange) {
+  const auto request = scripting::table_of(exchange, {});
   std::vector<script::argument> with{&request};
   std::unique_ptr<script::kept_function> taker;
-  const auto take = [&taker](const script::finished& by) {
-    taker = by.function();
-    return taker ? result<given_answer>() : scripting::read_answer(by, http_body);
+  const auto take = [&taker](const script::finished& outcome) {
+    taker = outcome.function();
+    return taker ? result<given_answer>() : scripting::read_answer(outcome, http_body);
   };
   auto given = co_await host_.ask(callback::http_body, std::move(with), take);
   if (!taker) co_return given;
-  co_return co_await scripting::take_in_pieces(host_, now, *taker, home_.count().bytes_in);
+  co_return co_await scripting::take_in_pieces(host_, exchange, *taker, home_.count().bytes_in);
 }
 
-loop::task<result<given_answer>> shard_script::ask_for_answer(http::exchange& now) {
+loop::task<result<given_answer>> shard_script::ask_for_answer(http::exchange& exchange) {
   std::string body;
-  if (now.has_body()) {
-    auto read = co_await now.read_all(home_.options().http_max_body);
+  if (exchange.has_body()) {
+    auto read = co_await exchange.read_all(home_.options().http_max_body);
     if (!read) {
-      now.respond(http::status_of(read.error()), scripting::plain_answer,
-                  describe(read.error()) + "\n");
+      exchange.respond(http::status_of(read.error()), scripting::plain_answer,
+                       describe(read.error()) + "\n");
       co_return given_answer{};
     }
     home_.count().bytes_in.add(read->size());
     body = std::move(*read);
   }
-  const auto request = scripting::table_of(now, body);
+  const auto request = scripting::table_of(exchange, body);
   std::vector<script::argument> with{&request};
-  const auto take = [](const script::finished& by) {
-    return scripting::read_answer(by, http_request);
+  const auto take = [](const script::finished& outcome) {
+    return scripting::read_answer(outcome, http_request);
   };
   co_return co_await host_.ask(callback::http_request, std::move(with), take);
 }
 
-loop::task<shard_script::websocket_choice> shard_script::choose(http::exchange& now) {
+loop::task<shard_script::websocket_choice> shard_script::choose(http::exchange& exchange) {
   const answer_count counted(*this);
   if (!host_.has(callback::websocket)) co_return websocket_choice{};
-  const auto request = scripting::table_of(now, {});
+  const auto request = scripting::table_of(exchange, {});
   std::vector<script::argument> with{&request};
-  const auto take = [](const script::finished& by) {
-    websocket_choice choice{.is_refused = by.has_failed() || by.is_false(), .protocol = {}};
-    if (by.is_text()) choice.protocol = by.text();
+  const auto take = [](const script::finished& outcome) {
+    websocket_choice choice{.is_refused = outcome.has_failed() || outcome.is_false(),
+                            .protocol = {}};
+    if (outcome.is_text()) choice.protocol = outcome.text();
     return choice;
   };
   co_return co_await host_.ask(callback::websocket, std::move(with), take);

@@ -26,13 +26,13 @@ loop::task<answers> refused(std::string why) {
 
 bool shard_script::is_carried(const client& one) { return one.routed != nullptr || one.piped != 0; }
 
-bool shard_script::carry(client& one, std::string_view said) {
+bool shard_script::carry(client& one, std::string_view text) {
   if (!is_carried(one)) return false;
   if (one.piped != 0) {
-    send(one.piped, said);
+    send(one.piped, text);
     return true;
   }
-  if (!one.routed->push(as_bytes(said))) home_.count().drop_message(drop::script);
+  if (!one.routed->push(as_bytes(text))) home_.count().drop_message(drop::script);
   if (is_held_up(one)) carrying_.spawn(await_room(one.routed));
   return true;
 }
@@ -41,8 +41,8 @@ bool shard_script::is_held_up(const client& one) {
   return one.routed && one.routed->unsent() > most_unsent;
 }
 
-loop::task<> shard_script::await_room(std::shared_ptr<scripting::script_connection> of) {
-  co_await of->room();
+loop::task<> shard_script::await_room(std::shared_ptr<scripting::script_connection> connection) {
+  co_await connection->room();
   settled_.notify();
 }
 
@@ -54,10 +54,10 @@ void shard_script::end_route(client& one) {
   one.route.clear();
 }
 
-loop::task<answers> shard_script::call_route(call& with) {
-  const auto id = with.integer(0);
+loop::task<answers> shard_script::call_route(call& call) {
+  const auto id = call.integer(0);
   if (!is_there(id)) return refused("there is no such client on this loop");
-  const std::string name(with.text(1));
+  const std::string name(call.text(1));
   auto url = net::parse_connecting(name.contains("://") ? name : "runtime://" + name);
   if (!url) return refused(describe(url.error()));
   if (!url->scheme->has_messages) return refused(name + " carries no messages");
@@ -72,29 +72,29 @@ loop::task<answers> shard_script::call_route(call& with) {
           home_.loop(), others == nullptr ? nullptr : &others->names(), std::move(how)));
 }
 
-loop::task<answers> shard_script::begin_route(std::uint64_t id, std::string name,
-                                              std::shared_ptr<scripting::script_connection> to) {
-  const auto opened = co_await to->open();
+loop::task<answers> shard_script::begin_route(
+    std::uint64_t id, std::string name, std::shared_ptr<scripting::script_connection> connection) {
+  const auto opened = co_await connection->open();
   if (!opened) co_return std::unexpected(opened.error());
   auto* const one = find(id);
   if (one == nullptr || one->is == nullptr) {
-    to->close();
+    connection->close();
     co_return std::vector<nlohmann::json>{nullptr, "the client has gone"};
   }
   end_route(*one);
-  one->routed = to;
+  one->routed = connection;
   one->route = std::move(name);
   one->piped = 0;
-  carrying_.spawn(carry_back(id, std::move(to)));
+  carrying_.spawn(carry_back(id, std::move(connection)));
   co_return std::vector<nlohmann::json>{true};
 }
 
 loop::task<> shard_script::carry_back(std::uint64_t id,
-                                      std::shared_ptr<scripting::script_connection> from) {
+                                      std::shared_ptr<scripting::script_connection> connection) {
   for (;;) {
-    const auto said = co_await from->next();
+    const auto said = co_await connection->next();
     auto* const one = find(id);
-    if (one == nullptr || one->routed != from) co_return;
+    if (one == nullptr || one->routed != connection) co_return;
     if (!said) {
       end_route(*one);
       settled_.notify();
@@ -104,46 +104,46 @@ loop::task<> shard_script::carry_back(std::uint64_t id,
   }
 }
 
-void shard_script::call_unroute(call& with) {
-  auto* const one = find(with.integer(0));
+void shard_script::call_unroute(call& call) {
+  auto* const one = find(call.integer(0));
   const bool had = one != nullptr && one->routed != nullptr;
   if (had) end_route(*one);
-  with.give(had);
+  call.give(had);
 }
 
-void shard_script::call_get_route(call& with) {
-  const auto* const one = find(with.integer(0));
-  if (one == nullptr || !one->routed) return with.give_nothing();
-  with.give(std::string_view(one->route));
+void shard_script::call_get_route(call& call) {
+  const auto* const one = find(call.integer(0));
+  if (one == nullptr || !one->routed) return call.give_nothing();
+  call.give(std::string_view(one->route));
 }
 
-void shard_script::pipe_here(std::uint64_t id, std::uint64_t to) {
+void shard_script::pipe_here(std::uint64_t id, std::uint64_t end) {
   auto* const one = find(id);
   if (one == nullptr) return;
   end_route(*one);
-  one->piped = to;
+  one->piped = end;
 }
 
-void shard_script::set_pipe(std::uint64_t id, std::uint64_t to) {
+void shard_script::set_pipe(std::uint64_t id, std::uint64_t end) {
   const auto* const home = home_.state().home_of(id);
   if (home == nullptr) return;
   if (home->who == &home_) {
-    pipe_here(id, to);
+    pipe_here(id, end);
   } else {
-    home->where->post([who = home->who, id, to] { who->script()->pipe_here(id, to); });
+    home->where->post([who = home->who, id, end] { who->script()->pipe_here(id, end); });
   }
 }
 
-void shard_script::call_pipe(call& with) {
-  set_pipe(with.integer(0), with.integer(1));
-  set_pipe(with.integer(1), with.integer(0));
+void shard_script::call_pipe(call& call) {
+  set_pipe(call.integer(0), call.integer(1));
+  set_pipe(call.integer(1), call.integer(0));
 }
 
-void shard_script::call_unpipe(call& with) {
-  const auto* const one = find(with.integer(0));
+void shard_script::call_unpipe(call& call) {
+  const auto* const one = find(call.integer(0));
   if (one == nullptr || one->piped == 0) return;
   const auto other = one->piped;
-  set_pipe(with.integer(0), 0);
+  set_pipe(call.integer(0), 0);
   set_pipe(other, 0);
 }
 

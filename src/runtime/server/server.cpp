@@ -19,7 +19,7 @@ constexpr std::size_t least_token = 8;
 
 class server final : public scripting::scripted<server_options, shard> {
  public:
-  explicit server(context&& given) : scripted(std::move(given), option_table()) {}
+  explicit server(context&& context) : scripted(std::move(context), option_table()) {}
 
   loop::task<void> stop(loop::time_point limit) override;
   loop::task<result<send_outcome>> send(std::string message) override;
@@ -28,7 +28,7 @@ class server final : public scripting::scripted<server_options, shard> {
   [[nodiscard]] std::vector<std::string> needs() const override;
 
  private:
-  [[nodiscard]] result<void> check(const server_options& wanted) const override;
+  [[nodiscard]] result<void> check(const server_options& options) const override;
   [[nodiscard]] std::vector<std::string_view> carried(const server_options& next) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::size_t wanted_loops() const override { return wanted().threads; }
@@ -57,8 +57,8 @@ class server final : public scripting::scripted<server_options, shard> {
   web_figures past_web_;
 };
 
-result<void> server::check(const server_options& wanted) const {
-  const auto urls = wanted.endpoints();
+result<void> server::check(const server_options& options) const {
+  const auto urls = options.endpoints();
   if (urls.empty()) {
     return failure(errc::invalid_argument, "make a server", "it has nowhere to listen",
                    "give -p PORT or --listen URL");
@@ -66,26 +66,26 @@ result<void> server::check(const server_options& wanted) const {
   for (const auto& each : urls) {
     if (auto url = net::parse_listening(each); !url) return std::unexpected(url.error());
   }
-  if (wanted.mode == "master" && wanted.master_pw.empty() && wanted.lua.empty()) {
+  if (options.mode == "master" && options.master_pw.empty() && options.lua.empty()) {
     return failure(errc::invalid_argument, "use mode master", "nobody could become master",
                    "set --master-pw, or a script with on_master_auth");
   }
-  if (!wanted.udp_join.empty() && wanted.udp_join.size() < least_token) {
+  if (!options.udp_join.empty() && options.udp_join.size() < least_token) {
     return failure(errc::invalid_argument, "let UDP peers join by a token",
                    "it is short enough to be guessed",
                    fmt::format("give --udp-join {} characters or more", least_token));
   }
-  if (const auto up = wanted.upstreams(); !up) return std::unexpected(up.error());
-  if (auto checked = check_web(wanted); !checked) return checked;
-  if (const auto read = introducers::parse(wanted.proxy_protocol); !read) {
+  if (const auto up = options.upstreams(); !up) return std::unexpected(up.error());
+  if (auto checked = check_web(options); !checked) return checked;
+  if (const auto read = introducers::parse(options.proxy_protocol); !read) {
     return std::unexpected(read.error());
   }
-  return check_tls(wanted, urls);
+  return check_tls(options, urls);
 }
 
 std::vector<std::string_view> server::carried(const server_options& next) const {
   auto all = carried_by(next.endpoints());
-  const auto has = [&](std::string_view what) { return std::ranges::find(all, what) != all.end(); };
+  const auto has = [&](std::string_view text) { return std::ranges::find(all, text) != all.end(); };
   // HTTP and its WebSockets come on any stream, but where a server is told to speak neither.
   if (has("WebSockets") || (has("streams") && next.protocol != "raw")) all.emplace_back("HTTP");
   // With a certificate, a stream on which anything may be spoken hears TLS too.
@@ -97,6 +97,7 @@ std::vector<std::string_view> server::carried(const server_options& next) const 
       std::ranges::any_of(next.endpoints(), detects)) {
     all.emplace_back("TLS");
   }
+  if (has("streams") && !next.proxy_protocol.empty()) all.emplace_back("PROXY headers");
   return all;
 }
 
@@ -117,7 +118,7 @@ server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {
 loop::task<result<bool>> server::open_files_again() {
   if (running().http_log.empty() && running().write.empty()) co_return false;
   for (std::size_t i = 0; i < opened(); ++i) {
-    auto done = co_await run_at(i, [](shard& at) { return at.open_files_again(); });
+    auto done = co_await run_at(i, [](shard& shard) { return shard.open_files_again(); });
     if (!done) co_return std::unexpected(done.error());
   }
   co_return true;
@@ -152,7 +153,7 @@ loop::task<result<send_outcome>> server::send(std::string message) {
   send_outcome outcome;
   for (std::size_t i = 0; i < parts().size(); ++i) {
     outcome.delivered +=
-        co_await run_at(i, [&message](shard& at) { return at.broadcast(as_bytes(message)); });
+        co_await run_at(i, [&message](shard& shard) { return shard.broadcast(as_bytes(message)); });
   }
   co_return outcome;
 }
@@ -163,8 +164,8 @@ loop::task<result<send_outcome>> server::send_to(std::uint64_t client, std::stri
   if (!changed) co_return send_outcome{};
   message = std::move(*changed);
   const auto where = client >> shard_bits;
-  const auto hand_over = [&message, client](shard& at) {
-    return at.send_to(client, as_bytes(message));
+  const auto hand_over = [&message, client](shard& shard) {
+    return shard.send_to(client, as_bytes(message));
   };
   bool is_there = where < parts().size();
   if (is_there) is_there = co_await run_at(where, hand_over);
@@ -213,8 +214,8 @@ const std::vector<options::figure_row>& figure_rows() {
   return rows;
 }
 
-result<std::unique_ptr<runtime>> make(context&& given, const nlohmann::json& options) {
-  return make_from<server>(std::move(given), options);
+result<std::unique_ptr<runtime>> make(context&& context, const nlohmann::json& options) {
+  return make_from<server>(std::move(context), options);
 }
 
 }  // namespace strata::runtime::server

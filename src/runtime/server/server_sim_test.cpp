@@ -115,34 +115,34 @@ class crowd {
     }
   }
 
-  /// What `who` heard makes sense: known senders, each in order, none twice, nothing of its own.
-  void check_sense(std::size_t who) {
+  /// What `index` heard makes sense: known senders, each in order, none twice, nothing of its own.
+  void check_sense(std::size_t index) {
     std::map<std::size_t, std::size_t> next;
-    for (const auto& text : actors_[who]->heard()) {
+    for (const auto& text : actors_[index]->heard()) {
       const auto message = read(text);
-      ASSERT_TRUE(message) << "actor " << who << " heard what nobody said: '" << text << "'";
-      ASSERT_NE(message->sender, who) << "it heard itself";
+      ASSERT_TRUE(message) << "actor " << index << " heard what nobody said: '" << text << "'";
+      ASSERT_NE(message->sender, index) << "it heard itself";
       ASSERT_LT(message->sender, sent_.size());
       ASSERT_GE(message->number, next[message->sender]) << "twice, or out of order";
       ASSERT_LT(message->number, sent_[message->sender]);
       next[message->sender] = message->number + 1;
     }
   }
-  [[nodiscard]] std::size_t heard_from(std::size_t who, std::size_t sender) const {
+  [[nodiscard]] std::size_t heard_from(std::size_t index, std::size_t sender) const {
     std::size_t count = 0;
-    for (const auto& text : actors_[who]->heard()) {
+    for (const auto& text : actors_[index]->heard()) {
       const auto message = read(text);
       if (message && message->sender == sender) ++count;
     }
     return count;
   }
-  /// `who` heard all that the first `senders` said.
-  [[nodiscard]] bool heard_all(std::size_t who, std::size_t senders) const {
+  /// `index` heard all that the first `senders` said.
+  [[nodiscard]] bool heard_all(std::size_t index, std::size_t senders) const {
     std::size_t expected = 0;
-    for (std::size_t i = 0; i < senders; ++i) expected += i == who ? 0 : sent_[i];
-    return actors_[who]->heard().size() >= expected;
+    for (std::size_t i = 0; i < senders; ++i) expected += i == index ? 0 : sent_[i];
+    return actors_[index]->heard().size() >= expected;
   }
-  [[nodiscard]] std::size_t sent(std::size_t who) const { return sent_[who]; }
+  [[nodiscard]] std::size_t sent(std::size_t index) const { return sent_[index]; }
 
   void finish() {
     EXPECT_TRUE(stage_.await_done(server_->stop())) << "the server did not stop";

@@ -8,37 +8,37 @@ namespace strata::runtime::server {
 
 using namespace std::chrono_literals;
 
-member::member(shard& home, encoding how, presence as)
-    : home_(home), id_(home.next_id()), wanted_(how), as_(as) {
+member::member(shard& shard, encoding encoding, presence presence)
+    : home_(shard), id_(shard.next_id()), wanted_(encoding), as_(presence) {
   home_.enter(*this);
 }
 
 member::~member() { home_.leave(*this); }
 
-session::session(shard& home, std::unique_ptr<net::stream> connection)
-    : member(home, encoding_of(home.framing())),
+session::session(shard& shard, std::unique_ptr<net::stream> connection)
+    : member(shard, encoding_of(shard.framing())),
       stream_(std::move(connection)),
-      reader_(home.framing(), home.options().max_message) {}
+      reader_(shard.framing(), shard.options().max_message) {}
 
-loop::task<> session::serve(shard& home, std::unique_ptr<net::stream> connection,
+loop::task<> session::serve(shard& shard, std::unique_ptr<net::stream> connection,
                             [[maybe_unused]] serve::connection_gauge::place place) {
-  session served(home, std::move(connection));
+  session served(shard, std::move(connection));
   for (bool goes_on = true; goes_on;) {
-    co_await home.heard(served);
+    co_await shard.heard(served);
     const auto got = co_await served.stream_->receive();
     goes_on = served.hear(got);
   }
   if (served.has_ended_) co_await served.say_goodbye();
 }
 
-bool session::hear(const result<loop::buffer>& got) {
+bool session::hear(const result<loop::buffer>& buffer) {
   if (is_dismissed_) return false;
-  if (!got) {
+  if (!buffer) {
     // A reset is how many clients say goodbye; only what is not that is an error.
-    if (got.error().code != errc::connection_closed) home_.count().errors.add();
+    if (buffer.error().code != errc::connection_closed) home_.count().errors.add();
     return false;
   }
-  if (!got->empty()) return feed(got->bytes());
+  if (!buffer->empty()) return feed(buffer->bytes());
   feed_unfinished();
   has_ended_ = true;
   return false;

@@ -14,10 +14,10 @@ class session final : public member {
  public:
   /// Reads until the client or the server has enough. One coroutine a connection: an idle one costs
   /// its frame and its stream.
-  static loop::task<> serve(shard& home, std::unique_ptr<net::stream> connection,
+  static loop::task<> serve(shard& shard, std::unique_ptr<net::stream> connection,
                             serve::connection_gauge::place place);
 
-  session(shard& home, std::unique_ptr<net::stream> connection);
+  session(shard& shard, std::unique_ptr<net::stream> connection);
 
   [[nodiscard]] loop::socket_address address() const override { return stream_->peer().address; }
   [[nodiscard]] std::string tls_subject() const override { return stream_->peer().tls_subject; }
@@ -34,7 +34,7 @@ class session final : public member {
 
  private:
   /// False when nothing more is read.
-  bool hear(const result<loop::buffer>& got);
+  bool hear(const result<loop::buffer>& buffer);
   loop::task<> say_goodbye();
   /// False when the connection has to end.
   bool feed(byte_span bytes);

@@ -29,20 +29,20 @@ bool is_cared_for(const member& one) { return one.wanted() >= encoding::websocke
 
 }  // namespace
 
-shard::shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t number,
+shard::shard(std::shared_ptr<server_state> shared, loop::loop& loop, std::size_t number,
              server_options options, std::string name)
     : state_(std::move(shared)),
-      loop_(on),
+      loop_(loop),
       number_(number),
       options_(std::move(options)),
       framing_(proto::framing_of(options_.framing)),
       policy_(&policy_of(options_.mode)),
       log_(encoding_of(framing_)),
       told_(encoding_of(framing_)),
-      site_(on, options_),
+      site_(loop, options_),
       memory_(
-          on, [this] { return memory_limit(); }, [this] { return look_at_memory(); }),
-      acceptor_(on, reception()),
+          loop, [this] { return memory_limit(); }, [this] { return look_at_memory(); }),
+      acceptor_(loop, reception()),
       name_(std::move(name)) {}
 
 // Members leave it while its own members are still there.
@@ -71,7 +71,7 @@ serve::reception shard::reception() {
                          words.empty() ? "--max-connections are there already" : words);
           },
       .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
-      .on_secured = [this](const net::stream& with) { tell_subject(with, *state_->log); },
+      .on_secured = [this](const net::stream& stream) { tell_subject(stream, *state_->log); },
       .on_handshake_failed =
           [this](const error& why, bool is_told) {
             counters_.handshakes_failed.add();
@@ -114,8 +114,8 @@ result<void> shard::open_script() {
   return script_->begin();
 }
 
-loop::task<> shard::heard(const member& by) {
-  if (script_ && script_->is_busy(by.id())) co_await script_->idle(by.id());
+loop::task<> shard::heard(const member& member) {
+  if (script_ && script_->is_busy(member.id())) co_await script_->idle(member.id());
 }
 
 result<void> shard::open_target(net::bind_target& target) {
@@ -341,9 +341,9 @@ void shard::on_timer() {
   arm_sweep();
 }
 
-bool shard::within_limits(member& from) {
+bool shard::within_limits(member& member) {
   const auto now = loop_.now().time_since_epoch().count();
-  if (!admit(from.rate_due, now, options_.rate_limit)) {
+  if (!admit(member.rate_due, now, options_.rate_limit)) {
     counters_.drop_message(drop::rate_limit);
     return false;
   }
@@ -354,36 +354,36 @@ bool shard::within_limits(member& from) {
   return true;
 }
 
-void shard::on_message(member& from, const message& said) {
+void shard::on_message(member& member, const message& message) {
   if (silent_) return;
-  from.last_whole = loop_.now();
+  member.last_whole = loop_.now();
   counters_.messages_in.add();
   counters_.rate_in.add(second_of(loop_.now()), 1);
-  if (!within_limits(from)) return;
-  if (script_ && script_->on_message(from, said)) return;
-  follow_mode(from, said);
+  if (!within_limits(member)) return;
+  if (script_ && script_->on_message(member, message)) return;
+  follow_mode(member, message);
 }
 
-void shard::keep(member& from, const message& said) {
+void shard::keep(member& member, const message& message) {
   if (file_) {
     // A datagram that looked like two lines could speak for another.
-    const bool is_to_be_line = framing_ == proto::framing::line || !from.has_connection();
-    const bool is_kept = is_to_be_line && !is_line(said.bytes)
-                             ? file_->append(as_bytes(as_line(said.bytes)))
-                             : file_->append(said.bytes);
+    const bool is_to_be_line = framing_ == proto::framing::line || !member.has_connection();
+    const bool is_kept = is_to_be_line && !is_line(message.bytes)
+                             ? file_->append(as_bytes(as_line(message.bytes)))
+                             : file_->append(message.bytes);
     if (!is_kept) counters_.drop_message(drop::file);
   }
   if (!state_->messages->idle()) {
-    state_->messages->write(level::info, std::string(as_text(said.bytes)),
-                            fmt::format("#{}", from.id()));
+    state_->messages->write(level::info, std::string(as_text(message.bytes)),
+                            fmt::format("#{}", member.id()));
   }
 }
 
-void shard::tell(member& to, const message& said) {
-  if (!log_.empty() || told_to_ != &to || told_.must_take_before(said)) publish();
-  if (told_.empty()) told_.write_as(to.wanted());
-  told_to_ = &to;
-  told_.append(said);
+void shard::tell(member& member, const message& message) {
+  if (!log_.empty() || told_to_ != &member || told_.must_take_before(message)) publish();
+  if (told_.empty()) told_.write_as(member.wanted());
+  told_to_ = &member;
+  told_.append(message);
 }
 
 void shard::tell_member(std::uint64_t id, const std::string& text) {
@@ -407,14 +407,15 @@ bool shard::send_to(std::uint64_t id, byte_span message) {
   return true;
 }
 
-void shard::say(const message& said, std::uint64_t except) {
+void shard::say(const message& message, std::uint64_t except) {
   const bool is_other = !log_.empty() && speaker_ != except;
-  if (!told_.empty() || is_other || log_.must_take_before(said)) publish();
+  if (!told_.empty() || is_other || log_.must_take_before(message)) publish();
   speaker_ = except;
-  log_.append(said);
+  log_.append(message);
   if (state_->shards.size() > 1) {
-    far_.bytes += as_text(said.bytes);
-    far_.messages.push_back({static_cast<std::uint32_t>(said.bytes.size()), said.kind, except});
+    far_.bytes += as_text(message.bytes);
+    far_.messages.push_back(
+        {static_cast<std::uint32_t>(message.bytes.size()), message.kind, except});
     loop_.at_turn_end(*this);
   }
 }
@@ -449,18 +450,18 @@ void shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
   memory_.grew(bytes);
 }
 
-void shard::on_slow(member& who, std::uint64_t messages, const loop::socket_address& where,
+void shard::on_slow(member& member, std::uint64_t messages, const loop::socket_address& address,
                     std::size_t unsent, bool& told) {
   counters_.drop_message(drop::slow_client, messages);
   const bool disconnect = options_.slow_client == "disconnect";
   if (!std::exchange(told, true)) {
     state_->log->write(
         level::warning,
-        fmt::format("client {} reads too slowly: {} bytes wait for it; {}", where.text(), unsent,
+        fmt::format("client {} reads too slowly: {} bytes wait for it; {}", address.text(), unsent,
                     disconnect ? "disconnected" : "messages to it are dropped"),
-        fmt::format("#{}", who.id()));
+        fmt::format("#{}", member.id()));
   }
-  if (disconnect) who.dismiss(parting::too_slow);
+  if (disconnect) member.dismiss(parting::too_slow);
 }
 
 void shard::on_turn_end() {
@@ -472,10 +473,10 @@ void shard::on_turn_end() {
   }
 }
 
-void shard::take_far(const far_batch& from) {
+void shard::take_far(const far_batch& batch) {
   publish();
-  auto bytes = as_bytes(from.bytes);
-  for (const auto& each : from.messages) {
+  auto bytes = as_bytes(batch.bytes);
+  for (const auto& each : batch.messages) {
     const message said{bytes.first(each.size), each.kind};
     const bool is_other = !log_.empty() && speaker_ != each.except;
     if (is_other || log_.must_take_before(said)) deliver(speaker_);

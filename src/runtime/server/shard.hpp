@@ -31,7 +31,7 @@ class shard_script;
 
 class shard final : public part, private loop::turn_end_hook, private loop::timer {
  public:
-  shard(std::shared_ptr<server_state> shared, loop::loop& on, std::size_t number,
+  shard(std::shared_ptr<server_state> shared, loop::loop& loop, std::size_t number,
         server_options options, std::string name);
   ~shard() override;
 
@@ -61,13 +61,13 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void enter(member& arrived);
   void leave(member& gone);
   /// A whole message from one of the members.
-  void on_message(member& from, const message& said);
+  void on_message(member& member, const message& message);
   /// Delivers what the messages of one read gave; called when they have all been seen.
   void publish();
   void count_out(std::uint64_t messages, std::uint64_t bytes);
   /// So much waits for a member that it does not take `messages` more: ends it, if the options say
   /// so. `told`: it has been said before, once is enough for the log.
-  void on_slow(member& who, std::uint64_t messages, const loop::socket_address& where,
+  void on_slow(member& member, std::uint64_t messages, const loop::socket_address& address,
                std::size_t unsent, bool& told);
   /// To be told of what comes and of what is to go.
   [[nodiscard]] serve::memory_watch& memory() { return memory_; }
@@ -80,29 +80,31 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   /// Clients may speak TLS, also where they need not.
   [[nodiscard]] bool secure() const { return state_->secure->get() != nullptr; }
   /// Agrees on it; false when that fails.
-  [[nodiscard]] loop::task<bool> start_tls(net::stream& on) {
-    return acceptor_.start_tls(on, state_->secure->get());
+  [[nodiscard]] loop::task<bool> start_tls(net::stream& stream) {
+    return acceptor_.start_tls(stream, state_->secure->get());
   }
 
   /// Awaits that the script has heard what was said.
-  [[nodiscard]] loop::task<> heard(const member& by);
+  [[nodiscard]] loop::task<> heard(const member& member);
 
   // --- for the script
   /// The server's mode decides what becomes of it.
-  void follow_mode(member& from, const message& said) { policy_->on_message(*this, from, said); }
+  void follow_mode(member& member, const message& message) {
+    policy_->on_message(*this, member, message);
+  }
   /// Null: there is none.
   [[nodiscard]] shard_script* script() const { return script_.get(); }
   [[nodiscard]] std::uint64_t number() const { return number_; }
   /// All members of all shards hear it, but `except`.
-  void say(const message& said, std::uint64_t except);
+  void say(const message& message, std::uint64_t except);
 
   // --- for policies
   /// Writes it to the file and to those who follow the messages.
-  void keep(member& from, const message& said);
+  void keep(member& member, const message& message);
   /// All others hear it.
-  void say(member& from, const message& said) { say(said, from.id()); }
+  void say(member& member, const message& message) { say(message, member.id()); }
   /// One member alone hears it.
-  void tell(member& to, const message& said);
+  void tell(member& member, const message& message);
   /// A member of any shard, by its number; dropped when it has gone.
   void tell_member(std::uint64_t id, const std::string& message);
 
@@ -119,10 +121,10 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   result<void> open_target(net::bind_target& target);
   [[nodiscard]] serve::reception reception();
   [[nodiscard]] protocol protocol_of(const net::endpoint_url& url) const;
-  bool within_limits(member& from);
+  bool within_limits(member& member);
   /// How many members took all of what waits.
   std::uint64_t deliver(std::uint64_t except);
-  void take_far(const far_batch& from);
+  void take_far(const far_batch& batch);
   void deliver_told();
   /// Awaits that the connections of HTTP have ended.
   /// What was accepted is on disk and, of those that drain, with the clients; it answers nothing.

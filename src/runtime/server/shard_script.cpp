@@ -10,11 +10,12 @@ namespace strata::runtime::server {
 
 using scripting::callback;
 
-shard_script::shard_script(shard& home, const server_options& how, scripting::identity who)
-    : home_(home),
-      host_(home.loop(), how, std::move(who)),
-      upstreams_(host_, {home.framing(), how.max_message}),
-      settled_(home.loop()) {
+shard_script::shard_script(shard& shard, const server_options& options,
+                           scripting::identity identity)
+    : home_(shard),
+      host_(shard.loop(), options, std::move(identity)),
+      upstreams_(host_, {shard.framing(), options.max_message}),
+      settled_(shard.loop()) {
   host_.offer(script_functions(), this);
 }
 
@@ -76,21 +77,21 @@ void shard_script::leave(member& gone) {
 
 void shard_script::on_turn_end() { home_.publish(); }
 
-bool shard_script::on_message(member& from, const message& said) {
-  auto* const one = find(from.id());
+bool shard_script::on_message(member& member, const message& message) {
+  auto* const one = find(member.id());
   if (one != nullptr && is_carried(*one)) {
-    home_.keep(from, said);
-    return carry(*one, as_text(said.bytes));
+    home_.keep(member, message);
+    return carry(*one, as_text(message.bytes));
   }
   if (!host_.has(callback::client_message) && !host_.has(callback::message)) {
     // The server's mode decides, of those that have been let in.
-    if (!from.is_admitted) home_.count().drop_message(drop::script);
-    return !from.is_admitted || withhold(from, said);
+    if (!member.is_admitted) home_.count().drop_message(drop::script);
+    return !member.is_admitted || withhold(member, message);
   }
-  home_.keep(from, said);
+  home_.keep(member, message);
   if (one == nullptr) {  // it came by POST, and hears nothing
     for (const auto which : {callback::client_message, callback::message}) {
-      if (host_.has(which)) host_.start_for(which, from.id(), as_text(said.bytes));
+      if (host_.has(which)) host_.start_for(which, member.id(), as_text(message.bytes));
     }
     return true;
   }
@@ -98,7 +99,7 @@ bool shard_script::on_message(member& from, const message& said) {
   if (speaks_ != one) catch_up();
   speaks_ = one;
   for (const auto which : {callback::client_message, callback::message}) {
-    if (host_.has(which) && !one->turns.tell(which, as_text(said.bytes))) {
+    if (host_.has(which) && !one->turns.tell(which, as_text(message.bytes))) {
       home_.count().drop_message(drop::script);
     }
   }
@@ -119,11 +120,11 @@ loop::task<> shard_script::idle(std::uint64_t id) {
   [[maybe_unused]] const bool is = co_await settled_.wait([this, id] { return !is_busy(id); });
 }
 
-void shard_script::on_ended(client& one, callback which, const script::finished& with) {
+void shard_script::on_ended(client& one, callback callback, const script::finished& outcome) {
   if (one.is == nullptr) return;
-  const bool is_granted = !with.has_failed() && !with.is_false() && !with.is_nothing();
-  if (which == callback::auth) on_admission(one, is_granted);
-  if (which != callback::master_auth) return;
+  const bool is_granted = !outcome.has_failed() && !outcome.is_false() && !outcome.is_nothing();
+  if (callback == callback::auth) on_admission(one, is_granted);
+  if (callback != callback::master_auth) return;
   one.is_claiming = false;
   settle_claim(home_, *one.is, is_granted);
   while (one.is != nullptr && !one.is_claiming && !one.withheld.empty()) {
@@ -144,19 +145,19 @@ void shard_script::on_admission(client& one, bool is_admitted) {
 }
 
 // One that the script does not know came by POST, and hears nothing.
-void shard_script::ask_master(member& from, std::string_view password) {
-  auto* const one = find(from.id());
+void shard_script::ask_master(member& member, std::string_view password) {
+  auto* const one = find(member.id());
   if (one != nullptr) one->is_claiming = true;
   if (one != nullptr && one->turns.tell(callback::master_auth, password)) return;
   if (one != nullptr) one->is_claiming = false;
   home_.count().drop_message(drop::script);
 }
 
-bool shard_script::withhold(member& from, const message& said) {
-  auto* const one = decides_master() ? find(from.id()) : nullptr;
+bool shard_script::withhold(member& member, const message& message) {
+  auto* const one = decides_master() ? find(member.id()) : nullptr;
   if (one == nullptr || !one->is_claiming) return false;
   if (one->withheld.size() < scripting::sequence::most_behind) {
-    one->withheld.emplace_back(said.kind, as_text(said.bytes));
+    one->withheld.emplace_back(message.kind, as_text(message.bytes));
   } else {
     home_.count().drop_message(drop::script);
   }
@@ -173,12 +174,12 @@ void shard_script::on_settled(const client& one) {
 }
 
 // Messages are gathered until the turn's end, or the end of what a client has said.
-bool shard_script::send(std::uint64_t to, std::string_view message) {
+bool shard_script::send(std::uint64_t end, std::string_view message) {
   home_.loop().at_turn_end(*this);
-  auto* const one = find(to);
+  auto* const one = find(end);
   if (one == nullptr) {
-    home_.tell_member(to, std::string(message));
-    const auto* const home = home_.state().home_of(to);
+    home_.tell_member(end, std::string(message));
+    const auto* const home = home_.state().home_of(end);
     return home != nullptr && home->who != &home_;
   }
   if (one->is == nullptr || !one->is->is_admitted) {

@@ -29,7 +29,7 @@ class shard;
 
 class shard_script final : private loop::turn_end_hook {
  public:
-  shard_script(shard& home, const server_options& how, scripting::identity who);
+  shard_script(shard& shard, const server_options& options, scripting::identity identity);
   ~shard_script() override;
 
   result<void> open() { return host_.open(); }
@@ -45,10 +45,10 @@ class shard_script final : private loop::turn_end_hook {
   [[nodiscard]] bool lets_in() const { return host_.has(scripting::callback::auth); }
   void leave(member& gone);
   /// False: the script has no say in it.
-  bool on_message(member& from, const message& said);
+  bool on_message(member& member, const message& message);
   /// It says who may be master.
   [[nodiscard]] bool decides_master() const { return host_.has(scripting::callback::master_auth); }
-  void ask_master(member& from, std::string_view password);
+  void ask_master(member& member, std::string_view password);
   /// What was said last reaches the script now.
   void catch_up();
   /// Something that was said still waits for the script.
@@ -63,12 +63,12 @@ class shard_script final : private loop::turn_end_hook {
            host_.has(scripting::callback::http_body);
   }
   /// Answers, unless the script leaves the request to others: then false.
-  loop::task<bool> answer(http::exchange& now);
+  loop::task<bool> answer(http::exchange& exchange);
   struct websocket_choice {
     bool is_refused = false;
     std::string protocol;  ///< empty: as the options say
   };
-  loop::task<websocket_choice> choose(http::exchange& now);
+  loop::task<websocket_choice> choose(http::exchange& exchange);
   /// Awaits, until `limit`, that the script has answered the requests and messages that it has;
   /// says whether it has.
   [[nodiscard]] loop::task<bool> answered(loop::time_point limit);
@@ -77,7 +77,7 @@ class shard_script final : private loop::turn_end_hook {
   void send_to_group(const std::string& group, const std::string& message, std::uint64_t except);
   [[nodiscard]] std::vector<std::uint64_t> clients() const;
   void disconnect_here(std::uint64_t id);
-  void pipe_here(std::uint64_t id, std::uint64_t to);
+  void pipe_here(std::uint64_t id, std::uint64_t end);
   /// Of the first shard's script; the others' have none.
   [[nodiscard]] upstreams& up() { return upstreams_; }
 
@@ -89,10 +89,10 @@ class shard_script final : private loop::turn_end_hook {
   [[nodiscard]] client* find(std::uint64_t id) const;
   /// It has not gone.
   [[nodiscard]] bool is_there(std::uint64_t id) const;
-  void on_ended(client& one, scripting::callback which, const script::finished& with);
+  void on_ended(client& one, scripting::callback callback, const script::finished& outcome);
   void on_admission(client& one, bool is_admitted);
   /// It waits behind a claim to be master. False: there is none.
-  bool withhold(member& from, const message& said);
+  bool withhold(member& member, const message& message);
   void on_settled(const client& one);
   void on_turn_end() override;
   loop::task<> see_off(std::uint64_t id);
@@ -101,46 +101,47 @@ class shard_script final : private loop::turn_end_hook {
   class answer_count;
 
   // --- requests, in script_http.cpp. An answer whose head is null: the script leaves it
-  loop::task<result<scripting::given_answer>> ask_for_taker(http::exchange& now);
-  loop::task<result<scripting::given_answer>> ask_for_answer(http::exchange& now);
+  loop::task<result<scripting::given_answer>> ask_for_taker(http::exchange& exchange);
+  loop::task<result<scripting::given_answer>> ask_for_answer(http::exchange& exchange);
 
   // --- clients whose messages go elsewhere, in script_routes.cpp
   [[nodiscard]] static bool is_carried(const client& one);
   /// Passes on what it says, if that goes elsewhere.
-  [[nodiscard]] bool carry(client& one, std::string_view said);
+  [[nodiscard]] bool carry(client& one, std::string_view text);
   /// Too much waits for what it is routed to: it is not read from.
   [[nodiscard]] static bool is_held_up(const client& one);
   loop::task<script::answers> begin_route(std::uint64_t id, std::string name,
-                                          std::shared_ptr<scripting::script_connection> to);
-  loop::task<> carry_back(std::uint64_t id, std::shared_ptr<scripting::script_connection> from);
-  loop::task<> await_room(std::shared_ptr<scripting::script_connection> of);
+                                          std::shared_ptr<scripting::script_connection> connection);
+  loop::task<> carry_back(std::uint64_t id,
+                          std::shared_ptr<scripting::script_connection> connection);
+  loop::task<> await_room(std::shared_ptr<scripting::script_connection> connection);
   static void end_route(client& one);
-  void set_pipe(std::uint64_t id, std::uint64_t to);
+  void set_pipe(std::uint64_t id, std::uint64_t end);
   /// False: it has gone, as far as this loop knows.
-  bool send(std::uint64_t to, std::string_view message);
+  bool send(std::uint64_t end, std::string_view message);
 
   // --- functions of the script
-  void call_send(script::call& with);
-  void call_broadcast(script::call& with);
-  void call_multicast(script::call& with);
-  void call_disconnect(script::call& with);
-  loop::task<script::answers> call_clients(script::call& with);
-  void call_peer(script::call& with);
-  void call_peer_ip(script::call& with);
-  void call_set_data(script::call& with);
-  void call_get_data(script::call& with);
-  void call_join_group(script::call& with);
-  void call_leave_group(script::call& with);
-  void call_group_send(script::call& with);
-  void call_connections(script::call& with);
-  loop::task<script::answers> call_route(script::call& with);
-  void call_unroute(script::call& with);
-  void call_get_route(script::call& with);
-  void call_pipe(script::call& with);
-  void call_unpipe(script::call& with);
-  loop::task<script::answers> call_upstreams(script::call& with);
-  loop::task<script::answers> call_upstream_send(script::call& with);
-  loop::task<script::answers> call_upstream_broadcast(script::call& with);
+  void call_send(script::call& call);
+  void call_broadcast(script::call& call);
+  void call_multicast(script::call& call);
+  void call_disconnect(script::call& call);
+  loop::task<script::answers> call_clients(script::call& call);
+  void call_peer(script::call& call);
+  void call_peer_ip(script::call& call);
+  void call_set_data(script::call& call);
+  void call_get_data(script::call& call);
+  void call_join_group(script::call& call);
+  void call_leave_group(script::call& call);
+  void call_group_send(script::call& call);
+  void call_connections(script::call& call);
+  loop::task<script::answers> call_route(script::call& call);
+  void call_unroute(script::call& call);
+  void call_get_route(script::call& call);
+  void call_pipe(script::call& call);
+  void call_unpipe(script::call& call);
+  loop::task<script::answers> call_upstreams(script::call& call);
+  loop::task<script::answers> call_upstream_send(script::call& call);
+  loop::task<script::answers> call_upstream_broadcast(script::call& call);
   static const script::function_row functions[];
   friend std::span<const script::function_row> script_functions();
 

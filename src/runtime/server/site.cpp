@@ -21,8 +21,8 @@ bool is_ours_alone(std::string_view name) {
   return std::ranges::any_of(names, [&](auto each) { return text::same_text(each, name); });
 }
 
-result<void> check_fields(const web_options& wanted) {
-  for (const auto& each : wanted.http_header) {
+result<void> check_fields(const web_options& options) {
+  for (const auto& each : options.http_header) {
     const auto field = http::parse_field(each);
     if (!field) return std::unexpected(field.error());
     if (is_ours_alone(field->first)) {
@@ -30,7 +30,7 @@ result<void> check_fields(const web_options& wanted) {
                      "the server itself says '" + field->first + "'", "leave it out");
     }
   }
-  for (const auto& each : wanted.cors) {
+  for (const auto& each : options.cors) {
     const bool is_origin =
         each.contains("://") && !each.ends_with('/') &&
         std::ranges::all_of(each, [](char letter) { return letter > ' ' && letter < 0x7F; });
@@ -44,12 +44,12 @@ result<void> check_fields(const web_options& wanted) {
 
 }  // namespace
 
-result<void> check_web(const web_options& wanted) {
-  if (auto checked = check_fields(wanted); !checked) return checked;
-  const bool is_named = http::read_path("/" + wanted.http_fallback, "").refusal == 0;
-  if (!is_named || wanted.http_fallback.ends_with('/')) {
+result<void> check_web(const web_options& options) {
+  if (auto checked = check_fields(options); !checked) return checked;
+  const bool is_named = http::read_path("/" + options.http_fallback, "").refusal == 0;
+  if (!is_named || options.http_fallback.ends_with('/')) {
     return failure(errc::invalid_argument,
-                   "serve '" + wanted.http_fallback + "' for what is not there",
+                   "serve '" + options.http_fallback + "' for what is not there",
                    "it is not the path of a file below the folder of --http",
                    "write it as --http-fallback index.html");
   }
@@ -119,8 +119,8 @@ void site::note_refused(int status, std::size_t body_bytes, const visitor& clien
   log(what);
 }
 
-void site::log(const http::access& what) {
-  const auto line = log_format_.line(what);
+void site::log(const http::access& access) {
+  const auto line = log_format_.line(access);
   // A disk that takes no more costs lines, which `on_error` has been told of.
   [[maybe_unused]] const bool is_taken = log_->append(as_bytes(line));
 }

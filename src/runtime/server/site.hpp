@@ -17,7 +17,7 @@ namespace strata::runtime::server {
 
 /// Errors: invalid_argument for a field, an origin or a path that can never be right, and for what
 /// makes sense with --http alone.
-[[nodiscard]] result<void> check_web(const web_options& wanted);
+[[nodiscard]] result<void> check_web(const web_options& options);
 
 /// Who asked, as the access log names it.
 struct visitor {
@@ -27,7 +27,7 @@ struct visitor {
 
 class site {
  public:
-  site(loop::loop& on, const web_options& how) : loop_(on), options_(how) {}
+  site(loop::loop& loop, const web_options& options) : loop_(loop), options_(options) {}
 
   /// `on_error` is told, in a sentence, what the log cannot be written for. Errors: naming the
   /// folder or the file that cannot be opened.
@@ -54,7 +54,7 @@ class site {
   [[nodiscard]] const web_figures& counted() const { return counted_; }
 
  private:
-  void log(const http::access& what);
+  void log(const http::access& access);
 
   loop::loop& loop_;
   web_options options_;

@@ -15,13 +15,13 @@ namespace {
 constexpr std::int64_t second_ns = 1'000'000'000;
 
 // The part of an address that a network's owner cannot choose.
-std::uint64_t network_of(const loop::socket_address& of) {
+std::uint64_t network_of(const loop::socket_address& address) {
   std::uint64_t prefix = 0;
-  if (of.family() == AF_INET) {
-    const auto* const ip4 = reinterpret_cast<const sockaddr_in*>(of.data());
+  if (address.family() == AF_INET) {
+    const auto* const ip4 = reinterpret_cast<const sockaddr_in*>(address.data());
     std::memcpy(&prefix, &ip4->sin_addr, 3);
   } else {
-    const auto* const ip6 = reinterpret_cast<const sockaddr_in6*>(of.data());
+    const auto* const ip6 = reinterpret_cast<const sockaddr_in6*>(address.data());
     std::memcpy(&prefix, &ip6->sin6_addr, 7);
   }
   return prefix;
@@ -39,13 +39,13 @@ std::uint64_t stranger_guard::any_seed() {
   return std::uint64_t{random()} << 32U | random();
 }
 
-std::uint64_t stranger_guard::wire_size(const loop::socket_address& of, std::size_t bytes) {
-  return bytes + (of.family() == AF_INET ? 28 : 48);
+std::uint64_t stranger_guard::wire_size(const loop::socket_address& address, std::size_t bytes) {
+  return bytes + (address.family() == AF_INET ? 28 : 48);
 }
 
-bool stranger_guard::allows(const loop::socket_address& to, std::uint64_t bytes,
+bool stranger_guard::allows(const loop::socket_address& address, std::uint64_t bytes,
                             loop::time_point now, std::uint64_t per_second) {
-  auto& due = due_ns_[mixed(seed_, network_of(to)) % due_ns_.size()];
+  auto& due = due_ns_[mixed(seed_, network_of(address)) % due_ns_.size()];
   const auto now_ns = now.time_since_epoch().count();
   const auto share = static_cast<double>(bytes) / static_cast<double>(per_second);
   const auto next =
@@ -55,8 +55,8 @@ bool stranger_guard::allows(const loop::socket_address& to, std::uint64_t bytes,
   return true;
 }
 
-bool stranger_guard::is_repeated(std::uint64_t peer, byte_span said, loop::time_point now) {
-  const auto key = mixed(seed_ ^ peer, std::hash<std::string_view>()(as_text(said)));
+bool stranger_guard::is_repeated(std::uint64_t peer, byte_span bytes, loop::time_point now) {
+  const auto key = mixed(seed_ ^ peer, std::hash<std::string_view>()(as_text(bytes)));
   auto& slot = sayings_[key % sayings_.size()];
   const bool was_quiet = slot.key != key || now - slot.last >= 1s;
   const bool has_stopped = slot.count > most_repeats;

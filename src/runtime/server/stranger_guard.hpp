@@ -28,17 +28,19 @@ class stranger_guard {
   /// `seed`: so that nobody can choose who shares a place.
   explicit stranger_guard(std::uint64_t seed = any_seed()) : seed_(seed) {}
 
-  [[nodiscard]] static bool is_for(const loop::socket_address& who) {
-    return who.family() == AF_INET || who.family() == AF_INET6;
+  [[nodiscard]] static bool is_for(const loop::socket_address& address) {
+    return address.family() == AF_INET || address.family() == AF_INET6;
   }
   /// Of a datagram with its IP and UDP headers.
-  [[nodiscard]] static std::uint64_t wire_size(const loop::socket_address& of, std::size_t bytes);
+  [[nodiscard]] static std::uint64_t wire_size(const loop::socket_address& address,
+                                               std::size_t bytes);
 
-  /// Takes `bytes` of what the network of `to` may be sent a second: an IPv4 /24 or an IPv6 /56.
-  [[nodiscard]] bool allows(const loop::socket_address& to, std::uint64_t bytes,
+  /// Takes `bytes` of what the network of `address` may be sent a second: an IPv4 /24 or an IPv6
+  /// /56.
+  [[nodiscard]] bool allows(const loop::socket_address& address, std::uint64_t bytes,
                             loop::time_point now, std::uint64_t per_second);
   /// Notes what the peer has said. Whether it says so too often.
-  [[nodiscard]] bool is_repeated(std::uint64_t peer, byte_span said, loop::time_point now);
+  [[nodiscard]] bool is_repeated(std::uint64_t peer, byte_span bytes, loop::time_point now);
 
  private:
   struct saying {

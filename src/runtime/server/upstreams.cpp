@@ -23,11 +23,11 @@ constexpr double longest_upstream_pause_s = 10;
 }  // namespace
 
 struct upstreams::link final : scripting::sequence::owner {
-  link(upstreams& home, std::uint64_t id, net::endpoint_url where)
-      : number(id), url(std::move(where)), turns(home.host_, id, *this), home_(home) {}
+  link(upstreams& upstreams, std::uint64_t id, net::endpoint_url where)
+      : number(id), url(std::move(where)), turns(upstreams.host_, id, *this), home_(upstreams) {}
 
-  void tell(callback which) {
-    if (home_.host_.has(which)) turns.tell_soon(which);
+  void tell(callback callback) {
+    if (home_.host_.has(callback)) turns.tell_soon(callback);
   }
 
   std::uint64_t number;
@@ -43,8 +43,8 @@ struct upstreams::link final : scripting::sequence::owner {
   upstreams& home_;
 };
 
-upstreams::upstreams(scripting::host& by, const means& how)
-    : host_(by), how_(how), told_(by.on()) {}
+upstreams::upstreams(scripting::host& host, const means& means)
+    : host_(host), how_(means), told_(host.on()) {}
 
 upstreams::~upstreams() { end(); }
 
@@ -114,12 +114,12 @@ std::vector<std::uint64_t> upstreams::connected() const {
   return all;
 }
 
-result<void> upstreams::send(std::uint64_t which, std::string_view message) {
-  const auto operation = fmt::format("send to upstream {}", which);
-  if (which == 0 || which > links_.size()) {
+result<void> upstreams::send(std::uint64_t id, std::string_view message) {
+  const auto operation = fmt::format("send to upstream {}", id);
+  if (id == 0 || id > links_.size()) {
     return failure(errc::not_found, operation, fmt::format("there are {}", links_.size()));
   }
-  const auto& to = links_[which - 1]->to;
+  const auto& to = links_[id - 1]->to;
   if (!to) return failure(errc::connection_closed, operation, "it is not connected");
   return to->push(as_bytes(message));
 }

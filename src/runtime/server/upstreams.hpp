@@ -22,8 +22,8 @@ class upstreams {
     std::size_t max_message = 0;
   };
 
-  /// `by` outlives it.
-  upstreams(scripting::host& by, const means& how);
+  /// `host` outlives it.
+  upstreams(scripting::host& host, const means& means);
   ~upstreams();
 
   void begin(std::vector<net::endpoint_url> urls);
@@ -34,7 +34,7 @@ class upstreams {
   /// Those that are connected.
   [[nodiscard]] std::vector<std::uint64_t> connected() const;
   /// Errors: not_found, connection_closed, and why it is not taken.
-  [[nodiscard]] result<void> send(std::uint64_t which, std::string_view message);
+  [[nodiscard]] result<void> send(std::uint64_t id, std::string_view message);
 
  private:
   struct link;

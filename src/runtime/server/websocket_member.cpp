@@ -37,38 +37,38 @@ farewell farewell_for(parting why) {
 
 }  // namespace
 
-websocket_member::websocket_member(shard& home, http::opened_websocket&& opened)
-    : member(home,
-             opened.deflate && opened.deflate->server_max_window_bits == proto::max_window_bits
-                 ? encoding::websocket_deflated
-                 : encoding::websocket),
-      channel_(std::move(opened.channel)),
-      reader_(proto::websocket_role::server, home.options().max_message, opened.deflate),
-      last_heard_(home.loop().now()) {}
+websocket_member::websocket_member(shard& shard, http::opened_websocket&& websocket)
+    : member(shard, websocket.deflate &&
+                            websocket.deflate->server_max_window_bits == proto::max_window_bits
+                        ? encoding::websocket_deflated
+                        : encoding::websocket),
+      channel_(std::move(websocket.channel)),
+      reader_(proto::websocket_role::server, shard.options().max_message, websocket.deflate),
+      last_heard_(shard.loop().now()) {}
 
-loop::task<> websocket_member::serve(shard& home, http::opened_websocket opened,
+loop::task<> websocket_member::serve(shard& shard, http::opened_websocket websocket,
                                      [[maybe_unused]] serve::connection_gauge::place place) {
-  websocket_member served(home, std::move(opened));
+  websocket_member served(shard, std::move(websocket));
   for (bool goes_on = true; goes_on;) {
-    co_await home.heard(served);
+    co_await shard.heard(served);
     auto got = co_await served.channel_->receive();
     goes_on = served.hear(std::move(got));
   }
   if (served.is_closing_) co_await served.part();
 }
 
-bool websocket_member::hear(result<loop::buffer>&& got) {
-  if (!got) {
-    if (got.error().code != errc::connection_closed) home_.count().errors.add();
+bool websocket_member::hear(result<loop::buffer>&& buffer) {
+  if (!buffer) {
+    if (buffer.error().code != errc::connection_closed) home_.count().errors.add();
     return false;
   }
-  if (got->empty()) return false;
+  if (buffer->empty()) return false;
   last_active = last_heard_ = home_.loop().now();
   is_pinged_ = false;
-  home_.count().bytes_in.add(got->bytes().size());
-  home_.memory().grew(got->bytes().size());
+  home_.count().bytes_in.add(buffer->bytes().size());
+  home_.memory().grew(buffer->bytes().size());
   reader_.set_max_message(home_.options().max_message);
-  const auto fed = reader_.feed_in_place(got->writable(),
+  const auto fed = reader_.feed_in_place(buffer->writable(),
                                          [this](const websocket_event& event) { on_event(event); });
   home_.publish();
   if (!fed) fail(fed.error());
@@ -107,11 +107,11 @@ void websocket_member::fail(const error& why) {
   close(reader_.refusal_code(), why.reason);
 }
 
-void websocket_member::push_control(websocket_opcode what, byte_span payload) {
+void websocket_member::push_control(websocket_opcode opcode, byte_span payload) {
   // One that asks and does not read gets no more answers than wait for it anyway.
   if (is_closing_ || channel_->unsent() > home_.options().max_buffer) return;
   std::string frame(
-      as_text(proto::websocket_head_for({.opcode = what, .mask = {}}, payload.size()).span()));
+      as_text(proto::websocket_head_for({.opcode = opcode, .mask = {}}, payload.size()).span()));
   frame += as_text(payload);
   channel_->push_copy(as_bytes(frame));
 }

@@ -14,10 +14,10 @@ namespace strata::runtime::server {
 class websocket_member final : public member, private loop::timer {
  public:
   /// Reads until one side has closed it.
-  static loop::task<> serve(shard& home, http::opened_websocket opened,
+  static loop::task<> serve(shard& shard, http::opened_websocket websocket,
                             serve::connection_gauge::place place);
 
-  websocket_member(shard& home, http::opened_websocket&& opened);
+  websocket_member(shard& shard, http::opened_websocket&& websocket);
 
   [[nodiscard]] loop::socket_address address() const override { return channel_->peer().address; }
   [[nodiscard]] std::string tls_subject() const override { return channel_->peer().tls_subject; }
@@ -34,10 +34,10 @@ class websocket_member final : public member, private loop::timer {
 
  private:
   /// False when nothing more is read.
-  bool hear(result<loop::buffer>&& got);
+  bool hear(result<loop::buffer>&& buffer);
   void on_event(const proto::websocket_event& event);
   void fail(const error& why);
-  void push_control(proto::websocket_opcode what, byte_span payload);
+  void push_control(proto::websocket_opcode opcode, byte_span payload);
   /// Says why, once; nothing is sent behind it.
   void close(proto::websocket_close code, std::string_view reason);
   /// The peer has not ended the connection in time.

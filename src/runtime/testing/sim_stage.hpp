@@ -85,9 +85,9 @@ class actor {
   enum class voice : std::uint8_t { framed, websocket, deflated };
 
   /// With a context, all of it over TLS.
-  actor(loop::loop& on, proto::framing how, voice by = voice::framed,
+  actor(loop::loop& loop, proto::framing framing, voice voice = voice::framed,
         std::shared_ptr<const net::tls_context> secured_by = {})
-      : loop_(on), framing_(how), voice_(by), secured_by_(std::move(secured_by)) {}
+      : loop_(loop), framing_(framing), voice_(voice), secured_by_(std::move(secured_by)) {}
 
   /// Tells what it heard; `reads` false: it never reads.
   void connect(std::uint16_t port, bool reads = true) { tasks_.spawn(live(port, reads)); }
@@ -128,21 +128,21 @@ class actor {
     ended_ = true;
   }
 
-  loop::task<> speak(std::unique_ptr<net::stream> over, std::uint16_t port) {
+  loop::task<> speak(std::unique_ptr<net::stream> stream, std::uint16_t port) {
     if (secured_by_) {
       const auto agreed =
-          co_await over->start_tls(secured_by_, "localhost", loop::time_point::max());
+          co_await stream->start_tls(secured_by_, "localhost", loop::time_point::max());
       if (!agreed) co_return;
     }
     if (voice_ == voice::framed) {
-      net::connection made{std::move(over), nullptr};
+      net::connection made{std::move(stream), nullptr};
       port_ = net::make_message_port(loop_, std::move(made), framing_, 1U << 20U);
       co_return;
     }
     const auto url = *net::parse_endpoint("ws://127.0.0.1:" + std::to_string(port) + "/");
     http::websocket_wishes wishes{.fields = {}, .protocols = {}};
     wishes.is_deflated = voice_ == voice::deflated;
-    auto opened = co_await http::connect_websocket(loop_, std::move(over), url, wishes,
+    auto opened = co_await http::connect_websocket(loop_, std::move(stream), url, wishes,
                                                    loop::time_point::max());
     if (opened) port_ = std::move(*opened);
   }

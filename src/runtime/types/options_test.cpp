@@ -9,6 +9,7 @@
 #include "runtime/client/options.hpp"
 #include "runtime/server/options.hpp"
 #include "runtime/sharded.hpp"
+#include "runtime/types/types.hpp"
 
 namespace strata::runtime {
 namespace {
@@ -63,7 +64,8 @@ TEST(option_table, what_an_option_needs_is_an_option_with_such_a_value) {
 
 TEST(option_table, what_endpoints_have_to_carry_is_something_that_one_carries) {
   auto known = carried_by({"wss://h:1", "udp://h:1", "l2://e/0x88b5"});
-  for (const auto* const by_types : {"HTTP", "TLS to backends", "messages", "WebSocket backends"}) {
+  for (const auto* const by_types :
+       {"HTTP", "TLS to backends", "messages", "WebSocket backends", "PROXY headers"}) {
     known.emplace_back(by_types);
   }
   for (const auto& type : types()) {

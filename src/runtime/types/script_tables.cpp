@@ -27,13 +27,13 @@ std::string cell(std::string_view text) {
   return made;
 }
 
-void add_rows(std::string& to, std::string_view called_by,
+void add_rows(std::string& text, std::string_view called_by,
               std::span<const script::function_row> functions) {
-  to += "| function | gives | |\n|---|---|---|\n";
+  text += "| function | gives | |\n|---|---|---|\n";
   for (const auto& row : functions) {
-    to += fmt::format("| `{}{}({})` | {} | {}{} |\n", called_by, row.name, cell(row.parameters),
-                      row.returns.empty() ? "" : "`" + cell(row.returns) + "`", cell(row.help),
-                      row.wait != nullptr ? "; waits" : "");
+    text += fmt::format("| `{}{}({})` | {} | {}{} |\n", called_by, row.name, cell(row.parameters),
+                        row.returns.empty() ? "" : "`" + cell(row.returns) + "`", cell(row.help),
+                        row.wait != nullptr ? "; waits" : "");
   }
 }
 

@@ -18,9 +18,9 @@ std::string read(const std::string& path) {
 }
 
 // STRATA_WRITE_LUA=1 writes them.
-void expect_same(const std::string& path, const std::string& wanted) {
-  if (std::getenv("STRATA_WRITE_LUA") != nullptr) std::ofstream(path) << wanted;
-  EXPECT_EQ(read(path), wanted) << "run this test with STRATA_WRITE_LUA=1 to write " << path;
+void expect_same(const std::string& path, const std::string& text) {
+  if (std::getenv("STRATA_WRITE_LUA") != nullptr) std::ofstream(path) << text;
+  EXPECT_EQ(read(path), text) << "run this test with STRATA_WRITE_LUA=1 to write " << path;
 }
 
 TEST(script_tables, the_reference_and_the_annotations_are_what_the_rows_say) {

@@ -2,12 +2,12 @@
 
 namespace strata::runtime {
 
-result<std::unique_ptr<access_log>> access_log::open(loop::loop& on, const std::string& path,
+result<std::unique_ptr<access_log>> access_log::open(loop::loop& loop, const std::string& path,
                                                      const std::string& format,
                                                      std::function<void(std::string)> on_error) {
   auto lines = http::access_format::parse(format);
   if (!lines) return std::unexpected(lines.error());
-  auto sink = file_sink::open(on, path, std::move(on_error));
+  auto sink = file_sink::open(loop, path, std::move(on_error));
   if (!sink) return std::unexpected(sink.error());
   return std::unique_ptr<access_log>(new access_log(std::move(*lines), std::move(*sink)));
 }

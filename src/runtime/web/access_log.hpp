@@ -15,12 +15,12 @@ class access_log {
  public:
   /// `format` parses. `on_error` is told what the file cannot be written for. Errors: of the file.
   [[nodiscard]] static result<std::unique_ptr<access_log>> open(
-      loop::loop& on, const std::string& path, const std::string& format,
+      loop::loop& loop, const std::string& path, const std::string& format,
       std::function<void(std::string)> on_error);
 
   /// False when too much waits to be written: the line is lost.
-  [[nodiscard]] bool write(const http::access& of) {
-    return sink_->append(as_bytes(format_.line(of)));
+  [[nodiscard]] bool write(const http::access& access) {
+    return sink_->append(as_bytes(format_.line(access)));
   }
   [[nodiscard]] result<void> open_again() { return sink_->open_again(); }
   /// Awaits, until `limit` at the longest, that all is written or writing fails.

@@ -15,27 +15,27 @@ serve::verdict match_http2(byte_span first) {
 }
 
 // Each in a coroutine of its own: one for both would hold room for both as long as it serves.
-loop::task<> serve_http1(loop::loop& on, std::unique_ptr<net::stream> arrived,
-                         const http_service& by, const http::refusal& refuse,
+loop::task<> serve_http1(loop::loop& loop, std::unique_ptr<net::stream> arrived,
+                         const http_service& service, const http::refusal& refuse,
                          [[maybe_unused]] serve::connection_gauge::place place) {
   {
-    http::server_connection served(on, std::move(arrived), by.limits);
-    by.on_begun(served);
-    co_await served.serve(by.answer, refuse);
+    http::server_connection served(loop, std::move(arrived), service.limits);
+    service.on_begun(served);
+    co_await served.serve(service.answer, refuse);
   }
-  if (by.on_gone) by.on_gone();
+  if (service.on_gone) service.on_gone();
 }
 
-loop::task<> serve_http2(loop::loop& on, std::unique_ptr<net::stream> arrived,
-                         const http_service& by, const http::refusal& refuse,
+loop::task<> serve_http2(loop::loop& loop, std::unique_ptr<net::stream> arrived,
+                         const http_service& service, const http::refusal& refuse,
                          [[maybe_unused]] serve::connection_gauge::place place) {
   {
-    http::http2_connection served(on, std::move(arrived), by.limits);
-    by.on_begun(served);
-    co_await served.serve(by.answer, refuse);
-    if (served.was_flooded()) by.on_flooded();
+    http::http2_connection served(loop, std::move(arrived), service.limits);
+    service.on_begun(served);
+    co_await served.serve(service.answer, refuse);
+    if (served.was_flooded()) service.on_flooded();
   }
-  if (by.on_gone) by.on_gone();
+  if (service.on_gone) service.on_gone();
 }
 
 }  // namespace
@@ -46,38 +46,38 @@ loop::duration patience_of(double seconds) {
   return loop::from_seconds(seconds == 0 ? unlimited_s : seconds);
 }
 
-http::server_limits limits_of(const http_limit_options& wanted, std::size_t max_unread) {
-  return {.max_head = wanted.http_max_head,
+http::server_limits limits_of(const http_limit_options& options, std::size_t max_unread) {
+  return {.max_head = options.http_max_head,
           .max_unread = max_unread,
-          .head_timeout = patience_of(wanted.http_head_timeout),
-          .body_timeout = patience_of(wanted.http_body_timeout),
-          .idle_timeout = patience_of(wanted.http_idle_timeout),
-          .max_streams = static_cast<std::uint32_t>(wanted.http2_max_streams)};
+          .head_timeout = patience_of(options.http_head_timeout),
+          .body_timeout = patience_of(options.http_body_timeout),
+          .idle_timeout = patience_of(options.http_idle_timeout),
+          .max_streams = static_cast<std::uint32_t>(options.http2_max_streams)};
 }
 
-loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,
-                        const http_service& by, const http::refusal& refuse) {
-  const bool is_http2 = co_await speaks_http2(on, *arrived, by.limits.idle_timeout);
-  auto served = serve_http(is_http2, on, std::move(arrived), by, refuse);
+loop::task<> serve_http(loop::loop& loop, std::unique_ptr<net::stream> arrived,
+                        const http_service& service, const http::refusal& refuse) {
+  const bool is_http2 = co_await speaks_http2(loop, *arrived, service.limits.idle_timeout);
+  auto served = serve_http(is_http2, loop, std::move(arrived), service, refuse);
   co_await served;
 }
 
-loop::task<bool> speaks_http2(loop::loop& on, net::stream& arrived, loop::duration patience) {
+loop::task<bool> speaks_http2(loop::loop& loop, net::stream& arrived, loop::duration patience) {
   static constexpr serve::protocol_row row = {"http2", match_http2};
   const auto* const secured = arrived.tls();
   if (secured != nullptr && !secured->application.empty()) {
     co_return secured->application == "h2";
   }
   const auto* const found =
-      co_await serve::detect(arrived, std::span(&row, 1), on.now() + patience);
+      co_await serve::detect(arrived, std::span(&row, 1), loop.now() + patience);
   co_return found != nullptr;
 }
 
-loop::task<> serve_http(bool is_http2, loop::loop& on, std::unique_ptr<net::stream> arrived,
-                        const http_service& by, const http::refusal& refuse,
+loop::task<> serve_http(bool is_http2, loop::loop& loop, std::unique_ptr<net::stream> arrived,
+                        const http_service& service, const http::refusal& refuse,
                         serve::connection_gauge::place place) {
-  return is_http2 ? serve_http2(on, std::move(arrived), by, refuse, std::move(place))
-                  : serve_http1(on, std::move(arrived), by, refuse, std::move(place));
+  return is_http2 ? serve_http2(loop, std::move(arrived), service, refuse, std::move(place))
+                  : serve_http1(loop, std::move(arrived), service, refuse, std::move(place));
 }
 
 std::string http_refusal() {

@@ -12,7 +12,7 @@
 namespace strata::runtime {
 
 /// `max_unread`: bytes of a body that no handler reads, which are passed over.
-[[nodiscard]] http::server_limits limits_of(const http_limit_options& wanted,
+[[nodiscard]] http::server_limits limits_of(const http_limit_options& options,
                                             std::size_t max_unread);
 /// A time limit of which 0 is none.
 [[nodiscard]] loop::duration patience_of(double seconds);
@@ -34,15 +34,15 @@ struct http_service {
 
 /// Serves a connection: TLS has said which version it speaks, or its first bytes do. `refuse` says
 /// what is answered to what is no request; it outlives the connection too.
-[[nodiscard]] loop::task<> serve_http(loop::loop& on, std::unique_ptr<net::stream> arrived,
-                                      const http_service& by, const http::refusal& refuse);
+[[nodiscard]] loop::task<> serve_http(loop::loop& loop, std::unique_ptr<net::stream> arrived,
+                                      const http_service& service, const http::refusal& refuse);
 
 /// The same in two steps, of which the first leaves nothing behind while the second one lasts.
-[[nodiscard]] loop::task<bool> speaks_http2(loop::loop& on, net::stream& arrived,
+[[nodiscard]] loop::task<bool> speaks_http2(loop::loop& loop, net::stream& arrived,
                                             loop::duration patience);
-[[nodiscard]] loop::task<> serve_http(bool is_http2, loop::loop& on,
-                                      std::unique_ptr<net::stream> arrived, const http_service& by,
-                                      const http::refusal& refuse,
+[[nodiscard]] loop::task<> serve_http(bool is_http2, loop::loop& loop,
+                                      std::unique_ptr<net::stream> arrived,
+                                      const http_service& service, const http::refusal& refuse,
                                       serve::connection_gauge::place place = {});
 
 }  // namespace strata::runtime

@@ -15,7 +15,8 @@ class capture_file {
  public:
   /// Makes or empties the file at `path`, "-" for standard output, and writes its head: one
   /// interface, Ethernet, nanoseconds. Errors: of the file.
-  [[nodiscard]] static result<capture_file> create(const std::string& path, const interface& of);
+  [[nodiscard]] static result<capture_file> create(const std::string& path,
+                                                   const interface& interface);
 
   /// Appends a frame; one without a time gets the present one.
   [[nodiscard]] result<void> write(const received_frame& frame);
@@ -38,11 +39,11 @@ class capture_file {
 /// Wraps a device and writes all that passes to `into`, which must outlive it.
 class capture_device final : public device {
  public:
-  capture_device(std::unique_ptr<device> within, capture_file& into)
-      : within_(std::move(within)), into_(into) {}
+  capture_device(std::unique_ptr<device> device, capture_file& file)
+      : within_(std::move(device)), into_(file) {}
 
   [[nodiscard]] const interface& link() const override { return within_->link(); }
-  void update_link(const interface& now) override { within_->update_link(now); }
+  void update_link(const interface& interface) override { within_->update_link(interface); }
   [[nodiscard]] int fd() const override { return within_->fd(); }
   /// Errors: also those of the file.
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;

@@ -24,7 +24,7 @@ class fake_device final : public device {
   ~fake_device() override;
 
   [[nodiscard]] const interface& link() const override { return link_; }
-  void update_link(const interface& now) override { link_ = now; }
+  void update_link(const interface& interface) override { link_ = interface; }
   /// Always ready: there is nothing to wait on.
   [[nodiscard]] int fd() const override { return -1; }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;

@@ -25,10 +25,10 @@ struct faults {
 /// `flush()`. As for threads, like the device within.
 class fault_injector final : public device {
  public:
-  fault_injector(std::unique_ptr<device> within, const faults& how);
+  fault_injector(std::unique_ptr<device> device, const faults& faults);
 
   [[nodiscard]] const interface& link() const override { return within_->link(); }
-  void update_link(const interface& now) override { within_->update_link(now); }
+  void update_link(const interface& interface) override { within_->update_link(interface); }
   [[nodiscard]] int fd() const override { return within_->fd(); }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
   [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override {

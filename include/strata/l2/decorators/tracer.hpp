@@ -16,11 +16,11 @@ class tracer final : public device {
   enum class direction : std::uint8_t { sent, received };
   using observer = std::function<void(direction, const received_frame&)>;
 
-  tracer(std::unique_ptr<device> within, observer see)
-      : within_(std::move(within)), see_(std::move(see)) {}
+  tracer(std::unique_ptr<device> device, observer see)
+      : within_(std::move(device)), see_(std::move(see)) {}
 
   [[nodiscard]] const interface& link() const override { return within_->link(); }
-  void update_link(const interface& now) override { within_->update_link(now); }
+  void update_link(const interface& interface) override { within_->update_link(interface); }
   [[nodiscard]] int fd() const override { return within_->fd(); }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
   [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;

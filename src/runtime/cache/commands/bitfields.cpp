@@ -91,25 +91,25 @@ std::optional<std::vector<step>> read_steps(call& c) {
   return steps;
 }
 
-std::int64_t read_field(std::string_view text, const step& of) {
+std::int64_t read_field(std::string_view text, const step& step) {
   std::uint64_t value = 0;
   unsigned i = 0;
   // A field has a bit at least.
   do {
-    const auto at = of.offset + i;
+    const auto at = step.offset + i;
     const bool bit =
         at / 8 < text.size() && (static_cast<unsigned char>(text[at / 8]) & (0x80U >> at % 8)) != 0;
     value = value << 1U | (bit ? 1U : 0U);
-  } while (++i < of.type.bits);
-  if (!of.type.is_signed) return static_cast<std::int64_t>(value);
-  const unsigned unused = 64 - of.type.bits;
+  } while (++i < step.type.bits);
+  if (!step.type.is_signed) return static_cast<std::int64_t>(value);
+  const unsigned unused = 64 - step.type.bits;
   return static_cast<std::int64_t>(value << unused) >> unused;
 }
 
-void write_field(char* bytes, const step& of, std::int64_t value) {
-  for (unsigned i = 0; i < of.type.bits; ++i) {
-    const auto at = of.offset + i;
-    const bool bit = (static_cast<std::uint64_t>(value) >> (of.type.bits - 1 - i) & 1U) != 0;
+void write_field(char* bytes, const step& step, std::int64_t value) {
+  for (unsigned i = 0; i < step.type.bits; ++i) {
+    const auto at = step.offset + i;
+    const bool bit = (static_cast<std::uint64_t>(value) >> (step.type.bits - 1 - i) & 1U) != 0;
     auto& byte = bytes[at / 8];
     const unsigned mask = 0x80U >> at % 8;
     byte = static_cast<char>(bit ? static_cast<unsigned char>(byte) | mask
@@ -119,16 +119,16 @@ void write_field(char* bytes, const step& of, std::int64_t value) {
 
 // A value in the field's width. Nothing when it does not fit and must.
 __extension__ using wide = __int128;
-std::optional<std::int64_t> fit_within(const step& of, wide sum) {
-  const auto type = of.type;
-  const auto how = of.how;
+std::optional<std::int64_t> fit_within(const step& step, wide sum) {
+  const auto type = step.type;
+  const auto how = step.how;
   const wide low = type.is_signed ? -(static_cast<wide>(1) << (type.bits - 1)) : 0;
   const wide high = (static_cast<wide>(1) << (type.is_signed ? type.bits - 1 : type.bits)) - 1;
   if (sum >= low && sum <= high) return static_cast<std::int64_t>(sum);
   if (how == overflow::fail) return {};
   if (how == overflow::saturate) {
     // To Redis, what is set is too large, too, when it is lower than its own sums can tell.
-    const bool looks_large = of.what == action::set && type.bits != 64 && high - sum > INT64_MAX;
+    const bool looks_large = step.what == action::set && type.bits != 64 && high - sum > INT64_MAX;
     return static_cast<std::int64_t>(sum > high || looks_large ? high : low);
   }
   const auto bits = static_cast<std::uint64_t>(sum);
@@ -138,17 +138,18 @@ std::optional<std::int64_t> fit_within(const step& of, wide sum) {
 }
 
 // What the field is to become, in its width or not. An unsigned field takes a value by its bits.
-wide wanted_value(const step& of, std::int64_t before) {
-  if (of.what == action::add) return static_cast<wide>(before) + of.value;
-  return of.type.is_signed ? static_cast<wide>(of.value) : static_cast<std::uint64_t>(of.value);
+wide wanted_value(const step& step, std::int64_t before) {
+  if (step.what == action::add) return static_cast<wide>(before) + step.value;
+  return step.type.is_signed ? static_cast<wide>(step.value)
+                             : static_cast<std::uint64_t>(step.value);
 }
 
-void write_steps(call& c, const std::vector<step>& steps, entry* found, std::size_t needed) {
-  const bool grows = found == nullptr || string_view_of(*found).view().size() < needed;
-  char* const bytes = widen(c, found, needed);
+void write_steps(call& c, const std::vector<step>& steps, entry* entry, std::size_t needed) {
+  const bool grows = entry == nullptr || string_view_of(*entry).view().size() < needed;
+  char* const bytes = widen(c, entry, needed);
   std::uint64_t changes = 0;
   for (const auto& each : steps) {
-    const auto before = read_field(found->text(), each);
+    const auto before = read_field(entry->text(), each);
     if (each.what == action::get) {
       c.reply.integer(before);
       continue;

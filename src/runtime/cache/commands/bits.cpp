@@ -75,15 +75,15 @@ bit_span clamp_bits(std::int64_t first, std::int64_t last, bool in_bits, std::si
           false};
 }
 
-std::int64_t count_bits(std::string_view text, bit_span where) {
-  if (where.is_empty) return 0;
+std::int64_t count_bits(std::string_view text, bit_span span) {
+  if (span.is_empty) return 0;
   std::int64_t count = 0;
-  const auto first_byte = where.first / 8;
-  const auto last_byte = where.last / 8;
+  const auto first_byte = span.first / 8;
+  const auto last_byte = span.last / 8;
   const auto byte_at = [&](std::size_t index) {
     auto byte = static_cast<unsigned>(static_cast<unsigned char>(text[index]));
-    if (index == first_byte) byte &= 0xFFU >> where.first % 8;
-    if (index == last_byte) byte &= 0xFFU << (7 - where.last % 8) & 0xFFU;
+    if (index == first_byte) byte &= 0xFFU >> span.first % 8;
+    if (index == last_byte) byte &= 0xFFU << (7 - span.last % 8) & 0xFFU;
     return byte;
   };
   count += std::popcount(byte_at(first_byte));
@@ -130,9 +130,9 @@ void bitcount(call& c) {
   c.reply.integer(count_bits(text.view(), clamp_bits(first, last, in_bits, text.view().size())));
 }
 
-std::int64_t find_bit(std::string_view text, bool bit, bit_span where) {
+std::int64_t find_bit(std::string_view text, bool bit, bit_span span) {
   const unsigned char skipped = bit ? 0x00 : 0xFF;
-  for (auto at = where.first; at <= where.last;) {
+  for (auto at = span.first; at <= span.last;) {
     const auto byte = static_cast<unsigned char>(text[at / 8]);
     if (at % 8 == 0 && byte == skipped) {
       at += 8;
@@ -210,8 +210,8 @@ std::optional<operation> read_operation(call& c) {
   return {};
 }
 
-char combine(operation how, char left, char right) {
-  switch (how) {
+char combine(operation operation, char left, char right) {
+  switch (operation) {
     case operation::conjunction: return static_cast<char>(left & right);
     case operation::disjunction: return static_cast<char>(left | right);
     default: return static_cast<char>(left ^ right);

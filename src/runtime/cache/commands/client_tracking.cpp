@@ -15,21 +15,21 @@ struct tracking_words {
 };
 
 // REDIRECT's client, which must be there now. False after an error.
-bool read_redirect(call& c, std::size_t index, tracking_words& into) {
-  if (into.how.redirect != 0) {
+bool read_redirect(call& c, std::size_t index, tracking_words& words) {
+  if (words.how.redirect != 0) {
     c.fail("ERR A client can only redirect to a single other client");
     return false;
   }
   const auto id = c.integer(index);
   if (!id) return false;
   for (auto* each : c.home().clients()) {
-    if (each->id == static_cast<std::uint64_t>(*id)) into.target = each;
+    if (each->id == static_cast<std::uint64_t>(*id)) words.target = each;
   }
-  if (into.target == nullptr) {
+  if (words.target == nullptr) {
     c.fail("ERR The client ID you want redirect to does not exist");
     return false;
   }
-  into.how.redirect = into.target->id;
+  words.how.redirect = words.target->id;
   return true;
 }
 
@@ -61,10 +61,10 @@ constexpr std::string_view other_mode =
     " before disabling tracking for this client, and then re-enabling it with a different mode.";
 
 // Whether the options go together, and with what the client has chosen before.
-bool check_options(call& c, const tracking_words& wanted) {
-  const auto& how = wanted.how;
+bool check_options(call& c, const tracking_words& words) {
+  const auto& how = words.how;
   const auto* const now = c.who.tracking.get();
-  if (!how.broadcasts && !wanted.prefixes.empty()) {
+  if (!how.broadcasts && !words.prefixes.empty()) {
     c.fail("ERR PREFIX option requires BCAST mode to be enabled");
   } else if (now != nullptr && now->broadcasts != how.broadcasts) {
     c.fail("ERR You can't switch BCAST mode on/off" + std::string(other_mode));
@@ -78,43 +78,43 @@ bool check_options(call& c, const tracking_words& wanted) {
   return !c.has_failed();
 }
 
-bool fail_overlap(call& c, std::string_view one, std::string_view which, std::string_view other) {
+bool fail_overlap(call& c, std::string_view one, std::string_view text, std::string_view other) {
   const auto common = std::min(one.size(), other.size());
   if (one.substr(0, common) != other.substr(0, common)) return false;
-  c.fail("ERR Prefix '" + std::string(one) + "' overlaps with " + std::string(which) + " prefix '" +
+  c.fail("ERR Prefix '" + std::string(one) + "' overlaps with " + std::string(text) + " prefix '" +
          std::string(other) + "'. Prefixes for a single client must not overlap.");
   return true;
 }
 
-bool check_prefixes(call& c, const tracking_words& wanted) {
-  for (std::size_t i = 0; i < wanted.prefixes.size(); ++i) {
+bool check_prefixes(call& c, const tracking_words& words) {
+  for (std::size_t i = 0; i < words.prefixes.size(); ++i) {
     if (c.who.tracking) {
       for (const auto& each : c.who.tracking->prefixes) {
-        if (fail_overlap(c, wanted.prefixes[i], "an existing", each)) return false;
+        if (fail_overlap(c, words.prefixes[i], "an existing", each)) return false;
       }
     }
-    for (auto j = i + 1; j < wanted.prefixes.size(); ++j) {
-      if (fail_overlap(c, wanted.prefixes[i], "another provided", wanted.prefixes[j])) return false;
+    for (auto j = i + 1; j < words.prefixes.size(); ++j) {
+      if (fail_overlap(c, words.prefixes[i], "another provided", words.prefixes[j])) return false;
     }
   }
   return true;
 }
 
-std::vector<std::string_view> flags_of(const tracking_state* how) {
-  if (how == nullptr) return {"off"};
+std::vector<std::string_view> flags_of(const tracking_state* state) {
+  if (state == nullptr) return {"off"};
   std::vector<std::string_view> flags = {"on"};
-  if (how->broadcasts) flags.emplace_back("bcast");
-  if (how->opts_in) flags.emplace_back("optin");
-  if (how->opts_in && how->has_choice) flags.emplace_back("caching-yes");
-  if (how->opts_out) flags.emplace_back("optout");
-  if (how->opts_out && how->has_choice) flags.emplace_back("caching-no");
-  if (how->no_loop) flags.emplace_back("noloop");
-  if (how->is_redirect_broken) flags.emplace_back("broken_redirect");
+  if (state->broadcasts) flags.emplace_back("bcast");
+  if (state->opts_in) flags.emplace_back("optin");
+  if (state->opts_in && state->has_choice) flags.emplace_back("caching-yes");
+  if (state->opts_out) flags.emplace_back("optout");
+  if (state->opts_out && state->has_choice) flags.emplace_back("caching-no");
+  if (state->no_loop) flags.emplace_back("noloop");
+  if (state->is_redirect_broken) flags.emplace_back("broken_redirect");
   return flags;
 }
 
-std::int64_t redirect_of(const client& who) {
-  return who.tracking ? static_cast<std::int64_t>(who.tracking->redirect) : -1;
+std::int64_t redirect_of(const client& client) {
+  return client.tracking ? static_cast<std::int64_t>(client.tracking->redirect) : -1;
 }
 
 }  // namespace

@@ -12,44 +12,45 @@ namespace strata::runtime::cache {
 
 namespace {
 
-std::string flags_of(const client& who) {
+std::string flags_of(const client& client) {
   std::string flags;
-  if (who.is_monitor) flags += 'O';
-  if (who.is_subscribed()) flags += 'P';
-  if (who.tracking) flags += 't';
-  if (who.tracking && who.tracking->is_redirect_broken) flags += 'R';
-  if (who.tracking && who.tracking->broadcasts) flags += 'B';
-  if (who.in_transaction) flags += 'x';
-  if (who.is_held()) flags += 'b';
-  if (who.watch_failed) flags += 'd';
-  if (who.is_ending) flags += 'c';
-  if (who.no_evict) flags += 'e';
+  if (client.is_monitor) flags += 'O';
+  if (client.is_subscribed()) flags += 'P';
+  if (client.tracking) flags += 't';
+  if (client.tracking && client.tracking->is_redirect_broken) flags += 'R';
+  if (client.tracking && client.tracking->broadcasts) flags += 'B';
+  if (client.in_transaction) flags += 'x';
+  if (client.is_held()) flags += 'b';
+  if (client.watch_failed) flags += 'd';
+  if (client.is_ending) flags += 'c';
+  if (client.no_evict) flags += 'e';
   return flags.empty() ? "N" : flags;
 }
 
-std::string describe(front& home, client& who) {
-  const auto now = home.keys().now_ms();
+std::string describe(front& front, client& client) {
+  const auto now = front.keys().now_ms();
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
       "multi={} qbuf={} qbuf-free={} multi-mem={} omem={} tot-mem={} events=r cmd={} user=default "
       "redir={} resp={}",
-      who.id, who.remote_address(), who.local_address(), who.descriptor_number(), who.name,
-      (now - who.since_ms) / 1000, (now - who.last_command_ms) / 1000, flags_of(who), who.database,
-      who.channels.size(), who.patterns.size(), who.shard_channels.size(),
-      who.in_transaction ? static_cast<std::int64_t>(who.queued.size()) : -1, who.input_bytes(),
-      who.input_room(), who.queued_bytes(), who.output_bytes(), who.held(),
-      who.last_command == nullptr ? "NULL" : who.last_command->full_name(),
-      who.tracking ? static_cast<std::int64_t>(who.tracking->redirect) : -1,
-      who.is_resp3() ? 3 : 2);
+      client.id, client.remote_address(), client.local_address(), client.descriptor_number(),
+      client.name, (now - client.since_ms) / 1000, (now - client.last_command_ms) / 1000,
+      flags_of(client), client.database, client.channels.size(), client.patterns.size(),
+      client.shard_channels.size(),
+      client.in_transaction ? static_cast<std::int64_t>(client.queued.size()) : -1,
+      client.input_bytes(), client.input_room(), client.queued_bytes(), client.output_bytes(),
+      client.held(), client.last_command == nullptr ? "NULL" : client.last_command->full_name(),
+      client.tracking ? static_cast<std::int64_t>(client.tracking->redirect) : -1,
+      client.is_resp3() ? 3 : 2);
 }
 
 void client_id(call& c) { c.reply.integer(static_cast<std::int64_t>(c.who.id)); }
 
 void client_info(call& c) { c.reply.verbatim("txt", describe(c.home(), c.who) + "\n"); }
 
-std::optional<bool> matches_type(call& c, std::string_view type, const client& of) {
-  if (text::same_text(type, "normal")) return !of.is_subscribed();
-  if (text::same_text(type, "pubsub")) return of.is_subscribed();
+std::optional<bool> matches_type(call& c, std::string_view type, const client& client) {
+  if (text::same_text(type, "normal")) return !client.is_subscribed();
+  if (text::same_text(type, "pubsub")) return client.is_subscribed();
   if (text::same_text(type, "master") || text::same_text(type, "replica") ||
       text::same_text(type, "slave")) {
     return false;

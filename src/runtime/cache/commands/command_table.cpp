@@ -133,8 +133,8 @@ struct folded {
       std::memcpy(&high, bytes.data() + size - 4, 4);
       word = low | std::uint64_t{high} << 8 * (size - 4);
     } else if (size != 0) {
-      const auto byte_at = [&](std::size_t at) {
-        return std::uint64_t{static_cast<unsigned char>(bytes[at])} << 8 * at;
+      const auto byte_at = [&](std::size_t offset) {
+        return std::uint64_t{static_cast<unsigned char>(bytes[offset])} << 8 * offset;
       };
       word = byte_at(0) | byte_at(size / 2) | byte_at(size - 1);
     }
@@ -201,9 +201,9 @@ const command* find_command(std::string_view name) {
   return table.find(name);
 }
 
-const command* find_subcommand(const command& of, std::string_view name) {
-  for (const auto& each : all_commands().subspan(of.index + 1)) {
-    if (each.parent != of.row) break;
+const command* find_subcommand(const command& command, std::string_view name) {
+  for (const auto& each : all_commands().subspan(command.index + 1)) {
+    if (each.parent != command.row) break;
     if (text::same_text(each.row->name, name)) return &each;
   }
   return nullptr;

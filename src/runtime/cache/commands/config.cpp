@@ -57,8 +57,14 @@ void config_resetstat(call& c) {
   c.reply.ok();
 }
 
-// Options are in the daemon's record when they are set. What is no option lasts until the end.
+// Options go into the daemon's record as soon as they are set. What is no option lasts until the
+// end.
 void config_rewrite(call& c) {
+  const auto& trouble = c.home().settings().record_trouble;
+  if (!trouble.empty()) {
+    c.fail("ERR Rewriting config file: " + trouble);
+    return;
+  }
   const auto lost = c.home().settings().changed_names();
   if (lost.empty()) {
     c.reply.ok();

@@ -25,7 +25,7 @@ void sleep(call& c) {
   // The clock of commands is stopped while they wait, and for this one time alone matters.
   c.home().count_time(c.who, c.what, c.words, static_cast<std::int64_t>(*seconds * 1e6));
   c.wait_for({}, c.now_ms() + static_cast<std::int64_t>(std::ceil(*seconds * 1000)),
-             [](front&, client& who) { who.reply().ok(); });
+             [](front&, client& client) { client.reply().ok(); });
 }
 
 void object(call& c) {

@@ -57,12 +57,12 @@ std::optional<expire_options> read_expire_options(call& c) {
 }
 
 // Without a time of expiry a key lives for ever, which is later than any time.
-bool is_wanted(const expire_options& how, const entry& of, std::int64_t at_ms) {
-  const bool has = of.has_expiry();
-  if (how.if_none && has) return false;
-  if (how.if_some && !has) return false;
-  if (how.if_later && (!has || at_ms <= of.expires_at_ms())) return false;
-  return !(how.if_sooner && has && at_ms >= of.expires_at_ms());
+bool is_wanted(const expire_options& options, const entry& entry, std::int64_t at_ms) {
+  const bool has = entry.has_expiry();
+  if (options.if_none && has) return false;
+  if (options.if_some && !has) return false;
+  if (options.if_later && (!has || at_ms <= entry.expires_at_ms())) return false;
+  return !(options.if_sooner && has && at_ms >= entry.expires_at_ms());
 }
 
 void expire_in(call& c, expiry_word unit) {
@@ -174,15 +174,15 @@ std::optional<std::int64_t> parse_expiry(call& c, std::size_t index, expiry_word
   return at_ms;
 }
 
-void expire_at(call& c, std::size_t index, entry* found, std::int64_t at_ms) {
+void expire_at(call& c, std::size_t index, entry* entry, std::int64_t at_ms) {
   const auto hash = c.hash(index);
   if (at_ms <= c.now_ms() && !c.keys().expires_by_leader()) {
     c.propagate_as("DEL", c[index]);
     c.keys().count_change();
-    c.remove(found, hash);
+    c.remove(entry, hash);
     return;
   }
-  c.data().set_expiry(found, at_ms, hash);
+  c.data().set_expiry(entry, at_ms, hash);
   c.changed(c[index], event_generic, "expire");
   c.propagate_as("PEXPIREAT", c[index], text::integer_text(at_ms).view());
 }

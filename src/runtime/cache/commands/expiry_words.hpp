@@ -24,6 +24,6 @@ struct expiry_word {
                                                        expiry_word unit);
 
 /// Lets the key at word `index` expire at that time; at once, if it has passed.
-void expire_at(call& c, std::size_t index, entry* found, std::int64_t at_ms);
+void expire_at(call& c, std::size_t index, entry* entry, std::int64_t at_ms);
 
 }  // namespace strata::runtime::cache

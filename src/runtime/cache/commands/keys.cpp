@@ -68,10 +68,10 @@ void randomkey(call& c) {
   c.reply.null();
 }
 
-// Puts the value of `from` under `key`, in whichever database. What was there is gone.
-void put(call& c, unsigned database, entry& from, std::string_view key) {
+// Puts the value of `source` under `key`, in whichever database. What was there is gone.
+void put(call& c, unsigned database, entry& source, std::string_view key) {
   const auto hash = hash_of(key);
-  entry* const fresh = entry::move_from(from, key, from.expires_at_ms());
+  entry* const fresh = entry::move_from(source, key, source.expires_at_ms());
   if (entry* const old = c.keys().find(database, key, hash)) {
     c.keys()[database].replace(old, fresh, hash);
   } else {

@@ -59,7 +59,8 @@ void move_or_wait(call& c, bool from_front, bool to_front, std::size_t timeout) 
   if (!c.parse_timeout(timeout, deadline_ms)) return;
   if (move_element(c, from_front, to_front) != moved::nothing_there) return;
   if (c.may_block()) {
-    c.wait_for(c.words.subspan(1, 1), deadline_ms, [](front&, client& who) { who.reply().null(); });
+    c.wait_for(c.words.subspan(1, 1), deadline_ms,
+               [](front&, client& client) { client.reply().null(); });
   } else {
     c.reply.null();
   }
@@ -96,23 +97,23 @@ void blpop(call& c) { pop_or_wait(c, true); }
 void brpop(call& c) { pop_or_wait(c, false); }
 
 // False: all are empty.
-bool pop_many(call& c, const multi_pop& how, std::size_t first) {
-  const auto found = find_first<list_value>(c, first, how.keys);
+bool pop_many(call& c, const multi_pop& pop, std::size_t first) {
+  const auto found = find_first<list_value>(c, first, pop.keys);
   if (!found) return true;
   if (found->value == nullptr) return false;
   auto& list = *found->value;
   const auto key = c[found->index];
   const auto count =
-      std::min(static_cast<std::uint64_t>(how.count), static_cast<std::uint64_t>(list.size()));
+      std::min(static_cast<std::uint64_t>(pop.count), static_cast<std::uint64_t>(list.size()));
   c.reply.array(2);
   c.reply.bulk(key);
   c.reply.array(count);
   for (std::uint64_t i = 0; i < count; ++i) {
-    c.reply.bulk(list.end(how.at_first_end).text());
-    list.pop(how.at_first_end);
+    c.reply.bulk(list.end(pop.at_first_end).text());
+    list.pop(pop.at_first_end);
   }
-  c.changed(key, event_list, how.at_first_end ? "lpop" : "rpop", count);
-  c.propagate_as(how.at_first_end ? "LPOP" : "RPOP", key,
+  c.changed(key, event_list, pop.at_first_end ? "lpop" : "rpop", count);
+  c.propagate_as(pop.at_first_end ? "LPOP" : "RPOP", key,
                  text::integer_text(static_cast<std::int64_t>(count)).view());
   c.drop_if_empty(found->index, list);
   return true;

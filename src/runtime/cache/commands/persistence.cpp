@@ -22,7 +22,7 @@ void save(call& c) {
   if (auto refused = kept->save(false, &c.who)) {
     c.fail(*refused);
   } else {
-    c.wait_for({}, {}, [](front&, client& who) { who.reply().null_array(); });
+    c.wait_for({}, {}, [](front&, client& client) { client.reply().null_array(); });
   }
 }
 

@@ -8,7 +8,7 @@ void wait_or_null(call& c, std::size_t first, std::size_t count,
                   std::optional<std::int64_t> deadline_ms) {
   if (c.may_block()) {
     c.wait_for(c.words.subspan(first, count), deadline_ms,
-               [](front&, client& who) { who.reply().null_array(); });
+               [](front&, client& client) { client.reply().null_array(); });
   } else {
     c.reply.null_array();
   }

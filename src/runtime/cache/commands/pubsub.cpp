@@ -11,11 +11,11 @@ namespace strata::runtime::cache {
 
 namespace {
 
-void tell(call& c, std::string_view what, std::optional<std::string_view> name,
+void tell(call& c, std::string_view text, std::optional<std::string_view> name,
           std::size_t subscriptions) {
   auto& output = c.who.pushes();
   output.push(3);
-  output.bulk(what);
+  output.bulk(text);
   if (name) {
     output.bulk(*name);
   } else {
@@ -24,12 +24,12 @@ void tell(call& c, std::string_view what, std::optional<std::string_view> name,
   output.integer(static_cast<std::int64_t>(subscriptions));
 }
 
-void tell(call& c, std::string_view what, std::string_view name) {
-  tell(c, what, name, c.who.subscriptions());
+void tell(call& c, std::string_view text, std::string_view name) {
+  tell(c, text, name, c.who.subscriptions());
 }
 
-void tell_of_none(call& c, std::string_view what) {
-  tell(c, what, std::nullopt, c.who.subscriptions());
+void tell_of_none(call& c, std::string_view text) {
+  tell(c, text, std::nullopt, c.who.subscriptions());
 }
 
 void subscribe(call& c) {
@@ -97,25 +97,25 @@ void publish(call& c) {
   c.keys().propagate_message(c.words);
 }
 
-void reply_names(call& c, const pubsub::table& of) {
+void reply_names(call& c, const pubsub::table& table) {
   if (c.size() > 3) {
     c.fail_subcommand();
     return;
   }
   std::vector<std::string_view> found;
-  for (const auto& [name, clients] : of) {
+  for (const auto& [name, clients] : table) {
     if (c.size() == 2 || text::matches_pattern(c[2], name)) found.emplace_back(name);
   }
   c.reply.array(found.size());
   for (const auto& each : found) c.reply.bulk(each);
 }
 
-void reply_counts(call& c, const pubsub::table& of) {
+void reply_counts(call& c, const pubsub::table& table) {
   c.reply.array((c.size() - 2) * 2);
   for (const auto& each : c.words.subspan(2)) {
-    const auto found = of.find(each);
+    const auto found = table.find(each);
     c.reply.bulk(each);
-    c.reply.integer(found == of.end() ? 0 : static_cast<std::int64_t>(found->second.size()));
+    c.reply.integer(found == table.end() ? 0 : static_cast<std::int64_t>(found->second.size()));
   }
 }
 

@@ -103,10 +103,10 @@ void role(call& c) {
   }
 }
 
-void reply_followers(front& home, client& who) {
-  const auto* const with = home.replicated_by();
-  who.reply().integer(
-      static_cast<std::int64_t>(with == nullptr ? 0 : with->count_followers(who.waits_for_offset)));
+void reply_followers(front& front, client& client) {
+  const auto* const with = front.replicated_by();
+  client.reply().integer(static_cast<std::int64_t>(
+      with == nullptr ? 0 : with->count_followers(client.waits_for_offset)));
 }
 
 void wait(call& c) {

@@ -19,8 +19,8 @@ std::optional<std::uint64_t> parse_cursor(std::string_view text) {
   return negative ? -value : value;
 }
 
-bool is_over(const call& c, const entry& of) {
-  return of.has_expiry() && of.expires_at_ms() <= c.now_ms();
+bool is_over(const call& c, const entry& entry) {
+  return entry.has_expiry() && entry.expires_at_ms() <= c.now_ms();
 }
 
 void scan(call& c) {

@@ -32,13 +32,13 @@ struct scan_words {
 /// `seen` and returns the next cursor, as this does. Empty buckets cost time too: no more of them
 /// than ten for each element that is wanted.
 template <class Step>
-std::uint64_t scan_enough(const scan_words& wanted, Step&& step) {
-  auto cursor = wanted.cursor;
-  auto most_buckets = std::min(wanted.count, INT64_MAX / 10) * 10;
+std::uint64_t scan_enough(const scan_words& words, Step&& step) {
+  auto cursor = words.cursor;
+  auto most_buckets = std::min(words.count, INT64_MAX / 10) * 10;
   std::int64_t seen = 0;
   do {
     cursor = step(cursor, seen);
-  } while (cursor != 0 && --most_buckets > 0 && seen < wanted.count);
+  } while (cursor != 0 && --most_buckets > 0 && seen < words.count);
   return cursor;
 }
 /// The beginning of the reply: the next cursor, and how many elements follow.

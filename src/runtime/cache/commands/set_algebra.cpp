@@ -51,13 +51,13 @@ void subtract(const operands& sets, Visit&& visit) {
 
 enum class operation : std::uint8_t { unite, intersect, subtract };
 
-std::unique_ptr<set_value> compute(const operands& sets, operation how,
+std::unique_ptr<set_value> compute(const operands& sets, operation operation,
                                    std::int64_t most_integers) {
   auto made = std::make_unique<set_value>();
   const auto put = [&](std::string_view member) {
     return made->insert(member, most_integers), true;
   };
-  switch (how) {
+  switch (operation) {
     case operation::unite:
       for (const auto* each : sets) {
         if (each != nullptr) each->for_each(put);
@@ -69,18 +69,18 @@ std::unique_ptr<set_value> compute(const operands& sets, operation how,
   return made;
 }
 
-void reply_result(call& c, operation how) {
+void reply_result(call& c, operation operation) {
   const auto sets = read_operands(c, 1, c.size() - 1);
   if (!sets) return;
-  const auto made = compute(*sets, how, c.home().settings().set_max_integers);
+  const auto made = compute(*sets, operation, c.home().settings().set_max_integers);
   c.reply.set(made->size());
   made->for_each([&](std::string_view each) { c.reply.bulk(each); });
 }
 
-void store_result(call& c, operation how, std::string_view event) {
+void store_result(call& c, operation operation, std::string_view event) {
   const auto sets = read_operands(c, 2, c.size() - 2);
   if (!sets) return;
-  auto made = compute(*sets, how, c.home().settings().set_max_integers);
+  auto made = compute(*sets, operation, c.home().settings().set_max_integers);
   const auto size = made->size();
   const auto hash = c.hash(1);
   if (size != 0) {

@@ -78,10 +78,10 @@ std::optional<std::uint64_t> read_count(call& c) {
   return static_cast<std::uint64_t>(*count);
 }
 
-std::string pop_any(call& c, set_value& from) {
+std::string pop_any(call& c, set_value& value) {
   std::string member;
-  from.with_random(c.keys().random(), [&](std::string_view each) { member = each; });
-  from.erase(member);
+  value.with_random(c.keys().random(), [&](std::string_view each) { member = each; });
+  value.erase(member);
   return member;
 }
 

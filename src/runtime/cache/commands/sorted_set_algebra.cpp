@@ -39,10 +39,10 @@ struct source {
 using sources = std::vector<source>;
 
 // Nothing, and the error replied, for another kind of value.
-std::optional<source> read_source(call& c, const entry* found) {
-  if (found == nullptr) return source{};
-  if (found->type() == sorted_set::kind) return source{.sorted = &found->as<sorted_set>()};
-  if (found->type() == set_value::kind) return source{.plain = &found->as<set_value>()};
+std::optional<source> read_source(call& c, const entry* entry) {
+  if (entry == nullptr) return source{};
+  if (entry->type() == sorted_set::kind) return source{.sorted = &entry->as<sorted_set>()};
+  if (entry->type() == set_value::kind) return source{.plain = &entry->as<set_value>()};
   c.fail(wrong_type_error);
   return {};
 }
@@ -76,8 +76,8 @@ enum class aggregate : std::uint8_t { sum, least, most };
 // Infinities that cancel each other out make 0.
 double number_or_zero(double value) { return std::isnan(value) ? 0 : value; }
 
-double combine(aggregate how, double left, double right) {
-  switch (how) {
+double combine(aggregate aggregate, double left, double right) {
+  switch (aggregate) {
     case aggregate::sum: return number_or_zero(left + right);
     case aggregate::least: return right < left ? right : left;
     case aggregate::most: return right > left ? right : left;
@@ -98,10 +98,10 @@ class score_sums {
   ~score_sums() {
     members_.for_each([](scored_member* each) { scored_member::destroy(each); });
   }
-  void add(std::string_view member, double score, aggregate how) {
+  void add(std::string_view member, double score, aggregate aggregate) {
     const auto hash = hash_of(member);
     if (auto** const there = members_.find(member, hash)) {
-      (*there)->set_score(combine(how, (*there)->score(), score));
+      (*there)->set_score(combine(aggregate, (*there)->score(), score));
     } else {
       members_.insert(scored_member::make(member, score), hash);
     }
@@ -118,36 +118,36 @@ class score_sums {
   member_table members_;
 };
 
-void unite(const sources& of, aggregate how, score_sums& into) {
-  for (const auto& each : of) {
+void unite(const sources& sources, aggregate aggregate, score_sums& sums) {
+  for (const auto& each : sources) {
     each.for_each([&](std::string_view member, double score) {
-      into.add(member, number_or_zero(score * each.weight), how);
+      sums.add(member, number_or_zero(score * each.weight), aggregate);
     });
   }
 }
 
 // Visits (member, score) of what is in all; `visit` returns false when it has enough.
 template <class Visit>
-void intersect(const sources& of, aggregate how, Visit&& visit) {
+void intersect(const sources& sources, aggregate aggregate, Visit&& visit) {
   bool goes_on = true;
-  of[0].for_each([&](std::string_view member, double score) {
+  sources[0].for_each([&](std::string_view member, double score) {
     if (!goes_on) return;
-    double all = number_or_zero(score * of[0].weight);
-    for (const auto& other : std::span(of).subspan(1)) {
+    double all = number_or_zero(score * sources[0].weight);
+    for (const auto& other : std::span(sources).subspan(1)) {
       const auto there = other.score_of(member);
       if (!there) return;
-      all = combine(how, all, *there * other.weight);
+      all = combine(aggregate, all, *there * other.weight);
     }
     goes_on = visit(member, all);
   });
 }
 
-void subtract(const sources& of, score_sums& into) {
-  of[0].for_each([&](std::string_view member, double score) {
-    for (const auto& other : std::span(of).subspan(1)) {
+void subtract(const sources& sources, score_sums& sums) {
+  sources[0].for_each([&](std::string_view member, double score) {
+    for (const auto& other : std::span(sources).subspan(1)) {
       if (other.score_of(member)) return;
     }
-    into.add(member, score);
+    sums.add(member, score);
   });
 }
 
@@ -155,18 +155,18 @@ void subtract(const sources& of, score_sums& into) {
 // order too, on which the last bits of a score depend.
 void sort_by_size(sources& all) { std::ranges::stable_sort(all, {}, &source::size); }
 
-std::unique_ptr<sorted_set> compute(sources& of, combination operation, aggregate how) {
+std::unique_ptr<sorted_set> compute(sources& sources, combination operation, aggregate aggregate) {
   score_sums made;
-  if (operation != combination::subtract) sort_by_size(of);
+  if (operation != combination::subtract) sort_by_size(sources);
   switch (operation) {
-    case combination::unite: unite(of, how, made); break;
+    case combination::unite: unite(sources, aggregate, made); break;
     case combination::intersect:
-      intersect(of, how, [&](std::string_view member, double score) {
+      intersect(sources, aggregate, [&](std::string_view member, double score) {
         made.add(member, score);
         return true;
       });
       break;
-    case combination::subtract: subtract(of, made); break;
+    case combination::subtract: subtract(sources, made); break;
   }
   return made.in_order();
 }
@@ -185,24 +185,24 @@ std::optional<aggregate> read_aggregate(const call& c, std::size_t index) {
   return {};
 }
 
-bool read_weights(call& c, std::size_t first, sources& of) {
-  for (std::size_t i = 0; i < of.size(); ++i) {
+bool read_weights(call& c, std::size_t first, sources& sources) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto weight = c.real(first + i, "ERR weight value is not a float");
     if (!weight) return false;
-    of[i].weight = *weight;
+    sources[i].weight = *weight;
   }
   return true;
 }
 
 std::optional<algebra_options> read_options(call& c, std::size_t first, combination operation,
-                                            bool stores, sources& of) {
+                                            bool stores, sources& sources) {
   algebra_options read;
   const bool weighs = operation != combination::subtract;
   for (auto i = first; i < c.size(); ++i) {
     const auto behind = c.size() - i - 1;
-    if (weighs && behind >= of.size() && c.is(i, "WEIGHTS")) {
-      if (!read_weights(c, i + 1, of)) return {};
-      i += of.size();
+    if (weighs && behind >= sources.size() && c.is(i, "WEIGHTS")) {
+      if (!read_weights(c, i + 1, sources)) return {};
+      i += sources.size();
     } else if (weighs && behind >= 1 && c.is(i, "AGGREGATE")) {
       const auto how = read_aggregate(c, ++i);
       if (!how) {

@@ -11,13 +11,13 @@ using found_set = first_found<sorted_set>;
 
 // Takes `count` members, as many as there are; `reply(member, score)` for each.
 template <class Reply>
-void take(call& c, const found_set& from, bool highest, std::uint64_t count, Reply&& reply) {
-  sorted_set& set = *from.value;
+void take(call& c, const found_set& source, bool highest, std::uint64_t count, Reply&& reply) {
+  sorted_set& set = *source.value;
   const index_range ranks = {highest ? set.size() - count : 0, count};
   set.visit(ranks, highest, reply);
   set.erase_ranks(ranks);
-  c.changed(c[from.index], event_zset, highest ? "zpopmax" : "zpopmin", count);
-  c.drop_if_empty(from.index, set);
+  c.changed(c[source.index], event_zset, highest ? "zpopmax" : "zpopmin", count);
+  c.drop_if_empty(source.index, set);
 }
 
 std::string_view name_of_pop(bool highest) { return highest ? "ZPOPMAX" : "ZPOPMIN"; }
@@ -80,21 +80,21 @@ void bzpopmin(call& c) { pop_or_wait(c, false); }
 void bzpopmax(call& c) { pop_or_wait(c, true); }
 
 // False: all are empty.
-bool pop_many(call& c, const multi_pop& how, std::size_t first) {
-  const auto found = find_first<sorted_set>(c, first, how.keys);
+bool pop_many(call& c, const multi_pop& pop, std::size_t first) {
+  const auto found = find_first<sorted_set>(c, first, pop.keys);
   if (!found) return true;
   if (found->value == nullptr) return false;
   const auto key = c[found->index];
-  const auto count = std::min(static_cast<std::size_t>(how.count), found->value->size());
+  const auto count = std::min(static_cast<std::size_t>(pop.count), found->value->size());
   c.reply.array(2);
   c.reply.bulk(key);
   c.reply.array(count);
-  take(c, *found, !how.at_first_end, count, [&](std::string_view member, double score) {
+  take(c, *found, !pop.at_first_end, count, [&](std::string_view member, double score) {
     c.reply.array(2);
     c.reply.bulk(member);
     c.reply.real(score);
   });
-  c.propagate_as(name_of_pop(!how.at_first_end), key,
+  c.propagate_as(name_of_pop(!pop.at_first_end), key,
                  text::integer_text(static_cast<std::int64_t>(count)).view());
   return true;
 }

@@ -27,40 +27,40 @@ struct given_ranks {
 using given_range = std::variant<given_ranks, score_range, lex_range>;
 
 // Reads LIMIT's two numbers behind word `index`.
-bool read_limit(call& c, std::size_t index, range_options& into) {
+bool read_limit(call& c, std::size_t index, range_options& options) {
   const auto offset = c.integer(index + 1);
   const auto limit = offset ? c.integer(index + 2) : std::nullopt;
   if (!limit) return false;
-  into.offset = *offset;
-  into.limit = *limit;
+  options.offset = *offset;
+  options.limit = *limit;
   return true;
 }
 
 // The options from word `first` on, added to what the command's name says.
-bool read_range_options(call& c, std::size_t first, bool stores, range_options& how) {
+bool read_range_options(call& c, std::size_t first, bool stores, range_options& options) {
   for (auto i = first; i < c.size(); ++i) {
     if (!stores && c.is(i, "WITHSCORES")) {
-      how.with_scores = true;
+      options.with_scores = true;
     } else if (c.is(i, "LIMIT") && i + 2 < c.size()) {
-      if (!read_limit(c, i, how)) return false;
+      if (!read_limit(c, i, options)) return false;
       i += 2;
-    } else if (!how.reversed && c.is(i, "REV")) {
-      how.reversed = true;
-    } else if (!how.by && c.is(i, "BYLEX")) {
-      how.by = order::member;
-    } else if (!how.by && c.is(i, "BYSCORE")) {
-      how.by = order::score;
+    } else if (!options.reversed && c.is(i, "REV")) {
+      options.reversed = true;
+    } else if (!options.by && c.is(i, "BYLEX")) {
+      options.by = order::member;
+    } else if (!options.by && c.is(i, "BYSCORE")) {
+      options.by = order::score;
     } else {
       c.fail_syntax();
       return false;
     }
   }
-  const auto by = how.by.value_or(order::rank);
+  const auto by = options.by.value_or(order::rank);
   // To Redis a limit of -1 is none, and then the offset says nothing either.
-  if (by == order::rank) how.offset = 0;
-  if (how.limit != -1 && by == order::rank) {
+  if (by == order::rank) options.offset = 0;
+  if (options.limit != -1 && by == order::rank) {
     c.fail("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
-  } else if (how.with_scores && by == order::member) {
+  } else if (options.with_scores && by == order::member) {
     c.fail("ERR syntax error, WITHSCORES not supported in combination with BYLEX");
   }
   return !c.has_failed();
@@ -73,36 +73,37 @@ std::optional<given_range> as_given(const std::optional<Range>& range) {
 }
 
 // The words at `first` and behind it. A reversed range of scores or members begins at its top.
-std::optional<given_range> read_range(call& c, std::size_t first, order by, bool reversed) {
+std::optional<given_range> read_range(call& c, std::size_t first, order order, bool reversed) {
   const auto low = reversed ? first + 1 : first;
   const auto high = reversed ? first : first + 1;
-  if (by == order::score) return as_given(read_score_range(c, low, high));
-  if (by == order::member) return as_given(read_lex_range(c, low, high));
+  if (order == order::score) return as_given(read_score_range(c, low, high));
+  if (order == order::member) return as_given(read_lex_range(c, low, high));
   const auto from = c.integer(first);
   const auto to = from ? c.integer(first + 1) : std::nullopt;
   if (!to) return {};
   return given_ranks{*from, *to};
 }
 
-index_range find_range(const sorted_set& in, const given_range& range, bool reversed) {
+index_range find_range(const sorted_set& set, const given_range& range, bool reversed) {
   if (const auto* const ranks = std::get_if<given_ranks>(&range)) {
-    auto found = clamp_range(ranks->first, ranks->last, in.size());
-    if (reversed) found.first = in.size() - found.first - found.count;
+    auto found = clamp_range(ranks->first, ranks->last, set.size());
+    if (reversed) found.first = set.size() - found.first - found.count;
     return found;
   }
-  if (const auto* const scores = std::get_if<score_range>(&range)) return in.ranks_of(*scores);
-  return in.ranks_of(std::get<lex_range>(range));
+  if (const auto* const scores = std::get_if<score_range>(&range)) return set.ranks_of(*scores);
+  return set.ranks_of(std::get<lex_range>(range));
 }
 
 // What LIMIT leaves of a range that is gone through in that direction.
-index_range limited(index_range range, const range_options& how, bool reversed) {
-  const auto skipped =
-      how.offset < 0 ? range.count : std::min(static_cast<std::size_t>(how.offset), range.count);
+index_range limited(index_range range, const range_options& options, bool reversed) {
+  const auto skipped = options.offset < 0
+                           ? range.count
+                           : std::min(static_cast<std::size_t>(options.offset), range.count);
   range.count -= skipped;
   if (!reversed) range.first += skipped;
-  if (how.limit >= 0 && static_cast<std::size_t>(how.limit) < range.count) {
-    if (reversed) range.first += range.count - static_cast<std::size_t>(how.limit);
-    range.count = static_cast<std::size_t>(how.limit);
+  if (options.limit >= 0 && static_cast<std::size_t>(options.limit) < range.count) {
+    if (reversed) range.first += range.count - static_cast<std::size_t>(options.limit);
+    range.count = static_cast<std::size_t>(options.limit);
   }
   return range;
 }
@@ -122,25 +123,26 @@ std::unique_ptr<sorted_set> copy_range(const call& c, const sorted_set* set, ind
 }
 
 // The range of the set at word `key`, whose ends are the two words behind it.
-void give_range(call& c, std::size_t key, range_options how, bool stores = false) {
-  if (!read_range_options(c, key + 3, stores, how)) return;
-  const bool reversed = how.reversed.value_or(false);
-  const auto range = read_range(c, key + 1, how.by.value_or(order::rank), reversed);
+void give_range(call& c, std::size_t key, range_options options, bool stores = false) {
+  if (!read_range_options(c, key + 3, stores, options)) return;
+  const bool reversed = options.reversed.value_or(false);
+  const auto range = read_range(c, key + 1, options.by.value_or(order::rank), reversed);
   if (!range) return;
   const auto found = c.read_as<sorted_set>(key);
   if (!found) return;
   const sorted_set* const set = *found;
-  const auto ranks =
-      set == nullptr ? index_range{} : limited(find_range(*set, *range, reversed), how, reversed);
+  const auto ranks = set == nullptr
+                         ? index_range{}
+                         : limited(find_range(*set, *range, reversed), options, reversed);
   if (stores) {
     const bool by_rank = std::holds_alternative<given_ranks>(*range);
     store_sorted_set(c, copy_range(c, set, ranks, reversed, by_rank), "zrangestore");
     return;
   }
-  begin_members(c, ranks.count, how.with_scores);
+  begin_members(c, ranks.count, options.with_scores);
   if (set == nullptr) return;
   set->visit(ranks, reversed, [&](std::string_view member, double score) {
-    reply_member(c, how.with_scores, member, score);
+    reply_member(c, options.with_scores, member, score);
   });
 }
 
@@ -152,8 +154,8 @@ void zrevrangebyscore(call& c) { give_range(c, 1, {.by = order::score, .reversed
 void zrangebylex(call& c) { give_range(c, 1, {.by = order::member, .reversed = false}); }
 void zrevrangebylex(call& c) { give_range(c, 1, {.by = order::member, .reversed = true}); }
 
-void remove_range(call& c, order by, std::string_view event) {
-  const auto range = read_range(c, 2, by, false);
+void remove_range(call& c, order order, std::string_view event) {
+  const auto range = read_range(c, 2, order, false);
   if (!range) return;
   const auto found = c.find_as<sorted_set>(1);
   if (!found) return;

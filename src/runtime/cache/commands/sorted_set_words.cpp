@@ -67,11 +67,11 @@ void begin_members(call& c, std::size_t count, bool with_scores) {
   c.reply.array(with_scores && !c.reply.is_resp3() ? count * 2 : count);
 }
 
-void store_sorted_set(call& c, std::unique_ptr<sorted_set> made, std::string_view event) {
-  const auto size = made->size();
+void store_sorted_set(call& c, std::unique_ptr<sorted_set> set, std::string_view event) {
+  const auto size = set->size();
   const auto hash = c.hash(1);
   if (size != 0) {
-    c.store(entry::make(c[1], std::move(made)), hash);
+    c.store(entry::make(c[1], std::move(set)), hash);
     c.changed(c[1], event_zset, event);
   } else if (entry* const old = c.find(1)) {
     c.remove(old, hash);

@@ -27,7 +27,7 @@ inline void reply_member(call& c, bool with_scores, std::string_view member, dou
   if (with_scores) c.reply.real(score);
 }
 
-/// Makes the key at word 1 hold `made`, or nothing if that is empty; replies the size.
-void store_sorted_set(call& c, std::unique_ptr<sorted_set> made, std::string_view event);
+/// Makes the key at word 1 hold `set`, or nothing if that is empty; replies the size.
+void store_sorted_set(call& c, std::unique_ptr<sorted_set> set, std::string_view event);
 
 }  // namespace strata::runtime::cache

@@ -43,42 +43,42 @@ add_options read_add_options(const call& c) {
 }
 
 // Says whether the options go together, and with the words behind them.
-bool check_add_options(call& c, const add_options& how) {
-  const auto words = c.size() - how.first;
+bool check_add_options(call& c, const add_options& options) {
+  const auto words = c.size() - options.first;
   if (words == 0 || words % 2 != 0) {
     c.fail_syntax();
-  } else if (how.if_absent && how.if_present) {
+  } else if (options.if_absent && options.if_present) {
     c.fail("ERR XX and NX options at the same time are not compatible");
-  } else if ((how.if_absent && (how.if_greater || how.if_less)) ||
-             (how.if_greater && how.if_less)) {
+  } else if ((options.if_absent && (options.if_greater || options.if_less)) ||
+             (options.if_greater && options.if_less)) {
     c.fail("ERR GT, LT, and/or NX options at the same time are not compatible");
-  } else if (how.increments && words != 2) {
+  } else if (options.increments && words != 2) {
     c.fail("ERR INCR option supports a single increment-element pair");
   }
   return !c.has_failed();
 }
 
 // The score that a member gets instead of `before`; nothing when it stays as it is.
-std::optional<double> next_score(const add_options& how, std::optional<double> before,
-                                 double given) {
-  if (!before) return how.if_present ? std::nullopt : std::optional(given);
-  if (how.if_absent) return {};
-  const double after = how.increments ? *before + given : given;
-  if ((how.if_greater && after <= *before) || (how.if_less && after >= *before)) return {};
+std::optional<double> next_score(const add_options& options, std::optional<double> before,
+                                 double value) {
+  if (!before) return options.if_present ? std::nullopt : std::optional(value);
+  if (options.if_absent) return {};
+  const double after = options.increments ? *before + value : value;
+  if ((options.if_greater && after <= *before) || (options.if_less && after >= *before)) return {};
   return after;
 }
 
 // The scores and members from word `how.first` on.
-void add_members(call& c, const add_options& how) {
+void add_members(call& c, const add_options& options) {
   // A wrong score further on must leave everything as it is.
   boost::container::small_vector<double, 16> scores;
-  for (auto i = how.first; i < c.size(); i += 2) {
+  for (auto i = options.first; i < c.size(); i += 2) {
     const auto score = c.real(i);
     if (!score) return;
     scores.push_back(*score);
   }
   const auto found =
-      how.if_present ? c.find_as<sorted_set>(1) : std::optional(c.make_as<sorted_set>(1));
+      options.if_present ? c.find_as<sorted_set>(1) : std::optional(c.make_as<sorted_set>(1));
   if (c.has_failed()) return;
   sorted_set* const set = *found;
   std::uint64_t added = 0;
@@ -86,9 +86,9 @@ void add_members(call& c, const add_options& how) {
   std::optional<double> last;
   const auto limits = limits_of_sorted_sets(c);
   for (std::size_t i = 0; set != nullptr && i < scores.size(); ++i) {
-    const auto member = c[how.first + i * 2 + 1];
+    const auto member = c[options.first + i * 2 + 1];
     const auto where = set->find(member);
-    last = next_score(how, where.score(), scores[i]);
+    last = next_score(options, where.score(), scores[i]);
     if (!last) continue;
     if (std::isnan(*last)) {
       c.fail("ERR resulting score is not a number (NaN)");
@@ -98,15 +98,15 @@ void add_members(call& c, const add_options& how) {
     updated += where.is_there() && *last != *where.score() ? 1 : 0;
     set->put(where, member, *last, limits);
   }
-  if (!how.increments) {
-    c.reply.integer(static_cast<std::int64_t>(how.counts_changes ? added + updated : added));
+  if (!options.increments) {
+    c.reply.integer(static_cast<std::int64_t>(options.counts_changes ? added + updated : added));
   } else if (last) {
     c.reply.real(*last);
   } else {
     c.reply.null();
   }
   if (added + updated != 0) {
-    c.changed(c[1], event_zset, how.increments ? "zincr" : "zadd", added + updated);
+    c.changed(c[1], event_zset, options.increments ? "zincr" : "zadd", added + updated);
   }
 }
 
@@ -234,7 +234,7 @@ void zrandmember(call& c) {
 
 void zscan(call& c) {
   scan_members<sorted_set>(
-      c, [](const sorted_set& of, double score) { return of.score_as_kept(score); });
+      c, [](const sorted_set& set, double score) { return set.score_as_kept(score); });
 }
 
 // clang-format off

@@ -31,30 +31,30 @@ struct sort_words {
 };
 
 // The word at `i` and those that belong to it; returns the last of them. Nothing after an error.
-std::optional<std::size_t> read_sort_word(call& c, std::size_t i, bool stores, sort_words& into) {
+std::optional<std::size_t> read_sort_word(call& c, std::size_t i, bool stores, sort_words& words) {
   const auto behind = c.size() - i - 1;
   if (c.is(i, "ASC") || c.is(i, "DESC")) {
-    into.descends = c.is(i, "DESC");
+    words.descends = c.is(i, "DESC");
     return i;
   }
   if (c.is(i, "ALPHA")) {
-    into.as_text = true;
+    words.as_text = true;
     return i;
   }
   if (c.is(i, "LIMIT") && behind >= 2) {
     const auto first = c.integer(i + 1);
     const auto count = first ? c.integer(i + 2) : std::nullopt;
     if (!count) return {};
-    into.first = *first;
-    into.count = *count;
+    words.first = *first;
+    words.count = *count;
     return i + 2;
   }
   if (stores && c.is(i, "STORE") && behind >= 1) {
-    into.target = i + 1;
+    words.target = i + 1;
   } else if (c.is(i, "BY") && behind >= 1) {
-    into.by = c[i + 1];
+    words.by = c[i + 1];
   } else if (c.is(i, "GET") && behind >= 1) {
-    into.gets.push_back(c[i + 1]);
+    words.gets.push_back(c[i + 1]);
   } else {
     c.fail_syntax();
     return {};
@@ -109,18 +109,18 @@ struct sorted_element {
 };
 using elements = std::vector<sorted_element>;
 
-elements elements_of(const entry* from) {
+elements elements_of(const entry* entry) {
   elements all;
-  if (from == nullptr) return all;
-  all.reserve(from->object().size());
+  if (entry == nullptr) return all;
+  all.reserve(entry->object().size());
   const auto add = [&](std::string_view text) { all.emplace_back(std::string(text)); };
-  if (from->type() == list_value::kind) {
-    const auto& list = from->as<list_value>();
+  if (entry->type() == list_value::kind) {
+    const auto& list = entry->as<list_value>();
     for (auto at = list.first(); at; at = list.next(at)) add(list.at(at).text());
-  } else if (from->type() == set_value::kind) {
-    from->as<set_value>().for_each(add);
+  } else if (entry->type() == set_value::kind) {
+    entry->as<set_value>().for_each(add);
   } else {
-    from->as<sorted_set>().for_each([&](std::string_view member, double) { add(member); });
+    entry->as<sorted_set>().for_each([&](std::string_view member, double) { add(member); });
   }
   return all;
 }
@@ -135,14 +135,14 @@ std::optional<double> number_of(const std::string& text) {
 }
 
 // False, and the error replied, when an element has no number to be sorted by.
-bool weigh(call& c, const sort_words& how, elements& all) {
+bool weigh(call& c, const sort_words& words, elements& all) {
   for (auto& each : all) {
     std::optional<std::string> found;
-    if (how.by) {
-      found = look_up(c, *how.by, each.text);
+    if (words.by) {
+      found = look_up(c, *words.by, each.text);
       if (!found) continue;
     }
-    if (how.as_text) {
+    if (words.as_text) {
       each.weight = std::move(found);
       continue;
     }
@@ -164,60 +164,60 @@ int compare_text(const std::string& left, const std::string& right, bool stores)
   return stores ? compare_bytes(left, right) : std::strcmp(left.c_str(), right.c_str());
 }
 
-int compare(const sorted_element& left, const sorted_element& right, const sort_words& how) {
-  if (!how.as_text) {
+int compare(const sorted_element& left, const sorted_element& right, const sort_words& words) {
+  if (!words.as_text) {
     if (left.number != right.number) return left.number < right.number ? -1 : 1;
     return compare_bytes(left.text, right.text);
   }
-  if (!how.by) return compare_text(left.text, right.text, how.target.has_value());
+  if (!words.by) return compare_text(left.text, right.text, words.target.has_value());
   if (left.weight && right.weight) {
-    return compare_text(*left.weight, *right.weight, how.target.has_value());
+    return compare_text(*left.weight, *right.weight, words.target.has_value());
   }
   return static_cast<int>(left.weight.has_value()) - static_cast<int>(right.weight.has_value());
 }
 
 // Puts them in order. False after an error.
-bool put_in_order(call& c, sort_words& how, const entry* from, elements& all) {
-  const bool is_set = from != nullptr && from->type() == set_value::kind;
+bool put_in_order(call& c, sort_words& words, const entry* entry, elements& all) {
+  const bool is_set = entry != nullptr && entry->type() == set_value::kind;
   // A set has no order that another server would find too.
-  if (how.keeps_order() && is_set && how.target) {
-    how.by.reset();
-    how.as_text = true;
+  if (words.keeps_order() && is_set && words.target) {
+    words.by.reset();
+    words.as_text = true;
   }
-  if (how.keeps_order()) {
-    if (how.descends && !is_set) std::ranges::reverse(all);
+  if (words.keeps_order()) {
+    if (words.descends && !is_set) std::ranges::reverse(all);
     return true;
   }
-  if (!weigh(c, how, all)) return false;
+  if (!weigh(c, words, all)) return false;
   std::ranges::stable_sort(all, [&](const auto& left, const auto& right) {
-    const int order = compare(left, right, how);
-    return how.descends ? order > 0 : order < 0;
+    const int order = compare(left, right, words);
+    return words.descends ? order > 0 : order < 0;
   });
   return true;
 }
 
 // --- the result
 
-std::span<const sorted_element> within_limit(const sort_words& how, const elements& all) {
+std::span<const sorted_element> within_limit(const sort_words& words, const elements& all) {
   const auto size = static_cast<std::int64_t>(all.size());
-  const auto first = std::clamp<std::int64_t>(how.first, 0, size);
-  const auto most = how.count < 0 ? size : std::min(how.count, size);
+  const auto first = std::clamp<std::int64_t>(words.first, 0, size);
+  const auto most = words.count < 0 ? size : std::min(words.count, size);
   return std::span(all).subspan(static_cast<std::size_t>(first),
                                 static_cast<std::size_t>(std::min(most, size - first)));
 }
 
 template <class Visit>
-void visit_results(call& c, const sort_words& how, std::span<const sorted_element> chosen,
+void visit_results(call& c, const sort_words& words, std::span<const sorted_element> chosen,
                    Visit&& visit) {
   for (const auto& each : chosen) {
-    if (how.gets.empty()) visit(std::optional<std::string>(each.text));
-    for (const auto& pattern : how.gets) visit(look_up(c, pattern, each.text));
+    if (words.gets.empty()) visit(std::optional<std::string>(each.text));
+    for (const auto& pattern : words.gets) visit(look_up(c, pattern, each.text));
   }
 }
 
-void reply_sorted(call& c, const sort_words& how, std::span<const sorted_element> chosen) {
-  c.reply.array(chosen.size() * std::max<std::size_t>(how.gets.size(), 1));
-  visit_results(c, how, chosen, [&](const std::optional<std::string>& each) {
+void reply_sorted(call& c, const sort_words& words, std::span<const sorted_element> chosen) {
+  c.reply.array(chosen.size() * std::max<std::size_t>(words.gets.size(), 1));
+  visit_results(c, words, chosen, [&](const std::optional<std::string>& each) {
     if (each) {
       c.reply.bulk(*each);
     } else {
@@ -226,14 +226,14 @@ void reply_sorted(call& c, const sort_words& how, std::span<const sorted_element
   });
 }
 
-void store_sorted(call& c, const sort_words& how, std::span<const sorted_element> chosen) {
+void store_sorted(call& c, const sort_words& words, std::span<const sorted_element> chosen) {
   auto made = std::make_unique<list_value>();
   const auto fill = c.home().settings().list_max_pack_size;
-  visit_results(c, how, chosen, [&](const std::optional<std::string>& each) {
+  visit_results(c, words, chosen, [&](const std::optional<std::string>& each) {
     made->push(each ? std::string_view(*each) : std::string_view(), false, fill);
   });
   const auto size = made->size();
-  const auto target = *how.target;
+  const auto target = *words.target;
   const auto hash = hash_of(c[target]);
   c.keys().before_change(c.who.database, c[target]);
   if (size != 0) {

@@ -10,13 +10,13 @@ namespace strata::runtime::cache {
 
 namespace {
 
-void reply_string(call& c, const entry* found) {
-  if (found == nullptr) {
+void reply_string(call& c, const entry* entry) {
+  if (entry == nullptr) {
     c.reply.null();
-  } else if (found->is_integer()) {
-    c.reply.bulk_integer(found->integer());
+  } else if (entry->is_integer()) {
+    c.reply.bulk_integer(entry->integer());
   } else {
-    c.reply.bulk(found->text());
+    c.reply.bulk(entry->text());
   }
 }
 

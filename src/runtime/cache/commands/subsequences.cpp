@@ -94,27 +94,28 @@ void reply_range(call& c, std::size_t first, std::size_t size) {
   c.reply.integer(static_cast<std::int64_t>(first + size - 1));
 }
 
-void reply_matches(call& c, const lcs_words& how, std::vector<match> found, std::uint32_t size) {
-  std::erase_if(found, [&](const match& each) {
-    return each.size < static_cast<std::uint64_t>(how.least_match);
+void reply_matches(call& c, const lcs_words& words, std::vector<match> matches,
+                   std::uint32_t size) {
+  std::erase_if(matches, [&](const match& each) {
+    return each.size < static_cast<std::uint64_t>(words.least_match);
   });
   c.reply.map(2);
   c.reply.bulk("matches");
-  c.reply.array(found.size());
-  for (const auto& each : found) {
-    c.reply.array(how.wants_match_sizes ? 3 : 2);
+  c.reply.array(matches.size());
+  for (const auto& each : matches) {
+    c.reply.array(words.wants_match_sizes ? 3 : 2);
     reply_range(c, each.left, each.size);
     reply_range(c, each.right, each.size);
-    if (how.wants_match_sizes) c.reply.integer(static_cast<std::int64_t>(each.size));
+    if (words.wants_match_sizes) c.reply.integer(static_cast<std::int64_t>(each.size));
   }
   c.reply.bulk("len");
   c.reply.integer(size);
 }
 
-bool is_string_or_none(const entry* found) { return found == nullptr || found->is_string(); }
+bool is_string_or_none(const entry* entry) { return entry == nullptr || entry->is_string(); }
 
-std::string text_of(const entry* found) {
-  return found == nullptr ? std::string() : std::string(string_view_of(*found).view());
+std::string text_of(const entry* entry) {
+  return entry == nullptr ? std::string() : std::string(string_view_of(*entry).view());
 }
 
 void lcs(call& c) {

@@ -13,16 +13,16 @@ std::optional<sync_policy> parse_sync_policy(std::string_view text) {
   return {};
 }
 
-command_log::command_log(loop::loop& on, keyspace& of, growing_file file, std::uint64_t size,
-                         events told)
-    : loop_(on),
-      keys_(of),
+command_log::command_log(loop::loop& loop, keyspace& keyspace, growing_file file,
+                         std::uint64_t size, events events)
+    : loop_(loop),
+      keys_(keyspace),
       file_(std::move(file)),
       base_(size),
-      told_(std::move(told)),
-      next_sync_(on.now() + 1s),
-      work_(on),
-      idle_(on) {
+      told_(std::move(events)),
+      next_sync_(loop.now() + 1s),
+      work_(loop),
+      idle_(loop) {
   keys_.add_listener(*this);
   running_.spawn(run());
 }

@@ -36,8 +36,9 @@ class command_log final : public change_listener, private loop::timer {
     std::function<void(const error*)> on_trouble;
   };
 
-  /// Appends to `file`, which has `size` bytes. Hears of `of`'s changes as long as it lives.
-  command_log(loop::loop& on, keyspace& of, growing_file file, std::uint64_t size, events told);
+  /// Appends to `file`, which has `size` bytes. Hears of `keyspace`'s changes as long as it lives.
+  command_log(loop::loop& loop, keyspace& keyspace, growing_file file, std::uint64_t size,
+              events events);
   ~command_log() override;
 
   void set_policy(sync_policy policy);
@@ -55,8 +56,10 @@ class command_log final : public change_listener, private loop::timer {
     return policy_ == sync_policy::always && safe_ != appended_ && !is_failing_;
   }
   [[nodiscard]] std::uint64_t file_size() const { return base_ + (written_ - begin_); }
-  /// Where in the file `at` is.
-  [[nodiscard]] std::uint64_t offset_of(position at) const { return base_ + (at - begin_); }
+  /// Where in the file `position` is.
+  [[nodiscard]] std::uint64_t offset_of(position position) const {
+    return base_ + (position - begin_);
+  }
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   [[nodiscard]] bool is_failing() const { return is_failing_; }
   /// What is in the file may be lost: nothing is written to it, and nothing more becomes safe,

@@ -33,15 +33,15 @@ std::string slowness(const std::string& path) {
 
 }  // namespace
 
-disk_persistence::disk_persistence(loop::loop& on, engine& of, snapshot_turn& turn, places where,
-                                   hooks told, std::shared_ptr<journal> log)
-    : loop_(on),
-      engine_(of),
+disk_persistence::disk_persistence(loop::loop& loop, engine& engine, snapshot_turn& turn,
+                                   places places, hooks hooks, std::shared_ptr<journal> log)
+    : loop_(loop),
+      engine_(engine),
       turn_(turn),
-      where_(std::move(where)),
-      hooks_(std::move(told)),
+      where_(std::move(places)),
+      hooks_(std::move(hooks)),
       journal_(std::move(log)),
-      written_(on) {
+      written_(loop) {
   engine_.home().set_persistence(this);
 }
 
@@ -133,9 +133,9 @@ loop::task<result<std::size_t>> disk_persistence::load_snapshot(std::string_view
 }
 
 loop::task<result<std::size_t>> disk_persistence::load_commands(std::string_view text,
-                                                                std::size_t from,
+                                                                std::size_t start,
                                                                 const std::string& path) {
-  log_reader reader(text, from, engine_);
+  log_reader reader(text, start, engine_);
   const auto how = co_await read_in_steps(loop_, reader, commands_a_step, hooks_);
   if (how == log_reader::outcome::failed) {
     // Where nothing could be read it may be anything, which nobody should be told to cut.
@@ -300,7 +300,7 @@ std::string disk_persistence::rewrite() {
                             : "Background append only file rewriting started";
 }
 
-loop::task<result<void>> disk_persistence::write_snapshot(growing_file& to, bool is_log_base) {
+loop::task<result<void>> disk_persistence::write_snapshot(growing_file& file, bool is_log_base) {
   hooks_.begin_work();
   auto taken = std::make_unique<snapshot>(engine_.keys(), is_log_base);
   hooks_.end_work();
@@ -309,7 +309,7 @@ loop::task<result<void>> disk_persistence::write_snapshot(growing_file& to, bool
     const bool more = taken->step(step_budget);
     hooks_.end_work();
     const auto text = taken->take();
-    auto written = co_await to.append(text);
+    auto written = co_await file.append(text);
     if (!written) co_return written;
     if (!more) co_return result<void>{};
   }
@@ -369,11 +369,11 @@ void disk_persistence::tell_waiting(const result<void>& outcome) {
   const auto ids = std::exchange(waiting_, {});
   hooks_.begin_work();
   for (const auto id : ids) {
-    engine_.home().answer(id, [&](client& who) {
+    engine_.home().answer(id, [&](client& client) {
       if (outcome) {
-        who.reply().ok();
+        client.reply().ok();
       } else {
-        who.reply().error("ERR " + describe(outcome.error()));
+        client.reply().error("ERR " + describe(outcome.error()));
       }
     });
   }
@@ -425,30 +425,32 @@ loop::task<result<void>> disk_persistence::write_log_anew() {
 }
 
 // Ends with the log paused, and all that it has written copied.
-loop::task<result<void>> disk_persistence::catch_up(growing_file& to, command_log::position from) {
-  while (log_->written() > from && log_->written() - from > short_rest) {
+loop::task<result<void>> disk_persistence::catch_up(growing_file& file,
+                                                    command_log::position position) {
+  while (log_->written() > position && log_->written() - position > short_rest) {
     const auto end = log_->written();
-    auto copied = co_await copy_log(to, from, end);
+    auto copied = co_await copy_log(file, position, end);
     if (!copied) co_return copied;
-    from = end;
+    position = end;
   }
   co_await log_->pause();
-  co_return co_await copy_log(to, from, log_->written());
+  co_return co_await copy_log(file, position, log_->written());
 }
 
-loop::task<result<void>> disk_persistence::copy_log(growing_file& to, command_log::position from,
+loop::task<result<void>> disk_persistence::copy_log(growing_file& file,
+                                                    command_log::position position,
                                                     command_log::position end) {
-  if (end <= from) co_return result<void>{};
+  if (end <= position) co_return result<void>{};
   if (log_->is_distrusted()) {
     co_return failure(errc::conflict, "rewrite '" + where_.log + "'",
                       "what came to the old file meanwhile may be lost; it is begun again");
   }
   const auto view = loop_.files().open(where_.log);
   if (!view) co_return std::unexpected(view.error());
-  auto rest = (*view)->bytes().substr(log_->offset_of(from), end - from);
+  auto rest = (*view)->bytes().substr(log_->offset_of(position), end - position);
   while (!rest.empty()) {
     const auto part = rest.substr(0, copied_at_once);
-    auto copied = co_await to.append(part);
+    auto copied = co_await file.append(part);
     if (!copied) co_return copied;
     rest.remove_prefix(part.size());
   }

@@ -38,8 +38,8 @@ class disk_persistence final : public persistence {
     std::function<void()> on_shut_down;
   };
 
-  disk_persistence(loop::loop& on, engine& of, snapshot_turn& turn, places where, hooks told,
-                   std::shared_ptr<journal> log);
+  disk_persistence(loop::loop& loop, engine& engine, snapshot_turn& turn, places places,
+                   hooks hooks, std::shared_ptr<journal> log);
   ~disk_persistence();
 
   /// Reads what is there into the empty engine, and opens the log. Errors: of the files; malformed
@@ -67,22 +67,22 @@ class disk_persistence final : public persistence {
  private:
   loop::task<result<void>> load(const std::string& path);
   loop::task<result<std::size_t>> load_snapshot(std::string_view text, const std::string& path);
-  loop::task<result<std::size_t>> load_commands(std::string_view text, std::size_t from,
+  loop::task<result<std::size_t>> load_commands(std::string_view text, std::size_t start,
                                                 const std::string& path);
   loop::task<result<void>> open_log();
   result<void> mend(const std::string& path, std::size_t whole, std::size_t size);
 
   loop::task<> save_task();
   loop::task<> rewrite_task();
-  loop::task<result<void>> write_snapshot(growing_file& to, bool is_log_base);
+  loop::task<result<void>> write_snapshot(growing_file& file, bool is_log_base);
   loop::task<result<void>> save_snapshot();
   loop::task<result<void>> put_in_place(growing_file& file, const std::string& path,
                                         loop::file_claim& claim);
   result<void> claim_files();
   result<bool> holds_something(const std::string& path);
   loop::task<result<void>> write_log_anew();
-  loop::task<result<void>> catch_up(growing_file& to, command_log::position from);
-  loop::task<result<void>> copy_log(growing_file& to, command_log::position from,
+  loop::task<result<void>> catch_up(growing_file& file, command_log::position position);
+  loop::task<result<void>> copy_log(growing_file& file, command_log::position position,
                                     command_log::position end);
   loop::task<> shut_down_task(bool saves, bool is_forced, std::uint64_t asking);
   loop::task<> save_last_changes(loop::time_point limit, const std::atomic<bool>& hurried);

@@ -10,15 +10,15 @@ constexpr std::size_t largest_write = 1U << 20U;
 
 }  // namespace
 
-result<growing_file> growing_file::create(loop::loop& on, std::string path) {
-  if (auto removed = on.files().remove(path); !removed) return std::unexpected(removed.error());
-  return reopen(on, std::move(path));
+result<growing_file> growing_file::create(loop::loop& loop, std::string path) {
+  if (auto removed = loop.files().remove(path); !removed) return std::unexpected(removed.error());
+  return reopen(loop, std::move(path));
 }
 
-result<growing_file> growing_file::reopen(loop::loop& on, std::string path) {
-  auto file = on.open_append(path);
+result<growing_file> growing_file::reopen(loop::loop& loop, std::string path) {
+  auto file = loop.open_append(path);
   if (!file) return std::unexpected(file.error());
-  return growing_file(on, std::move(*file), std::move(path));
+  return growing_file(loop, std::move(*file), std::move(path));
 }
 
 loop::task<result<void>> growing_file::append(std::string_view bytes) {

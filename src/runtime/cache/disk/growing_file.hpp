@@ -12,9 +12,9 @@ namespace strata::runtime::cache {
 class growing_file {
  public:
   /// Begins with nothing: a file that is there is removed. Errors: of the file system.
-  [[nodiscard]] static result<growing_file> create(loop::loop& on, std::string path);
+  [[nodiscard]] static result<growing_file> create(loop::loop& loop, std::string path);
   /// Goes on behind what is there.
-  [[nodiscard]] static result<growing_file> reopen(loop::loop& on, std::string path);
+  [[nodiscard]] static result<growing_file> reopen(loop::loop& loop, std::string path);
 
   /// Awaits that the kernel has taken all of `bytes`, which must stay until then. Errors: no_space
   /// and others of the file system; a part may have been written.
@@ -30,8 +30,8 @@ class growing_file {
   [[nodiscard]] std::uint64_t appended() const { return appended_; }
 
  private:
-  growing_file(loop::loop& on, loop::descriptor file, std::string path)
-      : loop_(&on), file_(std::move(file)), path_(std::move(path)) {}
+  growing_file(loop::loop& loop, loop::descriptor file, std::string path)
+      : loop_(&loop), file_(std::move(file)), path_(std::move(path)) {}
 
   loop::loop* loop_;
   loop::descriptor file_;

@@ -12,14 +12,14 @@ namespace strata::runtime::cache {
 /// Calls `reader.step(most)` until there is no more, each time between the hooks `begin_work` and
 /// `end_work`. Returns how it ended.
 template <class Reader, class Hooks>
-loop::task<typename Reader::outcome> read_in_steps(loop::loop& on, Reader& reader, std::size_t most,
-                                                   const Hooks& hooks) {
+loop::task<typename Reader::outcome> read_in_steps(loop::loop& loop, Reader& reader,
+                                                   std::size_t most, const Hooks& hooks) {
   for (;;) {
     hooks.begin_work();
     const auto how = reader.step(most);
     hooks.end_work();
     if (how != Reader::outcome::more) co_return how;
-    co_await on.sleep(std::chrono::milliseconds(0));
+    co_await loop.sleep(std::chrono::milliseconds(0));
   }
 }
 

@@ -153,67 +153,69 @@ void writer::string(std::string_view text) {
   text_ += text;
 }
 
-void writer::kind(const entry& of) {
-  switch (of.type()) {
+void writer::kind(const entry& entry) {
+  switch (entry.type()) {
     case value_kind::string: byte(kind_string); break;
     case value_kind::list: byte(kind_list); break;
-    case value_kind::set: byte(of.as<set_value>().is_integers() ? kind_int_set : kind_set); break;
+    case value_kind::set:
+      byte(entry.as<set_value>().is_integers() ? kind_int_set : kind_set);
+      break;
     case value_kind::hash:
-      byte(of.as<hash_value>().is_pack() ? kind_packed_hash : kind_hash);
+      byte(entry.as<hash_value>().is_pack() ? kind_packed_hash : kind_hash);
       break;
     case value_kind::sorted_set:
-      byte(of.as<sorted_set>().is_pack() ? kind_packed_sorted_set : kind_sorted_set);
+      byte(entry.as<sorted_set>().is_pack() ? kind_packed_sorted_set : kind_sorted_set);
       break;
   }
 }
 
-void writer::value(const entry& of) {
-  switch (of.type()) {
-    case value_kind::string: string(string_view_of(of).view()); break;
-    case value_kind::list: list(of.as<list_value>()); break;
-    case value_kind::set: set(of.as<set_value>()); break;
-    case value_kind::hash: hash(of.as<hash_value>()); break;
-    case value_kind::sorted_set: scores(of.as<sorted_set>()); break;
+void writer::value(const entry& entry) {
+  switch (entry.type()) {
+    case value_kind::string: string(string_view_of(entry).view()); break;
+    case value_kind::list: list(entry.as<list_value>()); break;
+    case value_kind::set: set(entry.as<set_value>()); break;
+    case value_kind::hash: hash(entry.as<hash_value>()); break;
+    case value_kind::sorted_set: scores(entry.as<sorted_set>()); break;
   }
 }
 
-void writer::list(const list_value& of) {
-  length(of.nodes().size());
-  for (const auto& each : of.nodes()) {
+void writer::list(const list_value& value) {
+  length(value.nodes().size());
+  for (const auto& each : value.nodes()) {
     length(node_packed);
     string(each.dump());
   }
 }
 
-void writer::set(const set_value& of) {
-  if (of.is_integers()) {
-    string(of.integers().dump());
+void writer::set(const set_value& value) {
+  if (value.is_integers()) {
+    string(value.integers().dump());
     return;
   }
-  length(of.size());
-  of.for_each([this](std::string_view each) { string(each); });
+  length(value.size());
+  value.for_each([this](std::string_view each) { string(each); });
 }
 
-void writer::hash(const hash_value& of) {
-  if (of.is_pack()) {
-    string(of.packed().dump());
+void writer::hash(const hash_value& value) {
+  if (value.is_pack()) {
+    string(value.packed().dump());
     return;
   }
-  length(of.size());
-  of.for_each([this](std::string_view name, std::string_view each) {
+  length(value.size());
+  value.for_each([this](std::string_view name, std::string_view each) {
     string(name);
     string(each);
   });
 }
 
 // From the highest score on, as Redis has it: reading then puts each before all others.
-void writer::scores(const sorted_set& of) {
-  if (of.is_pack()) {
-    string(of.packed().dump());
+void writer::scores(const sorted_set& set) {
+  if (set.is_pack()) {
+    string(set.packed().dump());
     return;
   }
-  length(of.size());
-  of.visit({0, of.size()}, true, [this](std::string_view member, double score) {
+  length(set.size());
+  set.visit({0, set.size()}, true, [this](std::string_view member, double score) {
     string(member);
     fixed(std::bit_cast<std::uint64_t>(score), 8);
   });
@@ -422,10 +424,10 @@ entry* reader::value(unsigned kind, std::string_view key, std::int64_t expires_a
 
 // --- DUMP and RESTORE
 
-std::string dump(const entry& of) {
+std::string dump(const entry& entry) {
   writer made;
-  made.kind(of);
-  made.value(of);
+  made.kind(entry);
+  made.value(entry);
   made.fixed(version, 2);
   made.fixed(checksum(made.text()), 8);
   return std::move(made.text());

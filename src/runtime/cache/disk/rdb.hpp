@@ -49,23 +49,23 @@ enum class mark : std::uint8_t {
 class writer {
  public:
   void byte(unsigned value) { text_ += static_cast<char>(value); }
-  void put(mark what) { byte(static_cast<unsigned>(what)); }
+  void put(mark mark) { byte(static_cast<unsigned>(mark)); }
   void fixed(std::uint64_t value, unsigned bytes);
   void length(std::uint64_t value);
   void string(std::string_view text);
   void integer_string(std::int64_t value);
   /// The kind of value, and the value, with the key between them in a file.
-  void kind(const entry& of);
-  void value(const entry& of);
+  void kind(const entry& entry);
+  void value(const entry& entry);
 
   [[nodiscard]] std::string& text() { return text_; }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
-  void list(const list_value& of);
-  void set(const set_value& of);
-  void hash(const hash_value& of);
-  void scores(const sorted_set& of);
+  void list(const list_value& value);
+  void set(const set_value& value);
+  void hash(const hash_value& value);
+  void scores(const sorted_set& set);
 
   std::string text_;
 };
@@ -111,7 +111,7 @@ class reader {
 };
 
 /// What DUMP replies: the value, the version, and a checksum.
-[[nodiscard]] std::string dump(const entry& of);
+[[nodiscard]] std::string dump(const entry& entry);
 /// Why a payload of RESTORE was not taken.
 enum class refusal : std::uint8_t { none, wrong_checksum, bad_data };
 /// The entry of such a payload, or null, with the reason.

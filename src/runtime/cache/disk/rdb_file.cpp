@@ -34,21 +34,21 @@ void file_writer::database(unsigned index, std::size_t keys, std::size_t expirin
   writer_.length(expiring);
 }
 
-void file_writer::put(const entry& of, eviction policy, std::int64_t now_ms) {
-  if (of.has_expiry()) {
+void file_writer::put(const entry& entry, eviction policy, std::int64_t now_ms) {
+  if (entry.has_expiry()) {
     writer_.put(mark::expiry_ms);
-    writer_.fixed(static_cast<std::uint64_t>(of.expires_at_ms()), 8);
+    writer_.fixed(static_cast<std::uint64_t>(entry.expires_at_ms()), 8);
   }
   if (policy == eviction::all_lru || policy == eviction::volatile_lru) {
     writer_.put(mark::idle);
-    writer_.length(static_cast<std::uint64_t>(idle_seconds(of.access(), now_ms)));
+    writer_.length(static_cast<std::uint64_t>(idle_seconds(entry.access(), now_ms)));
   } else if (is_lfu(policy)) {
     writer_.put(mark::frequency);
-    writer_.byte(of.access() & 0xFFU);
+    writer_.byte(entry.access() & 0xFFU);
   }
-  writer_.kind(of);
-  writer_.string(of.key());
-  writer_.value(of);
+  writer_.kind(entry);
+  writer_.string(entry.key());
+  writer_.value(entry);
 }
 
 void file_writer::end() {

@@ -23,7 +23,7 @@ class file_writer {
   void begin(std::int64_t now_ms, std::int64_t used_memory, bool is_log_base);
   /// What follows is in this database, which holds `keys` keys.
   void database(unsigned index, std::size_t keys, std::size_t expiring);
-  void put(const entry& of, eviction policy, std::int64_t now_ms);
+  void put(const entry& entry, eviction policy, std::int64_t now_ms);
   void end();
 
   /// Bytes that wait to be taken.
@@ -43,8 +43,8 @@ class file_reader {
   enum class outcome : std::uint8_t { more, done, failed };
 
   /// `text` is the file, or more than it: `position()` tells where it ended.
-  file_reader(std::string_view text, keyspace& into, const parameters& settings)
-      : reader_(text), text_(text), into_(into), settings_(settings) {}
+  file_reader(std::string_view text, keyspace& keyspace, const parameters& settings)
+      : reader_(text), text_(text), into_(keyspace), settings_(settings) {}
 
   /// Whether it begins as such a file does.
   [[nodiscard]] static bool is_one(std::string_view text) { return text.starts_with("REDIS"); }

@@ -16,15 +16,15 @@ namespace strata::runtime::cache {
 namespace {
 
 // What stands in a log or comes from a leader: changes, the frame of a transaction, messages.
-bool can_be_repeated(const command& what) {
+bool can_be_repeated(const command& command) {
   constexpr std::array<std::string_view, 6> others = {"select",  "multi",   "exec",
                                                       "discard", "publish", "spublish"};
-  return what.has(flag_write) || std::ranges::find(others, what.row->name) != others.end();
+  return command.has(flag_write) || std::ranges::find(others, command.row->name) != others.end();
 }
 
 }  // namespace
 
-replay::replay(engine& into) : into_(into) {
+replay::replay(engine& engine) : into_(engine) {
   may_block = false;
   is_replay = true;
 }
@@ -50,9 +50,9 @@ void replay::forget_transaction() {
   queued.clear();
 }
 
-log_reader::log_reader(std::string_view text, std::size_t from, engine& into)
-    : replay_(into), from_(from), whole_(from) {
-  reader_.feed(as_bytes(text.substr(from)));
+log_reader::log_reader(std::string_view text, std::size_t start, engine& engine)
+    : replay_(engine), from_(start), whole_(start) {
+  reader_.feed(as_bytes(text.substr(start)));
 }
 
 log_reader::outcome log_reader::step(std::size_t most_commands) {
@@ -79,14 +79,14 @@ log_reader::outcome log_reader::step(std::size_t most_commands) {
   return outcome::more;
 }
 
-void change_row::append(std::string& to, unsigned database,
+void change_row::append(std::string& text, unsigned database,
                         std::span<const std::string_view> words) {
   if (std::exchange(database_, database) != database) {
     const text::integer_text number(database);
     const std::array<std::string_view, 2> select = {"SELECT", number.view()};
-    append_command(to, select);
+    append_command(text, select);
   }
-  append_command(to, words);
+  append_command(text, words);
 }
 
 }  // namespace strata::runtime::cache

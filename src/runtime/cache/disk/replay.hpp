@@ -18,7 +18,7 @@ class engine;
 
 class replay final : public client {
  public:
-  explicit replay(engine& into);
+  explicit replay(engine& engine);
   ~replay() override;
 
   /// Errors: not_supported for a command that this cache does not know; malformed for one that
@@ -43,8 +43,8 @@ class log_reader {
  public:
   enum class outcome : std::uint8_t { more, done, failed };
 
-  /// From byte `from` on.
-  log_reader(std::string_view text, std::size_t from, engine& into);
+  /// From byte `start` on.
+  log_reader(std::string_view text, std::size_t start, engine& engine);
   /// Executes up to that many.
   [[nodiscard]] outcome step(std::size_t most_commands);
   /// Behind the last command, or transaction, that is whole.
@@ -70,7 +70,7 @@ using proto::append_command;
 /// another than that of the one before.
 class change_row {
  public:
-  void append(std::string& to, unsigned database, std::span<const std::string_view> words);
+  void append(std::string& text, unsigned database, std::span<const std::string_view> words);
   /// The next change tells its database: what is from there on can stand behind a snapshot.
   void begin_anew() { database_.reset(); }
 

@@ -5,13 +5,13 @@
 
 namespace strata::runtime::cache {
 
-snapshot::snapshot(keyspace& of, bool is_log_base) : of_(of) {
-  file_.begin(of.now_ms(), of.memory(), is_log_base);
+snapshot::snapshot(keyspace& keyspace, bool is_log_base) : of_(keyspace) {
+  file_.begin(keyspace.now_ms(), keyspace.memory(), is_log_base);
   for (unsigned i = 0; i < keyspace::database_count; ++i) {
-    of[i].turn_marks();
-    parts_.push_back({&of[i], i});
+    keyspace[i].turn_marks();
+    parts_.push_back({&keyspace[i], i});
   }
-  of.set_guard(this);
+  keyspace.set_guard(this);
 }
 
 // What was not written is marked all the same, so that the next one finds all marks alike.
@@ -42,23 +42,23 @@ bool snapshot::step(loop::duration budget) {
   return !done_;
 }
 
-bool snapshot::step_part(part& which) {
+bool snapshot::step_part(part& part) {
   found_.clear();
-  which.cursor = which.from->scan(which.cursor, [this](entry* each) { found_.push_back(each); });
+  part.cursor = part.from->scan(part.cursor, [this](entry* each) { found_.push_back(each); });
   for (auto* each : found_) {
-    if (!which.from->is_marked(*each)) put(*each, which.number);
+    if (!part.from->is_marked(*each)) put(*each, part.number);
   }
-  return which.cursor == 0;
+  return part.cursor == 0;
 }
 
-void snapshot::put(entry& of, unsigned number) {
+void snapshot::put(entry& entry, unsigned number) {
   if (written_database_ != static_cast<int>(number)) {
     written_database_ = static_cast<int>(number);
     const auto& from = *std::ranges::find(parts_, number, &part::number)->from;
     file_.database(number, from.size(), from.expiring());
   }
-  file_.put(of, of_.limits().policy, of_.now_ms());
-  of_[0].mark(of);
+  file_.put(entry, of_.limits().policy, of_.now_ms());
+  of_[0].mark(entry);
   ++keys_;
 }
 
@@ -70,11 +70,11 @@ void snapshot::finish() {
   taken_over_.clear();
 }
 
-void snapshot::before_command(unsigned database, const command& what,
+void snapshot::before_command(unsigned database, const command& command,
                               std::span<const std::string_view> words) {
   if (done_) return;
   key_positions_.clear();
-  if (!find_keys(what, words, key_positions_)) return;
+  if (!find_keys(command, words, key_positions_)) return;
   for (const auto at : key_positions_) before_change(database, words[at]);
 }
 

@@ -21,8 +21,8 @@ namespace strata::runtime::cache {
 
 class snapshot final : private change_guard {
  public:
-  /// Of `of`, which must have no other; `is_log_base`: commands will follow in the file.
-  snapshot(keyspace& of, bool is_log_base);
+  /// Of `keyspace`, which must have no other; `is_log_base`: commands will follow in the file.
+  snapshot(keyspace& keyspace, bool is_log_base);
   ~snapshot();
   snapshot(const snapshot&) = delete;
   snapshot& operator=(const snapshot&) = delete;
@@ -36,7 +36,7 @@ class snapshot final : private change_guard {
   [[nodiscard]] std::uint64_t keys() const { return keys_; }
 
  private:
-  void before_command(unsigned database, const command& what,
+  void before_command(unsigned database, const command& command,
                       std::span<const std::string_view> words) override;
   void before_change(unsigned database, std::string_view key) override;
   /// Takes what the database holds away, to go on with it.
@@ -50,8 +50,8 @@ class snapshot final : private change_guard {
     bool done = false;
   };
 
-  bool step_part(part& which);
-  void put(entry& of, unsigned number);
+  bool step_part(part& part);
+  void put(entry& entry, unsigned number);
   void finish();
 
   keyspace& of_;

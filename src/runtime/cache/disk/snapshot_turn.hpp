@@ -10,7 +10,7 @@ namespace strata::runtime::cache {
 
 class snapshot_turn {
  public:
-  snapshot_turn(loop::loop& on, keyspace& of) : keys_(of), over_(on) {
+  snapshot_turn(loop::loop& loop, keyspace& keyspace) : keys_(keyspace), over_(loop) {
     keys_.on_unguarded([this] { over_.notify(); });
   }
   ~snapshot_turn() { keys_.on_unguarded({}); }

@@ -24,92 +24,92 @@ std::string unknown_command(std::span<const std::string_view> words) {
 }  // namespace
 
 // Whether the command has to wait for a pause's end; who sent it will send it again.
-bool engine::postpone(client& who, const command& what) {
+bool engine::postpone(client& client, const command& command) {
   if (front_.pausing().is_over(keys_.now_ms())) {
     front_.pausing().end();
     return false;
   }
-  if (!front_.pausing().holds(who, what)) return false;
+  if (!front_.pausing().holds(client, command)) return false;
   --front_.counted().commands;
-  --who.calls;
-  front_.pausing().postpone(who);
+  --client.calls;
+  front_.pausing().postpone(client);
   return true;
 }
 
 // An EXEC that is refused ends its transaction, and says so.
-void engine::refuse(client& who, const command& what, std::string text) {
-  if (what.row->name == "exec") {
+void engine::refuse(client& client, const command& command, std::string text) {
+  if (command.row->name == "exec") {
     if (text.starts_with("ERR ")) text.erase(0, 4);
     text = "EXECABORT Transaction discarded because of: " + text;
-    who.in_transaction = who.transaction_failed = who.watch_failed = false;
-    who.queued.clear();
-    front_.watched().unwatch(who);
+    client.in_transaction = client.transaction_failed = client.watch_failed = false;
+    client.queued.clear();
+    front_.watched().unwatch(client);
   }
-  who.reply().error(text);
+  client.reply().error(text);
 }
 
 // What a command must pass before it runs. Null when it did not, and was told so.
-const command* engine::accept(client& who, std::span<const std::string_view> words,
-                              const command* what) {
-  auto& reply = who.reply();
-  if (what != nullptr && !what->row->subcommands.empty() && words.size() > 1) {
-    const auto* const container = what;
-    what = find_subcommand(*container, words[1]);
-    if (what == nullptr) {
+const command* engine::accept(client& client, std::span<const std::string_view> words,
+                              const command* command) {
+  auto& reply = client.reply();
+  if (command != nullptr && !command->row->subcommands.empty() && words.size() > 1) {
+    const auto* const container = command;
+    command = find_subcommand(*container, words[1]);
+    if (command == nullptr) {
       reply.error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", words[1].substr(0, 128),
                               text::in_capitals(container->row->name)));
       return nullptr;
     }
   }
-  if (what == nullptr) {
+  if (command == nullptr) {
     reply.error(unknown_command(words));
     return nullptr;
   }
-  if (!what->takes(words.size()) || what->run == nullptr) {
-    refuse(who, *what,
-           fmt::format("ERR wrong number of arguments for '{}' command", what->full_name()));
+  if (!command->takes(words.size()) || command->run == nullptr) {
+    refuse(client, *command,
+           fmt::format("ERR wrong number of arguments for '{}' command", command->full_name()));
     return nullptr;
   }
-  if (!who.is_trusted && !what->has(flag_no_auth)) {
+  if (!client.is_trusted && !command->has(flag_no_auth)) {
     reply.error("NOAUTH Authentication required.");
     return nullptr;
   }
-  if (const auto denied = denial(parameters_.access, *what);
-      denied && !who.is_replay && !who.is_script) {
-    refuse(who, *what, *denied);
+  if (const auto denied = denial(parameters_.access, *command);
+      denied && !client.is_replay && !client.is_script) {
+    refuse(client, *command, *denied);
     return nullptr;
   }
-  if (who.in_transaction && what->has(flag_no_multi)) {
+  if (client.in_transaction && command->has(flag_no_multi)) {
     reply.error("ERR Command not allowed inside a transaction");
     return nullptr;
   }
-  if (const auto why = reason_to_refuse(who, *what); !why.empty()) {
-    refuse(who, *what, std::string(why));
+  if (const auto why = reason_to_refuse(client, *command); !why.empty()) {
+    refuse(client, *command, std::string(why));
     return nullptr;
   }
-  if (who.is_subscribed() && !reply.is_resp3() && !what->has(trait_for_subscribers)) {
+  if (client.is_subscribed() && !reply.is_resp3() && !command->has(trait_for_subscribers)) {
     reply.error(fmt::format(
         "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
         "allowed in this context",
-        what->full_name()));
+        command->full_name()));
     return nullptr;
   }
-  return what;
+  return command;
 }
 
 // A replayed command is never refused: it was accepted where it was first executed. EXEC is refused
 // if a command of its transaction would be, so that all of them are executed or none.
-std::string_view engine::reason_to_refuse(const client& who, const command& what) {
-  if (who.is_replay) return {};
-  const bool is_exec = who.in_transaction && what.row->name == "exec";
+std::string_view engine::reason_to_refuse(const client& client, const command& command) {
+  if (client.is_replay) return {};
+  const bool is_exec = client.in_transaction && command.row->name == "exec";
   const auto has = [&](command_flag flag) {
-    return what.has(flag) || (is_exec && std::ranges::any_of(who.queued, [&](const auto& each) {
-                                return each.what->has(flag);
-                              }));
+    return command.has(flag) ||
+           (is_exec && std::ranges::any_of(client.queued,
+                                           [&](const auto& each) { return each.what->has(flag); }));
   };
   if (front_.is_restricted()) {
-    const bool may_load = what.has(flag_loading) &&
-                          (!is_exec || std::ranges::all_of(who.queued, [](const auto& each) {
+    const bool may_load = command.has(flag_loading) &&
+                          (!is_exec || std::ranges::all_of(client.queued, [](const auto& each) {
                             return each.what->has(flag_loading);
                           }));
     if (front_.is_loading() && !may_load) return "LOADING Redis is loading the dataset in memory";
@@ -118,7 +118,7 @@ std::string_view engine::reason_to_refuse(const client& who, const command& what
   }
   if (parameters_.maxmemory <= 0 || make_room()) return {};
   // What is queued takes memory too.
-  const bool is_queued = who.in_transaction && !what.has(trait_ends_transaction);
+  const bool is_queued = client.in_transaction && !command.has(trait_ends_transaction);
   return is_queued || has(flag_deny_oom) ? out_of_memory_error : std::string_view();
 }
 

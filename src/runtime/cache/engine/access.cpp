@@ -18,30 +18,30 @@ std::uint32_t minutes_of(std::int64_t now_ms) {
 }
 
 // A use counts the less, the more there were.
-std::uint32_t counted(const keyspace_limits& by, std::uint32_t count, std::mt19937_64& random) {
+std::uint32_t counted(const keyspace_limits& limits, std::uint32_t count, std::mt19937_64& random) {
   if (count >= most_count) return most_count;
   const double base = count > first_count ? count - first_count : 0;
-  const double chance = 1.0 / (base * static_cast<double>(by.lfu_log_factor) + 1);
+  const double chance = 1.0 / (base * static_cast<double>(limits.lfu_log_factor) + 1);
   const double roll = static_cast<double>(random() >> 11U) * 0x1p-53;
   return roll < chance ? count + 1 : count;
 }
 
 }  // namespace
 
-std::uint32_t first_access(const keyspace_limits& by, std::int64_t now_ms) {
-  return is_lfu(by.policy) ? minutes_of(now_ms) << 8U | first_count : seconds_of(now_ms);
+std::uint32_t first_access(const keyspace_limits& limits, std::int64_t now_ms) {
+  return is_lfu(limits.policy) ? minutes_of(now_ms) << 8U | first_count : seconds_of(now_ms);
 }
 
-std::uint32_t next_access(const keyspace_limits& by, std::uint32_t before, std::int64_t now_ms,
+std::uint32_t next_access(const keyspace_limits& limits, std::uint32_t before, std::int64_t now_ms,
                           std::mt19937_64& random) {
-  if (!is_lfu(by.policy)) return seconds_of(now_ms);
-  return minutes_of(now_ms) << 8U | counted(by, use_frequency(by, before, now_ms), random);
+  if (!is_lfu(limits.policy)) return seconds_of(now_ms);
+  return minutes_of(now_ms) << 8U | counted(limits, use_frequency(limits, before, now_ms), random);
 }
 
-std::uint32_t told_access(const keyspace_limits& by, std::int64_t now_ms,
+std::uint32_t told_access(const keyspace_limits& limits, std::int64_t now_ms,
                           std::optional<std::int64_t> idle_s,
                           std::optional<std::int64_t> frequency) {
-  if (is_lfu(by.policy)) {
+  if (is_lfu(limits.policy)) {
     const auto count = static_cast<std::uint32_t>(frequency.value_or(first_count)) & 0xFFU;
     return minutes_of(now_ms) << 8U | count;
   }
@@ -52,11 +52,12 @@ std::int64_t idle_seconds(std::uint32_t access, std::int64_t now_ms) {
   return (seconds_of(now_ms) - access) & access_mask;
 }
 
-std::uint32_t use_frequency(const keyspace_limits& by, std::uint32_t access, std::int64_t now_ms) {
+std::uint32_t use_frequency(const keyspace_limits& limits, std::uint32_t access,
+                            std::int64_t now_ms) {
   const std::uint32_t count = access & 0xFFU;
-  if (by.lfu_decay_minutes == 0) return count;
+  if (limits.lfu_decay_minutes == 0) return count;
   const auto minutes = (minutes_of(now_ms) - (access >> 8U)) & 0xFFFFU;
-  const auto periods = minutes / static_cast<std::uint32_t>(by.lfu_decay_minutes);
+  const auto periods = minutes / static_cast<std::uint32_t>(limits.lfu_decay_minutes);
   return count > periods ? count - periods : 0;
 }
 

@@ -5,28 +5,28 @@
 
 namespace strata::runtime::cache {
 
-void blocked_clients::add(client& who) {
-  const auto& wanted = *who.waiting;
+void blocked_clients::add(client& client) {
+  const auto& wanted = *client.waiting;
   for (const auto& key : wanted.keys) {
     auto& clients = keys_[{wanted.database, key}];
-    if (std::ranges::find(clients, &who) == clients.end()) clients.push_back(&who);
+    if (std::ranges::find(clients, &client) == clients.end()) clients.push_back(&client);
   }
-  if (wanted.deadline_ms) deadlines_.emplace(*wanted.deadline_ms, &who);
+  if (wanted.deadline_ms) deadlines_.emplace(*wanted.deadline_ms, &client);
   ++count_;
   attention_.set(attention::reason::awaited, !keys_.empty());
 }
 
-void blocked_clients::remove(client& who) {
-  if (!who.waiting) return;
-  const auto wanted = std::move(*who.waiting);
-  who.waiting.reset();
+void blocked_clients::remove(client& client) {
+  if (!client.waiting) return;
+  const auto wanted = std::move(*client.waiting);
+  client.waiting.reset();
   for (const auto& key : wanted.keys) {
     const auto found = keys_.find(database_key_view{wanted.database, key});
     if (found == keys_.end()) continue;
-    std::erase(found->second, &who);
+    std::erase(found->second, &client);
     if (found->second.empty()) keys_.erase(found);
   }
-  if (wanted.deadline_ms) deadlines_.erase({*wanted.deadline_ms, &who});
+  if (wanted.deadline_ms) deadlines_.erase({*wanted.deadline_ms, &client});
   --count_;
   attention_.set(attention::reason::awaited, !keys_.empty());
 }

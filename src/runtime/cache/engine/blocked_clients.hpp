@@ -20,8 +20,8 @@ class blocked_clients {
   explicit blocked_clients(attention& drawn) : attention_(drawn) {}
 
   /// `who.waiting` says what it waits for.
-  void add(client& who);
-  void remove(client& who);
+  void add(client& client);
+  void remove(client& client);
 
   void touch(unsigned database, std::string_view key);
   void touch_all(unsigned database);

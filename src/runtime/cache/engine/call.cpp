@@ -13,8 +13,8 @@ bool call::is(std::size_t index, std::string_view option) const {
   return index < words.size() && text::same_text(words[index], option);
 }
 
-void call::count_use(entry& found) const {
-  found.set_access(next_access(keys().limits(), found.access(), now_ms(), keys().random()));
+void call::count_use(entry& entry) const {
+  entry.set_access(next_access(keys().limits(), entry.access(), now_ms(), keys().random()));
 }
 
 void call::miss(std::string_view key) {
@@ -105,10 +105,10 @@ void call::wait_for(std::span<const std::string_view> keys, std::optional<std::i
   home().blocked().add(who);
 }
 
-bool call::has_to_fetch_some(std::span<const std::string_view> wanted) {
+bool call::has_to_fetch_some(std::span<const std::string_view> texts) {
   if (home().source() == nullptr) return false;
   std::vector<std::string_view> missing;
-  for (const auto& key : wanted) {
+  for (const auto& key : texts) {
     if (keys().find(who.database, key, hash_of(key)) == nullptr) missing.push_back(key);
   }
   return await_source(missing);

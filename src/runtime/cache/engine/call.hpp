@@ -24,9 +24,9 @@ inline constexpr std::string_view out_of_memory_error =
 
 class call final : public execution {
  public:
-  call(engine& in, client& by, const command& of, std::span<const std::string_view> with,
-       std::uint64_t first_key_hash)
-      : execution(in, by, of, with, first_key_hash), reply(by.reply()) {}
+  call(engine& engine, client& client, const command& command,
+       std::span<const std::string_view> texts, std::uint64_t first_key_hash)
+      : execution(engine, client, command, texts, first_key_hash), reply(client.reply()) {}
 
   proto::reply_writer& reply;
 
@@ -74,16 +74,16 @@ class call final : public execution {
   }
   [[nodiscard]] entry* find_key(std::string_view key) { return find_key(key, hash_of(key)); }
 
-  /// The value of type `Value` in `found`, which may be null. Nothing, and the error replied, when
+  /// The value of type `Value` in `entry`, which may be null. Nothing, and the error replied, when
   /// it is of another type.
   template <class Value>
-  [[nodiscard]] std::optional<Value*> open(entry* found) {
-    if (found == nullptr) return nullptr;
-    if (found->type() != Value::kind) {
+  [[nodiscard]] std::optional<Value*> open(entry* entry) {
+    if (entry == nullptr) return nullptr;
+    if (entry->type() != Value::kind) {
       fail(wrong_type_error);
       return {};
     }
-    return &found->as<Value>();
+    return &entry->as<Value>();
   }
   template <class Value>
   [[nodiscard]] std::optional<Value*> read_as(std::size_t index) {
@@ -105,8 +105,8 @@ class call final : public execution {
     return value;
   }
   /// A string, or null when there is none. Nothing, and the error replied, for another type.
-  [[nodiscard]] std::optional<entry*> open_string(entry* found) {
-    if (found == nullptr || found->is_string()) return found;
+  [[nodiscard]] std::optional<entry*> open_string(entry* entry) {
+    if (entry == nullptr || entry->is_string()) return entry;
     fail(wrong_type_error);
     return {};
   }
@@ -153,8 +153,8 @@ class call final : public execution {
   void propagate_list(std::span<const std::string_view> other);
 
   /// Executes another command inside this one, as part of its reply.
-  void execute_inside(const command& other, std::span<const std::string_view> with) {
-    engine_.execute_inside(*this, other, with);
+  void execute_inside(const command& other, std::span<const std::string_view> texts) {
+    engine_.execute_inside(*this, other, texts);
   }
 
   // --- keys that are not there
@@ -164,7 +164,7 @@ class call final : public execution {
     return home().source() != nullptr && await_source(words.subspan(index, 1));
   }
   /// The same of all keys of the words that are not there.
-  [[nodiscard]] bool has_to_fetch_some(std::span<const std::string_view> wanted);
+  [[nodiscard]] bool has_to_fetch_some(std::span<const std::string_view> texts);
 
   // --- blocking
   /// The command will be executed again when one of the keys has changed, until `deadline_ms`; then
@@ -181,15 +181,15 @@ class call final : public execution {
 
  private:
   [[nodiscard]] bool await_source(std::span<const std::string_view> missing);
-  void use(entry& found) {
+  void use(entry& entry) {
     if (who.no_touch) return;
     if (is_lfu(keys().limits().policy)) {
-      count_use(found);
+      count_use(entry);
     } else {
-      found.set_access(keys().access_clock());
+      entry.set_access(keys().access_clock());
     }
   }
-  void count_use(entry& found) const;
+  void count_use(entry& entry) const;
   void miss(std::string_view key);
 };
 

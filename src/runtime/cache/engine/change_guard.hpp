@@ -11,7 +11,7 @@ namespace strata::runtime::cache {
 class change_guard {
  public:
   /// A command is about to change keys of that database.
-  virtual void before_command(unsigned database, const command& what,
+  virtual void before_command(unsigned database, const command& command,
                               std::span<const std::string_view> words) = 0;
   /// A key is about to change that none of a command's words names.
   virtual void before_change(unsigned database, std::string_view key) = 0;

@@ -13,13 +13,13 @@ namespace strata::runtime::cache {
 class change_scope {
  public:
   /// `replays`: it repeats what was executed elsewhere, by whose clock keys expire.
-  change_scope(keyspace& of, bool replays)
-      : of_(of),
-        outer_(of.scope_),
+  change_scope(keyspace& keyspace, bool replays)
+      : of_(keyspace),
+        outer_(keyspace.scope_),
         group_(outer_ == nullptr ? nullptr : outer_->group_),
-        changes_before_(of.changes_),
+        changes_before_(keyspace.changes_),
         replays_(replays) {
-    of.scope_ = this;
+    keyspace.scope_ = this;
   }
   ~change_scope() {
     of_.scope_ = outer_;

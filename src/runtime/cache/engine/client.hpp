@@ -23,8 +23,8 @@ struct kept_call {
   const command* what = nullptr;
   std::vector<std::string> words;
 
-  kept_call(const command* of, std::span<const std::string_view> from)
-      : what(of), words(from.begin(), from.end()) {}
+  kept_call(const command* command, std::span<const std::string_view> texts)
+      : what(command), words(texts.begin(), texts.end()) {}
 };
 
 struct watched_key {
@@ -38,7 +38,7 @@ class client;
 class front;
 
 /// What a blocking command replies when it has waited in vain.
-using give_up_reply = void (*)(front& home, client& who);
+using give_up_reply = void (*)(front& front, client& client);
 
 /// What a client waits for in a blocking command.
 struct waiting_state {

@@ -82,8 +82,8 @@ struct command {
   std::size_t most_words = 0;
   std::size_t first_key = 0;  ///< 0: none
 
-  [[nodiscard]] bool has(command_flag which) const { return (flags & which) != 0; }
-  [[nodiscard]] bool has(command_trait which) const { return (row->traits & which) != 0; }
+  [[nodiscard]] bool has(command_flag flag) const { return (flags & flag) != 0; }
+  [[nodiscard]] bool has(command_trait trait) const { return (row->traits & trait) != 0; }
   /// "config|get" for a subcommand.
   [[nodiscard]] std::string full_name() const;
   [[nodiscard]] bool takes(std::size_t words) const {
@@ -101,13 +101,13 @@ struct command_group {
 [[nodiscard]] std::span<const command> all_commands();
 /// By its name in any case; null when there is none.
 [[nodiscard]] const command* find_command(std::string_view name);
-[[nodiscard]] const command* find_subcommand(const command& of, std::string_view name);
+[[nodiscard]] const command* find_subcommand(const command& command, std::string_view name);
 
 enum class key_choice : std::uint8_t { all, changed };
 /// Positions of the key words of a call: of all, or of those that it may change. Errors: false when
 /// they cannot be told from the words.
-[[nodiscard]] bool find_keys(const command& of, std::span<const std::string_view> words,
+[[nodiscard]] bool find_keys(const command& command, std::span<const std::string_view> words,
                              std::vector<std::size_t>& positions,
-                             key_choice which = key_choice::all);
+                             key_choice choice = key_choice::all);
 
 }  // namespace strata::runtime::cache

@@ -40,19 +40,19 @@ struct key_use {
   int first = 0;
 };
 
-void read_find(key_use& into, std::span<const std::string_view> words) {
+void read_find(key_use& use, std::span<const std::string_view> words) {
   if (words.empty() || words[0] == "?") return;
   if (words[0].starts_with('n')) {
-    into.find = key_use::kind::counted;
-    into.count_index = number_in(words[0].substr(1));
-    into.first = number_in(words[1]);
-    into.step = number_in(words[2]);
+    use.find = key_use::kind::counted;
+    use.count_index = number_in(words[0].substr(1));
+    use.first = number_in(words[1]);
+    use.step = number_in(words[2]);
     return;
   }
-  into.find = key_use::kind::range;
-  into.last = number_in(words[0]);
-  into.step = number_in(words[1]);
-  if (words.size() > 2) into.limit = number_in(words[2]);
+  use.find = key_use::kind::range;
+  use.last = number_in(words[0]);
+  use.step = number_in(words[1]);
+  if (words.size() > 2) use.limit = number_in(words[2]);
 }
 
 key_use read_use(std::string_view text) {
@@ -80,7 +80,7 @@ key_use read_use(std::string_view text) {
 }
 
 // A command's, taken apart once: keys are looked for in each change.
-std::span<const key_use> uses_of(const command& of) {
+std::span<const key_use> uses_of(const command& command) {
   static const auto table = [] {
     std::vector<std::vector<key_use>> all;
     for (const auto& each : all_commands()) {
@@ -89,75 +89,75 @@ std::span<const key_use> uses_of(const command& of) {
     }
     return all;
   }();
-  return table[of.index];
+  return table[command.index];
 }
 
-void reply_pair(proto::reply_writer& to, std::string_view name, int value) {
-  to.bulk(name);
-  to.integer(value);
+void reply_pair(proto::reply_writer& writer, std::string_view name, int value) {
+  writer.bulk(name);
+  writer.integer(value);
 }
 
 // One half of a specification: its name and type, and a map of `count` that follows.
-void reply_half(proto::reply_writer& to, std::string_view name, std::string_view type,
+void reply_half(proto::reply_writer& writer, std::string_view name, std::string_view type,
                 std::uint64_t count) {
-  to.bulk(name);
-  to.map(2);
-  to.bulk("type");
-  to.bulk(type);
-  to.bulk("spec");
-  to.map(count);
+  writer.bulk(name);
+  writer.map(2);
+  writer.bulk("type");
+  writer.bulk(type);
+  writer.bulk("spec");
+  writer.map(count);
 }
 
-void reply_begin(proto::reply_writer& to, const key_use& use) {
+void reply_begin(proto::reply_writer& writer, const key_use& use) {
   constexpr std::string_view name = "begin_search";
   if (!use.index || use.is_hidden) {
-    reply_half(to, name, "unknown", 0);
+    reply_half(writer, name, "unknown", 0);
   } else if (use.keyword.empty()) {
-    reply_half(to, name, "index", 1);
-    reply_pair(to, "index", *use.index);
+    reply_half(writer, name, "index", 1);
+    reply_pair(writer, "index", *use.index);
   } else {
-    reply_half(to, name, "keyword", 2);
-    to.bulk("keyword");
-    to.bulk(use.keyword);
-    reply_pair(to, "startfrom", *use.index);
+    reply_half(writer, name, "keyword", 2);
+    writer.bulk("keyword");
+    writer.bulk(use.keyword);
+    reply_pair(writer, "startfrom", *use.index);
   }
 }
 
-void reply_find(proto::reply_writer& to, const key_use& use) {
+void reply_find(proto::reply_writer& writer, const key_use& use) {
   constexpr std::string_view name = "find_keys";
   switch (use.is_hidden ? key_use::kind::unknown : use.find) {
-    case key_use::kind::unknown: reply_half(to, name, "unknown", 0); break;
+    case key_use::kind::unknown: reply_half(writer, name, "unknown", 0); break;
     case key_use::kind::range:
-      reply_half(to, name, "range", 3);
-      reply_pair(to, "lastkey", use.last);
-      reply_pair(to, "keystep", use.step);
-      reply_pair(to, "limit", use.limit);
+      reply_half(writer, name, "range", 3);
+      reply_pair(writer, "lastkey", use.last);
+      reply_pair(writer, "keystep", use.step);
+      reply_pair(writer, "limit", use.limit);
       break;
     case key_use::kind::counted:
-      reply_half(to, name, "keynum", 3);
-      reply_pair(to, "keynumidx", use.count_index);
-      reply_pair(to, "firstkey", use.first);
-      reply_pair(to, "keystep", use.step);
+      reply_half(writer, name, "keynum", 3);
+      reply_pair(writer, "keynumidx", use.count_index);
+      reply_pair(writer, "firstkey", use.first);
+      reply_pair(writer, "keystep", use.step);
       break;
   }
 }
 
-void reply_use(proto::reply_writer& to, const key_use& use) {
-  to.map(3);
-  to.bulk("flags");
-  to.set(use.flags.size());
-  for (const auto& each : use.flags) to.status(each);
-  reply_begin(to, use);
-  reply_find(to, use);
+void reply_use(proto::reply_writer& writer, const key_use& use) {
+  writer.map(3);
+  writer.bulk("flags");
+  writer.set(use.flags.size());
+  for (const auto& each : use.flags) writer.status(each);
+  reply_begin(writer, use);
+  reply_find(writer, use);
 }
 
-std::vector<std::string> categories_of(const command& of) {
+std::vector<std::string> categories_of(const command& command) {
   std::vector<std::string> found;
   const auto add = [&](std::string_view name) { found.push_back("@" + std::string(name)); };
-  if (of.has(flag_write)) add("write");
-  if (of.has(flag_readonly)) add("read");
-  for (const auto& each : split(of.row->categories, " ")) add(each);
-  add(of.has(flag_fast) && of.row->name != "set" ? "fast" : "slow");
+  if (command.has(flag_write)) add("write");
+  if (command.has(flag_readonly)) add("read");
+  for (const auto& each : split(command.row->categories, " ")) add(each);
+  add(command.has(flag_fast) && command.row->name != "set" ? "fast" : "slow");
   return found;
 }
 
@@ -241,10 +241,10 @@ bool has_only_gets(std::span<const std::string_view> words) {
 }
 
 // How these words use the key. Of SET and BITFIELD it depends on what else they say.
-std::vector<std::string_view> flags_of(const key_use& use, const command& what,
+std::vector<std::string_view> flags_of(const key_use& use, const command& command,
                                        std::span<const std::string_view> words) {
   if (std::ranges::find(use.flags, "variable_flags") == use.flags.end()) return use.flags;
-  if (what.row->name == "bitfield") {
+  if (command.row->name == "bitfield") {
     if (has_only_gets(words)) return {"RO", "access"};
   } else if (std::ranges::none_of(
                  words.subspan(std::min<std::size_t>(words.size(), 3)),
@@ -268,71 +268,71 @@ bool is_secret_parameter(std::string_view name) {
 
 }  // namespace
 
-void reply_command_info(proto::reply_writer& to, const command& of) {
-  const auto& row = *of.row;
-  to.array(10);
-  to.bulk(of.full_name());
-  to.integer(row.arity);
+void reply_command_info(proto::reply_writer& writer, const command& command) {
+  const auto& row = *command.row;
+  writer.array(10);
+  writer.bulk(command.full_name());
+  writer.integer(row.arity);
   const auto flags = split(row.flags, " ");
-  to.set(flags.size());
-  for (const auto& each : flags) to.status(each);
-  to.integer(row.keys.first);
-  to.integer(row.keys.last);
-  to.integer(row.keys.step);
-  const auto categories = categories_of(of);
-  to.set(categories.size());
-  for (const auto& each : categories) to.status(each);
-  to.array(0);
-  const auto uses = uses_of(of);
-  to.array(uses.size());
-  for (const auto& each : uses) reply_use(to, each);
-  to.array(row.subcommands.size());
+  writer.set(flags.size());
+  for (const auto& each : flags) writer.status(each);
+  writer.integer(row.keys.first);
+  writer.integer(row.keys.last);
+  writer.integer(row.keys.step);
+  const auto categories = categories_of(command);
+  writer.set(categories.size());
+  for (const auto& each : categories) writer.status(each);
+  writer.array(0);
+  const auto uses = uses_of(command);
+  writer.array(uses.size());
+  for (const auto& each : uses) reply_use(writer, each);
+  writer.array(row.subcommands.size());
   for (const auto& each : row.subcommands) {
-    reply_command_info(to, *find_subcommand(of, each.name));
+    reply_command_info(writer, *find_subcommand(command, each.name));
   }
 }
 
-void reply_command_docs(proto::reply_writer& to, const command& of) {
-  to.map(of.row->subcommands.empty() ? 3 : 4);
-  to.bulk("summary");
-  to.bulk(of.row->summary);
-  to.bulk("since");
-  to.bulk(of.row->since);
-  to.bulk("group");
-  to.bulk(of.group);
-  if (of.row->subcommands.empty()) return;
-  to.bulk("subcommands");
-  to.map(of.row->subcommands.size());
-  for (const auto& each : of.row->subcommands) {
-    const auto& found = *find_subcommand(of, each.name);
-    to.bulk(found.full_name());
-    reply_command_docs(to, found);
+void reply_command_docs(proto::reply_writer& writer, const command& command) {
+  writer.map(command.row->subcommands.empty() ? 3 : 4);
+  writer.bulk("summary");
+  writer.bulk(command.row->summary);
+  writer.bulk("since");
+  writer.bulk(command.row->since);
+  writer.bulk("group");
+  writer.bulk(command.group);
+  if (command.row->subcommands.empty()) return;
+  writer.bulk("subcommands");
+  writer.map(command.row->subcommands.size());
+  for (const auto& each : command.row->subcommands) {
+    const auto& found = *find_subcommand(command, each.name);
+    writer.bulk(found.full_name());
+    reply_command_docs(writer, found);
   }
 }
 
-bool has_category(const command& of, std::string_view category) {
-  const auto all = categories_of(of);
+bool has_category(const command& command, std::string_view category) {
+  const auto all = categories_of(command);
   return std::ranges::any_of(
       all, [&](std::string_view each) { return text::same_text(each.substr(1), category); });
 }
 
-bool find_keys(const command& of, std::span<const std::string_view> words,
-               std::vector<std::size_t>& positions, key_choice which) {
-  return std::ranges::all_of(uses_of(of), [&](const key_use& use) {
-    const bool is_left_out = use.only_reads && which == key_choice::changed;
+bool find_keys(const command& command, std::span<const std::string_view> words,
+               std::vector<std::size_t>& positions, key_choice choice) {
+  return std::ranges::all_of(uses_of(command), [&](const key_use& use) {
+    const bool is_left_out = use.only_reads && choice == key_choice::changed;
     return is_left_out || add_positions(use, words, positions);
   });
 }
 
-void reply_keys_and_flags(proto::reply_writer& reply, const command& what,
+void reply_keys_and_flags(proto::reply_writer& reply, const command& command,
                           std::span<const std::string_view> words) {
   std::vector<std::size_t> positions;
-  (void)find_keys(what, words, positions);
+  (void)find_keys(command, words, positions);
   reply.array(positions.size());
-  for (const auto& use : uses_of(what)) {
+  for (const auto& use : uses_of(command)) {
     positions.clear();
     (void)add_positions(use, words, positions);
-    const auto flags = flags_of(use, what, words);
+    const auto flags = flags_of(use, command, words);
     for (const auto position : positions) {
       reply.array(2);
       reply.bulk(words[position]);
@@ -342,17 +342,17 @@ void reply_keys_and_flags(proto::reply_writer& reply, const command& what,
   }
 }
 
-std::vector<std::string_view> shown_words(const command& what,
+std::vector<std::string_view> shown_words(const command& command,
                                           std::span<const std::string_view> words) {
   std::vector<std::string_view> shown(words.begin(), words.end());
-  const bool is_setting = what.parent != nullptr && what.parent->name == "config";
-  if (what.row->name == "auth") {
+  const bool is_setting = command.parent != nullptr && command.parent->name == "config";
+  if (command.row->name == "auth") {
     redact(shown, 1, shown.size());
-  } else if (what.row->name == "hello") {
+  } else if (command.row->name == "hello") {
     const auto found = std::ranges::find_if(
         words, [](std::string_view each) { return text::same_text(each, "AUTH"); });
     redact(shown, static_cast<std::size_t>(found - words.begin()) + 1, 2);
-  } else if (is_setting && what.row->name == "set") {
+  } else if (is_setting && command.row->name == "set") {
     for (std::size_t at = 2; at + 1 < words.size(); at += 2) {
       if (is_secret_parameter(words[at])) redact(shown, at + 1, 1);
     }

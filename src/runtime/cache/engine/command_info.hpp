@@ -18,17 +18,17 @@
 
 namespace strata::runtime::cache {
 
-void reply_command_info(proto::reply_writer& to, const command& of);
-void reply_command_docs(proto::reply_writer& to, const command& of);
+void reply_command_info(proto::reply_writer& writer, const command& command);
+void reply_command_docs(proto::reply_writer& writer, const command& command);
 /// Of a call whose keys `find_keys` has found: each key, and how it is used.
-void reply_keys_and_flags(proto::reply_writer& reply, const command& what,
+void reply_keys_and_flags(proto::reply_writer& reply, const command& command,
                           std::span<const std::string_view> words);
 /// `category` without its "@".
-[[nodiscard]] bool has_category(const command& of, std::string_view category);
+[[nodiscard]] bool has_category(const command& command, std::string_view category);
 
 /// The words of a call as MONITOR and SLOWLOG show them: without passwords. Views of `words`, which
 /// must outlive them.
-[[nodiscard]] std::vector<std::string_view> shown_words(const command& what,
+[[nodiscard]] std::vector<std::string_view> shown_words(const command& command,
                                                         std::span<const std::string_view> words);
 
 }  // namespace strata::runtime::cache

@@ -28,9 +28,9 @@ inline bool operator==(const database_key& left, const database_key_view& right)
 struct database_key_hash {
   using is_transparent = void;
   using is_avalanching = void;
-  std::size_t operator()(const database_key& of) const { return hash_of(of.key) + of.database; }
-  std::size_t operator()(const database_key_view& of) const {
-    return hash_of(of.key) + of.database;
+  std::size_t operator()(const database_key& key) const { return hash_of(key.key) + key.database; }
+  std::size_t operator()(const database_key_view& view) const {
+    return hash_of(view.key) + view.database;
   }
 };
 

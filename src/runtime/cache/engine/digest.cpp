@@ -35,25 +35,25 @@ void digest::append(std::string_view bytes) {
   low_ = sum.low64;
 }
 
-void digest::add_value(const entry& of) {
-  switch (of.type()) {
-    case value_kind::string: append(string_view_of(of).view()); break;
+void digest::add_value(const entry& entry) {
+  switch (entry.type()) {
+    case value_kind::string: append(string_view_of(entry).view()); break;
     case value_kind::list:
-      for (const auto& node : of.as<list_value>().nodes()) {
+      for (const auto& node : entry.as<list_value>().nodes()) {
         for (auto at = node.first(); at != pack::none; at = node.next(at)) {
           append(node.at(at).text());
         }
       }
       break;
     case value_kind::set:
-      of.as<set_value>().for_each([this](std::string_view each) { add(each); });
+      entry.as<set_value>().for_each([this](std::string_view each) { add(each); });
       break;
     case value_kind::hash:
-      of.as<hash_value>().for_each(
+      entry.as<hash_value>().for_each(
           [this](std::string_view name, std::string_view value) { add(joined(name, value)); });
       break;
     case value_kind::sorted_set:
-      of.as<sorted_set>().for_each([this](std::string_view member, double score) {
+      entry.as<sorted_set>().for_each([this](std::string_view member, double score) {
         // 0 and -0 are one score.
         add(joined(member, std::to_string(std::bit_cast<std::uint64_t>(score + 0.0))));
       });
@@ -61,18 +61,18 @@ void digest::add_value(const entry& of) {
   }
 }
 
-digest digest::of_value(const entry& of) {
+digest digest::of_value(const entry& entry) {
   digest made;
-  made.add_value(of);
-  made.append(name_of(of.type()));
-  if (of.has_expiry()) made.append("expires");
+  made.add_value(entry);
+  made.append(name_of(entry.type()));
+  if (entry.has_expiry()) made.append("expires");
   return made;
 }
 
-digest digest::of_all(keyspace& of) {
+digest digest::of_all(keyspace& keyspace) {
   digest all;
   for (unsigned i = 0; i < keyspace::database_count; ++i) {
-    of[i].for_each([&](const entry* each) {
+    keyspace[i].for_each([&](const entry* each) {
       all.add(fmt::format("{} {}", i, joined(each->key(), of_value(*each).text())));
     });
   }

@@ -14,9 +14,9 @@ class keyspace;
 class digest {
  public:
   /// Of a value, whatever its key.
-  [[nodiscard]] static digest of_value(const entry& of);
+  [[nodiscard]] static digest of_value(const entry& entry);
   /// Of all databases.
-  [[nodiscard]] static digest of_all(keyspace& of);
+  [[nodiscard]] static digest of_all(keyspace& keyspace);
 
   /// 40 hexadecimal digits, as Redis's has them; all 0 for nothing.
   [[nodiscard]] std::string text() const;
@@ -26,7 +26,7 @@ class digest {
   void add(std::string_view bytes);
   /// Adds what follows on what was added before.
   void append(std::string_view bytes);
-  void add_value(const entry& of);
+  void add_value(const entry& entry);
 
   std::uint64_t high_ = 0;
   std::uint64_t low_ = 0;

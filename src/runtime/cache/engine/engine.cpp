@@ -6,97 +6,97 @@ namespace strata::runtime::cache {
 
 namespace {
 
-std::uint64_t hash_of_key(const command& what, std::span<const std::string_view> words) {
-  const auto first = what.first_key;
+std::uint64_t hash_of_key(const command& command, std::span<const std::string_view> words) {
+  const auto first = command.first_key;
   return first != 0 && first < words.size() ? hash_of(words[first]) : 0;
 }
 
 // Commands that take as long as they take only because of their words need no clock.
-bool needs_clock(const parameters& settings, const command& what) {
+bool needs_clock(const parameters& settings, const command& command) {
   constexpr std::int64_t close_look_us = 1000;
   if (settings.latency_threshold_ms > 0 || settings.latency_tracking) return true;
   if (settings.slow_log_us < 0) return false;
-  return settings.slow_log_us < close_look_us || !what.has(flag_fast);
+  return settings.slow_log_us < close_look_us || !command.has(flag_fast);
 }
 
 }  // namespace
 
-void engine::execute(client& who, std::span<const std::string_view> words) {
+void engine::execute(client& client, std::span<const std::string_view> words) {
   const auto* const what = find_command(words[0]);
-  execute(who, words, what, what == nullptr ? 0 : hash_of_key(*what, words));
+  execute(client, words, what, what == nullptr ? 0 : hash_of_key(*what, words));
 }
 
-void engine::execute(client& who, std::span<const std::string_view> words, const command* what,
-                     std::uint64_t hash) {
+void engine::execute(client& client, std::span<const std::string_view> words,
+                     const command* command, std::uint64_t hash) {
   ++front_.counted().commands;
-  ++who.calls;
-  who.last_command_ms = keys_.now_ms();
-  if (!takes_fast_path(who, words.size(), what)) {
-    const auto* const container = what;
-    what = accept(who, words, what);
+  ++client.calls;
+  client.last_command_ms = keys_.now_ms();
+  if (!takes_fast_path(client, words.size(), command)) {
+    const auto* const container = command;
+    command = accept(client, words, command);
     // A subcommand has its key elsewhere.
-    if (what != nullptr && what != container) hash = hash_of_key(*what, words);
+    if (command != nullptr && command != container) hash = hash_of_key(*command, words);
   }
-  if (what == nullptr) {
+  if (command == nullptr) {
     ++front_.counted().errors;
-    if (who.in_transaction) who.transaction_failed = true;
+    if (client.in_transaction) client.transaction_failed = true;
     return;
   }
-  if (front_.pausing().is_on() && postpone(who, *what)) return;
-  who.last_command = what;
-  if (who.in_transaction && !what->has(trait_ends_transaction)) {
-    who.queued.emplace_back(what, words);
-    who.reply().status("QUEUED");
+  if (front_.pausing().is_on() && postpone(client, *command)) return;
+  client.last_command = command;
+  if (client.in_transaction && !command->has(trait_ends_transaction)) {
+    client.queued.emplace_back(command, words);
+    client.reply().status("QUEUED");
     return;
   }
   auto& trackers = front_.trackers();
   const bool is_tracked = !trackers.empty();
-  if (is_tracked) trackers.begin(who);
+  if (is_tracked) trackers.begin(client);
   {
-    call made(*this, who, *what, words, hash);
+    call made(*this, client, *command, words, hash);
     run(made);
   }
   if (front_.blocked().has_ready()) serve_waiting();
-  if (is_tracked) trackers.end(*what);
+  if (is_tracked) trackers.end(*command);
 }
 
-void engine::execute_inside(const execution& outer, const command& what,
+void engine::execute_inside(const execution& outer, const command& command,
                             std::span<const std::string_view> words) {
-  call made(*this, outer.who, what, words, hash_of_key(what, words));
+  call made(*this, outer.who, command, words, hash_of_key(command, words));
   run(made);
 }
 
-void engine::run(call& made) {
-  const auto& what = made.what;
-  auto& who = made.who;
+void engine::run(call& call) {
+  const auto& what = call.what;
+  auto& who = call.who;
   const bool timed = needs_clock(parameters_, what);
   const auto began_us = timed ? keys_.clock().steady_us() : 0;
   const bool is_repeated = who.waiting.has_value();
   if (keys_.is_guarded() && what.has(flag_write)) {
-    keys_.before_command(who.database, what, made.words);
+    keys_.before_command(who.database, what, call.words);
   }
-  what.run(made);
+  what.run(call);
   // After it, so that EXEC stands behind what it executed.
   if (front_.has_monitors() && !is_repeated) {
-    front_.show_to_monitors(who, what, made.words);
+    front_.show_to_monitors(who, what, call.words);
   }
   auto& counted = front_.counted_commands()[what.index];
   ++counted.calls;
-  if (made.has_failed()) {
+  if (call.has_failed()) {
     ++counted.failed;
     ++front_.counted().errors;
   }
   if (timed) {
     const auto us = keys_.clock().steady_us() - began_us;
     counted.us += static_cast<std::uint64_t>(us);
-    if (!made.is_waiting()) front_.count_time(who, what, made.words, us);
+    if (!call.is_waiting()) front_.count_time(who, what, call.words, us);
   }
   if (who.tracking && what.has(flag_readonly)) {
-    front_.trackers().remember(who, what, made.words,
+    front_.trackers().remember(who, what, call.words,
                                static_cast<std::size_t>(parameters_.tracking_max_keys));
   }
-  if (keys_.has_listeners() && made.has_to_be_propagated()) {
-    keys_.propagate(who.database, made.words);
+  if (keys_.has_listeners() && call.has_to_be_propagated()) {
+    keys_.propagate(who.database, call.words);
   }
 }
 
@@ -137,7 +137,7 @@ void engine::tell_missing(unsigned database, std::string_view key) {
 void engine::fail_fetching(unsigned database, std::string_view key, std::string_view why) {
   for (auto* each : front_.blocked().waiting_for({database, std::string(key)})) {
     if (!each->waiting || !each->waiting->is_fetching) continue;
-    front_.answer(each->id, [why](client& who) { who.reply().error(why); });
+    front_.answer(each->id, [why](client& client) { client.reply().error(why); });
   }
 }
 

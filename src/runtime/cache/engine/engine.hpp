@@ -26,14 +26,14 @@ class engine {
   [[nodiscard]] front& home() { return front_; }
   [[nodiscard]] const front& home() const { return front_; }
 
-  /// Executes one command and writes its reply. `hash` is that of its first key, if `what` is not
-  /// null and has one.
-  void execute(client& who, std::span<const std::string_view> words, const command* what,
+  /// Executes one command and writes its reply. `hash` is that of its first key, if `command` is
+  /// not null and has one.
+  void execute(client& client, std::span<const std::string_view> words, const command* command,
                std::uint64_t hash);
-  void execute(client& who, std::span<const std::string_view> words);
+  void execute(client& client, std::span<const std::string_view> words);
   /// Executes a command inside another: its reply becomes a part of that one's, and its changes
   /// are propagated as that one's are.
-  void execute_inside(const execution& outer, const command& what,
+  void execute_inside(const execution& outer, const command& command,
                       std::span<const std::string_view> words);
   /// The source has no such key: commands that wait for it go on without. To be called while nobody
   /// else executes.
@@ -49,21 +49,21 @@ class engine {
   bool tick(loop::duration budget);
 
  private:
-  [[nodiscard]] bool takes_fast_path(const client& who, std::size_t words,
-                                     const command* what) const {
-    return what != nullptr && what->is_plain && what->takes(words) && who.is_trusted &&
-           !who.in_transaction && parameters_.maxmemory == 0 && !who.is_subscribed() &&
+  [[nodiscard]] bool takes_fast_path(const client& client, std::size_t words,
+                                     const command* command) const {
+    return command != nullptr && command->is_plain && command->takes(words) && client.is_trusted &&
+           !client.in_transaction && parameters_.maxmemory == 0 && !client.is_subscribed() &&
            !front_.is_restricted() && parameters_.access == permission::admin;
   }
-  void run(call& made);
+  void run(call& call);
   void serve_waiting();
 
   // Whether a command may run, in acceptance.cpp.
-  [[nodiscard]] const command* accept(client& who, std::span<const std::string_view> words,
-                                      const command* what);
-  void refuse(client& who, const command& what, std::string text);
-  [[nodiscard]] std::string_view reason_to_refuse(const client& who, const command& what);
-  bool postpone(client& who, const command& what);
+  [[nodiscard]] const command* accept(client& client, std::span<const std::string_view> words,
+                                      const command* command);
+  void refuse(client& client, const command& command, std::string text);
+  [[nodiscard]] std::string_view reason_to_refuse(const client& client, const command& command);
+  bool postpone(client& client, const command& command);
   [[nodiscard]] bool make_room();
 
   parameters parameters_;

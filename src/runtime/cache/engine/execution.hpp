@@ -13,14 +13,14 @@ namespace strata::runtime::cache {
 class execution {
  public:
   /// If one is on the stack already, it is executed inside that.
-  execution(engine& in, client& by, const command& of, std::span<const std::string_view> with,
-            std::uint64_t first_key_hash)
-      : who(by),
-        what(of),
-        words(with),
-        engine_(in),
+  execution(engine& engine, client& client, const command& command,
+            std::span<const std::string_view> texts, std::uint64_t first_key_hash)
+      : who(client),
+        what(command),
+        words(texts),
+        engine_(engine),
         hash_(first_key_hash),
-        changes_(in.keys(), by.is_replay) {}
+        changes_(engine.keys(), client.is_replay) {}
   execution(const execution&) = delete;
   execution& operator=(const execution&) = delete;
 

@@ -20,7 +20,7 @@ class set_clock final : public engine_clock {
 
 class caller final : public client {
  public:
-  explicit caller(engine& on) : engine_(on) { engine_.home().enter(*this); }
+  explicit caller(engine& engine) : engine_(engine) { engine_.home().enter(*this); }
   ~caller() override { engine_.home().leave(*this); }
 
   std::string say(std::initializer_list<std::string_view> words) {

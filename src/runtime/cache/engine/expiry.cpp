@@ -13,33 +13,33 @@ namespace strata::runtime::cache {
 namespace {
 
 // How gladly a key is evicted: the more, the sooner.
-std::uint64_t badness(const keyspace_limits& by, const entry& of, std::int64_t now_ms) {
-  if (by.policy == eviction::volatile_ttl) {
-    return UINT64_MAX - static_cast<std::uint64_t>(of.expires_at_ms());
+std::uint64_t badness(const keyspace_limits& limits, const entry& entry, std::int64_t now_ms) {
+  if (limits.policy == eviction::volatile_ttl) {
+    return UINT64_MAX - static_cast<std::uint64_t>(entry.expires_at_ms());
   }
-  if (is_lfu(by.policy)) return 255 - use_frequency(by, of.access(), now_ms);
-  return static_cast<std::uint64_t>(idle_seconds(of.access(), now_ms));
+  if (is_lfu(limits.policy)) return 255 - use_frequency(limits, entry.access(), now_ms);
+  return static_cast<std::uint64_t>(idle_seconds(entry.access(), now_ms));
 }
 
 }  // namespace
 
-entry* keyspace::unless_expired(unsigned index, entry* found, std::uint64_t hash) {
+entry* keyspace::unless_expired(unsigned index, entry* entry, std::uint64_t hash) {
   const bool replays = scope_ != nullptr && scope_->replays();
-  if (found->expires_at_ms() > now_ms_ || replays) return found;
+  if (entry->expires_at_ms() > now_ms_ || replays) return entry;
   // The leader will say so.
   if (expires_by_leader_) return nullptr;
   ++counters_.expired;
-  let_go(index, found, hash, event_expired, "expired");
+  let_go(index, entry, hash, event_expired, "expired");
   return nullptr;
 }
 
 // Removes a key that no command has removed: the listeners hear of it, too.
-void keyspace::let_go(unsigned index, entry* which, std::uint64_t hash, event_class why,
+void keyspace::let_go(unsigned index, entry* entry, std::uint64_t hash, event_class why,
                       std::string_view event) {
-  const std::array<std::string_view, 2> words = {"DEL", which->key()};
+  const std::array<std::string_view, 2> words = {"DEL", entry->key()};
   if (scope_ != nullptr && !listeners_.empty()) scope_->begin_group(index);
   for (auto* each : listeners_) each->on_let_go(index, words, why);
-  remove(index, which, hash, why, event);
+  remove(index, entry, hash, why, event);
 }
 
 bool keyspace::tidy(loop::duration budget, bool may_expire) {

@@ -55,12 +55,12 @@ void front::answer(std::uint64_t id, const std::function<void(client&)>& reply) 
   who.resume();
 }
 
-void front::give_up_waiting(client& who) {
-  if (!who.waiting) return;
-  const auto give_up = who.waiting->give_up;
-  blocked_.remove(who);
-  give_up(*this, who);
-  who.resume();
+void front::give_up_waiting(client& client) {
+  if (!client.waiting) return;
+  const auto give_up = client.waiting->give_up;
+  blocked_.remove(client);
+  give_up(*this, client);
+  client.resume();
 }
 
 void front::end_overdue() {
@@ -74,18 +74,18 @@ std::optional<std::int64_t> front::next_deadline_ms() const {
   return waiting && paused ? std::min(*waiting, *paused) : waiting ? waiting : paused;
 }
 
-void front::show_to_monitors(const client& who, const command& what,
+void front::show_to_monitors(const client& client, const command& command,
                              std::span<const std::string_view> words) {
-  if (what.has(flag_skip_monitor) || what.has(flag_admin)) return;
+  if (command.has(flag_skip_monitor) || command.has(flag_admin)) return;
   has_monitors_ = std::ranges::any_of(clients_, &client::is_monitor);
   if (!has_monitors_) return;
   const auto now = keys_.clock().wall_us();
-  auto line = fmt::format("+{}.{:06} [{} {}]", now / 1'000'000, now % 1'000'000, who.database,
-                          who.remote_address());
-  for (const auto& each : shown_words(what, words)) line += " " + text::quoted(each);
+  auto line = fmt::format("+{}.{:06} [{} {}]", now / 1'000'000, now % 1'000'000, client.database,
+                          client.remote_address());
+  for (const auto& each : shown_words(command, words)) line += " " + text::quoted(each);
   line += "\r\n";
   for (auto* each : clients_) {
-    if (each->is_monitor && each != &who) each->push(loop::slice::copy_of(as_bytes(line)));
+    if (each->is_monitor && each != &client) each->push(loop::slice::copy_of(as_bytes(line)));
   }
 }
 
@@ -151,22 +151,22 @@ std::string_view front::refusal() const {
   return found == refusals_.end() ? std::string_view() : *found;
 }
 
-void front::set_loading(bool is) {
-  is_loading_ = is;
-  is_restricted_ = is || !refusal().empty();
+void front::set_loading(bool enabled) {
+  is_loading_ = enabled;
+  is_restricted_ = enabled || !refusal().empty();
 }
 
 // --- what is counted and logged
 
-void front::count_time(const client& who, const command& what,
+void front::count_time(const client& client, const command& command,
                        std::span<const std::string_view> words, std::int64_t us) {
-  command_counters_[what.index].times.add(static_cast<std::uint64_t>(us));
+  command_counters_[command.index].times.add(static_cast<std::uint64_t>(us));
   // What EXEC executes is counted one by one.
-  if (what.row->name == "exec") return;
-  note_latency(what.has(flag_fast) ? "fast-command" : "command", us);
+  if (command.row->name == "exec") return;
+  note_latency(command.has(flag_fast) ? "fast-command" : "command", us);
   if (parameters_.slow_log_us < 0 || us < parameters_.slow_log_us) return;
-  slow_log_.add(keys_.now_ms() / 1000, us, shown_words(what, words), who.remote_address(), who.name,
-                static_cast<std::size_t>(parameters_.slow_log_length));
+  slow_log_.add(keys_.now_ms() / 1000, us, shown_words(command, words), client.remote_address(),
+                client.name, static_cast<std::size_t>(parameters_.slow_log_length));
 }
 
 void front::reset_counts() {

@@ -70,8 +70,8 @@ class front final : private key_observer {
   [[nodiscard]] std::vector<client*>& clients() { return clients_; }
   /// Ends what the client of that id waits for; `reply` says how. Nothing if it does not wait.
   void answer(std::uint64_t id, const std::function<void(client&)>& reply);
-  /// Ends what `who` waits for, with nothing.
-  void give_up_waiting(client& who);
+  /// Ends what `client` waits for, with nothing.
+  void give_up_waiting(client& client);
   /// Ends waits and a pause whose time is over.
   void end_overdue();
   /// When the next waiting client's time is over, or a pause.
@@ -84,7 +84,7 @@ class front final : private key_observer {
   void set_has_monitors() { has_monitors_ = true; }
   [[nodiscard]] bool has_monitors() const { return has_monitors_; }
   /// Shows them a command that was executed, but none of an administrator's.
-  void show_to_monitors(const client& who, const command& what,
+  void show_to_monitors(const client& client, const command& command,
                         std::span<const std::string_view> words);
 
   // --- settings
@@ -100,13 +100,13 @@ class front final : private key_observer {
   // --- refusals
   /// Because of that, commands that change data get this error; empty: they do not.
   void refuse_changes(obstacle because, std::string error);
-  [[nodiscard]] bool has(obstacle which) const {
-    return !refusals_[static_cast<std::size_t>(which)].empty();
+  [[nodiscard]] bool has(obstacle obstacle) const {
+    return !refusals_[static_cast<std::size_t>(obstacle)].empty();
   }
   /// The error that changes get; empty: none.
   [[nodiscard]] std::string_view refusal() const;
   /// The data is being put there: nobody may look at it.
-  void set_loading(bool is);
+  void set_loading(bool enabled);
   [[nodiscard]] bool is_loading() const { return is_loading_; }
   /// Changes are refused, or it is loading.
   [[nodiscard]] bool is_restricted() const { return is_restricted_; }
@@ -115,15 +115,15 @@ class front final : private key_observer {
   [[nodiscard]] front_counters& counted() { return counters_; }
   [[nodiscard]] std::vector<command_counters>& counted_commands() { return command_counters_; }
   /// A command took that time, which was measured.
-  void count_time(const client& who, const command& what, std::span<const std::string_view> words,
-                  std::int64_t us);
+  void count_time(const client& client, const command& command,
+                  std::span<const std::string_view> words, std::int64_t us);
   void note_latency(std::string_view event, std::int64_t us);
   /// `told` hears of each client that has given a wrong password.
-  void tell_of_wrong_passwords(std::function<void(const client& who)> told) {
+  void tell_of_wrong_passwords(std::function<void(const client& client)> told) {
     on_wrong_password_ = std::move(told);
   }
-  void note_wrong_password(const client& who) const {
-    if (on_wrong_password_) on_wrong_password_(who);
+  void note_wrong_password(const client& client) const {
+    if (on_wrong_password_) on_wrong_password_(client);
   }
   [[nodiscard]] slow_log& slow() { return slow_log_; }
   [[nodiscard]] latency_log& latencies() { return latency_; }
@@ -135,13 +135,13 @@ class front final : private key_observer {
 
   // --- what commands ask for beyond the engine
   /// What keeps the data on the disk, or null.
-  void set_persistence(persistence* who) { persistence_ = who; }
+  void set_persistence(persistence* persistence) { persistence_ = persistence; }
   [[nodiscard]] persistence* persisted_by() const { return persistence_; }
   /// What speaks with other caches, or null.
-  void set_replication(replication* who) { replication_ = who; }
+  void set_replication(replication* replication) { replication_ = replication; }
   [[nodiscard]] replication* replicated_by() const { return replication_; }
   /// Where keys are looked for that are not there, or null.
-  void set_source(key_source* who) { source_ = who; }
+  void set_source(key_source* source) { source_ = source; }
   [[nodiscard]] key_source* source() const { return source_; }
   /// What serves the clients; without it there are no figures of that.
   void set_service(std::function<service_figures()> figures) { service_ = std::move(figures); }
@@ -165,7 +165,7 @@ class front final : private key_observer {
   blocked_clients blocked_;
   tracking tracking_;
   pause pause_;
-  std::function<void(const client& who)> on_wrong_password_;
+  std::function<void(const client& client)> on_wrong_password_;
   slow_log slow_log_;
   latency_log latency_;
   front_counters counters_;

@@ -29,55 +29,56 @@ std::string value_of(const parameters& settings, std::string_view name) {
   return settings.find(name).front().second;
 }
 
-std::string write_server(front& of) {
-  const auto uptime_s = (of.keys().now_ms() - of.started_ms()) / 1000;
-  const auto& settings = of.settings();
+std::string write_server(front& front) {
+  const auto uptime_s = (front.keys().now_ms() - front.started_ms()) / 1000;
+  const auto& settings = front.settings();
   return fmt::format(
       "redis_version:{}\r\nredis_mode:standalone\r\nserver_name:strata\r\nstrata_version:{}\r\n"
       "os:Linux\r\narch_bits:64\r\nmultiplexing_api:{}\r\nprocess_id:{}\r\nrun_id:{}\r\n"
       "tcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{}\r\nuptime_in_days:{}\r\nhz:{}\r\n"
       "configured_hz:{}\r\nlru_clock:{}\r\n",
-      compatible_version, STRATA_VERSION, of.service().backend, ::getpid(), of.run_id(),
-      settings.port == "0" ? settings.tls_port : settings.port, of.keys().clock().wall_us(),
-      uptime_s, uptime_s / 86400, settings.hz, settings.hz, of.keys().access_clock() & access_mask);
+      compatible_version, STRATA_VERSION, front.service().backend, ::getpid(), front.run_id(),
+      settings.port == "0" ? settings.tls_port : settings.port, front.keys().clock().wall_us(),
+      uptime_s, uptime_s / 86400, settings.hz, settings.hz,
+      front.keys().access_clock() & access_mask);
 }
 
-std::string write_clients(front& of) {
+std::string write_clients(front& front) {
   return fmt::format(
       "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntracking_clients:{}\r\n",
-      of.clients().size(), of.settings().options.max_connections,
-      std::ranges::count_if(of.clients(), [](const client* each) { return each->is_held(); }),
-      of.trackers().clients());
+      front.clients().size(), front.settings().options.max_connections,
+      std::ranges::count_if(front.clients(), [](const client* each) { return each->is_held(); }),
+      front.trackers().clients());
 }
 
-std::string write_memory(front& of) {
-  const auto& keys = of.keys();
-  const auto resident = static_cast<std::int64_t>(of.service().resident_bytes);
+std::string write_memory(front& front) {
+  const auto& keys = front.keys();
+  const auto resident = static_cast<std::int64_t>(front.service().resident_bytes);
   return fmt::format(
       "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\n"
       "used_memory_rss_human:{}\r\nused_memory_peak:{}\r\nused_memory_peak_human:{}\r\n"
       "used_memory_dataset:{}\r\nmaxmemory:{}\r\nmaxmemory_human:{}\r\nmaxmemory_policy:{}\r\n"
       "lazyfree_pending_objects:{}\r\nlazyfreed_objects:{}\r\n",
       keys.memory(), human(keys.memory()), resident, human(resident), keys.peak_memory(),
-      human(keys.peak_memory()), keys.memory(), of.settings().maxmemory,
-      human(of.settings().maxmemory), value_of(of.settings(), "maxmemory-policy"),
-      keys.values_to_free(), of.keys().counted().freed_later);
+      human(keys.peak_memory()), keys.memory(), front.settings().maxmemory,
+      human(front.settings().maxmemory), value_of(front.settings(), "maxmemory-policy"),
+      keys.values_to_free(), front.keys().counted().freed_later);
 }
 
 std::string_view outcome_name(bool failed) { return failed ? "err" : "ok"; }
 
-std::string write_persistence(front& of) {
+std::string write_persistence(front& front) {
   const auto kept =
-      of.persisted_by() == nullptr ? persistence_figures{} : of.persisted_by()->figures();
+      front.persisted_by() == nullptr ? persistence_figures{} : front.persisted_by()->figures();
   std::string text = fmt::format(
       "loading:{:d}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\n"
       "rdb_bgsave_in_progress:{:d}\r\nrdb_last_save_time:{}\r\nrdb_last_bgsave_status:{}\r\n"
       "rdb_last_bgsave_time_sec:{}\r\nrdb_saves:{}\r\nrdb_last_load_keys_loaded:{}\r\n"
       "aof_enabled:{:d}\r\naof_rewrite_in_progress:{:d}\r\naof_last_rewrite_time_sec:{}\r\n"
       "aof_last_bgrewrite_status:{}\r\naof_rewrites:{}\r\naof_last_write_status:{}\r\n",
-      of.is_loading(), of.keys().changes() - kept.changes_at_save, kept.is_saving, kept.last_save_s,
-      outcome_name(kept.last_save_failed), kept.last_save_took_s, kept.saves, kept.keys_loaded,
-      kept.has_log, kept.is_rewriting, kept.last_rewrite_took_s,
+      front.is_loading(), front.keys().changes() - kept.changes_at_save, kept.is_saving,
+      kept.last_save_s, outcome_name(kept.last_save_failed), kept.last_save_took_s, kept.saves,
+      kept.keys_loaded, kept.has_log, kept.is_rewriting, kept.last_rewrite_took_s,
       outcome_name(kept.last_rewrite_failed), kept.rewrites, outcome_name(kept.log_fails));
   if (kept.has_log) {
     fmt::format_to(std::back_inserter(text),
@@ -87,11 +88,11 @@ std::string write_persistence(front& of) {
   return text;
 }
 
-std::string write_stats(front& of) {
-  const auto& counted = of.counted();
-  const auto& keys = of.keys().counted();
-  const auto& trackers = of.trackers();
-  const auto service = of.service();
+std::string write_stats(front& front) {
+  const auto& counted = front.counted();
+  const auto& keys = front.keys().counted();
+  const auto& trackers = front.trackers();
+  const auto service = front.service();
   return fmt::format(
       "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n"
       "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
@@ -102,29 +103,30 @@ std::string write_stats(front& of) {
       counted.connections, counted.commands, service.commands_1s, service.bytes_in,
       service.bytes_out, counted.rejected, counted.full_syncs, counted.partial_syncs,
       counted.refused_partials, keys.expired, keys.evicted, keys.hits, keys.misses,
-      of.channels().channels().size(), of.channels().patterns().size(), trackers.keys(),
+      front.channels().channels().size(), front.channels().patterns().size(), trackers.keys(),
       trackers.items(), trackers.prefixes(), counted.errors);
 }
 
-void write_leader(std::string& text, const replication_figures& now, std::int64_t priority) {
-  const bool is_up = now.link_state == "connected";
+void write_leader(std::string& text, const replication_figures& figures, std::int64_t priority) {
+  const bool is_up = figures.link_state == "connected";
   fmt::format_to(std::back_inserter(text),
                  "master_host:{}\r\nmaster_port:{}\r\nmaster_link_status:{}\r\n"
                  "master_last_io_seconds_ago:{}\r\nmaster_sync_in_progress:{:d}\r\n"
                  "slave_read_repl_offset:{}\r\nslave_repl_offset:{}\r\nslave_priority:{}\r\n"
                  "slave_read_only:1\r\n",
-                 now.leader_host, now.leader_port, is_up ? "up" : "down", is_up ? now.silent_s : -1,
-                 now.link_state == "sync", now.followed_offset, now.followed_offset, priority);
+                 figures.leader_host, figures.leader_port, is_up ? "up" : "down",
+                 is_up ? figures.silent_s : -1, figures.link_state == "sync",
+                 figures.followed_offset, figures.followed_offset, priority);
 }
 
-std::string write_replication(front& of) {
+std::string write_replication(front& front) {
   const auto now =
-      of.replicated_by() == nullptr ? replication_figures{} : of.replicated_by()->figures();
+      front.replicated_by() == nullptr ? replication_figures{} : front.replicated_by()->figures();
   std::string text = now.is_follower ? "role:slave\r\n" : "role:master\r\n";
-  if (now.is_follower) write_leader(text, now, of.settings().follower_priority);
+  if (now.is_follower) write_leader(text, now, front.settings().follower_priority);
   auto to = std::back_inserter(text);
   fmt::format_to(to, "connected_slaves:{}\r\n", now.followers.size());
-  if (of.settings().min_followers > 0) {
+  if (front.settings().min_followers > 0) {
     fmt::format_to(to, "min_slaves_good_slaves:{}\r\n", now.prompt_followers);
   }
   for (std::size_t i = 0; i < now.followers.size(); ++i) {
@@ -138,21 +140,21 @@ std::string write_replication(front& of) {
                  "\r\nmaster_repl_offset:{}\r\nsecond_repl_offset:-1\r\n"
                  "repl_backlog_active:{:d}\r\nrepl_backlog_size:{}\r\n"
                  "repl_backlog_first_byte_offset:{}\r\nrepl_backlog_histlen:{}\r\n",
-                 now.id, "", now.offset, now.backlog_size != 0, of.settings().backlog_size,
+                 now.id, "", now.offset, now.backlog_size != 0, front.settings().backlog_size,
                  now.backlog_begin, now.backlog_size);
   return text;
 }
 
-std::string write_cpu(front& of) {
-  const auto service = of.service();
+std::string write_cpu(front& front) {
+  const auto service = front.service();
   return fmt::format("used_cpu_sys:{:.6f}\r\nused_cpu_user:{:.6f}\r\n", service.system_s,
                      service.user_s);
 }
 
-std::string write_commandstats(front& of) {
+std::string write_commandstats(front& front) {
   std::string text;
   for (const auto& each : all_commands()) {
-    const auto& counted = of.counted_commands()[each.index];
+    const auto& counted = front.counted_commands()[each.index];
     if (counted.calls == 0) continue;
     fmt::format_to(std::back_inserter(text),
                    "cmdstat_{}:calls={},usec={},usec_per_call={:.2f},rejected_calls={},"
@@ -166,12 +168,12 @@ std::string write_commandstats(front& of) {
 
 std::string write_cluster(front&) { return "cluster_enabled:0\r\n"; }
 
-std::string write_keyspace(front& of) {
+std::string write_keyspace(front& front) {
   std::string text;
   for (unsigned i = 0; i < keyspace::database_count; ++i) {
-    if (of.keys()[i].size() == 0) continue;
+    if (front.keys()[i].size() == 0) continue;
     fmt::format_to(std::back_inserter(text), "db{}:keys={},expires={},avg_ttl=0\r\n", i,
-                   of.keys()[i].size(), of.keys()[i].expiring());
+                   front.keys()[i].size(), front.keys()[i].expiring());
   }
   return text;
 }
@@ -192,18 +194,18 @@ constexpr section sections[] = {
 
 }  // namespace
 
-std::string write_info(front& of, std::span<const std::string_view> wanted) {
+std::string write_info(front& front, std::span<const std::string_view> texts) {
   const auto asked = [&](std::string_view name) {
-    return std::ranges::any_of(wanted,
+    return std::ranges::any_of(texts,
                                [&](std::string_view each) { return text::same_text(each, name); });
   };
   const bool all = asked("all") || asked("everything");
-  const bool usual = wanted.empty() || asked("default");
+  const bool usual = texts.empty() || asked("default");
   std::string text;
   for (const auto& each : sections) {
     if (!all && !(usual && each.is_default) && !asked(each.name)) continue;
     if (!text.empty()) text += "\r\n";
-    fmt::format_to(std::back_inserter(text), "# {}\r\n{}", each.name, each.write(of));
+    fmt::format_to(std::back_inserter(text), "# {}\r\n{}", each.name, each.write(front));
   }
   return text;
 }

@@ -10,6 +10,6 @@ namespace strata::runtime::cache {
 class front;
 
 /// `sections` as INFO takes them; none means the default ones.
-[[nodiscard]] std::string write_info(front& of, std::span<const std::string_view> sections);
+[[nodiscard]] std::string write_info(front& front, std::span<const std::string_view> sections);
 
 }  // namespace strata::runtime::cache

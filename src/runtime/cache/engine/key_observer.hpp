@@ -32,9 +32,9 @@ class attention {
  public:
   enum class reason : std::uint8_t { watched = 1, awaited = 2, tracked = 4 };
 
-  void set(reason why, bool is) {
+  void set(reason why, bool enabled) {
     const auto bit = static_cast<std::uint8_t>(why);
-    reasons_ = static_cast<std::uint8_t>(is ? reasons_ | bit : reasons_ & ~bit);
+    reasons_ = static_cast<std::uint8_t>(enabled ? reasons_ | bit : reasons_ & ~bit);
   }
   [[nodiscard]] bool is_paid() const { return reasons_ != 0; }
 

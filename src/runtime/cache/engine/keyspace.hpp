@@ -67,8 +67,8 @@ class keyspace {
   /// Exchanges two databases.
   void swap(unsigned first, unsigned second);
   /// Its value will be freed later, bit by bit. The entry is good only to be removed.
-  void free_later(entry& of) {
-    if (!of.is_string()) graveyard_.bury(of.take_object());
+  void free_later(entry& entry) {
+    if (!entry.is_string()) graveyard_.bury(entry.take_object());
   }
   void free_later(database&& whole) { graveyard_.bury(std::move(whole)); }
   /// Values that are still to be freed.
@@ -98,8 +98,8 @@ class keyspace {
   void propagate_message(std::span<const std::string_view> words) {
     for (auto* each : listeners_) each->on_message(words);
   }
-  void add_listener(change_listener& who) { listeners_.push_back(&who); }
-  void remove_listener(change_listener& who) { std::erase(listeners_, &who); }
+  void add_listener(change_listener& listener) { listeners_.push_back(&listener); }
+  void remove_listener(change_listener& listener) { std::erase(listeners_, &listener); }
   [[nodiscard]] bool has_listeners() const { return !listeners_.empty(); }
 
   /// Sees data before it changes, until it is taken away by null; one at a time.
@@ -108,9 +108,9 @@ class keyspace {
   /// Called when the guard has been taken away.
   void on_unguarded(std::function<void()> told) { on_unguarded_ = std::move(told); }
   /// A command that writes is about to be executed.
-  void before_command(unsigned index, const command& what,
+  void before_command(unsigned index, const command& command,
                       std::span<const std::string_view> words) {
-    if (guard_ != nullptr) guard_->before_command(index, what, words);
+    if (guard_ != nullptr) guard_->before_command(index, command, words);
   }
   /// A command is about to change this key, which is none of the keys that its words name in the
   /// client's database.
@@ -121,9 +121,9 @@ class keyspace {
   // --- letting keys go
   /// What it follows, or the log that it reads, says which keys have expired: they do not expire
   /// by themselves.
-  void set_expires_by_leader(bool is) { expires_by_leader_ = is; }
+  void set_expires_by_leader(bool enabled) { expires_by_leader_ = enabled; }
   [[nodiscard]] bool expires_by_leader() const { return expires_by_leader_; }
-  void set_active_expiry(bool is) { expires_actively_ = is; }
+  void set_active_expiry(bool enabled) { expires_actively_ = enabled; }
   /// Does what is not urgent, for at most `budget`: removes expired keys if it `may_expire`, frees
   /// what is dead, grows tables. False: there is more to do.
   bool tidy(loop::duration budget, bool may_expire);
@@ -138,10 +138,10 @@ class keyspace {
 
  private:
   friend class change_scope;
-  [[nodiscard]] entry* unless_expired(unsigned index, entry* found, std::uint64_t hash);
+  [[nodiscard]] entry* unless_expired(unsigned index, entry* entry, std::uint64_t hash);
   void tell_listeners(unsigned index, std::span<const std::string_view> words);
   void tell_event(std::string_view event, std::string_view key, unsigned index);
-  void let_go(unsigned index, entry* which, std::uint64_t hash, event_class why,
+  void let_go(unsigned index, entry* entry, std::uint64_t hash, event_class why,
               std::string_view event);
   bool expire_some(unsigned index, std::int64_t deadline_us);
   bool evict_one();

@@ -19,8 +19,8 @@ class output_limits {
  public:
   enum class kind : std::uint8_t { normal, replica, pubsub };
 
-  [[nodiscard]] const output_limit& of(kind which) const {
-    return limits_[static_cast<std::size_t>(which)];
+  [[nodiscard]] const output_limit& of(kind kind) const {
+    return limits_[static_cast<std::size_t>(kind)];
   }
   /// "normal 0 0 0 slave …", as CONFIG GET says it.
   [[nodiscard]] std::string text() const;

@@ -181,8 +181,8 @@ std::unexpected<error> refuse(std::string_view name, std::string_view why) {
                      std::string(why));
 }
 
-std::string option_text(const cache_options& of, std::string_view key) {
-  const auto value = to_json(of, option_table(), true).at(std::string(key));
+std::string option_text(const cache_options& options, std::string_view key) {
+  const auto value = to_json(options, option_table(), true).at(std::string(key));
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -196,137 +196,138 @@ std::string leader_text(const std::string& url) {
   return host + " " + url.substr(colon + 1);
 }
 
-std::string text_of(const parameters& of, const row& which) {
-  if (!which.option.empty()) return option_text(of.options, which.option);
-  switch (which.how) {
-    case kind::events: return format_events(of.events);
+std::string text_of(const parameters& parameters, const row& row) {
+  if (!row.option.empty()) return option_text(parameters.options, row.option);
+  switch (row.how) {
+    case kind::events: return format_events(parameters.events);
     case kind::fixed:
-    case kind::idle: return std::string(which.fixed);
-    case kind::leader: return leader_text(of.options.follow);
-    case kind::output: return of.output_buffer_limits.text();
+    case kind::idle: return std::string(row.fixed);
+    case kind::leader: return leader_text(parameters.options.follow);
+    case kind::output: return parameters.output_buffer_limits.text();
     case kind::flag:
     case kind::address:
     case kind::guarded:
-      if (const auto* const flag = std::get_if<bool p::*>(&which.where)) {
-        return of.**flag ? "yes" : "no";
+      if (const auto* const flag = std::get_if<bool p::*>(&row.where)) {
+        return parameters.**flag ? "yes" : "no";
       }
-      return of.*std::get<std::string p::*>(which.where);
-    default: return std::to_string(of.*std::get<std::int64_t p::*>(which.where));
+      return parameters.*std::get<std::string p::*>(row.where);
+    default: return std::to_string(parameters.*std::get<std::int64_t p::*>(row.where));
   }
 }
 
-result<void> set_option(parameters& of, const row& which, const nlohmann::json& value) {
+result<void> set_option(parameters& parameters, const row& row, const nlohmann::json& value) {
   // Options are shown and kept as JSON, which is UTF-8.
   if (value.is_string() && !text::is_utf8(value.get_ref<const std::string&>())) {
-    return refuse(which.name, "argument must be UTF-8: it is an option of the cache");
+    return refuse(row.name, "argument must be UTF-8: it is an option of the cache");
   }
-  if (which.how == kind::text && options::is_reference(value.get_ref<const std::string&>())) {
-    return refuse(which.name, "argument must be the password itself, not a credential's name");
+  if (row.how == kind::text && options::is_reference(value.get_ref<const std::string&>())) {
+    return refuse(row.name, "argument must be the password itself, not a credential's name");
   }
-  const nlohmann::json changes = {{std::string(which.option), value}};
-  if (auto set = apply_json(of.options, option_table(), changes); !set) {
-    return refuse(which.name, set.error().reason);
+  const nlohmann::json changes = {{std::string(row.option), value}};
+  if (auto set = apply_json(parameters.options, option_table(), changes); !set) {
+    return refuse(row.name, set.error().reason);
   }
-  of.heed_options();
+  parameters.heed_options();
   return {};
 }
 
-result<void> set_number(parameters& of, const row& which, std::string_view value) {
-  const bool is_memory = which.how == kind::memory;
+result<void> set_number(parameters& parameters, const row& row, std::string_view value) {
+  const bool is_memory = row.how == kind::memory;
   const auto number = is_memory ? text::parse_memory(value) : text::parse_integer(value);
   if (!number) {
-    return refuse(which.name, is_memory ? "argument must be a memory value"
-                                        : "argument couldn't be parsed into an integer");
+    return refuse(row.name, is_memory ? "argument must be a memory value"
+                                      : "argument couldn't be parsed into an integer");
   }
-  if (*number < which.min || *number > which.max) {
-    return refuse(which.name, "argument must be between " + std::to_string(which.min) + " and " +
-                                  std::to_string(which.max) + " inclusive");
+  if (*number < row.min || *number > row.max) {
+    return refuse(row.name, "argument must be between " + std::to_string(row.min) + " and " +
+                                std::to_string(row.max) + " inclusive");
   }
-  if (!which.option.empty()) return set_option(of, which, *number);
-  of.*std::get<std::int64_t p::*>(which.where) = *number;
+  if (!row.option.empty()) return set_option(parameters, row, *number);
+  parameters.*std::get<std::int64_t p::*>(row.where) = *number;
   return {};
 }
 
-result<void> set_rules(parameters& of, const row& which, std::string_view value) {
+result<void> set_rules(parameters& parameters, const row& row, std::string_view value) {
   const auto rules = save_rules::parse(value);
-  if (!rules) return refuse(which.name, "Invalid save parameters");
-  if (!rules->empty() && of.options.snapshot.empty()) {
-    return refuse(which.name, "there is no file to save to: start the cache with --snapshot FILE");
+  if (!rules) return refuse(row.name, "Invalid save parameters");
+  if (!rules->empty() && parameters.options.snapshot.empty()) {
+    return refuse(row.name, "there is no file to save to: start the cache with --snapshot FILE");
   }
-  return set_option(of, which, rules->empty() ? "" : value);
+  return set_option(parameters, row, rules->empty() ? "" : value);
 }
 
-result<void> set_flag(parameters& of, const row& which, std::string_view value) {
+result<void> set_flag(parameters& parameters, const row& row, std::string_view value) {
   if (!same(value, "yes") && !same(value, "no")) {
-    return refuse(which.name, "argument must be 'yes' or 'no'");
+    return refuse(row.name, "argument must be 'yes' or 'no'");
   }
-  of.*std::get<bool p::*>(which.where) = same(value, "yes");
+  parameters.*std::get<bool p::*>(row.where) = same(value, "yes");
   return {};
 }
 
 // What followers announce stands in a line of their leader's INFO.
-result<void> set_address(parameters& of, const row& which, std::string_view value) {
+result<void> set_address(parameters& parameters, const row& row, std::string_view value) {
   if (value.size() > longest_address || !text::is_visible(value)) {
-    return refuse(which.name, "argument must be an IP address or a host name");
+    return refuse(row.name, "argument must be an IP address or a host name");
   }
-  of.*std::get<std::string p::*>(which.where) = value;
+  parameters.*std::get<std::string p::*>(row.where) = value;
   return {};
 }
 
-result<void> set_sync(parameters& of, const row& which, std::string_view value) {
+result<void> set_sync(parameters& parameters, const row& row, std::string_view value) {
   if (value != "always" && value != "everysec" && value != "no") {
-    return refuse(which.name, "argument(s) must be one of the following: everysec, always, no");
+    return refuse(row.name, "argument(s) must be one of the following: everysec, always, no");
   }
-  return set_option(of, which, value);
+  return set_option(parameters, row, value);
 }
 
 const std::string_view* find_policy(std::string_view name) {
   return std::ranges::find_if(policies, [&](std::string_view each) { return same(each, name); });
 }
 
-result<void> set_policy(parameters& of, const row& which, std::string_view value) {
+result<void> set_policy(parameters& parameters, const row& row, std::string_view value) {
   const auto* const found = find_policy(value);
   if (found == policies.end()) {
-    return refuse(which.name,
+    return refuse(row.name,
                   "argument(s) must be one of the following: volatile-lru, volatile-lfu, "
                   "volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, "
                   "noeviction");
   }
-  return set_option(of, which, *found);
+  return set_option(parameters, row, *found);
 }
 
-result<void> set_events(parameters& of, const row& which, std::string_view value) {
+result<void> set_events(parameters& parameters, const row& row, std::string_view value) {
   const auto events = parse_events(value);
   if (!events) {
-    return refuse(which.name, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+    return refuse(row.name, "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
   }
-  of.events = *events;
+  parameters.events = *events;
   return {};
 }
 
-result<void> set_row(parameters& of, const row& which, std::string_view value) {
-  switch (which.how) {
-    case kind::fixed: return refuse(which.name, "can't set immutable config");
+result<void> set_row(parameters& parameters, const row& row, std::string_view value) {
+  switch (row.how) {
+    case kind::fixed: return refuse(row.name, "can't set immutable config");
     case kind::idle:
-      if (value == which.fixed) return {};
-      return refuse(which.name,
-                    "it has no effect in this cache: it can only be " + std::string(which.fixed));
-    case kind::leader: return refuse(which.name, "can't set immutable config");
+      if (value == row.fixed) return {};
+      return refuse(row.name,
+                    "it has no effect in this cache: it can only be " + std::string(row.fixed));
+    case kind::leader: return refuse(row.name, "can't set immutable config");
     case kind::guarded:
-      return refuse(which.name,
+      return refuse(row.name,
                     "can't set protected config: it is an option of the cache, see "
                     "'strata create cache --help'");
-    case kind::rules: return set_rules(of, which, value);
-    case kind::text: return set_option(of, which, value);
-    case kind::address: return set_address(of, which, value);
-    case kind::flag: return set_flag(of, which, value);
-    case kind::sync: return set_sync(of, which, value);
-    case kind::policy: return set_policy(of, which, value);
-    case kind::events: return set_events(of, which, value);
+    case kind::rules: return set_rules(parameters, row, value);
+    case kind::text: return set_option(parameters, row, value);
+    case kind::address: return set_address(parameters, row, value);
+    case kind::flag: return set_flag(parameters, row, value);
+    case kind::sync: return set_sync(parameters, row, value);
+    case kind::policy: return set_policy(parameters, row, value);
+    case kind::events: return set_events(parameters, row, value);
     case kind::output:
-      if (const auto wrong = of.output_buffer_limits.set(value)) return refuse(which.name, *wrong);
+      if (const auto wrong = parameters.output_buffer_limits.set(value))
+        return refuse(row.name, *wrong);
       return {};
-    default: return set_number(of, which, value);
+    default: return set_number(parameters, row, value);
   }
 }
 

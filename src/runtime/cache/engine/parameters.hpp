@@ -64,6 +64,8 @@ struct parameters : keyspace_limits {
   bool latency_tracking = false;
   bool lazy_delete = false;
   bool lazy_flush = false;
+  /// What keeps options that were set out of the cache's record; empty: nothing.
+  std::string record_trouble;
 
   /// Name and value of each parameter that `pattern` matches.
   [[nodiscard]] std::vector<std::pair<std::string_view, std::string>> find(

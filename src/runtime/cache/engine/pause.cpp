@@ -8,15 +8,16 @@ namespace strata::runtime::cache {
 namespace {
 
 // What a follower would be told, too.
-bool is_write(const command& what) {
-  return what.has(flag_write) || what.row->name == "publish" || what.row->name == "spublish";
+bool is_write(const command& command) {
+  return command.has(flag_write) || command.row->name == "publish" ||
+         command.row->name == "spublish";
 }
 
 }  // namespace
 
-void pause::begin(extent what, std::int64_t end_ms) {
+void pause::begin(extent extent, std::int64_t end_ms) {
   end_ms_ = is_on() ? std::max(end_ms_, end_ms) : end_ms;
-  what_ = std::max(what_, what);
+  what_ = std::max(what_, extent);
 }
 
 void pause::end() {
@@ -27,17 +28,17 @@ void pause::end() {
   }
 }
 
-bool pause::holds(const client& who, const command& what) const {
-  if (!who.may_block) return false;
+bool pause::holds(const client& client, const command& command) const {
+  if (!client.may_block) return false;
   if (what_ == extent::all) return true;
-  if (what.row->name != "exec") return is_write(what);
-  return std::ranges::any_of(who.queued,
+  if (command.row->name != "exec") return is_write(command);
+  return std::ranges::any_of(client.queued,
                              [](const kept_call& each) { return is_write(*each.what); });
 }
 
-void pause::postpone(client& who) {
-  who.is_postponed = true;
-  postponed_.push_back(&who);
+void pause::postpone(client& client) {
+  client.is_postponed = true;
+  postponed_.push_back(&client);
 }
 
 void pause::leave(client& gone) { std::erase(postponed_, &gone); }

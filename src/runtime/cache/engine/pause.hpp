@@ -16,7 +16,7 @@ class pause {
 
   [[nodiscard]] bool is_on() const { return what_ != extent::none; }
   /// Of two pauses the longer time and the larger extent count.
-  void begin(extent what, std::int64_t end_ms);
+  void begin(extent extent, std::int64_t end_ms);
   /// Lets all go on.
   void end();
   [[nodiscard]] bool is_over(std::int64_t now_ms) const { return is_on() && now_ms >= end_ms_; }
@@ -24,9 +24,9 @@ class pause {
     return is_on() ? std::optional(end_ms_) : std::nullopt;
   }
 
-  /// Whether this command of `who` has to wait.
-  [[nodiscard]] bool holds(const client& who, const command& what) const;
-  void postpone(client& who);
+  /// Whether this command of `client` has to wait.
+  [[nodiscard]] bool holds(const client& client, const command& command) const;
+  void postpone(client& client);
   void leave(client& gone);
 
  private:

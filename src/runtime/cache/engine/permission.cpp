@@ -10,9 +10,9 @@ namespace {
 
 // INFO is dangerous in Redis's categories, but changes nothing, and clients ask for it before
 // they say that they are ready.
-bool is_for_admins(const command& what) {
-  if (what.has(flag_admin)) return true;
-  return what.row->categories.contains("dangerous") && what.row->name != "info";
+bool is_for_admins(const command& command) {
+  if (command.has(flag_admin)) return true;
+  return command.row->categories.contains("dangerous") && command.row->name != "info";
 }
 
 }  // namespace
@@ -23,16 +23,16 @@ permission permission_of(std::string_view name) {
   return permission::admin;
 }
 
-std::optional<std::string> denial(permission given, const command& what) {
-  if (given == permission::admin) return {};
-  const auto* const name = given == permission::readonly ? "readonly" : "readwrite";
-  if (given == permission::readonly && what.has(flag_write)) {
+std::optional<std::string> denial(permission permission, const command& command) {
+  if (permission == permission::admin) return {};
+  const auto* const name = permission == permission::readonly ? "readonly" : "readwrite";
+  if (permission == permission::readonly && command.has(flag_write)) {
     return fmt::format("NOPERM this cache is opened as {}; '{}' changes data", name,
-                       what.full_name());
+                       command.full_name());
   }
-  if (is_for_admins(what)) {
+  if (is_for_admins(command)) {
     return fmt::format("NOPERM this cache is opened as {}; '{}' is for admins", name,
-                       what.full_name());
+                       command.full_name());
   }
   return {};
 }

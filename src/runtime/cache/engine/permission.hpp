@@ -19,6 +19,6 @@ enum class permission : std::uint8_t {
 /// "readonly", "readwrite"; what is neither is `admin`.
 [[nodiscard]] permission permission_of(std::string_view name);
 /// Why it does not allow a command, as an error reply; nothing when it does.
-[[nodiscard]] std::optional<std::string> denial(permission given, const command& what);
+[[nodiscard]] std::optional<std::string> denial(permission permission, const command& command);
 
 }  // namespace strata::runtime::cache

@@ -7,14 +7,14 @@
 namespace strata::runtime::cache {
 namespace {
 
-bool allows(permission given, std::string_view name, std::string_view subcommand = {}) {
+bool allows(permission permission, std::string_view name, std::string_view subcommand = {}) {
   const auto* what = find_command(name);
   if (what != nullptr && !subcommand.empty()) what = find_subcommand(*what, subcommand);
   if (what == nullptr) {
     ADD_FAILURE() << "there is no " << name << " " << subcommand;
     return false;
   }
-  return !denial(given, *what);
+  return !denial(permission, *what);
 }
 
 TEST(permission, readonly_allows_what_changes_nothing) {

@@ -10,17 +10,17 @@ namespace strata::runtime::cache {
 
 namespace {
 
-bool add(pubsub::table& to, client& who, std::string_view name) {
-  auto& clients = to[std::string(name)];
-  clients.push_back(&who);
+bool add(pubsub::table& table, client& client, std::string_view name) {
+  auto& clients = table[std::string(name)];
+  clients.push_back(&client);
   return true;
 }
 
-void take_out(pubsub::table& from, client& who, std::string_view name) {
-  const auto found = from.find(name);
-  if (found == from.end()) return;
-  std::erase(found->second, &who);
-  if (found->second.empty()) from.erase(found);
+void take_out(pubsub::table& table, client& client, std::string_view name) {
+  const auto found = table.find(name);
+  if (found == table.end()) return;
+  std::erase(found->second, &client);
+  if (found->second.empty()) table.erase(found);
 }
 
 template <class Write>
@@ -36,41 +36,41 @@ void tell(const std::vector<client*>& clients, Write&& write) {
 
 }  // namespace
 
-std::size_t pubsub::text_hash::operator()(std::string_view of) const { return hash_of(of); }
+std::size_t pubsub::text_hash::operator()(std::string_view text) const { return hash_of(text); }
 
-bool pubsub::subscribe(client& who, std::string_view channel) {
-  return who.channels.emplace(channel).second && add(channels_, who, channel);
+bool pubsub::subscribe(client& client, std::string_view channel) {
+  return client.channels.emplace(channel).second && add(channels_, client, channel);
 }
 
-bool pubsub::unsubscribe(client& who, std::string_view channel) {
-  const auto found = who.channels.find(channel);
-  if (found == who.channels.end()) return false;
-  take_out(channels_, who, channel);
-  who.channels.erase(found);
+bool pubsub::unsubscribe(client& client, std::string_view channel) {
+  const auto found = client.channels.find(channel);
+  if (found == client.channels.end()) return false;
+  take_out(channels_, client, channel);
+  client.channels.erase(found);
   return true;
 }
 
-bool pubsub::subscribe_pattern(client& who, std::string_view pattern) {
-  return who.patterns.emplace(pattern).second && add(patterns_, who, pattern);
+bool pubsub::subscribe_pattern(client& client, std::string_view pattern) {
+  return client.patterns.emplace(pattern).second && add(patterns_, client, pattern);
 }
 
-bool pubsub::unsubscribe_pattern(client& who, std::string_view pattern) {
-  const auto found = who.patterns.find(pattern);
-  if (found == who.patterns.end()) return false;
-  take_out(patterns_, who, pattern);
-  who.patterns.erase(found);
+bool pubsub::unsubscribe_pattern(client& client, std::string_view pattern) {
+  const auto found = client.patterns.find(pattern);
+  if (found == client.patterns.end()) return false;
+  take_out(patterns_, client, pattern);
+  client.patterns.erase(found);
   return true;
 }
 
-bool pubsub::subscribe_shard(client& who, std::string_view channel) {
-  return who.shard_channels.emplace(channel).second && add(shard_channels_, who, channel);
+bool pubsub::subscribe_shard(client& client, std::string_view channel) {
+  return client.shard_channels.emplace(channel).second && add(shard_channels_, client, channel);
 }
 
-bool pubsub::unsubscribe_shard(client& who, std::string_view channel) {
-  const auto found = who.shard_channels.find(channel);
-  if (found == who.shard_channels.end()) return false;
-  take_out(shard_channels_, who, channel);
-  who.shard_channels.erase(found);
+bool pubsub::unsubscribe_shard(client& client, std::string_view channel) {
+  const auto found = client.shard_channels.find(channel);
+  if (found == client.shard_channels.end()) return false;
+  take_out(shard_channels_, client, channel);
+  client.shard_channels.erase(found);
   return true;
 }
 
@@ -91,11 +91,11 @@ std::uint64_t pubsub::tell_of(const table& subscribed, std::string_view kind,
                               std::string_view channel, std::string_view message) {
   const auto found = subscribed.find(channel);
   if (found == subscribed.end()) return 0;
-  tell(found->second, [&](proto::reply_writer& to) {
-    to.push(3);
-    to.bulk(kind);
-    to.bulk(channel);
-    to.bulk(message);
+  tell(found->second, [&](proto::reply_writer& writer) {
+    writer.push(3);
+    writer.bulk(kind);
+    writer.bulk(channel);
+    writer.bulk(message);
   });
   return found->second.size();
 }
@@ -105,12 +105,12 @@ std::uint64_t pubsub::publish(std::string_view channel, std::string_view message
   for (const auto& [pattern, clients] : patterns_) {
     if (!text::matches_pattern(pattern, channel)) continue;
     heard += clients.size();
-    tell(clients, [&](proto::reply_writer& to) {
-      to.push(4);
-      to.bulk("pmessage");
-      to.bulk(pattern);
-      to.bulk(channel);
-      to.bulk(message);
+    tell(clients, [&](proto::reply_writer& writer) {
+      writer.push(4);
+      writer.bulk("pmessage");
+      writer.bulk(pattern);
+      writer.bulk(channel);
+      writer.bulk(message);
     });
   }
   return heard;

@@ -15,18 +15,18 @@ class pubsub {
   struct text_hash {
     using is_transparent = void;
     using is_avalanching = void;
-    std::size_t operator()(std::string_view of) const;
+    std::size_t operator()(std::string_view text) const;
   };
   using table =
       boost::unordered_flat_map<std::string, std::vector<client*>, text_hash, std::equal_to<>>;
 
   /// Says whether it is new.
-  bool subscribe(client& who, std::string_view channel);
-  bool unsubscribe(client& who, std::string_view channel);
-  bool subscribe_pattern(client& who, std::string_view pattern);
-  bool unsubscribe_pattern(client& who, std::string_view pattern);
-  bool subscribe_shard(client& who, std::string_view channel);
-  bool unsubscribe_shard(client& who, std::string_view channel);
+  bool subscribe(client& client, std::string_view channel);
+  bool unsubscribe(client& client, std::string_view channel);
+  bool subscribe_pattern(client& client, std::string_view pattern);
+  bool unsubscribe_pattern(client& client, std::string_view pattern);
+  bool subscribe_shard(client& client, std::string_view channel);
+  bool unsubscribe_shard(client& client, std::string_view channel);
   void leave(client& gone);
 
   /// Returns how many heard it; one who is subscribed twice hears it twice.

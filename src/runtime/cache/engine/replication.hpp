@@ -44,20 +44,21 @@ class replication {
   [[nodiscard]] virtual std::string leader_url() const = 0;
   /// REPLCONF: what a follower says of itself. Gives what Redis says of an error behind "ERR ";
   /// empty: none.
-  virtual std::string configure(client& who, std::string_view option, std::string_view value) = 0;
+  virtual std::string configure(client& client, std::string_view option,
+                                std::string_view value) = 0;
   /// A follower has everything up to there.
   virtual void acknowledge(client& who, std::uint64_t offset) = 0;
-  /// PSYNC: from now on the client is a follower; replies to it. `from` is the first byte that it
+  /// PSYNC: from now on the client is a follower; replies to it. `start` is the first byte that it
   /// wants.
-  virtual void synchronise(client& who, std::string_view id, std::int64_t from) = 0;
+  virtual void synchronise(client& client, std::string_view id, std::int64_t start) = 0;
   /// SYNC: the same, without a past, for a client that will not acknowledge what it gets.
-  virtual void send_everything(client& who) = 0;
-  virtual void forget(client& who) = 0;
+  virtual void send_everything(client& client) = 0;
+  virtual void forget(client& client) = 0;
   /// How many followers have everything up to `offset`, and asking the others to say so.
   [[nodiscard]] virtual std::size_t count_followers(std::uint64_t offset) const = 0;
   virtual void ask_followers() = 0;
-  /// `who` is told when `count` followers have what there is now.
-  virtual void wait_for_followers(client& who, std::size_t count) = 0;
+  /// `client` is told when `count` followers have what there is now.
+  virtual void wait_for_followers(client& client, std::size_t count) = 0;
   [[nodiscard]] virtual replication_figures figures() const = 0;
 
  protected:

@@ -10,20 +10,20 @@ namespace strata::runtime::cache {
 namespace {
 
 template <class Write>
-void push_to(client& who, Write&& write) {
-  who.push(message_text(who.is_resp3() ? 3 : 2, write).slice());
+void push_to(client& client, Write&& write) {
+  client.push(message_text(client.is_resp3() ? 3 : 2, write).slice());
 }
 
-bool is_client_command(const command& what) {
-  return what.parent != nullptr && what.parent->name == "client";
+bool is_client_command(const command& command) {
+  return command.parent != nullptr && command.parent->name == "client";
 }
 
 // Positions of the words that are keys.
-std::vector<std::size_t> keys_in(const command& what, std::span<const std::string_view> words) {
+std::vector<std::size_t> keys_in(const command& command, std::span<const std::string_view> words) {
   std::vector<std::size_t> positions;
-  const auto& range = what.row->keys;
-  if (range.first == 0 || what.has(flag_movable_keys)) {
-    (void)find_keys(what, words, positions);
+  const auto& range = command.row->keys;
+  if (range.first == 0 || command.has(flag_movable_keys)) {
+    (void)find_keys(command, words, positions);
     return positions;
   }
   // Most commands say it without being taken apart.
@@ -37,20 +37,20 @@ std::vector<std::size_t> keys_in(const command& what, std::span<const std::strin
 
 }  // namespace
 
-void tracking::enable(client& who, const tracking_state& how, client* target) {
+void tracking::enable(client& who, const tracking_state& state, client* target) {
   if (who.tracking && who.tracking->broadcasts) --broadcasters_;
-  who.tracking = std::make_unique<tracking_state>(how);
+  who.tracking = std::make_unique<tracking_state>(state);
   who.tracking->target = target;
-  if (how.broadcasts) ++broadcasters_;
+  if (state.broadcasts) ++broadcasters_;
   trackers_.emplace(who.id, &who);
   attention_.set(attention::reason::tracked, true);
 }
 
-void tracking::disable(client& who) {
-  if (!who.tracking) return;
-  if (who.tracking->broadcasts) --broadcasters_;
-  who.tracking.reset();
-  trackers_.erase(who.id);
+void tracking::disable(client& client) {
+  if (!client.tracking) return;
+  if (client.tracking->broadcasts) --broadcasters_;
+  client.tracking.reset();
+  trackers_.erase(client.id);
   if (!trackers_.empty()) return;
   attention_.set(attention::reason::tracked, false);
   forget_keys();
@@ -73,7 +73,7 @@ void tracking::leave(client& gone) {
   if (current_ == &gone) current_ = nullptr;
 }
 
-void tracking::end(const command& what) {
+void tracking::end(const command& command) {
   client* const who = std::exchange(current_, nullptr);
   if (std::exchange(has_flushed_, false)) {
     for (auto& [id, each] : trackers_) {
@@ -87,16 +87,16 @@ void tracking::end(const command& what) {
     tell(*who, each ? std::optional<key_list>(keys) : std::nullopt);
   }
   // CLIENT CACHING is about the next command, or the next transaction.
-  if (!who->in_transaction && !is_client_command(what)) who->tracking->has_choice = false;
+  if (!who->in_transaction && !is_client_command(command)) who->tracking->has_choice = false;
 }
 
-void tracking::remember(client& who, const command& what, std::span<const std::string_view> words,
-                        std::size_t most_keys) {
-  const auto& how = *who.tracking;
-  if (how.broadcasts || what.has(flag_pubsub)) return;
+void tracking::remember(client& client, const command& command,
+                        std::span<const std::string_view> words, std::size_t most_keys) {
+  const auto& how = *client.tracking;
+  if (how.broadcasts || command.has(flag_pubsub)) return;
   if ((how.opts_in && !how.has_choice) || (how.opts_out && how.has_choice)) return;
-  for (const auto each : keys_in(what, words)) {
-    items_ += keys_[std::string(words[each])].insert(who.id).second ? 1 : 0;
+  for (const auto each : keys_in(command, words)) {
+    items_ += keys_[std::string(words[each])].insert(client.id).second ? 1 : 0;
   }
   keep_within(most_keys);
 }
@@ -177,26 +177,26 @@ void tracking::tell(client& tracker, std::optional<key_list> keys) {
   if (to == nullptr) {
     how.is_redirect_broken = true;
     if (!tracker.is_resp3()) return;
-    push_to(tracker, [&](proto::reply_writer& into) {
-      into.push(2);
-      into.bulk("tracking-redir-broken");
-      into.integer(static_cast<std::int64_t>(how.redirect));
+    push_to(tracker, [&](proto::reply_writer& writer) {
+      writer.push(2);
+      writer.bulk("tracking-redir-broken");
+      writer.integer(static_cast<std::int64_t>(how.redirect));
     });
     return;
   }
   // RESP2 has no word for it but a message on a channel, of which another connection hears.
   const bool as_message = !to->is_resp3();
   if (as_message && (how.redirect == 0 || !to->is_subscribed())) return;
-  push_to(*to, [&](proto::reply_writer& into) {
-    into.push(as_message ? 3 : 2);
-    into.bulk(as_message ? "message" : "invalidate");
-    if (as_message) into.bulk("__redis__:invalidate");
+  push_to(*to, [&](proto::reply_writer& writer) {
+    writer.push(as_message ? 3 : 2);
+    writer.bulk(as_message ? "message" : "invalidate");
+    if (as_message) writer.bulk("__redis__:invalidate");
     if (!keys) {
-      into.null();
+      writer.null();
       return;
     }
-    into.array(keys->size());
-    for (const auto& each : *keys) into.bulk(each);
+    writer.array(keys->size());
+    for (const auto& each : *keys) writer.bulk(each);
   });
 }
 

@@ -34,18 +34,18 @@ class tracking {
   [[nodiscard]] std::size_t prefixes() const;
 
   /// `target` hears instead of `who`, if not null.
-  void enable(client& who, const tracking_state& how, client* target);
-  void disable(client& who);
+  void enable(client& who, const tracking_state& state, client* target);
+  void disable(client& client);
   /// Forgets a client, as one who tracks and as one who hears for another.
   void leave(client& gone);
 
-  /// From here on, what happens is the doing of `who`: it hears of it behind its reply.
-  void begin(client& who) { current_ = &who; }
-  /// `what` is all done.
-  void end(const command& what);
-  /// `who` has read these words' keys. At most `most_keys` are kept (0: all); of another one its
+  /// From here on, what happens is the doing of `client`: it hears of it behind its reply.
+  void begin(client& client) { current_ = &client; }
+  /// `command` is all done.
+  void end(const command& command);
+  /// `client` has read these words' keys. At most `most_keys` are kept (0: all); of another one its
   /// clients are told, as if it had changed.
-  void remember(client& who, const command& what, std::span<const std::string_view> words,
+  void remember(client& client, const command& command, std::span<const std::string_view> words,
                 std::size_t most_keys);
   /// Forgets keys beyond that number (0: none), and tells their clients as if they had changed.
   void keep_within(std::size_t most_keys);

@@ -4,22 +4,23 @@
 
 namespace strata::runtime::cache {
 
-void watched_keys::watch(client& who, unsigned database, std::string_view key, bool was_expired) {
+void watched_keys::watch(client& client, unsigned database, std::string_view key,
+                         bool was_expired) {
   auto& clients = keys_[{database, std::string(key)}];
-  if (std::ranges::find(clients, &who) != clients.end()) return;
-  clients.push_back(&who);
+  if (std::ranges::find(clients, &client) != clients.end()) return;
+  clients.push_back(&client);
   attention_.set(attention::reason::watched, true);
-  who.watched.push_back({database, std::string(key), was_expired});
+  client.watched.push_back({database, std::string(key), was_expired});
 }
 
-void watched_keys::unwatch(client& who) {
-  for (const auto& each : who.watched) {
+void watched_keys::unwatch(client& client) {
+  for (const auto& each : client.watched) {
     const auto found = keys_.find(database_key_view{each.database, each.key});
     if (found == keys_.end()) continue;
-    std::erase(found->second, &who);
+    std::erase(found->second, &client);
     if (found->second.empty()) keys_.erase(found);
   }
-  who.watched.clear();
+  client.watched.clear();
   attention_.set(attention::reason::watched, !keys_.empty());
 }
 

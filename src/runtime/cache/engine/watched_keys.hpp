@@ -18,9 +18,9 @@ class watched_keys {
 
   [[nodiscard]] bool empty() const { return keys_.empty(); }
   /// `was_expired`: the key is there, but its time is over.
-  void watch(client& who, unsigned database, std::string_view key, bool was_expired);
-  /// Forgets all that `who` watches.
-  void unwatch(client& who);
+  void watch(client& client, unsigned database, std::string_view key, bool was_expired);
+  /// Forgets all that `client` watches.
+  void unwatch(client& client);
   /// The key has changed, or has gone unless it `is_there`.
   void touch(unsigned database, std::string_view key, bool is_there);
   enum class presence : std::uint8_t { absent, expired, present };

@@ -25,12 +25,12 @@ loop::slice slice_of(std::string_view text) { return loop::slice::copy_of(as_byt
 
 }  // namespace
 
-leader::leader(loop::loop& on, engine& of, snapshot_turn& turn, std::shared_ptr<journal> log)
-    : loop_(on),
-      engine_(of),
+leader::leader(loop::loop& loop, engine& engine, snapshot_turn& turn, std::shared_ptr<journal> log)
+    : loop_(loop),
+      engine_(engine),
       turn_(turn),
       log_(std::move(log)),
-      id_(text::random_id(of.keys().random())) {}
+      id_(text::random_id(engine.keys().random())) {}
 
 leader::~leader() {
   running_.cancel();
@@ -79,15 +79,15 @@ void leader::keep(std::string_view bytes) {
 
 // --- followers
 
-leader::follower& leader::follower_of(client& who) {
-  const auto found = std::ranges::find(followers_, &who, &follower::who);
+leader::follower& leader::follower_of(client& client) {
+  const auto found = std::ranges::find(followers_, &client, &follower::who);
   if (found != followers_.end()) return *found;
-  followers_.push_back({.who = &who});
+  followers_.push_back({.who = &client});
   return followers_.back();
 }
 
-std::string leader::configure(client& who, std::string_view option, std::string_view value) {
-  auto& from = follower_of(who);
+std::string leader::configure(client& client, std::string_view option, std::string_view value) {
+  auto& from = follower_of(client);
   if (text::same_text(option, "listening-port")) {
     from.port = static_cast<unsigned>(text::parse_integer(value).value_or(0)) & 0xFFFFU;
   } else if (text::same_text(option, "capa")) {
@@ -119,19 +119,19 @@ void leader::acknowledge(client& who, std::uint64_t offset) {
   check_followers();
 }
 
-void leader::put_online(follower& which) {
-  for (const auto& bytes : which.later) which.who->push(bytes);
-  which.later.clear();
-  which.at = stage::online;
+void leader::put_online(follower& follower) {
+  for (const auto& bytes : follower.later) follower.who->push(bytes);
+  follower.later.clear();
+  follower.at = stage::online;
 }
 
-void leader::forget(client& who) {
-  std::erase_if(followers_, [&](const follower& each) { return each.who == &who; });
+void leader::forget(client& client) {
+  std::erase_if(followers_, [&](const follower& each) { return each.who == &client; });
   check_followers();
 }
 
-std::int64_t leader::lag_s(const follower& which) const {
-  return (engine_.keys().now_ms() - which.heard_ms) / 1000;
+std::int64_t leader::lag_s(const follower& follower) const {
+  return (engine_.keys().now_ms() - follower.heard_ms) / 1000;
 }
 
 std::size_t leader::prompt_followers() const {
@@ -151,51 +151,51 @@ void leader::check_followers() {
                                 has_few ? "NOREPLICAS Not enough good replicas to write." : "");
 }
 
-bool leader::can_go_on(std::string_view id, std::int64_t from) const {
-  if (from < 1 || !is_listening_) return false;
-  const auto first = static_cast<std::uint64_t>(from);
+bool leader::can_go_on(std::string_view id, std::int64_t start) const {
+  if (start < 1 || !is_listening_) return false;
+  const auto first = static_cast<std::uint64_t>(start);
   if (id != id_) return false;
   const auto begin = offset_ - pending_.size() - backlog_.size();
   return first > begin && first <= offset_ + 1;
 }
 
-void leader::synchronise(client& who, std::string_view id, std::int64_t from) {
-  auto& wants = follower_of(who);
+void leader::synchronise(client& client, std::string_view id, std::int64_t start) {
+  auto& wants = follower_of(client);
   wants.heard_ms = engine_.keys().now_ms();
-  if (can_go_on(id, from)) {
+  if (can_go_on(id, start)) {
     flush();
     const auto begin = offset_ - backlog_.size();
     const auto missed =
-        std::string_view(backlog_).substr(static_cast<std::uint64_t>(from) - 1 - begin);
-    who.reply().status("CONTINUE " + id_);
-    who.push(slice_of(missed));
+        std::string_view(backlog_).substr(static_cast<std::uint64_t>(start) - 1 - begin);
+    client.reply().status("CONTINUE " + id_);
+    client.push(slice_of(missed));
     wants.at = stage::online;
     ++engine_.home().counted().partial_syncs;
     check_followers();
-    log_->write(level::info, fmt::format("{} follows again, {} bytes behind", who.remote_address(),
-                                         missed.size()));
+    log_->write(level::info, fmt::format("{} follows again, {} bytes behind",
+                                         client.remote_address(), missed.size()));
     return;
   }
   if (id != "?") ++engine_.home().counted().refused_partials;
   take_on(wants);
 }
 
-void leader::send_everything(client& who) {
-  auto& wants = follower_of(who);
+void leader::send_everything(client& client) {
+  auto& wants = follower_of(client);
   wants.heard_ms = engine_.keys().now_ms();
   wants.acknowledges = false;
   take_on(wants);
 }
 
 // It gets a snapshot, and what changes from then on.
-void leader::take_on(follower& which) {
+void leader::take_on(follower& follower) {
   ++engine_.home().counted().full_syncs;
   if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
-  if (!which.wants_data) {
-    send_empty_snapshot(which);
+  if (!follower.wants_data) {
+    send_empty_snapshot(follower);
     return;
   }
-  which.at = stage::waits;
+  follower.at = stage::waits;
   if (!std::exchange(is_sending_, true)) running_.spawn(send_snapshots());
 }
 
@@ -317,24 +317,24 @@ loop::task<> leader::send_snapshot() {
   }
 }
 
-void leader::send_empty_snapshot(follower& which) {
+void leader::send_empty_snapshot(follower& follower) {
   flush();
   row_.begin_anew();
   rdb::file_writer file;
   file.begin(engine_.keys().now_ms(), engine_.keys().memory(), false);
   file.end();
   const auto text = file.take();
-  greet(which);
-  which.who->push(slice_of(fmt::format("${}\r\n{}", text.size(), text)));
-  end_snapshot(which, true);
+  greet(follower);
+  follower.who->push(slice_of(fmt::format("${}\r\n{}", text.size(), text)));
+  end_snapshot(follower, true);
 }
 
 // PSYNC is answered; SYNC, which is older, by the snapshot alone.
-void leader::greet(const follower& which) {
-  if (which.acknowledges) {
-    which.who->push(slice_of(fmt::format("+FULLRESYNC {} {}\r\n", id_, offset_)));
+void leader::greet(const follower& follower) {
+  if (follower.acknowledges) {
+    follower.who->push(slice_of(fmt::format("+FULLRESYNC {} {}\r\n", id_, offset_)));
   }
-  log_->write(level::info, which.who->remote_address() + " follows, and gets a snapshot");
+  log_->write(level::info, follower.who->remote_address() + " follows, and gets a snapshot");
 }
 
 loop::task<> leader::send_whole(std::string text) {
@@ -345,12 +345,12 @@ loop::task<> leader::send_whole(std::string text) {
   }
 }
 
-void leader::end_snapshot(follower& which, bool has_size) {
-  which.at = which.wants_changes ? stage::loads : stage::ends;
-  if (!which.wants_changes) {
-    which.later.clear();
+void leader::end_snapshot(follower& follower, bool has_size) {
+  follower.at = follower.wants_changes ? stage::loads : stage::ends;
+  if (!follower.wants_changes) {
+    follower.later.clear();
   } else if (has_size) {
-    put_online(which);
+    put_online(follower);
   }
 }
 

@@ -22,7 +22,7 @@ namespace strata::runtime::cache {
 
 class leader final : public change_listener, private loop::turn_end_hook {
  public:
-  leader(loop::loop& on, engine& of, snapshot_turn& turn, std::shared_ptr<journal> log);
+  leader(loop::loop& loop, engine& engine, snapshot_turn& turn, std::shared_ptr<journal> log);
   ~leader() override;
   leader(const leader&) = delete;
   leader& operator=(const leader&) = delete;
@@ -31,11 +31,11 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void on_message(std::span<const std::string_view> words) override { append(words); }
 
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
-  std::string configure(client& who, std::string_view option, std::string_view value);
+  std::string configure(client& client, std::string_view option, std::string_view value);
   void acknowledge(client& who, std::uint64_t offset);
-  void synchronise(client& who, std::string_view id, std::int64_t from);
-  void send_everything(client& who);
-  void forget(client& who);
+  void synchronise(client& client, std::string_view id, std::int64_t start);
+  void send_everything(client& client);
+  void forget(client& client);
   [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const;
   void ask_followers();
   /// Starts another stream: the data is replaced, and what was sent of the old data leads nowhere.
@@ -68,20 +68,20 @@ class leader final : public change_listener, private loop::turn_end_hook {
   };
 
   void on_turn_end() override { flush(); }
-  follower& follower_of(client& who);
+  follower& follower_of(client& client);
   void append(std::span<const std::string_view> words);
   void count_appended(std::size_t before);
   void flush();
   void pass_on(const loop::slice& bytes);
   void keep(std::string_view bytes);
-  [[nodiscard]] std::int64_t lag_s(const follower& which) const;
+  [[nodiscard]] std::int64_t lag_s(const follower& follower) const;
   [[nodiscard]] std::size_t prompt_followers() const;
-  [[nodiscard]] bool can_go_on(std::string_view id, std::int64_t from) const;
-  void put_online(follower& which);
-  void take_on(follower& which);
-  void send_empty_snapshot(follower& which);
-  void greet(const follower& which);
-  void end_snapshot(follower& which, bool has_size);
+  [[nodiscard]] bool can_go_on(std::string_view id, std::int64_t start) const;
+  void put_online(follower& follower);
+  void take_on(follower& follower);
+  void send_empty_snapshot(follower& follower);
+  void greet(const follower& follower);
+  void end_snapshot(follower& follower, bool has_size);
   loop::task<> send_snapshots();
   loop::task<> send_snapshot();
   loop::task<> send_whole(std::string text);

@@ -20,12 +20,12 @@ constexpr std::size_t mark_size = 40;
 
 }  // namespace
 
-leader_connection::leader_connection(loop::loop& on, engine& into, place leader, hooks told,
+leader_connection::leader_connection(loop::loop& loop, engine& engine, place leader, hooks hooks,
                                      std::shared_ptr<journal> log)
-    : loop_(on),
-      engine_(into),
+    : loop_(loop),
+      engine_(engine),
       leader_(std::move(leader)),
-      hooks_(std::move(told)),
+      hooks_(std::move(hooks)),
       log_(std::move(log)) {
   engine_.keys().set_expires_by_leader(true);
   engine_.home().refuse_changes(obstacle::follows,

@@ -39,7 +39,7 @@ class leader_connection {
     std::function<void(const std::string& why)> on_trouble;
   };
 
-  leader_connection(loop::loop& on, engine& into, place leader, hooks told,
+  leader_connection(loop::loop& loop, engine& engine, place leader, hooks hooks,
                     std::shared_ptr<journal> log);
   ~leader_connection();
   leader_connection(const leader_connection&) = delete;

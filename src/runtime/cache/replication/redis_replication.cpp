@@ -4,13 +4,13 @@
 
 namespace strata::runtime::cache {
 
-redis_replication::redis_replication(loop::loop& on, engine& of, snapshot_turn& turn,
-                                     leader_connection::hooks told, std::shared_ptr<journal> log)
-    : loop_(on),
-      engine_(of),
-      hooks_(std::move(told)),
+redis_replication::redis_replication(loop::loop& loop, engine& engine, snapshot_turn& turn,
+                                     leader_connection::hooks hooks, std::shared_ptr<journal> log)
+    : loop_(loop),
+      engine_(engine),
+      hooks_(std::move(hooks)),
       log_(std::move(log)),
-      leader_(on, of, turn, log_) {
+      leader_(loop, engine, turn, log_) {
   engine_.home().set_replication(this);
 }
 
@@ -45,10 +45,10 @@ void redis_replication::follow_nobody() {
   log_->write(level::info, "follows nobody any more");
 }
 
-std::string redis_replication::configure(client& who, std::string_view option,
+std::string redis_replication::configure(client& client, std::string_view option,
                                          std::string_view value) {
-  who.is_follower = true;
-  return leader_.configure(who, option, value);
+  client.is_follower = true;
+  return leader_.configure(client, option, value);
 }
 
 void redis_replication::acknowledge(client& who, std::uint64_t offset) {
@@ -64,18 +64,18 @@ void redis_replication::acknowledge(client& who, std::uint64_t offset) {
   });
 }
 
-void redis_replication::synchronise(client& who, std::string_view id, std::int64_t from) {
-  who.is_follower = true;
-  leader_.synchronise(who, id, from);
+void redis_replication::synchronise(client& client, std::string_view id, std::int64_t start) {
+  client.is_follower = true;
+  leader_.synchronise(client, id, start);
 }
 
-void redis_replication::send_everything(client& who) {
-  who.is_follower = true;
-  leader_.send_everything(who);
+void redis_replication::send_everything(client& client) {
+  client.is_follower = true;
+  leader_.send_everything(client);
 }
 
-void redis_replication::wait_for_followers(client& who, std::size_t count) {
-  waiting_.push_back({.id = who.id, .offset = who.waits_for_offset, .count = count});
+void redis_replication::wait_for_followers(client& client, std::size_t count) {
+  waiting_.push_back({.id = client.id, .offset = client.waits_for_offset, .count = count});
 }
 
 replication_figures redis_replication::figures() const {

@@ -12,8 +12,8 @@ namespace strata::runtime::cache {
 
 class redis_replication final : public replication {
  public:
-  redis_replication(loop::loop& on, engine& of, snapshot_turn& turn, leader_connection::hooks told,
-                    std::shared_ptr<journal> log);
+  redis_replication(loop::loop& loop, engine& engine, snapshot_turn& turn,
+                    leader_connection::hooks hooks, std::shared_ptr<journal> log);
   ~redis_replication();
   redis_replication(const redis_replication&) = delete;
   redis_replication& operator=(const redis_replication&) = delete;
@@ -35,16 +35,16 @@ class redis_replication final : public replication {
   void follow(std::string host, std::uint16_t port) override;
   void follow_nobody() override;
   [[nodiscard]] std::string leader_url() const override { return link_ ? link_->url() : ""; }
-  std::string configure(client& who, std::string_view option, std::string_view value) override;
+  std::string configure(client& client, std::string_view option, std::string_view value) override;
   void acknowledge(client& who, std::uint64_t offset) override;
-  void synchronise(client& who, std::string_view id, std::int64_t from) override;
-  void send_everything(client& who) override;
-  void forget(client& who) override { leader_.forget(who); }
+  void synchronise(client& client, std::string_view id, std::int64_t start) override;
+  void send_everything(client& client) override;
+  void forget(client& client) override { leader_.forget(client); }
   [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const override {
     return leader_.count_followers(offset);
   }
   void ask_followers() override { leader_.ask_followers(); }
-  void wait_for_followers(client& who, std::size_t count) override;
+  void wait_for_followers(client& client, std::size_t count) override;
   [[nodiscard]] replication_figures figures() const override;
 
  private:

@@ -10,13 +10,14 @@ namespace strata::runtime::cache {
 
 using scripting::callback;
 
-cache_script::cache_script(loop::loop& on, engine& data, work_hooks hooks, const cache_options& how,
-                           scripting::identity who)
+cache_script::cache_script(loop::loop& loop, engine& data, work_hooks hooks,
+                           const cache_options& options, scripting::identity identity)
     : hooks_(std::move(hooks)),
-      host_(on, how, std::move(who)),
+      host_(loop, options, std::move(identity)),
       hand_(data, hooks_),
-      changes_(on, data, host_),
-      misses_(on, data, hand_, hooks_, host_, [this](bool begins) { changes_.set_deaf(begins); }) {
+      changes_(loop, data, host_),
+      misses_(loop, data, hand_, hooks_, host_,
+              [this](bool begins) { changes_.set_deaf(begins); }) {
   host_.offer(script_functions(), this);
 }
 
@@ -42,43 +43,43 @@ loop::task<> cache_script::end(loop::time_point limit, const std::atomic<bool>& 
   co_await host_.end(limit);
 }
 
-loop::task<> cache_script::tell(callback which, std::uint64_t client) {
-  if (!host_.has(which)) co_return;
+loop::task<> cache_script::tell(callback callback, std::uint64_t client) {
+  if (!host_.has(callback)) co_return;
   std::vector<script::argument> with{static_cast<double>(client)};
-  co_await host_.ask(which, std::move(with), [](const script::finished&) { return true; });
+  co_await host_.ask(callback, std::move(with), [](const script::finished&) { return true; });
 }
 
 // --- functions of the script
 
-void cache_script::execute(script::call& with, unsigned database,
+void cache_script::execute(script::call& call, unsigned database,
                            std::vector<std::string_view> words, int first) {
-  for (int i = first; i < with.count(); ++i) {
-    if (!with.is_text(i)) {
-      with.fail("argument " + std::to_string(i + 1) + " is no text and no number");
+  for (int i = first; i < call.count(); ++i) {
+    if (!call.is_text(i)) {
+      call.fail("argument " + std::to_string(i + 1) + " is no text and no number");
       return;
     }
-    words.push_back(with.text(i));
+    words.push_back(call.text(i));
   }
   const auto values = scripting::script_values(hand_.execute(database, words));
   for (const auto& each : *values) {
     if (each.is_null()) {
-      with.give_nothing();
+      call.give_nothing();
     } else {
-      with.give(each);
+      call.give(each);
     }
   }
 }
 
-void cache_script::call_command(script::call& with) { execute(with, 0, {with.name()}, 0); }
-void cache_script::call_named(script::call& with) { execute(with, 0, {with.text(0)}, 1); }
+void cache_script::call_command(script::call& call) { execute(call, 0, {call.name()}, 0); }
+void cache_script::call_named(script::call& call) { execute(call, 0, {call.text(0)}, 1); }
 
-void cache_script::call_in(script::call& with) {
-  const auto database = with.integer(0);
+void cache_script::call_in(script::call& call) {
+  const auto database = call.integer(0);
   if (database >= keyspace::database_count) {
-    with.fail("there is no database " + std::to_string(database) + ": they are 0 to 15");
+    call.fail("there is no database " + std::to_string(database) + ": they are 0 to 15");
     return;
   }
-  execute(with, static_cast<unsigned>(database), {with.text(1)}, 2);
+  execute(call, static_cast<unsigned>(database), {call.text(1)}, 2);
 }
 
 // Each command is a function. TYPE is not: `self.type` is the runtime's.

@@ -15,8 +15,8 @@ namespace strata::runtime::cache {
 
 class cache_script {
  public:
-  cache_script(loop::loop& on, engine& data, work_hooks hooks, const cache_options& how,
-               scripting::identity who);
+  cache_script(loop::loop& loop, engine& data, work_hooks hooks, const cache_options& options,
+               scripting::identity identity);
 
   /// Loads the script and calls on_start. Errors: of the script.
   result<void> open();
@@ -30,18 +30,18 @@ class cache_script {
   }
 
   /// A client has come, and one has gone: awaits that the script has heard.
-  loop::task<> tell(scripting::callback which, std::uint64_t client);
+  loop::task<> tell(scripting::callback callback, std::uint64_t client);
 
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
   [[nodiscard]] const behind_figures& counted_changes() const { return changes_.counted(); }
 
  private:
   void heed();
-  void call_command(script::call& with);
-  void execute(script::call& with, unsigned database, std::vector<std::string_view> words,
+  void call_command(script::call& call);
+  void execute(script::call& call, unsigned database, std::vector<std::string_view> words,
                int first);
-  void call_named(script::call& with);
-  void call_in(script::call& with);
+  void call_named(script::call& call);
+  void call_in(script::call& call);
   friend std::span<const script::function_row> script_functions();
 
   work_hooks hooks_;

@@ -21,12 +21,12 @@ proto::resp_value refusal(std::string text) {
 
 }  // namespace
 
-bool is_for_scripts(const command& what) {
-  return what.group != "transactions" && what.group != "cluster" &&
-         std::ranges::find(of_a_connection, what.row->name) == std::end(of_a_connection);
+bool is_for_scripts(const command& command) {
+  return command.group != "transactions" && command.group != "cluster" &&
+         std::ranges::find(of_a_connection, command.row->name) == std::end(of_a_connection);
 }
 
-own_client::own_client(engine& in, const work_hooks& hooks) : in_(in), hooks_(hooks) {
+own_client::own_client(engine& engine, const work_hooks& hooks) : in_(engine), hooks_(hooks) {
   may_block = false;
   is_script = true;
   reply_.speak(3);

@@ -20,7 +20,7 @@ struct work_hooks {
 
 class own_client final : public client {
  public:
-  own_client(engine& in, const work_hooks& hooks);
+  own_client(engine& engine, const work_hooks& hooks);
   ~own_client() override;
 
   /// Executes a command at once, while nobody else executes one. A command that would wait, or
@@ -41,6 +41,6 @@ class own_client final : public client {
 
 /// Whether scripts may say it: not what makes a client a subscriber, a monitor or a follower, or
 /// gives it a transaction.
-[[nodiscard]] bool is_for_scripts(const command& what);
+[[nodiscard]] bool is_for_scripts(const command& command);
 
 }  // namespace strata::runtime::cache

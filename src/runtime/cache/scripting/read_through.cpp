@@ -23,21 +23,22 @@ constexpr double longest_life_ms = 1e15;  // some 30,000 years
 
 class read_through::fetching final : public script::waiter {
  public:
-  fetching(read_through& of, database_key key) : of_(of), key_(std::move(key)) {}
+  fetching(read_through& through, database_key key) : of_(through), key_(std::move(key)) {}
   [[nodiscard]] const database_key& key() const { return key_; }
   bool is_overtaken = false;  ///< it has been written or removed since the script was asked
   unsigned tries = 0;         ///< how often that was
 
  private:
-  void on_end(const script::finished& with) override { of_.on_fetched(*this, with); }
+  void on_end(const script::finished& outcome) override { of_.on_fetched(*this, outcome); }
 
   read_through& of_;
   database_key key_;
 };
 
-read_through::read_through(loop::loop& on, engine& data, own_client& hand, const work_hooks& hooks,
-                           scripting::host& script, std::function<void(bool)> on_fill)
-    : loop_(on),
+read_through::read_through(loop::loop& loop, engine& data, own_client& hand,
+                           const work_hooks& hooks, scripting::host& script,
+                           std::function<void(bool)> on_fill)
+    : loop_(loop),
       data_(data),
       hand_(hand),
       hooks_(hooks),
@@ -97,33 +98,33 @@ void read_through::on_turn_end() {
   }
 }
 
-void read_through::on_fetched(fetching& which, const script::finished& with) {
-  const bool is_late = with.is_text() && is_stale(which);
-  if (is_late && ++which.tries < most_tries) {
-    fresh_.push_back(which.key());
+void read_through::on_fetched(fetching& fetching, const script::finished& outcome) {
+  const bool is_late = outcome.is_text() && is_stale(fetching);
+  if (is_late && ++fetching.tries < most_tries) {
+    fresh_.push_back(fetching.key());
     loop_.at_turn_end(*this);
     return;
   }
-  const auto found = fetching_.find(which.key());
+  const auto found = fetching_.find(fetching.key());
   const auto ended = std::move(found->second);
   fetching_.erase(found);
   const auto& key = ended->key();
   if (is_late) {  // perhaps by on_miss itself
     fail(key, "ERR the key was not fetched: it was removed each time before it had come");
-  } else if (with.has_failed()) {
+  } else if (outcome.has_failed()) {
     fail(key, "ERR the key was not fetched: on_miss has failed");
-  } else if (with.is_nothing() || with.is_false()) {
+  } else if (outcome.is_nothing() || outcome.is_false()) {
     hooks_.begin_work();
     data_.tell_missing(key.database, key.key);
     hooks_.end_work();
-  } else if (const auto why = fill(key, with); !why.empty()) {
+  } else if (const auto why = fill(key, outcome); !why.empty()) {
     fail(key, why);
   }
 }
 
-bool read_through::is_stale(const fetching& which) {
-  if (!which.is_overtaken) return false;
-  const auto& key = which.key();
+bool read_through::is_stale(const fetching& fetching) {
+  if (!fetching.is_overtaken) return false;
+  const auto& key = fetching.key();
   hooks_.begin_work();
   const bool is_there = data_.keys().find(key.database, key.key, hash_of(key.key)) != nullptr;
   hooks_.end_work();
@@ -132,21 +133,21 @@ bool read_through::is_stale(const fetching& which) {
 
 // Puts the value into the cache, unless somebody has written one meanwhile: those who wait are
 // served by that. Gives the error that they get instead.
-std::string read_through::fill(const database_key& key, const script::finished& with) {
-  if (!with.is_text()) {
+std::string read_through::fill(const database_key& key, const script::finished& outcome) {
+  if (!outcome.is_text()) {
     script_.log(level::error, fmt::format("on_miss gave no text for '{}': give a text and, if it "
                                           "is to expire, seconds; or nil",
                                           key.key));
     return "ERR the key was not fetched: on_miss gave no text";
   }
-  std::vector<std::string_view> words{"SET", key.key, with.text(), "NX"};
+  std::vector<std::string_view> words{"SET", key.key, outcome.text(), "NX"};
   std::string life;
-  if (!with.is_nothing(1)) {
-    const auto seconds = text::parse_real(with.text(1));
+  if (!outcome.is_nothing(1)) {
+    const auto seconds = text::parse_real(outcome.text(1));
     if (!seconds || !(*seconds > 0) || *seconds * 1000 > longest_life_ms) {
       script_.log(level::error,
                   fmt::format("on_miss gave '{}' for how long '{}' lives: give seconds above 0",
-                              with.text(1), key.key));
+                              outcome.text(1), key.key));
       return "ERR the key was not fetched: on_miss gave no time";
     }
     life = std::to_string(std::max<std::int64_t>(1, std::llround(*seconds * 1000)));

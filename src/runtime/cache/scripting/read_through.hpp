@@ -20,7 +20,7 @@ class read_through final : public key_source, private change_listener, private l
  public:
   /// `on_fill` is called with true before a fetched value is put into the cache, and with false
   /// behind that.
-  read_through(loop::loop& on, engine& data, own_client& hand, const work_hooks& hooks,
+  read_through(loop::loop& loop, engine& data, own_client& hand, const work_hooks& hooks,
                scripting::host& script, std::function<void(bool begins)> on_fill);
   ~read_through() override;
 
@@ -36,10 +36,10 @@ class read_through final : public key_source, private change_listener, private l
 
   void on_change(unsigned database, std::span<const std::string_view> words) override;
   void on_turn_end() override;
-  void on_fetched(fetching& which, const script::finished& with);
+  void on_fetched(fetching& fetching, const script::finished& outcome);
   /// It has been written or removed meanwhile, and is not there.
-  [[nodiscard]] bool is_stale(const fetching& which);
-  [[nodiscard]] std::string fill(const database_key& key, const script::finished& with);
+  [[nodiscard]] bool is_stale(const fetching& fetching);
+  [[nodiscard]] std::string fill(const database_key& key, const script::finished& outcome);
   void fail(const database_key& key, std::string_view why);
 
   loop::loop& loop_;

@@ -31,12 +31,12 @@ std::size_t count_of(double number) {
 }
 
 // Where MOVE and COPY put a key, if that is another database than the client's.
-std::optional<unsigned> other_database(const command& what,
+std::optional<unsigned> other_database(const command& command,
                                        std::span<const std::string_view> words) {
   std::optional<std::int64_t> number;
-  if (what.row->name == "move") {
+  if (command.row->name == "move") {
     number = text::parse_integer(words[2]);
-  } else if (what.row->name == "copy") {
+  } else if (command.row->name == "copy") {
     for (std::size_t i = 3; i + 1 < words.size(); ++i) {
       if (text::same_text(words[i], "db")) number = text::parse_integer(words[i + 1]);
     }
@@ -69,8 +69,8 @@ const std::vector<options::bound_figure<behind_figures>>& behind_figure_table() 
 }
 // clang-format on
 
-write_behind::write_behind(loop::loop& on, engine& data, scripting::host& script)
-    : loop_(on), data_(data), script_(script), changed_(on) {}
+write_behind::write_behind(loop::loop& loop, engine& data, scripting::host& script)
+    : loop_(loop), data_(data), script_(script), changed_(loop) {}
 
 write_behind::~write_behind() {
   tasks_.cancel();
@@ -148,21 +148,21 @@ void write_behind::note_key(unsigned database, std::string_view key,
   add(std::move(made));
 }
 
-void write_behind::add(change&& made) {
-  const auto found = last_.find(made.key);
-  if (made.is_whole() && found != last_.end() && found->second >= frozen_until_) {
+void write_behind::add(change&& change) {
+  const auto found = last_.find(change.key);
+  if (change.is_whole() && found != last_.end() && found->second >= frozen_until_) {
     auto& before = waiting_[found->second - first_];
     if (before.is_whole()) {
-      before = std::move(made);
+      before = std::move(change);
       return;
     }
   }
-  if (made.what == kind::clear) {
+  if (change.what == kind::clear) {
     last_.clear();  // what comes behind it does not change what came before
   } else {
-    last_[made.key] = first_ + waiting_.size();
+    last_[change.key] = first_ + waiting_.size();
   }
-  waiting_.push_back(std::move(made));
+  waiting_.push_back(std::move(change));
   watch_backlog();
   changed_.notify();
 }
@@ -255,9 +255,9 @@ loop::task<std::size_t> write_behind::flush(std::size_t count) {
   if (!script_.has(callback::flush)) co_return count;
   auto batch = nlohmann::json::array();
   for (std::size_t i = 0; i < count; ++i) batch.push_back(shown(waiting_[i]));
-  const auto read = [count](const script::finished& with) -> std::size_t {
-    if (with.has_failed() || with.is_false()) return 0;
-    const auto number = with.is_text() ? text::parse_integer(with.text()) : std::nullopt;
+  const auto read = [count](const script::finished& outcome) -> std::size_t {
+    if (outcome.has_failed() || outcome.is_false()) return 0;
+    const auto number = outcome.is_text() ? text::parse_integer(outcome.text()) : std::nullopt;
     if (!number) return count;
     return static_cast<std::size_t>(
         std::clamp<std::int64_t>(*number, 0, static_cast<std::int64_t>(count)));
@@ -266,24 +266,24 @@ loop::task<std::size_t> write_behind::flush(std::size_t count) {
   co_return co_await script_.ask(callback::flush, std::move(with), read);
 }
 
-double write_behind::life_of(const change& of) const {
-  const auto left = of.expires_at_ms - data_.keys().now_ms();
+double write_behind::life_of(const change& change) const {
+  const auto left = change.expires_at_ms - data_.keys().now_ms();
   return static_cast<double>(std::max<std::int64_t>(left, 0)) / 1000;
 }
 
-nlohmann::json write_behind::shown(const change& of) const {
+nlohmann::json write_behind::shown(const change& change) const {
   static constexpr std::string_view names[] = {"write", "delete", "expire", "clear"};
-  nlohmann::json made{{"op", names[static_cast<std::size_t>(of.what)]},
-                      {"database", of.key.database}};
-  if (of.what != kind::clear) made["key"] = of.key.key;
-  if (of.expires_at_ms >= 0) made["ttl"] = life_of(of);
-  if (!of.command.empty()) made["command"] = of.command;
-  if (of.what != kind::write) return made;
-  if (of.type.empty()) {
-    made["value"] = of.value;
+  nlohmann::json made{{"op", names[static_cast<std::size_t>(change.what)]},
+                      {"database", change.key.database}};
+  if (change.what != kind::clear) made["key"] = change.key.key;
+  if (change.expires_at_ms >= 0) made["ttl"] = life_of(change);
+  if (!change.command.empty()) made["command"] = change.command;
+  if (change.what != kind::write) return made;
+  if (change.type.empty()) {
+    made["value"] = change.value;
     made["type"] = "string";
   } else {
-    made["type"] = of.type;
+    made["type"] = change.type;
   }
   return made;
 }

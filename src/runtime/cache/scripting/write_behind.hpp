@@ -33,7 +33,7 @@ struct behind_figures {
 
 class write_behind final : private change_listener {
  public:
-  write_behind(loop::loop& on, engine& data, scripting::host& script);
+  write_behind(loop::loop& loop, engine& data, scripting::host& script);
   ~write_behind();
   write_behind(const write_behind&) = delete;
   write_behind& operator=(const write_behind&) = delete;
@@ -41,7 +41,7 @@ class write_behind final : private change_listener {
   /// The script has been loaded: it may have other functions than before.
   void heed_script();
   /// What changes now came out of the script's own store.
-  void set_deaf(bool is) { is_deaf_ = is; }
+  void set_deaf(bool enabled) { is_deaf_ = enabled; }
   /// Awaits that all is told, until `limit` or until `hurried` is set; what is left then is lost,
   /// and logged.
   [[nodiscard]] loop::task<> drain(loop::time_point limit, const std::atomic<bool>& hurried);
@@ -66,7 +66,7 @@ class write_behind final : private change_listener {
                  event_class why) override;
   void note_clear(unsigned database, std::span<const std::string_view> words);
   void note_key(unsigned database, std::string_view key, std::span<const std::string_view> words);
-  void add(change&& made);
+  void add(change&& change);
   void drop_first(std::size_t count);
   void watch_backlog();
   [[nodiscard]] bool is_wanted() const;
@@ -75,9 +75,9 @@ class write_behind final : private change_listener {
   loop::task<> tell_each(std::size_t count);
   /// How many the script has taken.
   loop::task<std::size_t> flush(std::size_t count);
-  [[nodiscard]] nlohmann::json shown(const change& of) const;
+  [[nodiscard]] nlohmann::json shown(const change& change) const;
   /// Seconds that its value has yet to live.
-  [[nodiscard]] double life_of(const change& of) const;
+  [[nodiscard]] double life_of(const change& change) const;
 
   loop::loop& loop_;
   engine& data_;

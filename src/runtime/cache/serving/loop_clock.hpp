@@ -14,7 +14,7 @@ namespace strata::runtime::cache {
 /// began on a day like any other.
 class simulated_clock final : public engine_clock {
  public:
-  explicit simulated_clock(const loop::loop& on) : loop_(on) {}
+  explicit simulated_clock(const loop::loop& loop) : loop_(loop) {}
   [[nodiscard]] std::int64_t steady_us() const override {
     seen_us_ = std::max(loop_us(), seen_us_ + work_between_looks_us);
     return seen_us_;
@@ -34,9 +34,10 @@ class simulated_clock final : public engine_clock {
 };
 
 /// The machine's clocks, unless the loop is a simulated one. The loop must outlive it.
-[[nodiscard]] inline std::unique_ptr<engine_clock> make_clock(const loop::loop& on) {
-  if (dynamic_cast<const loop::os_loop*>(&on) != nullptr) return std::make_unique<machine_clock>();
-  return std::make_unique<simulated_clock>(on);
+[[nodiscard]] inline std::unique_ptr<engine_clock> make_clock(const loop::loop& loop) {
+  if (dynamic_cast<const loop::os_loop*>(&loop) != nullptr)
+    return std::make_unique<machine_clock>();
+  return std::make_unique<simulated_clock>(loop);
 }
 
 }  // namespace strata::runtime::cache

@@ -13,13 +13,13 @@ void reply_arena::flush() {
   if (writing_ != nullptr) writing_->flush();
 }
 
-void reply_arena::lend(reply_stream& to, std::size_t size) {
+void reply_arena::lend(reply_stream& stream, std::size_t size) {
   flush();
   if (current_ != nullptr && current_->unshared()) current_->clear();
   if (current_ == nullptr || current_->room() < size) change_chunk(size);
-  writing_ = &to;
-  to.begin_ = to.at_ = reinterpret_cast<char*>(current_->tail());
-  to.end_ = to.at_ + current_->room();
+  writing_ = &stream;
+  stream.begin_ = stream.at_ = reinterpret_cast<char*>(current_->tail());
+  stream.end_ = stream.at_ + current_->room();
 }
 
 void reply_arena::change_chunk(std::size_t size) {

@@ -28,7 +28,7 @@ class reply_arena {
   static constexpr std::uint32_t chunk_size = 64U << 10U;
   static constexpr std::size_t most_spare = 16;
 
-  void lend(reply_stream& to, std::size_t size);
+  void lend(reply_stream& stream, std::size_t size);
   void change_chunk(std::size_t size);
 
   loop::chunk* current_ = nullptr;
@@ -41,7 +41,7 @@ class reply_arena {
 /// One connection's replies.
 class reply_stream final : public proto::reply_writer {
  public:
-  reply_stream(reply_arena& shared, net::outbox& to) : shared_(shared), to_(to) {}
+  reply_stream(reply_arena& shared, net::outbox& outbox) : shared_(shared), to_(outbox) {}
   ~reply_stream() override;
 
   /// Hands what was written to the outbox.

@@ -27,12 +27,12 @@ constexpr int most_batches = 32;
 
 }  // namespace
 
-session::session(workbench& at, std::unique_ptr<net::stream> connection)
-    : bench_(at),
+session::session(workbench& workbench, std::unique_ptr<net::stream> connection)
+    : bench_(workbench),
       stream_(std::move(connection)),
-      reply_(at.replies(), stream_->out()),
-      caught_up_(at.loop()) {
-  last_whole = at.loop().now();
+      reply_(workbench.replies(), stream_->out()),
+      caught_up_(workbench.loop()) {
+  last_whole = workbench.loop().now();
   bench_.data().home().enter(*this);
   release_durable();
 }

@@ -23,7 +23,7 @@ class workbench;
 
 class session final : public client, private loop::turn_end_hook {
  public:
-  session(workbench& at, std::unique_ptr<net::stream> connection);
+  session(workbench& workbench, std::unique_ptr<net::stream> connection);
   ~session() override;
 
   loop::task<> run();

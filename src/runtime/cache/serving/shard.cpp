@@ -25,41 +25,42 @@ constexpr std::int64_t between_idle_checks_ms = 1000;
 
 }  // namespace
 
-shard::shard(loop::loop& on, const cache_options& options, serve::connection_gauge& connections,
-             std::shared_ptr<journal> log, events told, scripting::identity who)
-    : loop_(on),
+shard::shard(loop::loop& loop, const cache_options& options, serve::connection_gauge& connections,
+             std::shared_ptr<journal> log, events events, scripting::identity identity)
+    : loop_(loop),
       log_(std::move(log)),
       bench_(
-          on, options, [this] { arm_timer(usual_tick()); }, [this] { return look_at_memory(); }),
+          loop, options, [this] { arm_timer(usual_tick()); }, [this] { return look_at_memory(); }),
       data_(bench_.data()),
-      turn_(on, data_.keys()),
-      persistence_(on, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
+      turn_(loop, data_.keys()),
+      persistence_(loop, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
                    {.begin_work = [this] { bench_.begin_work(); },
                     .end_work = [this] { bench_.end_work(); },
                     .on_safe = [this] { bench_.release_held(); },
                     .on_trouble =
-                        [this, report = std::move(told.on_disk_trouble)](const std::string& why) {
+                        [this, report = std::move(events.on_disk_trouble)](const std::string& why) {
                           bench_.count_disk_trouble(!why.empty());
                           report(why);
                         },
-                    .on_shut_down = std::move(told.on_shut_down)},
+                    .on_shut_down = std::move(events.on_shut_down)},
                    log_),
-      replication_(on, data_, turn_,
+      replication_(loop, data_, turn_,
                    {.begin_work = [this] { bench_.begin_work(); },
                     .end_work = [this] { bench_.end_work(); },
                     .on_new_data = [this] { (void)persistence_.rewrite(); },
-                    .on_trouble = std::move(told.on_leader_trouble)},
+                    .on_trouble = std::move(events.on_leader_trouble)},
                    log_),
-      acceptor_(on, reception(connections)) {
+      acceptor_(loop, reception(connections)) {
   bench_.rely_on(persistence_);
   if (!options.lua.empty()) {
     work_hooks hooks{.begin_work = [this] { bench_.begin_work(); },
                      .end_work = [this] { bench_.end_work(); }};
-    script_ = std::make_unique<cache_script>(on, data_, std::move(hooks), options, std::move(who));
+    script_ =
+        std::make_unique<cache_script>(loop, data_, std::move(hooks), options, std::move(identity));
   }
   data_.home().on_configured(
-      [this, told = std::move(told.on_options_set)](const nlohmann::json& changed) {
-        if (!changed.empty()) told(changed, edit_);
+      [this, events = std::move(events.on_options_set)](const nlohmann::json& changed) {
+        if (!changed.empty()) events(changed, edit_);
         replication_.check_followers();
         arm_timer(usual_tick());
       });
@@ -92,7 +93,7 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
           },
       .handshake_limit =
           [this] { return loop::from_seconds(settings().options.handshake_timeout); },
-      .on_secured = [this](const net::stream& with) { tell_subject(with, *log_); },
+      .on_secured = [this](const net::stream& stream) { tell_subject(stream, *log_); },
       .on_handshake_failed =
           [this](const error& why, bool is_told) {
             bench_.count().handshakes_failed.add();
@@ -133,8 +134,8 @@ result<void> shard::open(std::vector<net::bind_target>& targets,
   if (script_) {
     if (auto opened = script_->open(); !opened) return opened;
   }
-  data_.home().tell_of_wrong_passwords([this](const client& who) {
-    note_refusal(bench_.count(), *log_, who.remote_address(), refusal::password,
+  data_.home().tell_of_wrong_passwords([this](const client& client) {
+    note_refusal(bench_.count(), *log_, client.remote_address(), refusal::password,
                  "its password is wrong");
   });
   acceptor_.begin();

@@ -32,8 +32,8 @@ class shard final : private loop::timer {
     std::function<void(const std::string& why)> on_disk_trouble;
   };
 
-  shard(loop::loop& on, const cache_options& options, serve::connection_gauge& connections,
-        std::shared_ptr<journal> log, events told, scripting::identity who);
+  shard(loop::loop& loop, const cache_options& options, serve::connection_gauge& connections,
+        std::shared_ptr<journal> log, events events, scripting::identity identity);
   ~shard() override;
   shard(const shard&) = delete;
   shard& operator=(const shard&) = delete;
@@ -47,6 +47,8 @@ class shard final : private loop::timer {
   /// Reads the files of TLS to the leader, for connections to come. False: it is followed without.
   /// Errors: of the files; then those that were read before stay in force.
   [[nodiscard]] result<bool> read_certificates();
+  /// What keeps options that clients have set out of the record; empty: nothing any more.
+  void note_record_trouble(const std::string& trouble) { settings().record_trouble = trouble; }
   /// Saves what an end would lose. Errors: as of `disk_persistence::save_changes`.
   [[nodiscard]] loop::task<result<void>> save(loop::time_point limit,
                                               const std::atomic<bool>& hurried);

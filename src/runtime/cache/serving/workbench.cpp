@@ -10,14 +10,14 @@
 
 namespace strata::runtime::cache {
 
-workbench::workbench(loop::loop& on, const cache_options& options,
+workbench::workbench(loop::loop& loop, const cache_options& options,
                      std::function<void()> on_deadline,
                      std::function<serve::memory_watch::view()> look)
-    : loop_(on),
+    : loop_(loop),
       on_deadline_(std::move(on_deadline)),
-      clock_(make_clock(on)),
+      clock_(make_clock(loop)),
       data_(*clock_),
-      memory_(on, [this] { return this->options().max_memory_connections; }, std::move(look)) {
+      memory_(loop, [this] { return this->options().max_memory_connections; }, std::move(look)) {
   auto& settings = data_.home().settings();
   settings.options = options;
   settings.heed_options();

@@ -48,7 +48,7 @@ class workbench final : private loop::turn_end_hook {
  public:
   /// `on_deadline` is called after work while the engine has something to do at a certain time;
   /// `look` is `memory()`'s.
-  workbench(loop::loop& on, const cache_options& options, std::function<void()> on_deadline,
+  workbench(loop::loop& loop, const cache_options& options, std::function<void()> on_deadline,
             std::function<serve::memory_watch::view()> look);
 
   [[nodiscard]] loop::loop& loop() { return loop_; }
@@ -79,11 +79,11 @@ class workbench final : private loop::turn_end_hook {
     const auto* const log = disk_->log();
     return log != nullptr && log->policy() == sync_policy::always ? log : nullptr;
   }
-  /// `who` has replies that wait for the log, or none any more.
-  void hold(session& who) {
-    if (held_.empty() || held_.back() != &who) held_.push_back(&who);
+  /// `session` has replies that wait for the log, or none any more.
+  void hold(session& session) {
+    if (held_.empty() || held_.back() != &session) held_.push_back(&session);
   }
-  void forget(session& who) { std::erase(held_, &who); }
+  void forget(session& session) { std::erase(held_, &session); }
   /// The log is safe further on.
   void release_held();
 
@@ -132,7 +132,7 @@ class workbench final : private loop::turn_end_hook {
 /// Somebody works at the bench, and nobody else.
 class work_turn {
  public:
-  explicit work_turn(workbench& at) : at_(at) { at_.begin_work(); }
+  explicit work_turn(workbench& workbench) : at_(workbench) { at_.begin_work(); }
   ~work_turn() { at_.end_work(); }
   work_turn(const work_turn&) = delete;
   work_turn& operator=(const work_turn&) = delete;

@@ -24,22 +24,22 @@ void database::replace(entry* old, entry* fresh, std::uint64_t hash) {
   entry::destroy(old);
 }
 
-entry* database::release(entry* which, std::uint64_t hash) {
-  if (which->has_expiry()) expiring_.erase(expiring_.find(which->key(), hash), hash);
-  entries_.erase(entries_.find(which->key(), hash), hash);
-  return which;
+entry* database::release(entry* entry, std::uint64_t hash) {
+  if (entry->has_expiry()) expiring_.erase(expiring_.find(entry->key(), hash), hash);
+  entries_.erase(entries_.find(entry->key(), hash), hash);
+  return entry;
 }
 
 void database::remove(entry* which, std::uint64_t hash) { entry::destroy(release(which, hash)); }
 
-entry* database::set_expiry(entry* which, std::int64_t at_ms, std::uint64_t hash) {
-  if (which->has_expiry() && at_ms != entry::never) {
-    which->change_expiry(at_ms);
-    return which;
+entry* database::set_expiry(entry* entry, std::int64_t at_ms, std::uint64_t hash) {
+  if (entry->has_expiry() && at_ms != entry::never) {
+    entry->change_expiry(at_ms);
+    return entry;
   }
-  if (!which->has_expiry() && at_ms == entry::never) return which;
-  auto* const fresh = entry::move_from(*which, which->key(), at_ms);
-  replace(which, fresh, hash);
+  if (!entry->has_expiry() && at_ms == entry::never) return entry;
+  auto* const fresh = entry::move_from(*entry, entry->key(), at_ms);
+  replace(entry, fresh, hash);
   return fresh;
 }
 

@@ -27,17 +27,17 @@ class database {
   void replace(entry* old, entry* fresh, std::uint64_t hash);
   void remove(entry* which, std::uint64_t hash);
   /// Takes it out and hands it over.
-  [[nodiscard]] entry* release(entry* which, std::uint64_t hash);
+  [[nodiscard]] entry* release(entry* entry, std::uint64_t hash);
   /// Sets the time of expiry, or `entry::never`; returns the entry, which may have moved.
-  entry* set_expiry(entry* which, std::int64_t at_ms, std::uint64_t hash);
+  entry* set_expiry(entry* entry, std::int64_t at_ms, std::uint64_t hash);
   void clear();
   /// Hands all that it holds to another one.
   [[nodiscard]] database take_all();
 
   // A snapshot tells by each entry's mark whether it has written it: it has, if the mark is like
   // the database's.
-  [[nodiscard]] bool is_marked(const entry& of) const { return of.mark() == mark_; }
-  void mark(entry& which) const { which.set_mark(mark_); }
+  [[nodiscard]] bool is_marked(const entry& entry) const { return entry.mark() == mark_; }
+  void mark(entry& entry) const { entry.set_mark(mark_); }
   void mark_all();
   /// From now on no entry is marked, if all were.
   void turn_marks() { mark_ = !mark_; }
@@ -73,7 +73,7 @@ class database {
 
  private:
   struct key_of {
-    static std::string_view key(const entry* of) { return of->key(); }
+    static std::string_view key(const entry* entry) { return entry->key(); }
   };
 
   hash_table<entry*, key_of> entries_;

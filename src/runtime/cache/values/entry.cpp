@@ -64,29 +64,30 @@ entry* entry::make(std::string_view key, std::unique_ptr<collection> value,
   return made;
 }
 
-entry* entry::move_from(entry& from, std::string_view key, std::int64_t expires_at_ms) {
+entry* entry::move_from(entry& source, std::string_view key, std::int64_t expires_at_ms) {
   entry* made = nullptr;
-  if (!from.is_string()) {
-    made = make(key, std::unique_ptr<collection>(std::exchange(from.value_.object, nullptr)),
+  if (!source.is_string()) {
+    made = make(key, std::unique_ptr<collection>(std::exchange(source.value_.object, nullptr)),
                 expires_at_ms);
-  } else if (from.is_integer()) {
+  } else if (source.is_integer()) {
     made = make_block(key, 0, expires_at_ms);
     made->flags_ |= integer_flag;
-    made->value_.integer = from.value_.integer;
+    made->value_.integer = source.value_.integer;
   } else {
-    made = make_bytes(key, from.text(), expires_at_ms, (from.flags_ & changed_flag) != 0);
+    made = make_bytes(key, source.text(), expires_at_ms, (source.flags_ & changed_flag) != 0);
   }
-  made->access_ = from.access_;
+  made->access_ = source.access_;
   return made;
 }
 
-entry* entry::grow_text(entry& from, std::size_t size) {
-  const string_view_of old(from);
-  auto* const made = make_block(from.key(), std::max<std::size_t>(size, 1), from.expires_at_ms());
+entry* entry::grow_text(entry& source, std::size_t size) {
+  const string_view_of old(source);
+  auto* const made =
+      make_block(source.key(), std::max<std::size_t>(size, 1), source.expires_at_ms());
   const auto kept = std::min(size, old.view().size());
   made->value_.text.size = static_cast<std::uint32_t>(kept);
   copy_text(made->bytes() + made->key_offset() + made->key_size_, old.view().substr(0, kept));
-  made->access_ = from.access_;
+  made->access_ = source.access_;
   made->flags_ |= changed_flag;
   return made;
 }

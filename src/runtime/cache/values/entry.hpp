@@ -53,13 +53,13 @@ class entry {
                                          std::int64_t expires_at_ms = never, bool changed = true);
   [[nodiscard]] static entry* make(std::string_view key, std::unique_ptr<collection> value,
                                    std::int64_t expires_at_ms = never);
-  /// The same value under `key`, with that time of expiry. A collection goes over to it: `from`
+  /// The same value under `key`, with that time of expiry. A collection goes over to it: `source`
   /// is good only to be destroyed.
-  [[nodiscard]] static entry* move_from(entry& from, std::string_view key,
+  [[nodiscard]] static entry* move_from(entry& source, std::string_view key,
                                         std::int64_t expires_at_ms);
   /// As `move_from` under the same key, with room for a text of `size` bytes; an integer becomes
   /// its digits.
-  [[nodiscard]] static entry* grow_text(entry& from, std::size_t size);
+  [[nodiscard]] static entry* grow_text(entry& source, std::size_t size);
   static void destroy(entry* which);
 
   entry(const entry&) = delete;
@@ -151,9 +151,9 @@ class entry {
 /// A string value's bytes; of an integer, its digits.
 class string_view_of {
  public:
-  explicit string_view_of(const entry& from) {
-    if (from.is_integer()) digits_.emplace(from.integer());
-    text_ = digits_ ? digits_->view() : from.text();
+  explicit string_view_of(const entry& entry) {
+    if (entry.is_integer()) digits_.emplace(entry.integer());
+    text_ = digits_ ? digits_->view() : entry.text();
   }
   string_view_of(const string_view_of&) = delete;
   string_view_of& operator=(const string_view_of&) = delete;

@@ -42,14 +42,15 @@ std::uint64_t graveyard::free_some() {
   return freed;
 }
 
-std::uint64_t graveyard::free_some_of(dead_database& which) {
+std::uint64_t graveyard::free_some_of(dead_database& database) {
   std::vector<entry*> found;
   for (std::size_t i = 0; i < steps; ++i) {
-    which.cursor = which.data.scan(which.cursor, [&](entry* each) { found.push_back(each); });
-    if (which.cursor == 0) break;
+    database.cursor =
+        database.data.scan(database.cursor, [&](entry* each) { found.push_back(each); });
+    if (database.cursor == 0) break;
   }
   for (auto* each : found) {
-    entry* const gone = which.data.release(each, hash_of(each->key()));
+    entry* const gone = database.data.release(each, hash_of(each->key()));
     if (!gone->is_string()) bury(gone->take_object());
     entry::destroy(gone);
   }

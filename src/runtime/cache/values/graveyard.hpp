@@ -26,7 +26,7 @@ class graveyard {
     database data;
     std::uint64_t cursor = 0;
   };
-  std::uint64_t free_some_of(dead_database& which);
+  std::uint64_t free_some_of(dead_database& database);
 
   std::deque<std::unique_ptr<collection>> values_;
   std::deque<dead_database> databases_;

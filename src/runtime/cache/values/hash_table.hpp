@@ -258,22 +258,22 @@ class hash_table {
     }
     return {static_cast<bucket*>(memory), buckets - 1, 0, 0};
   }
-  static void free_level(level& which) {
-    if (which.buckets == nullptr) return;
-    if (which.chained_buckets != 0) {
-      for (std::size_t i = 0; i < which.size(); ++i) free_chain(which.buckets[i]);
+  static void free_level(level& level) {
+    if (level.buckets == nullptr) return;
+    if (level.chained_buckets != 0) {
+      for (std::size_t i = 0; i < level.size(); ++i) free_chain(level.buckets[i]);
     }
-    free_memory(which);
+    free_memory(level);
   }
-  static void free_memory(level& which) {
-    const std::size_t bytes = which.size() * sizeof(bucket);
+  static void free_memory(level& level) {
+    const std::size_t bytes = level.size() * sizeof(bucket);
     if (bytes >= mapped_from) {
-      ::munmap(which.buckets, bytes);
+      ::munmap(level.buckets, bytes);
       charge(-static_cast<std::int64_t>(bytes));
     } else {
-      free_line(which.buckets, bytes);
+      free_line(level.buckets, bytes);
     }
-    which = {};
+    level = {};
   }
   static void free_chain(bucket& head) {
     bucket* each = head.has_next() ? head.next() : nullptr;
@@ -284,9 +284,9 @@ class hash_table {
 
   [[nodiscard]] bool is_moving() const { return levels_[1].buckets != nullptr; }
 
-  Item* find_in(level& where, std::string_view key, std::uint64_t hash) {
+  Item* find_in(level& level, std::string_view key, std::uint64_t hash) {
     const auto tag = tag_of(hash);
-    bucket* each = &where.buckets[hash & where.mask];
+    bucket* each = &level.buckets[hash & level.mask];
     for (;;) {
       for (auto match = each->matches(tag); match != 0; match &= match - 1) {
         Item& item = each->items[first_of(match)];
@@ -297,16 +297,16 @@ class hash_table {
     }
   }
 
-  static bool holds(level& where, Item* place, std::uint64_t hash) {
-    if (where.buckets == nullptr) return false;
-    bucket* each = &where.buckets[hash & where.mask];
+  static bool holds(level& level, Item* place, std::uint64_t hash) {
+    if (level.buckets == nullptr) return false;
+    bucket* each = &level.buckets[hash & level.mask];
     const bucket* const wanted = bucket_of(place);
     while (each != wanted && each->has_next()) each = each->next();
     return each == wanted;
   }
 
-  static void put(level& where, Item item, std::uint64_t hash) {
-    bucket* each = &where.buckets[hash & where.mask];
+  static void put(level& level, Item item, std::uint64_t hash) {
+    bucket* each = &level.buckets[hash & level.mask];
     for (;;) {
       const unsigned free = ~each->taken & each->usable();
       if (free != 0) {
@@ -314,15 +314,15 @@ class hash_table {
         each->items[place] = item;
         each->tags[place] = tag_of(hash);
         each->taken = static_cast<std::uint8_t>(each->taken | 1U << place);
-        ++where.count;
+        ++level.count;
         return;
       }
-      if (!each->has_next()) chain(where, *each);
+      if (!each->has_next()) chain(level, *each);
       each = each->next();
     }
   }
   // The last place of a full bucket becomes the way to another, which takes what was there.
-  static void chain(level& where, bucket& full) {
+  static void chain(level& level, bucket& full) {
     void* const memory = allocate_line(sizeof(bucket));
     auto* const more = static_cast<bucket*>(std::memset(memory, 0, sizeof(bucket)));
     more->items[0] = full.items[places - 1];
@@ -330,15 +330,15 @@ class hash_table {
     more->taken = 1;
     full.items[places - 1] = reinterpret_cast<Item>(more);
     full.taken = 0x3F | chained;
-    ++where.chained_buckets;
+    ++level.chained_buckets;
   }
 
-  static void take_out(level& where, Item* place, std::uint64_t hash) {
+  static void take_out(level& level, Item* place, std::uint64_t hash) {
     bucket* const from = bucket_of(place);
     const auto index = static_cast<std::size_t>(place - from->items.data());
     from->taken = static_cast<std::uint8_t>(from->taken & ~(1U << index));
-    --where.count;
-    bucket* before = &where.buckets[hash & where.mask];
+    --level.count;
+    bucket* before = &level.buckets[hash & level.mask];
     if (from == before || (from->taken & from->usable()) != 0) return;
     while (before->next() != from) before = before->next();
     // An empty bucket in a chain is freed; what followed it follows the one before.
@@ -348,7 +348,7 @@ class hash_table {
       before->taken = static_cast<std::uint8_t>(before->taken & 0x3F);
     }
     free_line(from, sizeof(bucket));
-    --where.chained_buckets;
+    --level.chained_buckets;
   }
 
   void grow_if_full() {

@@ -16,7 +16,7 @@ hash_field* hash_field::make(std::string_view name, std::string_view value) {
   return made;
 }
 
-void hash_field::destroy(hash_field* which) { release(which, which->block_size()); }
+void hash_field::destroy(hash_field* field) { release(field, field->block_size()); }
 
 bool hash_field::assign(std::string_view value) {
   if (value.size() > capacity_) return false;

@@ -14,7 +14,7 @@ class hash_field {
  public:
   /// Owned by the caller.
   [[nodiscard]] static hash_field* make(std::string_view name, std::string_view value);
-  static void destroy(hash_field* which);
+  static void destroy(hash_field* field);
   [[nodiscard]] std::string_view name() const { return {bytes(), name_size_}; }
   [[nodiscard]] std::string_view value() const { return {bytes() + name_size_, value_size_}; }
   /// Says whether the value fits into this block, and if so sets it.
@@ -121,7 +121,7 @@ class hash_value final : public collection {
 
  private:
   struct key_of {
-    static std::string_view key(const hash_field* of) { return of->name(); }
+    static std::string_view key(const hash_field* field) { return field->name(); }
   };
   using table = hash_table<hash_field*, key_of>;
   void make_table();

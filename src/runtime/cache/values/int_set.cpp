@@ -17,9 +17,9 @@ unsigned width_for(std::int64_t value) {
   return value >= INT32_MIN && value <= INT32_MAX ? 4 : 8;
 }
 
-std::int64_t read(const unsigned char* at, unsigned width) {
+std::int64_t read(const unsigned char* bytes, unsigned width) {
   std::int64_t value = 0;
-  std::memcpy(&value, at, width);
+  std::memcpy(&value, bytes, width);
   const unsigned unused = 64 - 8 * width;
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << unused) >> unused;
 }

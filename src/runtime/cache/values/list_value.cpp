@@ -71,50 +71,50 @@ list_value::place list_value::seek(std::int64_t index) const {
   }
 }
 
-list_value::place list_value::next(place from) const {
-  from.at = nodes_[from.node].next(from.at);
-  if (from.at == pack::none && ++from.node < nodes_.size()) from.at = nodes_[from.node].first();
-  return from;
+list_value::place list_value::next(place place) const {
+  place.at = nodes_[place.node].next(place.at);
+  if (place.at == pack::none && ++place.node < nodes_.size()) place.at = nodes_[place.node].first();
+  return place;
 }
 
-list_value::place list_value::previous(place from) const {
-  from.at = nodes_[from.node].previous(from.at);
-  if (from.at == pack::none && from.node-- > 0) from.at = nodes_[from.node].last();
-  return from;
+list_value::place list_value::previous(place place) const {
+  place.at = nodes_[place.node].previous(place.at);
+  if (place.at == pack::none && place.node-- > 0) place.at = nodes_[place.node].last();
+  return place;
 }
 
-// What is before `where` becomes a pack of its own, before that of `where`.
-void list_value::split(place where) {
-  auto& node = nodes_[where.node];
+// What is before `place` becomes a pack of its own, before that of `place`.
+void list_value::split(place place) {
+  auto& node = nodes_[place.node];
   pack before;
-  while (node.first() != where.at) {
+  while (node.first() != place.at) {
     before.push_back(node.at(node.first()).text());
     node.erase(node.first());
   }
-  nodes_.insert(nodes_.begin() + static_cast<std::ptrdiff_t>(where.node), std::move(before));
+  nodes_.insert(nodes_.begin() + static_cast<std::ptrdiff_t>(place.node), std::move(before));
 }
 
-void list_value::insert_before(place where, std::string_view text, std::int64_t fill) {
-  auto& node = nodes_[where.node];
+void list_value::insert_before(place place, std::string_view text, std::int64_t fill) {
+  auto& node = nodes_[place.node];
   if (has_room(node, text.size(), fill)) {
-    node.insert(where.at, text);
+    node.insert(place.at, text);
   } else {
     // Between two packs: into the one before if it has room, else into one of its own.
-    if (where.at != node.first()) {
-      split(where);
-      ++where.node;
+    if (place.at != node.first()) {
+      split(place);
+      ++place.node;
     }
-    if (where.node == 0 || !has_room(nodes_[where.node - 1], text.size(), fill)) {
-      nodes_.emplace(nodes_.begin() + static_cast<std::ptrdiff_t>(where.node));
-      ++where.node;
+    if (place.node == 0 || !has_room(nodes_[place.node - 1], text.size(), fill)) {
+      nodes_.emplace(nodes_.begin() + static_cast<std::ptrdiff_t>(place.node));
+      ++place.node;
     }
-    nodes_[where.node - 1].push_back(text);
+    nodes_[place.node - 1].push_back(text);
   }
   ++size_;
 }
 
-void list_value::insert_behind(place where, std::string_view text, std::int64_t fill) {
-  const auto following = next(where);
+void list_value::insert_behind(place place, std::string_view text, std::int64_t fill) {
+  const auto following = next(place);
   if (following) {
     insert_before(following, text, fill);
   } else {
@@ -122,27 +122,27 @@ void list_value::insert_behind(place where, std::string_view text, std::int64_t 
   }
 }
 
-void list_value::replace(place where, std::string_view text) {
-  nodes_[where.node].replace(where.at, text);
+void list_value::replace(place place, std::string_view text) {
+  nodes_[place.node].replace(place.at, text);
 }
 
-list_value::place list_value::erase(place where) {
+list_value::place list_value::erase(place place) {
   --size_;
-  auto& node = nodes_[where.node];
-  where.at = node.erase(where.at);
+  auto& node = nodes_[place.node];
+  place.at = node.erase(place.at);
   if (node.empty()) {
-    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(where.node));
-  } else if (where.at == pack::none) {
-    ++where.node;
+    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(place.node));
+  } else if (place.at == pack::none) {
+    ++place.node;
   }
-  if (where.at == pack::none && where.node < nodes_.size()) where.at = nodes_[where.node].first();
-  return where;
+  if (place.at == pack::none && place.node < nodes_.size()) place.at = nodes_[place.node].first();
+  return place;
 }
 
-list_value::place list_value::erase_backwards(place where) {
+list_value::place list_value::erase_backwards(place place) {
   // Erasing moves offsets, but not the order: what follows is found, and gone back from.
-  const bool is_first = where.node == 0 && where.at == nodes_[0].first();
-  const auto following = erase(where);
+  const bool is_first = place.node == 0 && place.at == nodes_[0].first();
+  const auto following = erase(place);
   if (is_first) return {};
   return following ? previous(following) : seek(-1);
 }

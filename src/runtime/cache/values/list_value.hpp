@@ -28,20 +28,20 @@ class list_value final : public collection {
   /// Counted from the end if negative; false when there is none.
   [[nodiscard]] place seek(std::int64_t index) const;
   [[nodiscard]] place first() const { return seek(0); }
-  [[nodiscard]] place next(place from) const;
-  [[nodiscard]] place previous(place from) const;
-  [[nodiscard]] element at(place where) const { return nodes_[where.node].at(where.at); }
-  [[nodiscard]] bool equals(place where, std::string_view text) const {
-    return nodes_[where.node].equals(where.at, text);
+  [[nodiscard]] place next(place place) const;
+  [[nodiscard]] place previous(place place) const;
+  [[nodiscard]] element at(place place) const { return nodes_[place.node].at(place.at); }
+  [[nodiscard]] bool equals(place place, std::string_view text) const {
+    return nodes_[place.node].equals(place.at, text);
   }
 
-  void insert_before(place where, std::string_view text, std::int64_t fill);
-  void insert_behind(place where, std::string_view text, std::int64_t fill);
-  void replace(place where, std::string_view text);
+  void insert_before(place place, std::string_view text, std::int64_t fill);
+  void insert_behind(place place, std::string_view text, std::int64_t fill);
+  void replace(place place, std::string_view text);
   /// Returns the place of what follows.
-  place erase(place where);
+  place erase(place place);
   /// As `erase`; returns the place of what stands before.
-  place erase_backwards(place where);
+  place erase_backwards(place place);
   /// Removes `count` elements from the one with index `first` on.
   void erase_range(std::size_t first, std::size_t count);
 
@@ -59,7 +59,7 @@ class list_value final : public collection {
   bool shed(std::size_t steps) override;
 
  private:
-  void split(place where);
+  void split(place place);
 
   // Of 8 KiB of elements each; so few that moving all of them along for a new first one is seldom
   // and soon done.

@@ -39,8 +39,8 @@ inline void charge(std::int64_t bytes) {
 }
 
 /// Copies a text, which may be empty and then be nowhere: memcpy must not be asked for that.
-inline void copy_text(void* to, std::string_view text) {
-  if (!text.empty()) std::memcpy(to, text.data(), text.size());
+inline void copy_text(void* bytes, std::string_view text) {
+  if (!text.empty()) std::memcpy(bytes, text.data(), text.size());
 }
 
 /// Asks for the cache line at `memory`, which need not be valid.

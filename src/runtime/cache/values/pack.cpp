@@ -22,9 +22,9 @@ struct head {
   std::uint64_t rest = 0;  // those, the least significant first
 
   [[nodiscard]] std::size_t size() const { return 1 + more; }
-  void write(unsigned char* at) const {
-    at[0] = static_cast<unsigned char>(first);
-    for (unsigned i = 0; i < more; ++i) at[1 + i] = static_cast<unsigned char>(rest >> 8 * i);
+  void write(unsigned char* bytes) const {
+    bytes[0] = static_cast<unsigned char>(first);
+    for (unsigned i = 0; i < more; ++i) bytes[1 + i] = static_cast<unsigned char>(rest >> 8 * i);
   }
 };
 
@@ -57,23 +57,23 @@ unsigned back_size(std::size_t size) {
   return size < 268435456 ? 4 : 5;
 }
 
-void write_back(unsigned char* at, std::size_t size) {
+void write_back(unsigned char* bytes, std::size_t size) {
   const unsigned count = back_size(size);
   for (unsigned i = count; i-- != 0; size >>= 7U) {
-    at[i] = static_cast<unsigned char>((size & 0x7F) | (i == 0 ? 0 : 0x80));
+    bytes[i] = static_cast<unsigned char>((size & 0x7F) | (i == 0 ? 0 : 0x80));
   }
 }
 
-std::uint64_t read_little(const unsigned char* at, unsigned count) {
+std::uint64_t read_little(const unsigned char* bytes, unsigned count) {
   std::uint64_t value = 0;
-  for (unsigned i = 0; i < count; ++i) value |= std::uint64_t{at[i]} << (8 * i);
+  for (unsigned i = 0; i < count; ++i) value |= std::uint64_t{bytes[i]} << (8 * i);
   return value;
 }
 
-std::int64_t read_signed(const unsigned char* at, unsigned count) {
+std::int64_t read_signed(const unsigned char* bytes, unsigned count) {
   if (count == 0) return 0;
   const unsigned unused = 64 - 8 * count;
-  return static_cast<std::int64_t>(read_little(at, count) << unused) >> unused;
+  return static_cast<std::int64_t>(read_little(bytes, count) << unused) >> unused;
 }
 
 unsigned integer_bytes(unsigned mark) {
@@ -111,7 +111,7 @@ std::optional<shape> shape_of(const unsigned char* at, std::size_t room) {
   return shape{1, bytes};
 }
 
-shape known_shape(const unsigned char* at) { return *shape_of(at, SIZE_MAX); }
+shape known_shape(const unsigned char* bytes) { return *shape_of(bytes, SIZE_MAX); }
 
 }  // namespace
 
@@ -172,8 +172,8 @@ pack::offset pack::seek(std::int64_t index) const {
   return at;
 }
 
-std::optional<std::int64_t> pack::integer_at(offset where) const {
-  const auto* const bytes = memory_ + where;
+std::optional<std::int64_t> pack::integer_at(offset offset) const {
+  const auto* const bytes = memory_ + offset;
   const unsigned mark = bytes[0];
   if (mark < 0x80) return mark;
   if (mark >= 0xC0 && mark < 0xE0) {
@@ -185,47 +185,47 @@ std::optional<std::int64_t> pack::integer_at(offset where) const {
   return read_signed(bytes + 1, width);
 }
 
-element pack::at(offset where) const {
-  if (const auto integer = integer_at(where)) return element(*integer);
-  const auto* const bytes = memory_ + where;
+element pack::at(offset offset) const {
+  if (const auto integer = integer_at(offset)) return element(*integer);
+  const auto* const bytes = memory_ + offset;
   const auto found = known_shape(bytes);
   return element(std::string_view(reinterpret_cast<const char*>(bytes + found.head), found.body));
 }
 
-bool pack::equals(offset where, std::string_view text) const { return at(where).text() == text; }
+bool pack::equals(offset offset, std::string_view text) const { return at(offset).text() == text; }
 
-pack::offset pack::find(std::string_view wanted, offset from, unsigned step) const {
-  if (from == none) return none;
-  const auto number = text::parse_integer(wanted);
-  if (!number && wanted.size() < 64) return find_short(wanted, from, step);
-  while (from != end_) {
-    const unsigned mark = memory_[from];
+pack::offset pack::find(std::string_view text, offset offset, unsigned step) const {
+  if (offset == none) return none;
+  const auto number = text::parse_integer(text);
+  if (!number && text.size() < 64) return find_short(text, offset, step);
+  while (offset != end_) {
+    const unsigned mark = memory_[offset];
     const bool is_text = (mark >= 0x80 && mark < 0xC0) || (mark >= 0xE0 && mark <= 0xF0);
     if (is_text != number.has_value()) {
       if (!is_text) {
-        if (at(from).integer() == number) return from;
+        if (at(offset).integer() == number) return offset;
       } else {
-        const auto found = known_shape(memory_ + from);
-        if (found.body == wanted.size() &&
-            std::memcmp(memory_ + from + found.head, wanted.data(), wanted.size()) == 0) {
-          return from;
+        const auto found = known_shape(memory_ + offset);
+        if (found.body == text.size() &&
+            std::memcmp(memory_ + offset + found.head, text.data(), text.size()) == 0) {
+          return offset;
         }
       }
     }
-    for (unsigned i = 0; i < step && from != end_; ++i) from += size_at(from);
+    for (unsigned i = 0; i < step && offset != end_; ++i) offset += size_at(offset);
   }
   return none;
 }
 
 // A text of less than 64 bytes: its length is in its first byte.
-pack::offset pack::find_short(std::string_view wanted, offset from, unsigned step) const {
-  const unsigned mark = 0x80U | static_cast<unsigned>(wanted.size());
-  while (from != end_) {
-    if (memory_[from] == mark &&
-        std::memcmp(memory_ + from + 1, wanted.data(), wanted.size()) == 0) {
-      return from;
+pack::offset pack::find_short(std::string_view text, offset offset, unsigned step) const {
+  const unsigned mark = 0x80U | static_cast<unsigned>(text.size());
+  while (offset != end_) {
+    if (memory_[offset] == mark &&
+        std::memcmp(memory_ + offset + 1, text.data(), text.size()) == 0) {
+      return offset;
     }
-    for (unsigned i = 0; i < step && from != end_; ++i) from += size_at(from);
+    for (unsigned i = 0; i < step && offset != end_; ++i) offset += size_at(offset);
   }
   return none;
 }

@@ -69,23 +69,25 @@ class pack {
     const offset following = at + size_at(at);
     return following == end_ ? none : following;
   }
-  [[nodiscard]] offset previous(offset at) const { return at == begin_ ? none : previous_of(at); }
+  [[nodiscard]] offset previous(offset offset) const {
+    return offset == begin_ ? none : previous_of(offset);
+  }
   /// The element with this index, counted from the end if negative.
   [[nodiscard]] offset seek(std::int64_t index) const;
 
-  [[nodiscard]] element at(offset where) const;
+  [[nodiscard]] element at(offset offset) const;
   /// The same, of an integer alone.
-  [[nodiscard]] std::optional<std::int64_t> integer_at(offset where) const;
-  /// The first element equal to `wanted` from `from` on, looking at every `step`-th.
-  [[nodiscard]] offset find(std::string_view wanted, offset from, unsigned step = 1) const;
-  [[nodiscard]] bool equals(offset where, std::string_view text) const;
+  [[nodiscard]] std::optional<std::int64_t> integer_at(offset offset) const;
+  /// The first element equal to `text` from `offset` on, looking at every `step`-th.
+  [[nodiscard]] offset find(std::string_view text, offset offset, unsigned step = 1) const;
+  [[nodiscard]] bool equals(offset offset, std::string_view text) const;
 
   // Changes. The text is not a view into this pack.
   void push_back(std::string_view text) { insert_bytes(end_, text); }
   void push_front(std::string_view text) { insert_bytes(begin_, text); }
-  /// Inserts before the element at `where`, or at the end if that is `none`.
-  void insert(offset where, std::string_view text) {
-    insert_bytes(where == none ? end_ : where, text);
+  /// Inserts before the element at `offset`, or at the end if that is `none`.
+  void insert(offset offset, std::string_view text) {
+    insert_bytes(offset == none ? end_ : offset, text);
   }
   /// Replaces the element at `where`; returns its offset now.
   offset replace(offset where, std::string_view text);
@@ -103,7 +105,7 @@ class pack {
  private:
   [[nodiscard]] offset size_at(offset at) const;
   [[nodiscard]] offset previous_of(offset at) const;
-  [[nodiscard]] offset find_short(std::string_view wanted, offset from, unsigned step) const;
+  [[nodiscard]] offset find_short(std::string_view text, offset offset, unsigned step) const;
   void insert_bytes(offset where, std::string_view text);
   // Makes a gap of `size` bytes before `where`; says where it begins.
   offset open_gap(offset where, offset size);

@@ -10,18 +10,18 @@
 namespace strata::runtime::cache {
 namespace {
 
-std::vector<std::string> texts_of(const pack& of) {
+std::vector<std::string> texts_of(const pack& pack) {
   std::vector<std::string> found;
-  for (auto at = of.first(); at != pack::none; at = of.next(at)) {
-    found.emplace_back(of.at(at).text());
+  for (auto at = pack.first(); at != pack::none; at = pack.next(at)) {
+    found.emplace_back(pack.at(at).text());
   }
   return found;
 }
 
-std::vector<std::string> texts_backwards(const pack& of) {
+std::vector<std::string> texts_backwards(const pack& pack) {
   std::vector<std::string> found;
-  for (auto at = of.last(); at != pack::none; at = of.previous(at)) {
-    found.emplace_back(of.at(at).text());
+  for (auto at = pack.last(); at != pack::none; at = pack.previous(at)) {
+    found.emplace_back(pack.at(at).text());
   }
   return found;
 }

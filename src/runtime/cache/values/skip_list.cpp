@@ -38,7 +38,7 @@ scored_member* scored_member::make(std::string_view member, double score) {
   return make(member, score, random_height(most_height));
 }
 
-void scored_member::destroy(scored_member* which) { release(which, which->block_size()); }
+void scored_member::destroy(scored_member* member) { release(member, member->block_size()); }
 
 std::size_t scored_member::memory() const { return allocation_size(block_size()); }
 

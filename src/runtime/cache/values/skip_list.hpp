@@ -20,7 +20,7 @@ namespace strata::runtime::cache {
 class scored_member {
  public:
   [[nodiscard]] static scored_member* make(std::string_view member, double score);
-  static void destroy(scored_member* which);
+  static void destroy(scored_member* member);
 
   [[nodiscard]] std::string_view member() const {
     return {reinterpret_cast<const char*>(links() + height_), size_};

@@ -85,19 +85,19 @@ sorted_set::sorted_set(const sorted_set& other) : collection(other), small_(othe
 
 // --- the small form
 
-double sorted_set::small_score(pack::offset at) const {
-  if (const auto whole = small_.integer_at(at)) return static_cast<double>(*whole);
+double sorted_set::small_score(pack::offset offset) const {
+  if (const auto whole = small_.integer_at(offset)) return static_cast<double>(*whole);
   double score = 0;
-  const auto kept = small_.at(at);
+  const auto kept = small_.at(offset);
   const auto text = kept.text();
   std::from_chars(text.data(), text.data() + text.size(), score);
   return score;
 }
 
-bool sorted_set::is_small_before(pack::offset at, pack::offset score_at, double score,
+bool sorted_set::is_small_before(pack::offset offset, pack::offset score_at, double score,
                                  std::string_view member) const {
   const double there = small_score(score_at);
-  return there < score || (there == score && small_.at(at).text() < member);
+  return there < score || (there == score && small_.at(offset).text() < member);
 }
 
 void sorted_set::insert_small(std::string_view member, double score) {
@@ -186,16 +186,16 @@ sorted_set::place sorted_set::find(std::string_view member) const {
   return found;
 }
 
-void sorted_set::put(const place& where, std::string_view member, double score,
+void sorted_set::put(const place& place, std::string_view member, double score,
                      const sorted_set_limits& limits) {
-  if (where.score_ == score) return;
-  if (!where.is_there()) {
+  if (place.score_ == score) return;
+  if (!place.is_there()) {
     add(member, score, limits);
   } else if (is_pack()) {
-    small_.erase(where.offset_, 2);
+    small_.erase(place.offset_, 2);
     insert_small(member, score);
   } else {
-    large_->order.move(*where.node_, score);
+    large_->order.move(*place.node_, score);
   }
 }
 
@@ -250,8 +250,8 @@ std::optional<std::size_t> sorted_set::rank_of(std::string_view member) const {
 index_range sorted_set::ranks_of(const score_range& scores) const {
   if (is_pack()) {
     return small_ranks(
-        [&](pack::offset, pack::offset at) { return scores.is_below(small_score(at)); },
-        [&](pack::offset, pack::offset at) { return scores.is_above(small_score(at)); });
+        [&](pack::offset, pack::offset offset) { return scores.is_below(small_score(offset)); },
+        [&](pack::offset, pack::offset offset) { return scores.is_above(small_score(offset)); });
   }
   const auto& order = large_->order;
   const auto begin =
@@ -263,9 +263,11 @@ index_range sorted_set::ranks_of(const score_range& scores) const {
 
 index_range sorted_set::ranks_of(const lex_range& members) const {
   if (is_pack()) {
-    return small_ranks(
-        [&](pack::offset at, pack::offset) { return members.is_below(small_.at(at).text()); },
-        [&](pack::offset at, pack::offset) { return members.is_above(small_.at(at).text()); });
+    return small_ranks([&](pack::offset offset,
+                           pack::offset) { return members.is_below(small_.at(offset).text()); },
+                       [&](pack::offset offset, pack::offset) {
+                         return members.is_above(small_.at(offset).text());
+                       });
   }
   const auto& order = large_->order;
   const auto begin =

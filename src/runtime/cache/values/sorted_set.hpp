@@ -54,7 +54,7 @@ struct lex_range {
 };
 
 struct key_of_member {
-  static std::string_view key(const scored_member* of) { return of->member(); }
+  static std::string_view key(const scored_member* member) { return member->member(); }
 };
 /// Members by name alone.
 using member_table = hash_table<scored_member*, key_of_member>;
@@ -90,8 +90,8 @@ class sorted_set final : public collection {
   [[nodiscard]] std::optional<double> score_of(std::string_view member) const {
     return find(member).score();
   }
-  /// Gives the member at `where`, which `find` gave, a score.
-  void put(const place& where, std::string_view member, double score,
+  /// Gives the member at `place`, which `find` gave, a score.
+  void put(const place& place, std::string_view member, double score,
            const sorted_set_limits& limits);
   /// Puts in a member that is not there yet.
   void add(std::string_view member, double score, const sorted_set_limits& limits);
@@ -189,8 +189,8 @@ class sorted_set final : public collection {
   // member and score.
   template <class Below, class Above>
   [[nodiscard]] index_range small_ranks(Below&& is_below, Above&& is_above) const;
-  [[nodiscard]] double small_score(pack::offset at) const;
-  [[nodiscard]] bool is_small_before(pack::offset at, pack::offset score_at, double score,
+  [[nodiscard]] double small_score(pack::offset offset) const;
+  [[nodiscard]] bool is_small_before(pack::offset offset, pack::offset score_at, double score,
                                      std::string_view member) const;
   void insert_small(std::string_view member, double score);
   void enlarge();

@@ -161,8 +161,8 @@ TEST(sorted_set, ranges_of_members_have_open_and_closed_ends) {
   for (const std::int64_t most : {0, 100}) {
     sorted_set set;
     for (const auto* const each : {"a", "b", "c", "d"}) set.add(each, 0, {most, 64});
-    const auto ranks = [&](const lex_range& of) {
-      const auto found = set.ranks_of(of);
+    const auto ranks = [&](const lex_range& range) {
+      const auto found = set.ranks_of(range);
       return std::pair(found.count == 0 ? 0 : found.first, found.count);
     };
     EXPECT_EQ(ranks({{least, {}}, {lex_bound::kind::most, {}}}), std::pair(0UL, 4UL));

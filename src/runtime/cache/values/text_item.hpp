@@ -19,7 +19,7 @@ class text_item {
     copy_text(made + 1, text);
     return made;
   }
-  static void destroy(text_item* which) { release(which, sizeof(text_item) + which->size_); }
+  static void destroy(text_item* item) { release(item, sizeof(text_item) + item->size_); }
   [[nodiscard]] std::string_view text() const {
     return {reinterpret_cast<const char*>(this + 1), size_};
   }
@@ -30,7 +30,7 @@ class text_item {
 };
 
 struct key_of_text {
-  static std::string_view key(const text_item* of) { return of->text(); }
+  static std::string_view key(const text_item* item) { return item->text(); }
 };
 
 }  // namespace strata::runtime::cache

@@ -42,10 +42,10 @@ result<void> check_networks(const std::vector<std::string>& texts) {
   return {};
 }
 
-void admission::become(const proxy_options& wanted, std::size_t share) {
-  allowed_ = networks_of(wanted.allow);
-  denied_ = networks_of(wanted.deny);
-  rate_ = (wanted.rate_per_client + share - 1) / share;
+void admission::become(const proxy_options& options, std::size_t share) {
+  allowed_ = networks_of(options.allow);
+  denied_ = networks_of(options.deny);
+  rate_ = (options.rate_per_client + share - 1) / share;
 }
 
 bool admission::lets_in(const loop::socket_address& client) const {

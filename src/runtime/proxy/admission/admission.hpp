@@ -19,7 +19,7 @@ namespace strata::runtime::proxy {
 class admission {
  public:
   /// `share`: among how many loops a client's rate is divided.
-  void become(const proxy_options& wanted, std::size_t share);
+  void become(const proxy_options& options, std::size_t share);
 
   /// Whether nothing is asked of anybody.
   [[nodiscard]] bool is_open() const { return allowed_.empty() && denied_.empty() && rate_ == 0; }

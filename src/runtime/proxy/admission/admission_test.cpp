@@ -9,9 +9,9 @@ loop::socket_address from(const std::string& host, std::uint16_t port = 0) {
   return *loop::socket_address::from_ip(host, port);
 }
 
-std::string client(const std::vector<std::string>& said, const std::string& peer = "10.0.0.1") {
+std::string client(const std::vector<std::string>& texts, const std::string& peer = "10.0.0.1") {
   proto::http_request request;
-  for (const auto& each : said) request.headers.emplace_back("x-forwarded-for", each);
+  for (const auto& each : texts) request.headers.emplace_back("x-forwarded-for", each);
   const std::vector<loop::network> trusted = {*loop::network::parse("10.0.0.0/8"),
                                               *loop::network::parse("2001:db8::/32")};
   return client_of(request, from(peer, 7), trusted).text();

@@ -14,8 +14,8 @@ std::uint64_t client_rates::random_salt() {
 }
 
 // The finalizer of MurmurHash3.
-std::size_t client_rates::key_hash::operator()(const client_key& of) const {
-  auto mixed = of.bits ^ salt ^ (of.is_ip6 ? 1U : 0U);
+std::size_t client_rates::key_hash::operator()(const client_key& key) const {
+  auto mixed = key.bits ^ salt ^ (key.is_ip6 ? 1U : 0U);
   mixed ^= mixed >> 33U;
   mixed *= 0xff51afd7ed558ccdULL;
   mixed ^= mixed >> 33U;

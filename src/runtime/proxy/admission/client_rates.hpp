@@ -31,7 +31,7 @@ class client_rates {
   };
   struct key_hash {
     std::uint64_t salt;  // so that nobody can choose addresses that meet in one place
-    std::size_t operator()(const client_key& of) const;
+    std::size_t operator()(const client_key& key) const;
   };
   struct allowance {
     client_key key;

@@ -23,9 +23,9 @@ std::unexpected<error> refuse(const std::string& text, std::string reason) {
       "backup, drain, http2, proxy=v1 or proxy=v2");
 }
 
-std::string as_url(const std::string& where) {
-  if (where.contains("://")) return where;
-  return (where.contains(':') ? "tcp://" : "runtime://") + where;
+std::string as_url(const std::string& place) {
+  if (place.contains("://")) return place;
+  return (place.contains(':') ? "tcp://" : "runtime://") + place;
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -44,12 +44,12 @@ struct range {
 };
 
 /// `KEY=N`, of a number within the range.
-bool read_number(std::string_view word, std::string_view key, range within, std::uint64_t& into) {
+bool read_number(std::string_view word, std::string_view key, range range, std::uint64_t& into) {
   if (!word.starts_with(key)) return false;
   word.remove_prefix(key.size());
   const auto* const end = word.data() + word.size();
   const auto [last, code] = std::from_chars(word.data(), end, into);
-  return code == std::errc{} && last == end && into >= within.least && into <= within.most;
+  return code == std::errc{} && last == end && into >= range.least && into <= range.most;
 }
 
 }  // namespace
@@ -105,13 +105,13 @@ std::string backend::preface_for(const net::peer_info* client) const {
   return is.proxy_version == 0 ? "" : net::introduction(is.proxy_version, client);
 }
 
-bool backend::takes_http2(const net::stream& over) const {
-  const auto* const secured = over.tls();
+bool backend::takes_http2(const net::stream& stream) const {
+  const auto* const secured = stream.tls();
   return is.speaks_http2 && (secured == nullptr || secured->application == "h2");
 }
 
-std::uint64_t mark_of(const backend_text& of) {
-  return mixed(std::hash<std::string>{}(of.where()));
+std::uint64_t mark_of(const backend_text& text) {
+  return mixed(std::hash<std::string>{}(text.where()));
 }
 
 }  // namespace strata::runtime::proxy

@@ -50,7 +50,7 @@ struct backend_text {
 /// mistake.
 [[nodiscard]] result<backend_text> parse_backend(const std::string& text);
 
-[[nodiscard]] std::uint64_t mark_of(const backend_text& of);
+[[nodiscard]] std::uint64_t mark_of(const backend_text& text);
 /// Where such a text leads, without what is said of the backend.
 [[nodiscard]] std::string_view place_of(std::string_view text);
 
@@ -62,14 +62,15 @@ struct backend_checks {
 
 /// A backend, and how it has fared. It lives as long as a connection to it does.
 struct backend {
-  explicit backend(backend_text of, std::shared_ptr<standing> shared = std::make_shared<standing>())
-      : is(std::move(of)), stands(std::move(shared)) {}
+  explicit backend(backend_text text,
+                   std::shared_ptr<standing> shared = std::make_shared<standing>())
+      : is(std::move(text)), stands(std::move(shared)) {}
 
   /// What a connection to it begins with, made for `client`. Null: made for the proxy itself.
   [[nodiscard]] std::string preface_for(const net::peer_info* client) const;
   /// HTTP/2 is spoken on that connection to it: as it was agreed on with TLS, or else as it was
   /// written.
-  [[nodiscard]] bool takes_http2(const net::stream& over) const;
+  [[nodiscard]] bool takes_http2(const net::stream& stream) const;
 
   backend_text is;
   std::uint64_t mark = mark_of(is);  ///< what it is known by: of its place, and nothing shows that
@@ -93,10 +94,10 @@ struct backend {
 class backend_use {
  public:
   /// Nullopt: all its places are taken.
-  [[nodiscard]] static std::optional<backend_use> begin(std::shared_ptr<backend> of,
+  [[nodiscard]] static std::optional<backend_use> begin(std::shared_ptr<backend> backend,
                                                         loop::time_point now) {
-    if (!of->stands->enter(of->is.max)) return std::nullopt;
-    return backend_use(std::move(of), now);
+    if (!backend->stands->enter(backend->is.max)) return std::nullopt;
+    return backend_use(std::move(backend), now);
   }
   backend_use(backend_use&& other) noexcept = default;
   backend_use& operator=(backend_use&& other) noexcept {
@@ -121,10 +122,14 @@ class backend_use {
     if (std::exchange(is_noted_, true)) return;
     if (of_->on_outcome) of_->on_outcome(*of_, attempt_, is_good);
   }
+  /// It was not reached. Where this process has no descriptor left, the backend is not to blame.
+  void note_unreached(const error& why) {
+    if (why.code != errc::limit_exceeded) note(false);
+  }
 
  private:
-  backend_use(std::shared_ptr<backend> of, loop::time_point now)
-      : of_(std::move(of)), attempt_(of_->stands->current.begin(now)) {
+  backend_use(std::shared_ptr<backend> backend, loop::time_point now)
+      : of_(std::move(backend)), attempt_(of_->stands->current.begin(now)) {
     ++of_->chosen;
   }
 

@@ -6,31 +6,31 @@ namespace strata::runtime::proxy {
 
 namespace {
 
-std::string_view state_of(const backend_report& of) {
-  if (of.is.is_drained) return "drained";
-  if (!of.is_known) return "unknown";
-  if (of.is_down) return "down";
-  return of.is_resting || of.current == circuit_state::open ? "resting" : "ready";
+std::string_view state_of(const backend_report& report) {
+  if (report.is.is_drained) return "drained";
+  if (!report.is_known) return "unknown";
+  if (report.is_down) return "down";
+  return report.is_resting || report.current == circuit_state::open ? "resting" : "ready";
 }
 
-std::string_view name_of(circuit_state of) {
-  if (of == circuit_state::closed) return "closed";
-  return of == circuit_state::open ? "open" : "half-open";
+std::string_view name_of(circuit_state state) {
+  if (state == circuit_state::closed) return "closed";
+  return state == circuit_state::open ? "open" : "half-open";
 }
 
-nlohmann::json json_of(const backend_report& of) {
-  nlohmann::json made = {{"backend", of.is.where()},
-                         {"text", of.is.text},
-                         {"route", of.route},
-                         {"state", state_of(of)},
-                         {"weight", of.is.weight},
-                         {"backup", of.is.is_backup},
-                         {"max", of.is.max},
-                         {"now", of.connections},
-                         {"total", of.chosen},
-                         {"failed", of.failed},
-                         {"circuit", name_of(of.current)}};
-  const auto counted = values_of(of.counted, backend_table());
+nlohmann::json json_of(const backend_report& report) {
+  nlohmann::json made = {{"backend", report.is.where()},
+                         {"text", report.is.text},
+                         {"route", report.route},
+                         {"state", state_of(report)},
+                         {"weight", report.is.weight},
+                         {"backup", report.is.is_backup},
+                         {"max", report.is.max},
+                         {"now", report.connections},
+                         {"total", report.chosen},
+                         {"failed", report.failed},
+                         {"circuit", name_of(report.current)}};
+  const auto counted = values_of(report.counted, backend_table());
   for (std::size_t at = 0; at < counted.size(); ++at) {
     made[std::string(backend_table()[at].row.key)] = counted[at];
   }

@@ -15,7 +15,7 @@ namespace {
 /// A place in the queue that all loops share, as one of them counts it.
 class queued {
  public:
-  explicit queued(const backend_means& with) : with_(with) { with_.counted.waiting.add(); }
+  explicit queued(const backend_means& means) : with_(means) { with_.counted.waiting.add(); }
   queued(const queued&) = delete;
   queued& operator=(const queued&) = delete;
   ~queued() {
@@ -36,36 +36,36 @@ loop::task<> watch_client(loop::task<> leaving, bool& has_left, waiting_line& li
 
 }  // namespace
 
-backends::backends(const backend_means& with, std::string route)
-    : means_(with),
+backends::backends(const backend_means& means, std::string route)
+    : means_(means),
       route_(std::move(route)),
-      stands_(with.shared.route_of(route_)),
+      stands_(means.shared.route_of(route_)),
       roster_(
-          {.home = with.home,
-           .names = with.names,
-           .self = with.self,
-           .number = with.number,
-           .shared = with.shared,
+          {.home = means.home,
+           .names = means.names,
+           .self = means.self,
+           .number = means.number,
+           .shared = means.shared,
            .route = route_,
            .on_trouble =
-               [this](const backend_text& of, const error& why) {
+               [this](const backend_text& text, const error& why) {
                  means_.tell(
                      level::warning, "lost",
-                     fmt::format("backend '{}' cannot be followed: {}", of.text, describe(why)));
+                     fmt::format("backend '{}' cannot be followed: {}", text.text, describe(why)));
                },
            .on_circle =
-               [this](const backend_text& of, const std::string& runtime) {
+               [this](const backend_text& text, const std::string& runtime) {
                  means_.tell(level::warning, "circle",
                              fmt::format("backend '{}' leaves '{}' out, which would pass clients "
                                          "on to this proxy again",
-                                         of.text, runtime));
+                                         text.text, runtime));
                },
            .on_change =
                [this] {
                  take();
                  means_.on_change();
                }}),
-      line_(with.home) {}
+      line_(means.home) {}
 
 void backends::become(const std::vector<std::string>& texts) {
   roster_.become(texts);
@@ -91,8 +91,8 @@ void backends::take() {
   has_begun_ = has_begun_ || !roster_.is_looking();
   for (const auto& each : all_) {
     each->on_left = [this] { means_.shared.call(means_.number); };
-    each->on_outcome = [this](backend& of, const circuit::attempt& how, bool is_good) {
-      note(of, how, is_good);
+    each->on_outcome = [this](backend& backend, const circuit::attempt& attempt, bool is_good) {
+      note(backend, attempt, is_good);
     };
     if (!rules().are_on()) each->stands->current.reset();
   }
@@ -109,24 +109,24 @@ std::shared_ptr<backend> backends::backend_of(backend_text read,
   return std::make_shared<backend>(std::move(read), std::move(stands));
 }
 
-loop::task<result<backend_use>> backends::enter(wish what) {
+loop::task<result<backend_use>> backends::enter(wish wish) {
   if (all_.empty() && roster_.is_looking()) {
     co_await roster_.looked(means_.home.now() + loop::from_seconds(means_.options.connect_timeout));
   }
-  what.panic = means_.options.panic;
-  what.slow_start = loop::from_seconds(means_.options.slow_start);
+  wish.panic = means_.options.panic;
+  wish.slow_start = loop::from_seconds(means_.options.slow_start);
   // Where nobody else can wait, one that need not wait goes.
   const bool has_line = !line_.is_empty() && !means_.shared.is_queue_full(means_.options.queue);
   try_now tried{.use = std::nullopt, .are_full = has_line};
-  if (!has_line) tried = try_begin(what);
+  if (!has_line) tried = try_begin(wish);
   if (tried.are_full) {
-    auto waited = co_await wait_for_place(what);
+    auto waited = co_await wait_for_place(wish);
     if (!waited) co_return std::unexpected(waited.error());
     tried.use = std::move(*waited);
   }
   if (!tried.use) {
     co_return failure(errc::not_found, "find a backend",
-                      what.tried.empty() ? "there is none" : "all were tried");
+                      wish.tried.empty() ? "there is none" : "all were tried");
   }
   if (tried.use->is_trial()) {
     means_.tell(level::info, "half-open",
@@ -137,25 +137,25 @@ loop::task<result<backend_use>> backends::enter(wish what) {
 }
 
 // Where another loop takes the last place meanwhile, that backend is full at the next look.
-backends::try_now backends::try_begin(wish& what) {
-  what.now = means_.home.now();
+backends::try_now backends::try_begin(wish& wish) {
+  wish.now = means_.home.now();
   for (;;) {
-    const auto found = candidates_of(all_, what);
+    const auto found = candidates_of(all_, wish);
     if (found.of.empty()) return {.use = std::nullopt, .are_full = found.are_full};
-    auto begun = backend_use::begin(choose(found.of, what), what.now);
+    auto begun = backend_use::begin(choose(found.of, wish), wish.now);
     if (!begun) continue;
     note_panic(found.is_panic);
     return {.use = std::move(begun), .are_full = false};
   }
 }
 
-backends::try_now backends::try_again(wish& what) {
+backends::try_now backends::try_again(wish& wish) {
   const auto is_shut = [](const backend_ref& one) { return one->is_full() || one->is.is_drained; };
   const auto is_full = [](const backend_ref& one) { return one->is_full() && !one->is.is_drained; };
   if (std::ranges::all_of(all_, is_shut) && std::ranges::any_of(all_, is_full)) {
     return {.use = std::nullopt, .are_full = true};
   }
-  return try_begin(what);
+  return try_begin(wish);
 }
 
 circuit_rules backends::rules() const {
@@ -165,20 +165,22 @@ circuit_rules backends::rules() const {
           .rest = loop::from_seconds(options.rest)};
 }
 
-void backends::note(backend& of, const circuit::attempt& how, bool is_good) {
-  auto& circuit = of.stands->current;
-  if (!circuit.note(how, is_good, rules(), means_.home.now())) return;
+void backends::note(backend& backend, const circuit::attempt& attempt, bool is_good) {
+  auto& circuit = backend.stands->current;
+  if (!circuit.note(attempt, is_good, rules(), means_.home.now())) return;
   means_.shared.call(means_.number);
   if (is_good) {
-    of.stands->came = means_.home.now();
-    means_.tell(level::info, "closed",
-                fmt::format("backend '{}' has served again, its circuit is closed", of.is.text));
+    backend.stands->came = means_.home.now();
+    means_.tell(
+        level::info, "closed",
+        fmt::format("backend '{}' has served again, its circuit is closed", backend.is.text));
     return;
   }
   const std::chrono::duration<double> pause = circuit.pause();
-  means_.tell(level::warning, "open",
-              fmt::format("backend '{}' has failed {}, its circuit is open for {} s", of.is.text,
-                          how.is_trial ? "again" : "too often", pause.count()));
+  means_.tell(
+      level::warning, "open",
+      fmt::format("backend '{}' has failed {}, its circuit is open for {} s", backend.is.text,
+                  attempt.is_trial ? "again" : "too often", pause.count()));
 }
 
 void backends::note_panic(bool is_now) {
@@ -194,7 +196,7 @@ void backends::note_panic(bool is_now) {
   }
 }
 
-loop::task<result<std::optional<backend_use>>> backends::wait_for_place(wish what) {
+loop::task<result<std::optional<backend_use>>> backends::wait_for_place(wish wish) {
   auto& counted = means_.counted;
   const auto& options = means_.options;
   if (!means_.shared.enter_queue(means_.number, options.queue)) {
@@ -206,11 +208,11 @@ loop::task<result<std::optional<backend_use>>> backends::wait_for_place(wish wha
   const auto limit = means_.home.now() + loop::from_seconds(options.queue_timeout);
   bool has_left = false;
   loop::task_group watching;
-  if (what.client_left) watching.spawn(watch_client(what.client_left(), has_left, line_));
+  if (wish.client_left) watching.spawn(watch_client(wish.client_left(), has_left, line_));
   try_now tried{.use = std::nullopt, .are_full = true};
   // What it has taken it keeps.
-  const auto goes = [this, &what, &has_left, &tried] {
-    if (tried.are_full && !has_left) tried = try_again(what);
+  const auto goes = [this, &wish, &has_left, &tried] {
+    if (tried.are_full && !has_left) tried = try_again(wish);
     return has_left || !tried.are_full;
   };
   const bool has_gone = co_await line_.wait(goes, limit);

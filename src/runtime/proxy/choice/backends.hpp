@@ -40,7 +40,7 @@ struct backend_means {
 class backends {
  public:
   /// `route`: its text; empty: those of `--backend`.
-  backends(const backend_means& with, std::string route);
+  backends(const backend_means& means, std::string route);
 
   /// Names are followed from now on; to be called on the loop.
   void begin() { roster_.begin(); }
@@ -57,7 +57,7 @@ class backends {
   /// Awaits a place at the next one: at once, or in the queue while all are full. Errors: not_found
   /// where all were tried; limit_exceeded where the queue is full too, or no place has become free
   /// in time; canceled where the client has left the queue.
-  [[nodiscard]] loop::task<result<backend_use>> enter(wish what);
+  [[nodiscard]] loop::task<result<backend_use>> enter(wish wish);
 
  private:
   /// Those that the roster has now.
@@ -67,15 +67,15 @@ class backends {
     std::optional<backend_use> use;
     bool are_full = false;
   };
-  [[nodiscard]] try_now try_begin(wish& what);
+  [[nodiscard]] try_now try_begin(wish& wish);
   /// One that waits tries it: not where there is no place at all, as can be seen at once.
-  [[nodiscard]] try_now try_again(wish& what);
+  [[nodiscard]] try_now try_again(wish& wish);
   /// Nullopt: there is none to wait for any more.
-  [[nodiscard]] loop::task<result<std::optional<backend_use>>> wait_for_place(wish what);
+  [[nodiscard]] loop::task<result<std::optional<backend_use>>> wait_for_place(wish wish);
   [[nodiscard]] std::shared_ptr<backend> backend_of(backend_text read,
                                                     const std::vector<backend_ref>& others);
   [[nodiscard]] circuit_rules rules() const;
-  void note(backend& of, const circuit::attempt& how, bool is_good);
+  void note(backend& backend, const circuit::attempt& attempt, bool is_good);
   void note_panic(bool is_now);
 
   backend_means means_;

@@ -16,11 +16,11 @@ namespace strata::runtime::proxy {
 namespace {
 
 // In turn, and evenly: of weights 5, 1 and 1 not five in a row (as nginx does it).
-backend_ref in_turn(const std::vector<backend_ref>& of, const wish& what) {
+backend_ref in_turn(const std::vector<backend_ref>& backends, const wish& wish) {
   std::int64_t sum = 0;
   backend_ref best;
-  for (const auto& each : of) {
-    const auto weight = static_cast<std::int64_t>(weight_of(*each, what));
+  for (const auto& each : backends) {
+    const auto weight = static_cast<std::int64_t>(weight_of(*each, wish));
     each->turn += weight;
     sum += weight;
     if (!best || each->turn > best->turn) best = each;
@@ -29,39 +29,39 @@ backend_ref in_turn(const std::vector<backend_ref>& of, const wish& what) {
   return best;
 }
 
-backend_ref at_random(const std::vector<backend_ref>& of, const wish& what) {
+backend_ref at_random(const std::vector<backend_ref>& backends, const wish& wish) {
   thread_local std::minstd_rand draw{std::random_device{}()};
   std::uint64_t sum = 0;
-  for (const auto& each : of) sum += weight_of(*each, what);
+  for (const auto& each : backends) sum += weight_of(*each, wish);
   auto drawn = std::uniform_int_distribution<std::uint64_t>(0, sum - 1)(draw);
-  for (const auto& each : of) {
-    const auto weight = weight_of(*each, what);
+  for (const auto& each : backends) {
+    const auto weight = weight_of(*each, wish);
     if (drawn < weight) return each;
     drawn -= weight;
   }
-  return of.back();
+  return backends.back();
 }
 
 // Among equals in turn, so that a proxy at rest does not always begin with the same one.
-backend_ref least_loaded(const std::vector<backend_ref>& of, const wish& what) {
-  const auto load = [&what](const backend_ref& one) {
-    return static_cast<double>(one->connections()) / static_cast<double>(weight_of(*one, what));
+backend_ref least_loaded(const std::vector<backend_ref>& backends, const wish& wish) {
+  const auto load = [&wish](const backend_ref& one) {
+    return static_cast<double>(one->connections()) / static_cast<double>(weight_of(*one, wish));
   };
-  const auto lightest = std::ranges::min(of, {}, load);
+  const auto lightest = std::ranges::min(backends, {}, load);
   std::vector<backend_ref> equals;
-  for (const auto& each : of) {
+  for (const auto& each : backends) {
     if (load(each) == load(lightest)) equals.push_back(each);
   }
-  return in_turn(equals, what);
+  return in_turn(equals, wish);
 }
 
 /// A backend that has piled up more than its share of what all have, and has no limit of its own.
 class overload {
  public:
-  overload(const std::vector<backend_ref>& of, const wish& what) : what_(what) {
-    for (const auto& each : of) {
+  overload(const std::vector<backend_ref>& backends, const wish& wish) : what_(wish) {
+    for (const auto& each : backends) {
       connections_ += static_cast<double>(each->connections());
-      weights_ += static_cast<double>(weight_of(*each, what));
+      weights_ += static_cast<double>(weight_of(*each, wish));
     }
   }
   [[nodiscard]] bool is_of(const backend& one) const {
@@ -79,15 +79,15 @@ class overload {
 };
 
 // Rendezvous hashing: when a backend comes or goes, the clients of no other move.
-backend_ref by_hash(const std::vector<backend_ref>& of, const wish& what) {
-  const overload loads(of, what);
+backend_ref by_hash(const std::vector<backend_ref>& backends, const wish& wish) {
+  const overload loads(backends, wish);
   backend_ref best;
   double best_score = -std::numeric_limits<double>::infinity();
-  for (const auto& each : of) {
+  for (const auto& each : backends) {
     if (loads.is_of(*each)) continue;
-    const auto hash = mixed(what.key ^ each->mark);
+    const auto hash = mixed(wish.key ^ each->mark);
     const auto share = (static_cast<double>(hash) + 1) / 18446744073709551616.0;
-    const auto score = static_cast<double>(weight_of(*each, what)) / -std::log(share);
+    const auto score = static_cast<double>(weight_of(*each, wish)) / -std::log(share);
     if (!best || score > best_score) {
       best = each;
       best_score = score;
@@ -96,8 +96,8 @@ backend_ref by_hash(const std::vector<backend_ref>& of, const wish& what) {
   return best;
 }
 
-bool has_mark(const backend& one, const wish& what) {
-  return std::ranges::find(what.marks, one.mark) != what.marks.end();
+bool has_mark(const backend& one, const wish& wish) {
+  return std::ranges::find(wish.marks, one.mark) != wish.marks.end();
 }
 
 bool is_ready(const backend& one, loop::time_point now) {
@@ -107,16 +107,16 @@ bool is_ready(const backend& one, loop::time_point now) {
 }
 
 /// Too few are ready to take what there is: better to try them all.
-bool is_panic(std::span<const backend_ref> all, const wish& what) {
-  if (what.panic == 0) return false;
+bool is_panic(std::span<const backend_ref> all, const wish& wish) {
+  if (wish.panic == 0) return false;
   std::uint64_t ready = 0;
   std::uint64_t whole = 0;
   for (const auto& each : all) {
     if (each->is.is_drained) continue;
     whole += each->is.weight;
-    if (is_ready(*each, what.now)) ready += each->is.weight;
+    if (is_ready(*each, wish.now)) ready += each->is.weight;
   }
-  return ready * 100 < what.panic * whole;
+  return ready * 100 < wish.panic * whole;
 }
 
 }  // namespace
@@ -144,8 +144,8 @@ result<balancing> parse_balance(const std::string& text) {
                  "cookie:NAME");
 }
 
-bool is_of_requests(balance how) {
-  return how == balance::header || how == balance::cookie || how == balance::path;
+bool is_of_requests(balance balance) {
+  return balance == balance::header || balance == balance::cookie || balance == balance::path;
 }
 
 std::uint64_t key_of(const loop::socket_address& source) {
@@ -154,15 +154,15 @@ std::uint64_t key_of(const loop::socket_address& source) {
   return address.hash();
 }
 
-std::uint64_t weight_of(const backend& one, const wish& what) {
+std::uint64_t weight_of(const backend& one, const wish& wish) {
   constexpr std::int64_t whole = 100;
   constexpr std::int64_t first = 10;
   auto percent = whole;
   const auto came = one.stands->came.get();
-  if (came != loop::time_point{} && what.now - came < what.slow_start) {
-    const auto since = std::max(what.now - came, loop::duration::zero());
+  if (came != loop::time_point{} && wish.now - came < wish.slow_start) {
+    const auto since = std::max(wish.now - came, loop::duration::zero());
     const auto part =
-        static_cast<double>(since.count()) / static_cast<double>(what.slow_start.count());
+        static_cast<double>(since.count()) / static_cast<double>(wish.slow_start.count());
     percent = first + static_cast<std::int64_t>(static_cast<double>(whole - first) * part);
   }
   return one.is.weight * static_cast<std::uint64_t>(percent);
@@ -170,11 +170,11 @@ std::uint64_t weight_of(const backend& one, const wish& what) {
 
 std::uint64_t key_of(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
-candidates candidates_of(std::span<const backend_ref> all, const wish& what) {
-  candidates found{.is_panic = is_panic(all, what)};
+candidates candidates_of(std::span<const backend_ref> all, const wish& wish) {
+  candidates found{.is_panic = is_panic(all, wish)};
   const auto is_usable = [&](const backend_ref& one, bool may_be_ill) {
-    const bool was_tried = std::ranges::find(what.tried, one) != what.tried.end();
-    return !was_tried && !one->is.is_drained && (may_be_ill || is_ready(*one, what.now));
+    const bool was_tried = std::ranges::find(wish.tried, one) != wish.tried.end();
+    return !was_tried && !one->is.is_drained && (may_be_ill || is_ready(*one, wish.now));
   };
   const auto add = [&found](const backend_ref& one) {
     if (one->is_full()) {
@@ -184,7 +184,7 @@ candidates candidates_of(std::span<const backend_ref> all, const wish& what) {
     }
   };
   for (const auto& each : all) {
-    if (!is_usable(each, found.is_panic) || !has_mark(*each, what)) continue;
+    if (!is_usable(each, found.is_panic) || !has_mark(*each, wish)) continue;
     add(each);
     return found;
   }
@@ -203,18 +203,18 @@ candidates candidates_of(std::span<const backend_ref> all, const wish& what) {
   return found;
 }
 
-backend_ref choose(const std::vector<backend_ref>& of, const wish& what) {
-  switch (what.how) {
-    case balance::round_robin: return in_turn(of, what);
-    case balance::random: return at_random(of, what);
-    case balance::least: return least_loaded(of, what);
+backend_ref choose(const std::vector<backend_ref>& backends, const wish& wish) {
+  switch (wish.how) {
+    case balance::round_robin: return in_turn(backends, wish);
+    case balance::random: return at_random(backends, wish);
+    case balance::least: return least_loaded(backends, wish);
     case balance::source:
     case balance::header:
     case balance::cookie:
-    case balance::path: return by_hash(of, what);
+    case balance::path: return by_hash(backends, wish);
     case balance::first: break;
   }
-  return of.front();
+  return backends.front();
 }
 
 }  // namespace strata::runtime::proxy

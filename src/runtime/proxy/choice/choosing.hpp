@@ -40,7 +40,7 @@ struct balancing {
 /// Errors: invalid_argument, naming the text.
 [[nodiscard]] result<balancing> parse_balance(const std::string& text);
 /// It goes by what only an HTTP request has.
-[[nodiscard]] bool is_of_requests(balance how);
+[[nodiscard]] bool is_of_requests(balance balance);
 
 /// What is asked of the backends.
 struct wish {
@@ -55,7 +55,7 @@ struct wish {
 };
 
 /// A backend's weight now, in hundredths. One that came while the proxy ran has a tenth at first.
-[[nodiscard]] std::uint64_t weight_of(const backend& one, const wish& what);
+[[nodiscard]] std::uint64_t weight_of(const backend& one, const wish& wish);
 
 /// One client's address, as a key.
 [[nodiscard]] std::uint64_t key_of(const loop::socket_address& source);
@@ -71,9 +71,9 @@ struct candidates {
 /// One that has a mark of the wish, where that is up: no other then. Else those that are up and
 /// need not rest, if there are any, and else the others; of each first those that are no backups.
 /// None of them is full or has been tried.
-[[nodiscard]] candidates candidates_of(std::span<const backend_ref> all, const wish& what);
+[[nodiscard]] candidates candidates_of(std::span<const backend_ref> all, const wish& wish);
 
-/// The next one, by the wish's balance. `of` is not empty.
-[[nodiscard]] backend_ref choose(const std::vector<backend_ref>& of, const wish& what);
+/// The next one, by the wish's balance. `backends` is not empty.
+[[nodiscard]] backend_ref choose(const std::vector<backend_ref>& backends, const wish& wish);
 
 }  // namespace strata::runtime::proxy

@@ -21,12 +21,12 @@ std::vector<backend_ref> backends_of(const std::vector<std::string>& texts) {
 }
 
 /// How often each place is chosen of `turns`.
-std::map<std::string, int> counted(const std::vector<backend_ref>& all, wish what, int turns) {
+std::map<std::string, int> counted(const std::vector<backend_ref>& all, wish wish, int turns) {
   std::map<std::string, int> chosen;
   for (int turn = 0; turn < turns; ++turn) {
-    what.key = static_cast<std::uint64_t>(turn) * 7919;
-    const auto found = candidates_of(all, what);
-    if (!found.of.empty()) ++chosen[choose(found.of, what)->is.url.host];
+    wish.key = static_cast<std::uint64_t>(turn) * 7919;
+    const auto found = candidates_of(all, wish);
+    if (!found.of.empty()) ++chosen[choose(found.of, wish)->is.url.host];
   }
   return chosen;
 }

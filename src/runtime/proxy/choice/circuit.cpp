@@ -66,22 +66,23 @@ circuit::attempt circuit::begin(loop::time_point now) {
 }
 
 // What began before the circuit opened says nothing of the backend as it is now.
-bool circuit::note(const attempt& of, bool is_good, const circuit_rules& by, loop::time_point now) {
+bool circuit::note(const attempt& attempt, bool is_good, const circuit_rules& rules,
+                   loop::time_point now) {
   const auto word = word_.load();
-  if (of.round != round_of(word) || !by.are_on()) return false;
+  if (attempt.round != round_of(word) || !rules.are_on()) return false;
   if (is_closed(word)) {
-    count(is_good, by.share != 0, now);
-    return !is_good && is_too_much(by, now) && open(of.round, by.rest, now);
+    count(is_good, rules.share != 0, now);
+    return !is_good && is_too_much(rules, now) && open(attempt.round, rules.rest, now);
   }
-  if (is_good) return close(of.round);
-  const auto longer = std::min(2 * pause(), std::max(longest_pause, by.rest));
-  return of.is_trial && open(of.round, longer, now);
+  if (is_good) return close(attempt.round);
+  const auto longer = std::min(2 * pause(), std::max(longest_pause, rules.rest));
+  return attempt.is_trial && open(attempt.round, longer, now);
 }
 
-void circuit::give_up(const attempt& of) {
-  if (!of.is_trial) return;
+void circuit::give_up(const attempt& attempt) {
+  if (!attempt.is_trial) return;
   auto word = word_.load();
-  while (round_of(word) == of.round && has_trial(word)) {
+  while (round_of(word) == attempt.round && has_trial(word)) {
     if (word_.compare_exchange_weak(word, word & ~trial_bit)) return;
   }
 }
@@ -134,8 +135,8 @@ void circuit::count(bool is_good, bool has_share, loop::time_point now) {
   }
 }
 
-bool circuit::is_too_much(const circuit_rules& by, loop::time_point now) const {
-  if (by.failures != 0 && in_a_row_.load() >= by.failures) return true;
+bool circuit::is_too_much(const circuit_rules& rules, loop::time_point now) const {
+  if (rules.failures != 0 && in_a_row_.load() >= rules.failures) return true;
   const auto last = number_of(now);
   std::uint64_t tries = 0;
   std::uint64_t failures = 0;
@@ -145,7 +146,7 @@ bool circuit::is_too_much(const circuit_rules& by, loop::time_point now) const {
     tries += of.tries;
     failures += of.failures;
   }
-  return by.share != 0 && tries >= fewest_tries && failures * 100 >= by.share * tries;
+  return rules.share != 0 && tries >= fewest_tries && failures * 100 >= rules.share * tries;
 }
 
 }  // namespace strata::runtime::proxy

@@ -39,9 +39,9 @@ class circuit {
   /// A use begins, whether it was let in or not.
   [[nodiscard]] attempt begin(loop::time_point now);
   /// How it went. Says whether that has opened or closed the circuit.
-  bool note(const attempt& of, bool is_good, const circuit_rules& by, loop::time_point now);
+  bool note(const attempt& attempt, bool is_good, const circuit_rules& rules, loop::time_point now);
   /// It has ended, and nobody knows how it went.
-  void give_up(const attempt& of);
+  void give_up(const attempt& attempt);
   /// Closed, whatever was before.
   void reset();
   /// How long it is open this time.
@@ -53,7 +53,7 @@ class circuit {
   bool open(std::uint64_t round, loop::duration pause, loop::time_point now);
   bool close(std::uint64_t round);
   void count(bool is_good, bool has_share, loop::time_point now);
-  [[nodiscard]] bool is_too_much(const circuit_rules& by, loop::time_point now) const;
+  [[nodiscard]] bool is_too_much(const circuit_rules& rules, loop::time_point now) const;
 
   // One word, so that all see one state: the round, which grows with each change; whether there is
   // a trial; and whether it is closed.

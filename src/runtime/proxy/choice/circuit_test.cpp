@@ -18,12 +18,12 @@ constexpr circuit_rules by_failures = {.failures = 3, .share = 0, .rest = 5s};
 constexpr circuit_rules by_share = {.failures = 0, .share = 50, .rest = 5s};
 
 /// One use: whether that opened or closed it.
-bool use(circuit& of, bool is_good, const circuit_rules& by, loop::time_point now) {
-  return of.note(of.begin(now), is_good, by, now);
+bool use(circuit& circuit, bool is_good, const circuit_rules& rules, loop::time_point now) {
+  return circuit.note(circuit.begin(now), is_good, rules, now);
 }
 
-void open(circuit& of, loop::time_point now) {
-  for (int at = 0; at < 3; ++at) use(of, false, by_failures, now);
+void open(circuit& circuit, loop::time_point now) {
+  for (int at = 0; at < 3; ++at) use(circuit, false, by_failures, now);
 }
 
 TEST(circuit, failures_in_a_row_open_it) {

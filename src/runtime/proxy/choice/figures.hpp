@@ -42,9 +42,9 @@ struct branch {
 /// The branches of a gate, for those who read them on another thread.
 class branch_list {
  public:
-  void become(std::vector<branch> now) {
+  void become(std::vector<branch> branches) {
     const std::scoped_lock held(lock_);
-    all_ = std::move(now);
+    all_ = std::move(branches);
   }
   [[nodiscard]] std::vector<branch> all() const {
     const std::scoped_lock held(lock_);

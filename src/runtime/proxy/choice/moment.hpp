@@ -9,8 +9,8 @@ namespace strata::runtime::proxy {
 
 class moment {
  public:
-  moment& operator=(loop::time_point at) {
-    since_epoch_.store(at.time_since_epoch().count(), std::memory_order_relaxed);
+  moment& operator=(loop::time_point time) {
+    since_epoch_.store(time.time_since_epoch().count(), std::memory_order_relaxed);
     return *this;
   }
   /// The clock's beginning, until another has been said.

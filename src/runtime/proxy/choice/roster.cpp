@@ -16,8 +16,8 @@ constexpr loop::duration longest_life = 1h;
 /// After a look-up that has failed.
 constexpr loop::duration retry_interval = 2s;
 
-backend_text backend_at(const backend_text& of, const sighting& seen) {
-  auto made = of;
+backend_text backend_at(const backend_text& text, const sighting& seen) {
+  auto made = text;
   made.url.host = seen.host;
   made.at = seen.at;
   made.is_group = false;
@@ -26,8 +26,8 @@ backend_text backend_at(const backend_text& of, const sighting& seen) {
 
 }  // namespace
 
-std::string roster::key_of(const entry& which) const {
-  return means_.route + "\n" + which.is.where();
+std::string roster::key_of(const entry& entry) const {
+  return means_.route + "\n" + entry.is.where();
 }
 
 void roster::become(const std::vector<std::string>& texts) {
@@ -112,36 +112,36 @@ loop::task<> roster::looked(loop::time_point limit) {
   co_await looked_.wait([this] { return !is_looking(); }, limit);
 }
 
-loop::task<> roster::follow(entry& which) {
+loop::task<> roster::follow(entry& entry) {
   // The one that begins this is not done yet.
   co_await means_.home.sleep(loop::duration::zero());
   for (;;) {
-    const auto of = which.is;
+    const auto of = entry.is;
     auto seen = co_await look_up(of);
     auto pause = retry_interval;
-    const bool is_first = !std::exchange(which.was_looked_up, true);
+    const bool is_first = !std::exchange(entry.was_looked_up, true);
     bool has_changed = is_first;
-    const bool was_lost = std::exchange(which.is_lost, !seen.has_value());
+    const bool was_lost = std::exchange(entry.is_lost, !seen.has_value());
     if (seen) {
       pause = seen->good_for;
       for (const auto& each : seen->circular) {
-        if (std::ranges::find(which.circular, each) == which.circular.end()) {
+        if (std::ranges::find(entry.circular, each) == entry.circular.end()) {
           means_.on_circle(of, each);
         }
       }
-      which.circular = std::move(seen->circular);
-      if (which.found != seen->found) {
-        which.found = std::move(seen->found);
+      entry.circular = std::move(seen->circular);
+      if (entry.found != seen->found) {
+        entry.found = std::move(seen->found);
         has_changed = true;
       }
     } else if (!was_lost) {
       means_.on_trouble(of, seen.error());
-      means_.shared.set_trouble(key_of(which),
+      means_.shared.set_trouble(key_of(entry),
                                 "backend '" + of.text + "': " + describe(seen.error()));
     }
-    if (seen && was_lost) means_.shared.set_trouble(key_of(which), {});
+    if (seen && was_lost) means_.shared.set_trouble(key_of(entry), {});
     if (has_changed) {
-      means_.shared.publish(means_.number, key_of(which), which.found);
+      means_.shared.publish(means_.number, key_of(entry), entry.found);
       means_.on_change();
     }
     if (is_first) looked_.notify();
@@ -149,21 +149,21 @@ loop::task<> roster::follow(entry& which) {
   }
 }
 
-loop::task<result<roster::look>> roster::look_up(const backend_text& of) {
+loop::task<result<roster::look>> roster::look_up(const backend_text& text) {
   look made{.found = {}, .circular = {}, .good_for = group_interval};
-  if (of.is_group) {
-    auto members = co_await means_.names.find_members(means_.home, means_.self, of.url.host);
+  if (text.is_group) {
+    auto members = co_await means_.names.find_members(means_.home, means_.self, text.url.host);
     for (auto& each : members.names) {
       made.found.push_back({.host = std::move(each), .at = std::nullopt});
     }
     made.circular = std::move(members.circular);
     co_return made;
   }
-  const auto found = co_await means_.home.resolve_records(of.url.host, of.url.port);
+  const auto found = co_await means_.home.resolve_records(text.url.host, text.url.port);
   if (!found) co_return std::unexpected(found.error());
   made.good_for = std::clamp<loop::duration>(found->lifetime, shortest_life, longest_life);
   for (const auto& each : found->addresses) {
-    made.found.push_back({.host = of.url.host, .at = each});
+    made.found.push_back({.host = text.url.host, .at = each});
   }
   // Name servers turn the order with each answer.
   std::ranges::sort(made.found, {}, [](const sighting& each) { return each.at->text(); });

@@ -36,7 +36,7 @@ class roster {
     /// What `all` gives is something else now.
     std::function<void()> on_change;
   };
-  explicit roster(means with) : means_(std::move(with)), looked_(means_.home) {}
+  explicit roster(means means) : means_(std::move(means)), looked_(means_.home) {}
 
   /// Follows names from now on.
   void begin();
@@ -61,7 +61,7 @@ class roster {
     loop::duration good_for;
   };
   struct entry {
-    explicit entry(backend_text of) : is(std::move(of)) {}
+    explicit entry(backend_text text) : is(std::move(text)) {}
     backend_text is;
     std::vector<sighting> found;
     std::vector<std::string> circular;
@@ -70,12 +70,12 @@ class roster {
     loop::task_group following;
   };
   [[nodiscard]] bool leads() const { return means_.number == 0; }
-  [[nodiscard]] std::string key_of(const entry& which) const;
+  [[nodiscard]] std::string key_of(const entry& entry) const;
   void follow_new_ones();
   /// Takes what the loop that leads has found; says whether that is news.
   bool take_found();
-  loop::task<> follow(entry& which);
-  loop::task<result<look>> look_up(const backend_text& of);
+  loop::task<> follow(entry& entry);
+  loop::task<result<look>> look_up(const backend_text& text);
 
   means means_;
   bool has_begun_ = false;

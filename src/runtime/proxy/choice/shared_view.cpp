@@ -4,10 +4,10 @@
 
 namespace strata::runtime::proxy {
 
-void shared_view::enroll(std::size_t number, loop::loop& on, std::function<void()> on_places,
+void shared_view::enroll(std::size_t number, loop::loop& loop, std::function<void()> on_places,
                          std::function<void()> on_names) {
   auto& made = members_[number];
-  made.on = &on;
+  made.on = &loop;
   made.on_places = std::move(on_places);
   made.on_names = std::move(on_names);
 }
@@ -68,10 +68,10 @@ void shared_view::call_members(std::size_t number) {
 }
 
 void shared_view::publish(std::size_t number, const std::string& name,
-                          std::vector<sighting> found) {
+                          std::vector<sighting> sightings) {
   {
     const std::scoped_lock held(lock_);
-    names_[name] = std::move(found);
+    names_[name] = std::move(sightings);
   }
   for (std::size_t at = 0; at < members_.size(); ++at) {
     auto& each = members_[at];

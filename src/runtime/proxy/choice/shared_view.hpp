@@ -43,7 +43,7 @@ class shared_view {
   /// Says how a loop is told of news, on its thread: that there are places, and what names lead to.
   /// To be called for all loops before the first of them works. A loop is told nothing once none of
   /// the others works and nobody waits on it.
-  void enroll(std::size_t number, loop::loop& on, std::function<void()> on_places,
+  void enroll(std::size_t number, loop::loop& loop, std::function<void()> on_places,
               std::function<void()> on_names);
 
   /// How the backend stands, or all of a route, that goes by this key; new, if no loop has it.
@@ -61,7 +61,7 @@ class shared_view {
   }
 
   /// One loop looks names up and says what they lead to; the others are told.
-  void publish(std::size_t number, const std::string& name, std::vector<sighting> found);
+  void publish(std::size_t number, const std::string& name, std::vector<sighting> sightings);
   void withdraw(const std::string& name);
   /// Why a name cannot be looked up; empty: it can be again.
   void set_trouble(const std::string& name, std::string reason);

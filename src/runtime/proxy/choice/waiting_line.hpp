@@ -13,7 +13,7 @@ namespace strata::runtime::proxy {
 
 class waiting_line {
  public:
-  explicit waiting_line(loop::loop& on) : called_(on) {}
+  explicit waiting_line(loop::loop& loop) : called_(loop) {}
 
   [[nodiscard]] bool is_empty() const { return size_ == 0; }
   /// Awaits that `may_go` holds and none before could go, until `limit` at the longest; says

@@ -49,8 +49,8 @@ std::vector<field_rule> field_rules_of(const std::vector<std::string>& texts) {
   return all;
 }
 
-void change(proto::http_fields& fields, const std::vector<field_rule>& by) {
-  for (const auto& rule : by) {
+void change(proto::http_fields& fields, const std::vector<field_rule>& rules) {
+  for (const auto& rule : rules) {
     if (rule.does != field_rule::kind::add) {
       std::erase_if(fields, [&rule](const auto& field) { return field.first == rule.name; });
     }

@@ -26,6 +26,6 @@ struct field_rule {
 [[nodiscard]] std::vector<field_rule> field_rules_of(const std::vector<std::string>& texts);
 
 /// In their order.
-void change(proto::http_fields& fields, const std::vector<field_rule>& by);
+void change(proto::http_fields& fields, const std::vector<field_rule>& rules);
 
 }  // namespace strata::runtime::proxy

@@ -46,23 +46,23 @@ void keep_end_to_end(proto::http_fields& fields) {
   });
 }
 
-void drop(proto::http_fields& from, std::string_view name) {
-  std::erase_if(from, [name](const auto& field) { return field.first == name; });
+void drop(proto::http_fields& fields, std::string_view name) {
+  std::erase_if(fields, [name](const auto& field) { return field.first == name; });
 }
 
 /// `more` behind what the last of the fields says already; or as a field of its own.
-void append(proto::http_fields& to, std::string_view name, const std::string& more) {
-  const auto last = std::find_if(to.rbegin(), to.rend(),
+void append(proto::http_fields& fields, std::string_view name, const std::string& more) {
+  const auto last = std::find_if(fields.rbegin(), fields.rend(),
                                  [name](const auto& field) { return field.first == name; });
-  if (last == to.rend()) {
-    to.emplace_back(name, more);
+  if (last == fields.rend()) {
+    fields.emplace_back(name, more);
   } else {
     last->second.append(", ").append(more);
   }
 }
 
-void set_default(proto::http_fields& in, std::string_view name, const std::string& value) {
-  if (!proto::find_field(in, name)) in.emplace_back(name, value);
+void set_default(proto::http_fields& fields, std::string_view name, const std::string& value) {
+  if (!proto::find_field(fields, name)) fields.emplace_back(name, value);
 }
 
 // Of `http://host/path`, the path: which host it is, the Host says.
@@ -77,7 +77,9 @@ std::string origin_form(const std::string& method, const std::string& target) {
 
 // A target goes into a line of its own making: nothing in it may end that.
 bool is_printable(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char of) { return of > ' ' && of < 0x7f; });
+  return !text.empty() && std::ranges::all_of(text, [](char character) {
+    return character > ' ' && character < 0x7f;
+  });
 }
 
 // An address of IPv6 has brackets in Forwarded (RFC 7239 section 6), and none in X-Forwarded-For.
@@ -86,16 +88,17 @@ std::string without_brackets(std::string_view address) {
   return std::string(has_brackets ? address.substr(1, address.size() - 2) : address);
 }
 
-void tell_of_client(proto::http_fields& in, const forwarding& how) {
+void tell_of_client(proto::http_fields& fields, const forwarding& forwarding) {
   constexpr std::array<std::string_view, 5> told = {"x-forwarded-for", "x-forwarded-proto",
                                                     "x-forwarded-host", "x-real-ip", "forwarded"};
-  if (!how.is_trusted) {
-    for (const auto name : told) drop(in, name);
+  if (!forwarding.is_trusted) {
+    for (const auto name : told) drop(fields, name);
   }
-  if (!how.client.empty()) append(in, "x-forwarded-for", without_brackets(how.client));
-  set_default(in, "x-forwarded-proto", how.is_secure ? "https" : "http");
-  const auto host = proto::find_field(in, "host");
-  if (host) set_default(in, "x-forwarded-host", std::string(*host));
+  if (!forwarding.client.empty())
+    append(fields, "x-forwarded-for", without_brackets(forwarding.client));
+  set_default(fields, "x-forwarded-proto", forwarding.is_secure ? "https" : "http");
+  const auto host = proto::find_field(fields, "host");
+  if (host) set_default(fields, "x-forwarded-host", std::string(*host));
 }
 
 // RFC 7239: an address of IPv6, which is in brackets here, and a name with a port are quoted.
@@ -103,29 +106,30 @@ std::string quoted_where_needed(std::string_view text) {
   return proto::is_token(text) ? std::string(text) : "\"" + std::string(text) + "\"";
 }
 
-void add_forwarded(proto::http_fields& in, const forwarding& how) {
-  std::string told = "for=" + quoted_where_needed(how.client.empty() ? "unknown" : how.client);
-  const auto host = proto::find_field(in, "host");
+void add_forwarded(proto::http_fields& fields, const forwarding& forwarding) {
+  std::string told =
+      "for=" + quoted_where_needed(forwarding.client.empty() ? "unknown" : forwarding.client);
+  const auto host = proto::find_field(fields, "host");
   if (host && !host->contains('"') && !host->contains('\\')) {
     told += ";host=" + quoted_where_needed(*host);
   }
-  append(in, "forwarded", told + (how.is_secure ? ";proto=https" : ";proto=http"));
+  append(fields, "forwarded", told + (forwarding.is_secure ? ";proto=https" : ";proto=http"));
 }
 
 // What a trusted client says stays, if it can be right.
-void set_traces(proto::http_fields& in, const forwarding& how) {
+void set_traces(proto::http_fields& fields, const forwarding& forwarding) {
   const auto stays = [&](std::string_view name, bool (*is_right)(std::string_view)) {
-    const auto said = proto::find_field(in, name);
-    return how.is_trusted && said && is_right(*said);
+    const auto said = proto::find_field(fields, name);
+    return forwarding.is_trusted && said && is_right(*said);
   };
-  if (!how.request_id.empty() && !stays("x-request-id", is_request_id)) {
-    drop(in, "x-request-id");
-    in.emplace_back("x-request-id", how.request_id);
+  if (!forwarding.request_id.empty() && !stays("x-request-id", is_request_id)) {
+    drop(fields, "x-request-id");
+    fields.emplace_back("x-request-id", forwarding.request_id);
   }
-  if (!how.traceparent.empty() && !stays("traceparent", is_traceparent)) {
-    drop(in, "traceparent");
-    drop(in, "tracestate");
-    in.emplace_back("traceparent", how.traceparent);
+  if (!forwarding.traceparent.empty() && !stays("traceparent", is_traceparent)) {
+    drop(fields, "traceparent");
+    drop(fields, "tracestate");
+    fields.emplace_back("traceparent", forwarding.traceparent);
   }
 }
 
@@ -138,7 +142,7 @@ bool has_passed_here(const proto::http_fields& fields, std::string_view pseudony
 }  // namespace
 
 std::expected<forwarded_request, forward_refusal> forward(const proto::http_request& request,
-                                                          const forwarding& how) {
+                                                          const forwarding& forwarding) {
   const bool is_websocket = request.protocol == "websocket";
   if (request.method == "CONNECT" && !is_websocket) {
     return std::unexpected(forward_refusal{501,
@@ -150,7 +154,7 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
                                            "the request's target has a character that none "
                                            "may have"});
   }
-  if (has_passed_here(request.headers, how.pseudonym)) {
+  if (has_passed_here(request.headers, forwarding.pseudonym)) {
     return std::unexpected(forward_refusal{508,
                                            "the request has come through this proxy before: "
                                            "its backends lead back to it"});
@@ -165,17 +169,17 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
   // Whether the client may go on is the backend's to say. HTTP/1.0 cannot ask for that.
   if (request.version == 10) drop(made.fields, "expect");
   if (!proto::find_field(made.fields, "host")) {
-    made.fields.emplace(made.fields.begin(), "host", how.backend_host);
+    made.fields.emplace(made.fields.begin(), "host", forwarding.backend_host);
   }
-  tell_of_client(made.fields, how);
-  if (how.says_forwarded) add_forwarded(made.fields, how);
-  set_traces(made.fields, how);
+  tell_of_client(made.fields, forwarding);
+  if (forwarding.says_forwarded) add_forwarded(made.fields, forwarding);
+  set_traces(made.fields, forwarding);
   append(made.fields, "via",
-         (request.version == 10 ? "1.0 " : "1.1 ") + std::string(how.pseudonym));
+         (request.version == 10 ? "1.0 " : "1.1 ") + std::string(forwarding.pseudonym));
   const auto asked = request.header("upgrade");
   if (is_websocket) {
     made.upgrade = request.protocol;
-    set_default(made.fields, "sec-websocket-key", how.websocket_key);
+    set_default(made.fields, "sec-websocket-key", forwarding.websocket_key);
   } else if (asked && proto::has_token(request.headers, "connection", "upgrade") &&
              !proto::has_token(request.headers, "upgrade", "h2c")) {
     made.upgrade = *asked;

@@ -40,7 +40,7 @@ struct forward_refusal {
 };
 
 [[nodiscard]] std::expected<forwarded_request, forward_refusal> forward(
-    const proto::http_request& request, const forwarding& how);
+    const proto::http_request& request, const forwarding& forwarding);
 
 /// The fields of an answer, for the client. With `is_upgraded`, those of an answer of 101.
 [[nodiscard]] proto::http_fields answered_fields(proto::http_fields fields, bool is_upgraded);

@@ -17,8 +17,8 @@ proto::http_request asking(std::string target, proto::http_fields fields) {
   return made;
 }
 
-std::string field_of(const forwarded_request& of, std::string_view name) {
-  return std::string(proto::find_field(of.fields, name).value_or("(none)"));
+std::string field_of(const forwarded_request& request, std::string_view name) {
+  return std::string(proto::find_field(request.fields, name).value_or("(none)"));
 }
 
 TEST(forwarding, fields_of_one_connection_stay_on_it) {

@@ -22,8 +22,9 @@ std::mt19937_64 well_seeded() {
 }
 
 bool is_lower_hex(std::string_view text) {
-  return std::ranges::all_of(
-      text, [](char of) { return (of >= '0' && of <= '9') || (of >= 'a' && of <= 'f'); });
+  return std::ranges::all_of(text, [](char character) {
+    return (character >= '0' && character <= '9') || (character >= 'a' && character <= 'f');
+  });
 }
 
 bool is_zero(std::string_view text) {
@@ -34,7 +35,8 @@ bool is_zero(std::string_view text) {
 
 bool is_request_id(std::string_view text) {
   return !text.empty() && text.size() <= longest_id &&
-         std::ranges::all_of(text, [](char of) { return of > ' ' && of < 0x7f; });
+         std::ranges::all_of(text,
+                             [](char character) { return character > ' ' && character < 0x7f; });
 }
 
 bool is_traceparent(std::string_view text) {

@@ -18,7 +18,7 @@ using scripting::http_answer;
 
 namespace {
 
-bool is_answer(const json& given) { return given.is_object() && given.contains("status"); }
+bool is_answer(const json& value) { return value.is_object() && value.contains("status"); }
 
 bool is_target(const std::string& text) {
   return text.starts_with('/') &&
@@ -31,11 +31,13 @@ std::unexpected<error> not_taken(std::string why, std::string remedy) {
 
 }  // namespace
 
-result<void> apply_fields(const json& table, scripting::http_side side, proto::http_fields& to) {
+result<void> apply_fields(const json& table, scripting::http_side side,
+                          proto::http_fields& destination) {
   auto set = json::object();
   if (table.is_object()) {
     for (const auto& [name, value] : table.items()) {
-      std::erase_if(to, [&](const auto& field) { return text::same_text(field.first, name); });
+      std::erase_if(destination,
+                    [&](const auto& field) { return text::same_text(field.first, name); });
       if (value.is_boolean() && !value.get<bool>()) continue;
       set[name] = value;
     }
@@ -45,14 +47,14 @@ result<void> apply_fields(const json& table, scripting::http_side side, proto::h
   auto fields = scripting::fields_of(set, side);
   if (!fields) return std::unexpected(fields.error());
   for (auto& [name, value] : *fields) {
-    to.emplace_back(text::in_small_letters(name), std::move(value));
+    destination.emplace_back(text::in_small_letters(name), std::move(value));
   }
   return {};
 }
 
-gate_script::gate_script(loop::loop& on, const proxy_options& how, scripting::identity who,
-                         means with)
-    : options_(how), host_(on, how, std::move(who)), means_(std::move(with)) {
+gate_script::gate_script(loop::loop& loop, const proxy_options& options,
+                         scripting::identity identity, means means)
+    : options_(options), host_(loop, options, std::move(identity)), means_(std::move(means)) {
   host_.offer(script_functions(), this);
 }
 
@@ -66,18 +68,19 @@ bool gate_script::hears_requests() const {
          has(callback::proxy_request_body) || has(callback::proxy_response_body);
 }
 
-loop::task<result<json>> gate_script::ask(callback which, std::vector<script::argument> with) {
-  const auto take = [](const script::finished& by) -> result<json> {
-    if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
-    return by.structure();
+loop::task<result<json>> gate_script::ask(callback callback,
+                                          std::vector<script::argument> arguments) {
+  const auto take = [](const script::finished& outcome) -> result<json> {
+    if (outcome.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
+    return outcome.structure();
   };
-  auto given = co_await host_.ask(which, std::move(with), take);
-  if (!given && given.error().code != errc::canceled) co_return wrong(which, given.error());
+  auto given = co_await host_.ask(callback, std::move(arguments), take);
+  if (!given && given.error().code != errc::canceled) co_return wrong(callback, given.error());
   co_return given;
 }
 
-std::unexpected<error> gate_script::wrong(callback which, const error& why) {
-  const auto name = scripting::callback_rows()[static_cast<std::size_t>(which)].name;
+std::unexpected<error> gate_script::wrong(callback callback, const error& why) {
+  const auto name = scripting::callback_rows()[static_cast<std::size_t>(callback)].name;
   host_.log_few(name, level::error, fmt::format("{}: {}", name, describe(why)));
   return std::unexpected(why);
 }
@@ -97,25 +100,25 @@ backend_ref gate_script::backend_of(const json& named) const {
   return found == all.end() ? nullptr : *found;
 }
 
-void gate_script::route(script::argument what, routing& into) {
-  const script::argument with[] = {what};
-  host_.start(callback::route, with, &into);
+void gate_script::route(script::argument argument, routing& routing) {
+  const script::argument with[] = {argument};
+  host_.start(callback::route, with, &routing);
 }
 
-loop::task<result<gate_script::direction>> gate_script::route(script::argument what) {
+loop::task<result<gate_script::direction>> gate_script::route(script::argument argument) {
   auto asked = routing_for_one();
-  route(what, asked);
+  route(argument, asked);
   if (!asked.has_ended()) {
     [[maybe_unused]] const bool has_come = co_await asked.ended();
   }
   co_return asked.take();
 }
 
-result<gate_script::direction> gate_script::read_direction(const script::finished& by) {
-  if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
+result<gate_script::direction> gate_script::read_direction(const script::finished& outcome) {
+  if (outcome.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
   direction made;
-  if (by.is_nothing()) return made;
-  const auto given = by.structure();
+  if (outcome.is_nothing()) return made;
+  const auto given = outcome.structure();
   if (!given) return wrong(callback::route, given.error());
   if (is_answer(*given)) {
     auto answer = http_answer::read(*given, "on_route");
@@ -161,8 +164,8 @@ loop::task<result<std::optional<http_answer>>> gate_script::change(script::lazy_
   co_return std::nullopt;
 }
 
-loop::task<result<void>> gate_script::change(script::lazy_table& request, answered& to) {
-  const json head{{"status", to.status}, {"headers", scripting::table_of(to.fields)}};
+loop::task<result<void>> gate_script::change(script::lazy_table& request, answered& answered) {
+  const json head{{"status", answered.status}, {"headers", scripting::table_of(answered.fields)}};
   std::vector<script::argument> with{&head, &request};
   const auto given = co_await ask(callback::proxy_response, std::move(with));
   if (!given) co_return std::unexpected(given.error());
@@ -176,31 +179,32 @@ loop::task<result<void>> gate_script::change(script::lazy_table& request, answer
       co_return wrong(callback::proxy_response,
                       not_taken("its status is no whole number from 200 to 599", "").error());
     }
-    to.status = status->get<int>();
+    answered.status = status->get<int>();
   }
   if (const auto table = given->find("headers"); table != given->end()) {
-    auto done = apply_fields(*table, scripting::http_side::answer, to.fields);
+    auto done = apply_fields(*table, scripting::http_side::answer, answered.fields);
     if (!done) co_return wrong(callback::proxy_response, done.error());
   }
   if (const auto body = given->find("body"); body != given->end() && body->is_string()) {
-    to.body = body->get<std::string>();
+    answered.body = body->get<std::string>();
   }
   co_return result<void>{};
 }
 
-loop::task<result<std::string>> gate_script::change_piece(callback which, const std::string* piece,
+loop::task<result<std::string>> gate_script::change_piece(callback callback,
+                                                          const std::string* piece,
                                                           script::lazy_table& request) {
   std::vector<script::argument> with(2);
   if (piece != nullptr) with[0] = std::string_view(*piece);
   with[1] = &request;
   using taken = result<std::optional<std::string>>;
-  const auto take = [](const script::finished& by) -> taken {
-    if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
-    if (by.is_false()) return std::string();
-    if (by.is_text()) return std::string(by.text());
+  const auto take = [](const script::finished& outcome) -> taken {
+    if (outcome.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
+    if (outcome.is_false()) return std::string();
+    if (outcome.is_text()) return std::string(outcome.text());
     return std::nullopt;
   };
-  auto given = co_await host_.ask(which, std::move(with), take);
+  auto given = co_await host_.ask(callback, std::move(with), take);
   if (!given) co_return std::unexpected(given.error());
   if (*given) co_return std::move(**given);
   co_return piece == nullptr ? std::string() : *piece;
@@ -227,51 +231,51 @@ loop::task<> gate_script::tell_of(std::uint64_t id) {
                      [](const script::finished&) { return true; });
 }
 
-loop::task<result<std::string>> gate_script::change_said(callback which, std::uint64_t id,
+loop::task<result<std::string>> gate_script::change_said(callback callback, std::uint64_t id,
                                                          std::string piece) {
-  if (!has(which)) co_return piece;  // the script has been loaded again
-  const auto take = [](const script::finished& by) -> result<std::string> {
-    if (by.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
-    if (by.is_nothing() || by.is_false()) return std::string();
-    if (by.is_text()) return std::string(by.text());
+  if (!has(callback)) co_return piece;  // the script has been loaded again
+  const auto take = [](const script::finished& outcome) -> result<std::string> {
+    if (outcome.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
+    if (outcome.is_nothing() || outcome.is_false()) return std::string();
+    if (outcome.is_text()) return std::string(outcome.text());
     return not_taken("it gives neither a text nor nil", "give the text that goes on, or nil");
   };
   std::vector<script::argument> with{static_cast<double>(id), std::string_view(piece)};
-  auto given = co_await host_.ask(which, std::move(with), take);
+  auto given = co_await host_.ask(callback, std::move(with), take);
   if (given || given.error().code == errc::canceled) co_return given;
-  auto why = wrong(which, given.error()).error();
+  auto why = wrong(callback, given.error()).error();
   why.code = errc::canceled;
   co_return std::unexpected(std::move(why));
 }
 
 // --- functions of the script
 
-void gate_script::call_backs(script::call& with) const { with.give(means_.report()); }
+void gate_script::call_backs(script::call& call) const { call.give(means_.report()); }
 
-void gate_script::call_connections(script::call& with) {
-  with.give(static_cast<double>(means_.connections.now()));
+void gate_script::call_connections(script::call& call) {
+  call.give(static_cast<double>(means_.connections.now()));
 }
 
-void gate_script::call_clients(script::call& with) const {
+void gate_script::call_clients(script::call& call) const {
   auto ids = json::array();
   for (const auto& [id, one] : clients_) ids.push_back(id);
-  with.give(ids);
+  call.give(ids);
 }
 
-void gate_script::call_peer(script::call& with) const {
-  const auto found = clients_.find(with.integer(0));
-  if (found == clients_.end()) return with.give_nothing();
+void gate_script::call_peer(script::call& call) const {
+  const auto found = clients_.find(call.integer(0));
+  if (found == clients_.end()) return call.give_nothing();
   const auto& one = *found->second;
   json about{{"address", one.peer().address.text()}};
   if (!one.peer().tls_subject.empty()) about["tls_subject"] = one.peer().tls_subject;
-  if (!one.back().empty()) about["backend"] = one.back();
-  with.give(about);
+  if (!one.backend().empty()) about["backend"] = one.backend();
+  call.give(about);
 }
 
-void gate_script::call_close_client(script::call& with) const {
-  const auto found = clients_.find(with.integer(0));
+void gate_script::call_close_client(script::call& call) const {
+  const auto found = clients_.find(call.integer(0));
   if (found != clients_.end()) found->second->close();
-  with.give(found != clients_.end());
+  call.give(found != clients_.end());
 }
 
 // A row is read as a row.

@@ -30,7 +30,8 @@ class gate_script {
     const serve::connection_gauge& connections;
   };
 
-  gate_script(loop::loop& on, const proxy_options& how, scripting::identity who, means with);
+  gate_script(loop::loop& loop, const proxy_options& options, scripting::identity identity,
+              means means);
 
   /// Loads the script and calls on_start. Errors: of the script.
   result<void> open();
@@ -41,7 +42,7 @@ class gate_script {
   }
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
 
-  [[nodiscard]] bool has(scripting::callback which) const { return host_.has(which); }
+  [[nodiscard]] bool has(scripting::callback callback) const { return host_.has(callback); }
   /// One of its functions hears of HTTP requests.
   [[nodiscard]] bool hears_requests() const;
 
@@ -51,18 +52,18 @@ class gate_script {
     std::optional<scripting::http_answer> answer;  ///< it goes nowhere
     backend_ref to;                                ///< null: as the options say
   };
-  loop::task<result<direction>> route(script::argument what);
+  loop::task<result<direction>> route(script::argument argument);
   /// The same for one that goes on at once where the script does not wait: as most do, for each
   /// request. `into` is as `routing_for_one` gives it.
   struct direction_reader {
     gate_script* of;
-    result<direction> operator()(const script::finished& by) const {
-      return of->read_direction(by);
+    result<direction> operator()(const script::finished& outcome) const {
+      return of->read_direction(outcome);
     }
   };
   using routing = script::question<direction_reader>;
   [[nodiscard]] routing routing_for_one() { return {host_.on(), {this}}; }
-  void route(script::argument what, routing& into);
+  void route(script::argument argument, routing& routing);
   /// Changes a request's head, unless it gives an answer. Errors: as of `route`.
   loop::task<result<std::optional<scripting::http_answer>>> change(script::lazy_table& request,
                                                                    forwarded_request& asked);
@@ -73,10 +74,11 @@ class gate_script {
     std::string reason = {};          ///< the backend's phrase for its status
   };
   /// Changes the head of a backend's answer. Errors: as of `route`.
-  loop::task<result<void>> change(script::lazy_table& request, answered& with);
+  loop::task<result<void>> change(script::lazy_table& request, answered& answered);
   /// Changes a piece of a body; null is its end, behind which more may be said. Errors: as of
   /// `route`.
-  loop::task<result<std::string>> change_piece(scripting::callback which, const std::string* piece,
+  loop::task<result<std::string>> change_piece(scripting::callback callback,
+                                               const std::string* piece,
                                                script::lazy_table& request);
 
   // --- of single connections
@@ -87,21 +89,21 @@ class gate_script {
   loop::task<> tell_of(std::uint64_t id);
   /// What goes on in the place of a piece that a client or its backend has said. Errors: as of
   /// `route`.
-  loop::task<result<std::string>> change_said(scripting::callback which, std::uint64_t id,
+  loop::task<result<std::string>> change_said(scripting::callback callback, std::uint64_t id,
                                               std::string piece);
 
  private:
-  loop::task<result<nlohmann::json>> ask(scripting::callback which,
-                                         std::vector<script::argument> with);
-  std::unexpected<error> wrong(scripting::callback which, const error& why);
-  [[nodiscard]] result<direction> read_direction(const script::finished& by);
+  loop::task<result<nlohmann::json>> ask(scripting::callback callback,
+                                         std::vector<script::argument> arguments);
+  std::unexpected<error> wrong(scripting::callback callback, const error& why);
+  [[nodiscard]] result<direction> read_direction(const script::finished& outcome);
   [[nodiscard]] backend_ref backend_of(const nlohmann::json& named) const;
 
-  void call_backs(script::call& with) const;
-  void call_connections(script::call& with);
-  void call_clients(script::call& with) const;
-  void call_peer(script::call& with) const;
-  void call_close_client(script::call& with) const;
+  void call_backs(script::call& call) const;
+  void call_connections(script::call& call);
+  void call_clients(script::call& call) const;
+  void call_peer(script::call& call) const;
+  void call_close_client(script::call& call) const;
   static const script::function_row functions[];
   friend std::span<const script::function_row> script_functions();
 
@@ -118,6 +120,6 @@ class gate_script {
 /// Sets the fields that the table names, and removes those that are false. Errors: it is no such
 /// table, or names fields that are the proxy's.
 [[nodiscard]] result<void> apply_fields(const nlohmann::json& table, scripting::http_side side,
-                                        proto::http_fields& to);
+                                        proto::http_fields& destination);
 
 }  // namespace strata::runtime::proxy

@@ -6,15 +6,15 @@ namespace strata::runtime::proxy {
 
 using scripting::callback;
 
-known_client::known_client(gate_script& of, net::peer_info peer)
-    : script_(of), id_(of.enter(*this)), peer_(std::move(peer)) {}
+known_client::known_client(gate_script& script, net::peer_info peer)
+    : script_(script), id_(script.enter(*this)), peer_(std::move(peer)) {}
 
 known_client::~known_client() { script_.leave(*this); }
 
 loop::task<> known_client::begin() { return script_.tell_of(id_); }
 
-void known_client::join(bond& by, std::string backend) {
-  joined_ = &by;
+void known_client::join(bond& bond, std::string backend) {
+  joined_ = &bond;
   backend_ = std::move(backend);
 }
 

@@ -17,8 +17,8 @@ namespace strata::runtime::proxy {
 
 class known_client final : public net::joint::changer {
  public:
-  /// `of` outlives it.
-  known_client(gate_script& of, net::peer_info peer);
+  /// `script` outlives it.
+  known_client(gate_script& script, net::peer_info peer);
   known_client(const known_client&) = delete;
   known_client& operator=(const known_client&) = delete;
   /// It has gone.
@@ -31,8 +31,8 @@ class known_client final : public net::joint::changer {
 
   /// Awaits that the script has heard that it is here.
   [[nodiscard]] loop::task<> begin();
-  /// It is joined with that backend from now on, until `by` ends, or this.
-  void join(bond& by, std::string backend);
+  /// It is joined with that backend from now on, until `bond` ends, or this.
+  void join(bond& bond, std::string backend);
   /// Ends the connection: now, or as soon as it would be joined.
   void close();
   /// The script has ended it.

@@ -14,7 +14,7 @@ class bond : public boost::intrusive::list_base_hook<
  public:
   using list = boost::intrusive::list<bond, boost::intrusive::constant_time_size<false>>;
 
-  explicit bond(loop::loop& on) : loop_(on), last_active_(on.now()) {}
+  explicit bond(loop::loop& loop) : loop_(loop), last_active_(loop.now()) {}
   bond(const bond&) = delete;
   bond& operator=(const bond&) = delete;
   virtual ~bond() = default;

@@ -10,15 +10,15 @@ bool is_nobody_there(const error& why) {
          why.sys_errno == ENETUNREACH;
 }
 
-bridge::bridge(loop::loop& on, std::unique_ptr<net::message_port> client,
+bridge::bridge(loop::loop& loop, std::unique_ptr<net::message_port> client,
                std::unique_ptr<net::message_port> backend, std::size_t most, counters& counted,
                std::function<void(bool)> on_outcome)
-    : bond(on),
+    : bond(loop),
       client_(std::move(client)),
       backend_(std::move(backend)),
       counted_(counted),
       on_outcome_(std::move(on_outcome)),
-      joint_(on, *client_, *backend_,
+      joint_(loop, *client_, *backend_,
              {.most_unsent = most,
               .hears_empty = true,
               .on_message = [this](bool from_client,

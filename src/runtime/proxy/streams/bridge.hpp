@@ -19,7 +19,7 @@ namespace strata::runtime::proxy {
 class bridge final : public bond {
  public:
   /// As of a relay.
-  bridge(loop::loop& on, std::unique_ptr<net::message_port> client,
+  bridge(loop::loop& loop, std::unique_ptr<net::message_port> client,
          std::unique_ptr<net::message_port> backend, std::size_t most, counters& counted,
          std::function<void(bool is_good)> on_outcome);
 

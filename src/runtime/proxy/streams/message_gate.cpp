@@ -36,8 +36,8 @@ std::string_view unpadded(std::string_view text) {
 
 class message_gate::session final : public bond {
  public:
-  session(message_gate& owner, front& at, const loop::socket_address& client)
-      : bond(owner.loop_), owner_(owner), at_(at), client_(client), changed_(owner.loop_) {
+  session(message_gate& owner, front& front, const loop::socket_address& client)
+      : bond(owner.loop_), owner_(owner), at_(front), client_(client), changed_(owner.loop_) {
     at_.sessions.emplace(client_, this);
   }
   ~session() override { at_.sessions.erase(client_); }
@@ -139,9 +139,9 @@ class message_gate::session final : public bond {
   loop::task_group hearing_;
 };
 
-void message_gate::add(std::unique_ptr<net::datagram> heard) {
-  heard->take_large();
-  fronts_.push_back({.over = std::move(heard), .sessions = {}});
+void message_gate::add(std::unique_ptr<net::datagram> datagram) {
+  datagram->take_large();
+  fronts_.push_back({.over = std::move(datagram), .sessions = {}});
   hearing_.spawn(hear(fronts_.back()));
 }
 
@@ -151,12 +151,12 @@ void message_gate::end() {
   serving_.cancel();
 }
 
-loop::task<> message_gate::hear(front& at) {
-  at.over->on_notice([this](bool is_trouble, const std::string& what) {
-    means_.log.write(is_trouble ? level::error : level::info, what);
+loop::task<> message_gate::hear(front& front) {
+  front.over->on_notice([this](bool is_trouble, const std::string& text) {
+    means_.log.write(is_trouble ? level::error : level::info, text);
   });
   for (;;) {
-    const auto got = co_await at.over->receive();
+    const auto got = co_await front.over->receive();
     if (got.result == -ENODEV) {
       means_.counted.errors.add();
       means_.log.write(level::error, "the interface was removed: what it carried has ended");
@@ -167,27 +167,27 @@ loop::task<> message_gate::hear(front& at) {
       co_await loop_.sleep(10ms);
       continue;
     }
-    take(at, got);
+    take(front, got);
   }
 }
 
-void message_gate::take(front& at, const net::datagram::arrival& got) {
-  if (!at.sessions.contains(got.from)) {
-    if (is_silent_ || !means_.admits(got.from)) return;
+void message_gate::take(front& front, const net::datagram::arrival& arrival) {
+  if (!front.sessions.contains(arrival.from)) {
+    if (is_silent_ || !means_.admits(arrival.from)) return;
     auto place = means_.connections.enter(means_.options.max_connections);
     if (!place) {
       means_.counted.connections_refused.add();
       return;
     }
-    serving_.spawn(serve_sender(at, got.from, std::move(place)));
+    serving_.spawn(serve_sender(front, arrival.from, std::move(place)));
   }
-  const auto known = at.sessions.find(got.from);
-  if (known != at.sessions.end()) known->second->say(got.data.bytes());
+  const auto known = front.sessions.find(arrival.from);
+  if (known != front.sessions.end()) known->second->say(arrival.data.bytes());
 }
 
-loop::task<> message_gate::serve_sender(front& at, loop::socket_address client,
+loop::task<> message_gate::serve_sender(front& front, loop::socket_address client,
                                         [[maybe_unused]] serve::connection_gauge::place place) {
-  session with(*this, at, client);
+  session with(*this, front, client);
   means_.on_begun(with);
   co_await with.run();
 }
@@ -219,11 +219,11 @@ loop::task<> message_gate::serve(std::unique_ptr<net::stream> client, bool is_we
 }
 
 loop::task<std::unique_ptr<net::message_port>> message_gate::welcome(
-    std::unique_ptr<net::stream> client, std::optional<result<opened_port>>& found) {
+    std::unique_ptr<net::stream> client, std::optional<result<opened_port>>& stream) {
   const auto from = client->peer().address.text();
   const auto before = [this, peer = client->peer(), is_secure = client->tls() != nullptr,
-                       &found](const proto::http_request& asked) {
-    return find_for(asked, peer, is_secure, found);
+                       &stream](const proto::http_request& request) {
+    return find_for(request, peer, is_secure, stream);
   };
   http::websocket_welcome how{
       .settings = {}, .target = {}, .max_message = means_.options.max_message, .before = before};
@@ -231,7 +231,7 @@ loop::task<std::unique_ptr<net::message_port>> message_gate::welcome(
   auto opened = co_await http::accept_websocket(loop_, std::move(client), std::move(how), limit);
   if (opened) co_return std::move(*opened);
   // That there is no backend has been said.
-  if (found && !*found) co_return nullptr;
+  if (stream && !*stream) co_return nullptr;
   means_.counted.errors.add();
   means_.log.write_few(
       "no WebSocket", level::warning,
@@ -239,16 +239,16 @@ loop::task<std::unique_ptr<net::message_port>> message_gate::welcome(
   co_return nullptr;
 }
 
-loop::task<result<std::string>> message_gate::find_for(const proto::http_request& asked,
+loop::task<result<std::string>> message_gate::find_for(const proto::http_request& request,
                                                        net::peer_info client, bool is_secure,
-                                                       std::optional<result<opened_port>>& found) {
-  auto how = opening_for(asked, client, is_secure);
-  found = co_await find_port(std::move(client), std::move(how));
-  if (!*found) co_return std::unexpected(found->error());
-  co_return std::string((*found)->port->subprotocol());
+                                                       std::optional<result<opened_port>>& port) {
+  auto how = opening_for(request, client, is_secure);
+  port = co_await find_port(std::move(client), std::move(how));
+  if (!*port) co_return std::unexpected(port->error());
+  co_return std::string((*port)->port->subprotocol());
 }
 
-message_gate::opening message_gate::opening_for(const proto::http_request& asked,
+message_gate::opening message_gate::opening_for(const proto::http_request& request,
                                                 const net::peer_info& client, bool is_secure) {
   std::vector<loop::network> trusted;
   trusted.reserve(means_.options.trust.size());
@@ -260,7 +260,7 @@ message_gate::opening message_gate::opening_for(const proto::http_request& asked
                        .backend_host = "localhost",
                        .websocket_key = {},
                        .says_forwarded = means_.options.forwarded};
-  auto made = forward(asked, how);
+  auto made = forward(request, how);
   return opening_of(made ? std::move(made->fields) : proto::http_fields{});
 }
 
@@ -289,36 +289,35 @@ void message_gate::tell_no_backend(const net::peer_info& client, const error& wh
 }
 
 loop::task<result<message_gate::opened_port>> message_gate::find_port(net::peer_info client,
-                                                                      opening how) {
+                                                                      opening opening) {
   std::function<loop::task<>()> nobody_leaves;
   auto found = co_await means_.open_backend(client, std::move(nobody_leaves));
   if (!found) {
     tell_no_backend(client, found.error());
     co_return std::unexpected(found.error());
   }
-  auto port = co_await port_to(*found->use.of(), std::move(found->over), std::move(how));
+  auto port = co_await port_to(*found->use.of(), std::move(found->over), std::move(opening));
   if (!port) {
-    found->use.note(false);
+    found->use.note_unreached(port.error());
     tell_no_backend(client, port.error());
     co_return std::unexpected(port.error());
   }
   co_return opened_port{std::move(found->use), std::move(*port)};
 }
 
-loop::task<result<std::unique_ptr<net::message_port>>> message_gate::port_to(const backend& to,
-                                                                             net::connection over,
-                                                                             opening how) {
+loop::task<result<std::unique_ptr<net::message_port>>> message_gate::port_to(
+    const backend& backend, net::connection connection, opening opening) {
   const auto& options = means_.options;
-  if (over.messages) over.messages->take_large();
-  if (!over.bytes || !to.is.url.is_web()) {
-    co_return net::make_message_port(loop_, std::move(over), proto::framing_of(options.framing),
-                                     options.max_message);
+  if (connection.messages) connection.messages->take_large();
+  if (!connection.bytes || !backend.is.url.is_web()) {
+    co_return net::make_message_port(loop_, std::move(connection),
+                                     proto::framing_of(options.framing), options.max_message);
   }
-  http::websocket_wishes wishes{.fields = std::move(how.fields),
-                                .protocols = std::move(how.protocols),
+  http::websocket_wishes wishes{.fields = std::move(opening.fields),
+                                .protocols = std::move(opening.protocols),
                                 .max_message = options.max_message};
   const auto limit = loop_.now() + loop::from_seconds(options.connect_timeout);
-  auto opened = co_await http::connect_websocket(loop_, std::move(over.bytes), to.is.url,
+  auto opened = co_await http::connect_websocket(loop_, std::move(connection.bytes), backend.is.url,
                                                  std::move(wishes), limit);
   co_return opened;
 }

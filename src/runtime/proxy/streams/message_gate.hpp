@@ -53,13 +53,13 @@ struct message_means {
 
 class message_gate {
  public:
-  message_gate(loop::loop& on, message_means means) : loop_(on), means_(std::move(means)) {}
+  message_gate(loop::loop& loop, message_means means) : loop_(loop), means_(std::move(means)) {}
   ~message_gate() { end(); }
   message_gate(const message_gate&) = delete;
   message_gate& operator=(const message_gate&) = delete;
 
   /// Hears those who send to it from now on.
-  void add(std::unique_ptr<net::datagram> heard);
+  void add(std::unique_ptr<net::datagram> datagram);
   /// Serves the client of a stream, which opens a WebSocket first if `is_websocket`.
   [[nodiscard]] loop::task<> serve(std::unique_ptr<net::stream> client, bool is_websocket);
   /// Hears nobody new. Sessions get what still comes.
@@ -83,26 +83,27 @@ class message_gate {
     std::vector<std::string> protocols;
   };
 
-  loop::task<> hear(front& at);
-  void take(front& at, const net::datagram::arrival& got);
-  loop::task<> serve_sender(front& at, loop::socket_address client,
+  loop::task<> hear(front& front);
+  void take(front& front, const net::datagram::arrival& arrival);
+  loop::task<> serve_sender(front& front, loop::socket_address client,
                             serve::connection_gauge::place place);
   /// Opens the client's WebSocket once there is a port to a backend. Null: there is none, or the
   /// client has gone before, and the log knows why.
-  loop::task<std::unique_ptr<net::message_port>> welcome(std::unique_ptr<net::stream> client,
-                                                         std::optional<result<opened_port>>& found);
-  /// The subprotocol on which the port that is `found` has agreed.
-  loop::task<result<std::string>> find_for(const proto::http_request& asked, net::peer_info client,
-                                           bool is_secure,
-                                           std::optional<result<opened_port>>& found);
+  loop::task<std::unique_ptr<net::message_port>> welcome(
+      std::unique_ptr<net::stream> client, std::optional<result<opened_port>>& stream);
+  /// The subprotocol on which the port that is `port` has agreed.
+  loop::task<result<std::string>> find_for(const proto::http_request& request,
+                                           net::peer_info client, bool is_secure,
+                                           std::optional<result<opened_port>>& port);
   /// As the client asks, or as nobody asks, and as the rules for fields have it.
-  [[nodiscard]] opening opening_for(const proto::http_request& asked, const net::peer_info& client,
-                                    bool is_secure);
+  [[nodiscard]] opening opening_for(const proto::http_request& request,
+                                    const net::peer_info& client, bool is_secure);
   [[nodiscard]] opening opening_of(proto::http_fields fields) const;
   /// A port to a backend for that client. Errors: none was found, and the log knows why.
-  loop::task<result<opened_port>> find_port(net::peer_info client, opening how);
-  loop::task<result<std::unique_ptr<net::message_port>>> port_to(const backend& to,
-                                                                 net::connection over, opening how);
+  loop::task<result<opened_port>> find_port(net::peer_info client, opening opening);
+  loop::task<result<std::unique_ptr<net::message_port>>> port_to(const backend& backend,
+                                                                 net::connection connection,
+                                                                 opening opening);
   void tell_no_backend(const net::peer_info& client, const error& why);
 
   loop::loop& loop_;

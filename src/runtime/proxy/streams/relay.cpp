@@ -10,15 +10,15 @@ constexpr auto longest_delivery = std::chrono::seconds(1);
 
 }  // namespace
 
-relay::relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
+relay::relay(loop::loop& loop, std::unique_ptr<net::byte_channel> client,
              std::unique_ptr<net::byte_channel> backend, std::size_t most, counters& counted,
              backend_use* use, net::joint::changer* changing)
-    : bond(on),
+    : bond(loop),
       client_(std::move(client)),
       backend_(std::move(backend)),
       counted_(counted),
       use_(use),
-      joint_(on, *client_, *backend_,
+      joint_(loop, *client_, *backend_,
              {.most_unsent = most,
               .on_bytes =
                   [this](bool from_client, std::size_t count) {
@@ -38,9 +38,9 @@ loop::task<> relay::run() {
 }
 
 // What came before a side broke is for the other one; a reset would overtake it.
-loop::task<> relay::break_both(const net::joint::breach& by) {
-  auto& other = by.is_of_first ? *backend_ : *client_;
-  const bool is_given_up = by.why.code == errc::canceled;
+loop::task<> relay::break_both(const net::joint::breach& breach) {
+  auto& other = breach.is_of_first ? *backend_ : *client_;
+  const bool is_given_up = breach.why.code == errc::canceled;
   if (!is_given_up) {
     const bool has_all = co_await other.delivered(loop_.now() + longest_delivery);
     (void)has_all;

@@ -20,7 +20,7 @@ class relay final : public bond {
   /// does `use`, which may be null: it is told, perhaps twice, that the backend has said something
   /// or all has gone well to the end; or that the backend broke off. `changing`: null, or it
   /// outlives this.
-  relay(loop::loop& on, std::unique_ptr<net::byte_channel> client,
+  relay(loop::loop& loop, std::unique_ptr<net::byte_channel> client,
         std::unique_ptr<net::byte_channel> backend, std::size_t most, counters& counted,
         backend_use* use, net::joint::changer* changing = nullptr);
 
@@ -28,7 +28,7 @@ class relay final : public bond {
   void break_off() override { joint_.give_up(); }
 
  private:
-  loop::task<> break_both(const net::joint::breach& by);
+  loop::task<> break_both(const net::joint::breach& breach);
 
   std::unique_ptr<net::byte_channel> client_;
   std::unique_ptr<net::byte_channel> backend_;

@@ -16,13 +16,13 @@ constexpr std::array statuses = {400, 403, 404, 408, 413, 429, 501, 502, 503, 50
 
 }  // namespace
 
-result<void> error_pages::read(loop::loop& on, const std::string& folder) {
+result<void> error_pages::read(loop::loop& loop, const std::string& folder) {
   std::map<int, std::string> found;
   for (const int status : statuses) {
     if (folder.empty()) break;
     const auto path = fmt::format("{}/{}.html", folder, status);
-    if (!on.files().exists(path)) continue;
-    const auto opened = on.files().open(path);
+    if (!loop.files().exists(path)) continue;
+    const auto opened = loop.files().open(path);
     if (!opened) return std::unexpected(opened.error());
     const auto bytes = (*opened)->bytes();
     if (bytes.size() > longest) {

@@ -18,7 +18,7 @@ class error_pages {
 
   /// Reads those that are there; an empty folder's name is none. Errors: of one that cannot be
   /// read, or is longer; then the pages are those that were.
-  [[nodiscard]] result<void> read(loop::loop& on, const std::string& folder);
+  [[nodiscard]] result<void> read(loop::loop& loop, const std::string& folder);
   /// The page for that status; null: there is none.
   [[nodiscard]] const std::string* of(int status) const;
 

@@ -13,44 +13,45 @@ void ledger::note_begin(loop::time_point now) {
   counted_.rate_in.add(second_of(now), 1);
 }
 
-void ledger::note_retry(passage& of) {
-  ++of.retries;
+void ledger::note_retry(transit& transit) {
+  ++transit.retries;
   figures_.retries.add();
-  of.by->counted->retries.add();
-  of.branch->retries.add();
+  transit.by->counted->retries.add();
+  transit.branch->retries.add();
 }
 
-void ledger::note_end(const http::exchange& answered, const passage& of, loop::time_point now) {
+void ledger::note_end(const http::exchange& answered, const transit& transit,
+                      loop::time_point now) {
   counted_.messages_out.add();
   counted_.rate_out.add(second_of(now), 1);
-  const auto took = now - of.began;
-  count(answered, of, took);
+  const auto took = now - transit.began;
+  count(answered, transit, took);
   if (log_ == nullptr) return;
-  const auto client = of.client.text();
-  const auto backend = of.by ? place_of(of.by->is.text) : std::string_view();
+  const auto client = transit.client.text();
+  const auto backend = transit.by ? place_of(transit.by->is.text) : std::string_view();
   write({.request = answered.request(),
          .client = client,
-         .tls_subject = of.tls_subject,
+         .tls_subject = transit.tls_subject,
          .time_s = ::time(nullptr),
          .seconds = std::chrono::duration<double>(took).count(),
          .status = answered.status(),
          .bytes = answered.body_bytes(),
          .backend = backend,
-         .route = of.route,
-         .retries = of.retries,
-         .request_id = of.request_id});
+         .route = transit.route,
+         .retries = transit.retries,
+         .request_id = transit.request_id});
 }
 
 // What has become another protocol's lasts as long as people like.
-void ledger::count(const http::exchange& answered, const passage& of, loop::duration took) {
+void ledger::count(const http::exchange& answered, const transit& transit, loop::duration took) {
   const int status = answered.status();
   figures_.count_answer(status);
   const bool is_timed = status != 101 && answered.request().protocol.empty();
   std::optional<std::uint64_t> us;
   if (is_timed) us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
   if (us) figures_.latency.add(*us);
-  of.branch->count(status, us);
-  if (of.has_answered) of.by->counted->count(status, us);
+  transit.branch->count(status, us);
+  if (transit.has_answered) transit.by->counted->count(status, us);
 }
 
 void ledger::note_refused(int status, std::size_t body_bytes, const net::peer_info& client) {
@@ -67,8 +68,8 @@ void ledger::note_refused(int status, std::size_t body_bytes, const net::peer_in
          .bytes = body_bytes});
 }
 
-void ledger::write(const http::access& what) {
-  if (!log_->write(what)) figures_.log_lines_lost.add();
+void ledger::write(const http::access& access) {
+  if (!log_->write(access)) figures_.log_lines_lost.add();
 }
 
 }  // namespace strata::runtime::proxy

@@ -18,7 +18,7 @@
 namespace strata::runtime::proxy {
 
 /// A request on its way.
-struct passage {
+struct transit {
   loop::time_point began;
   loop::socket_address client;  ///< that is believed; the connection may be another's by now
   std::string tls_subject;
@@ -38,21 +38,21 @@ class ledger {
   ledger(counters& counted, proxy_figures& figures) : counted_(counted), figures_(figures) {}
 
   /// Where a line goes for each request, from now on; null: nowhere. It outlives this.
-  void set_log(access_log* to) { log_ = to; }
+  void set_log(access_log* log) { log_ = log; }
   [[nodiscard]] bool has_log() const { return log_ != nullptr; }
 
   /// A request has come.
   void note_begin(loop::time_point now);
   /// It is sent once more, to another backend.
-  void note_retry(passage& of);
+  void note_retry(transit& transit);
   /// It has been answered.
-  void note_end(const http::exchange& answered, const passage& of, loop::time_point now);
+  void note_end(const http::exchange& answered, const transit& transit, loop::time_point now);
   /// What has come was no request.
   void note_refused(int status, std::size_t body_bytes, const net::peer_info& client);
 
  private:
-  void count(const http::exchange& answered, const passage& of, loop::duration took);
-  void write(const http::access& what);
+  void count(const http::exchange& answered, const transit& transit, loop::duration took);
+  void write(const http::access& access);
 
   counters& counted_;
   proxy_figures& figures_;

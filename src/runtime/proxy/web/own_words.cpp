@@ -28,34 +28,35 @@ std::pair<std::string, std::string> own_words::of(int status, std::string words)
   return {std::move(words), std::string(plain_text)};
 }
 
-void own_words::say(http::exchange& now, int status, std::string_view words,
+void own_words::say(http::exchange& exchange, int status, std::string_view words,
                     proto::http_fields fields) {
   const auto* const page = pages_.of(status);
   const std::string_view body = page != nullptr ? *page : words;
   if (!body.empty()) fields.emplace_back("Content-Type", page != nullptr ? html : plain_text);
-  now.respond({.status = status, .fields = std::move(fields)}, body);
+  exchange.respond({.status = status, .fields = std::move(fields)}, body);
 }
 
-void own_words::refuse_after(http::exchange& now, const std::string& backend, const error& why) {
+void own_words::refuse_after(http::exchange& exchange, const std::string& backend,
+                             const error& why) {
   const int status = why.code == errc::timed_out ? 504 : 502;
-  refuse(now, status, fmt::format("backend '{}': {}", backend, describe(why)));
+  refuse(exchange, status, fmt::format("backend '{}': {}", backend, describe(why)));
 }
 
-void own_words::refuse(http::exchange& now, int status, const std::string& why) {
-  note_refusal(now, status, why);
-  say(now, status, words_for(status));
+void own_words::refuse(http::exchange& exchange, int status, const std::string& why) {
+  note_refusal(exchange, status, why);
+  say(exchange, status, words_for(status));
 }
 
-void own_words::refuse_as_full(http::exchange& now, const std::string& why) {
-  note_refusal(now, 503, why);
-  say(now, 503, "all backends are busy\n", {{"Retry-After", "1"}});
+void own_words::refuse_as_full(http::exchange& exchange, const std::string& why) {
+  note_refusal(exchange, 503, why);
+  say(exchange, 503, "all backends are busy\n", {{"Retry-After", "1"}});
 }
 
-void own_words::note_refusal(const http::exchange& now, int status, const std::string& why) {
+void own_words::note_refusal(const http::exchange& exchange, int status, const std::string& why) {
   means_.counted.errors.add();
   means_.log.write_few(
       fmt::format("answer {}", status), level::error,
-      fmt::format("client {} was answered {}: {}", now.peer().address.text(), status, why));
+      fmt::format("client {} was answered {}: {}", exchange.peer().address.text(), status, why));
 }
 
 }  // namespace strata::runtime::proxy

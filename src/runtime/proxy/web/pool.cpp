@@ -4,8 +4,8 @@
 
 namespace strata::runtime::proxy {
 
-std::unique_ptr<http::inquiry> pool::take(const backend& of, std::string_view preface) {
-  const auto known = idle_.find(&of);
+std::unique_ptr<http::inquiry> pool::take(const backend& backend, std::string_view preface) {
+  const auto known = idle_.find(&backend);
   if (known == idle_.end()) return nullptr;
   auto& kept = known->second;
   const auto found = std::ranges::find(
@@ -26,25 +26,26 @@ void pool::give(pooled unused, loop::time_point limit, std::size_t most) {
   kept.front().watching.spawn(watch(kept.begin(), limit));
 }
 
-std::unique_ptr<http::inquiry> pool::share(const backend& of, std::string_view preface) {
+std::unique_ptr<http::inquiry> pool::share(const backend& backend, std::string_view preface) {
   std::erase_if(shared_, [](const shared& each) { return each.over->is_over(); });
   for (const auto& each : shared_) {
-    const bool is_fit = each.to.get() == &of && each.preface == preface && each.over->takes_more();
+    const bool is_fit =
+        each.to.get() == &backend && each.preface == preface && each.over->takes_more();
     if (is_fit) return each.over->open();
   }
   return nullptr;
 }
 
 void pool::keep(const std::shared_ptr<backend>& of, std::string preface,
-                std::shared_ptr<http::http2_client> over) {
-  shared_.push_back({of, std::move(preface), std::move(over)});
+                std::shared_ptr<http::http2_client> backend) {
+  shared_.push_back({of, std::move(preface), std::move(backend)});
 }
 
 // What is asked on those that are shared is answered.
-void pool::forget(const backend& of) {
-  idle_.erase(&of);
+void pool::forget(const backend& backend) {
+  idle_.erase(&backend);
   for (const auto& each : shared_) {
-    if (each.to.get() == &of) each.over->retire();
+    if (each.to.get() == &backend) each.over->retire();
   }
 }
 
@@ -59,10 +60,10 @@ void pool::retain(const std::vector<std::shared_ptr<backend>>& used) {
 }
 
 // It closes the connection, and leaves its place to be swept: it runs in there itself.
-loop::task<> pool::watch(shelf::iterator of, loop::time_point limit) {
-  co_await of->is.over->ended(limit);
-  of->is.over.reset();
-  ended_.splice(ended_.end(), idle_.at(of->is.to.get()), of);
+loop::task<> pool::watch(shelf::iterator iterator, loop::time_point limit) {
+  co_await iterator->is.over->ended(limit);
+  iterator->is.over.reset();
+  ended_.splice(ended_.end(), idle_.at(iterator->is.to.get()), iterator);
 }
 
 std::size_t pool::size() const {

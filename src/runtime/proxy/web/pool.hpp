@@ -27,18 +27,21 @@ struct pooled {
 
 class pool {
  public:
-  /// A connection to `of` that began with `preface`, the one used last: those that are needed
+  /// A connection to `backend` that began with `preface`, the one used last: those that are needed
   /// seldom end by themselves. Null: there is none.
-  [[nodiscard]] std::unique_ptr<http::inquiry> take(const backend& of, std::string_view preface);
+  [[nodiscard]] std::unique_ptr<http::inquiry> take(const backend& backend,
+                                                    std::string_view preface);
   /// Keeps one until `limit`; no more than `most` to one backend, of which those used last stay.
   void give(pooled unused, loop::time_point limit, std::size_t most);
-  /// A request on a connection to `of` by HTTP/2 that began with `preface`. Null: none takes more.
-  [[nodiscard]] std::unique_ptr<http::inquiry> share(const backend& of, std::string_view preface);
+  /// A request on a connection to `backend` by HTTP/2 that began with `preface`. Null: none takes
+  /// more.
+  [[nodiscard]] std::unique_ptr<http::inquiry> share(const backend& backend,
+                                                     std::string_view preface);
   /// Keeps one until it ends, for requests side by side.
   void keep(const std::shared_ptr<backend>& of, std::string preface,
-            std::shared_ptr<http::http2_client> over);
+            std::shared_ptr<http::http2_client> backend);
   /// Ends those to that backend.
-  void forget(const backend& of);
+  void forget(const backend& backend);
   /// Ends those to backends that are not among these.
   void retain(const std::vector<std::shared_ptr<backend>>& used);
   [[nodiscard]] std::size_t size() const;
@@ -54,7 +57,7 @@ class pool {
     std::string preface;
     std::shared_ptr<http::http2_client> over;
   };
-  loop::task<> watch(shelf::iterator of, loop::time_point limit);
+  loop::task<> watch(shelf::iterator iterator, loop::time_point limit);
 
   std::unordered_map<const backend*, shelf> idle_;  // of each the one used last comes first
   shelf ended_;  // by themselves: swept with the next that is given

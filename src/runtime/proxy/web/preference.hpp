@@ -12,8 +12,8 @@
 
 namespace strata::runtime::proxy {
 
-/// A request without what the balance goes by is its client's. `now` outlives the wish.
-[[nodiscard]] wish wish_of(http::exchange& now, const balancing& by);
+/// A request without what the balance goes by is its client's. `exchange` outlives the wish.
+[[nodiscard]] wish wish_of(http::exchange& exchange, const balancing& balancing);
 
 /// The backends that the client says it was at, by the cookie `name`; an empty name is none.
 [[nodiscard]] std::vector<std::uint64_t> marks_of(const proto::http_request& request,
@@ -25,7 +25,7 @@ struct sticky_cookie {
 };
 /// What the client is to be told of where it is now, beside what its cookie says of others than
 /// `among`; empty: it knows.
-[[nodiscard]] std::string cookie_for(const sticky_cookie& is, const backend& at,
+[[nodiscard]] std::string cookie_for(const sticky_cookie& cookie, const backend& backend,
                                      const backends& among,
                                      const std::vector<std::uint64_t>& marks);
 

@@ -18,10 +18,10 @@ std::unexpected<error> refuse_route(const std::string& text, std::string reason)
                  "method=GET,POST");
 }
 
-std::vector<std::string> split(std::string_view text, char at) {
+std::vector<std::string> split(std::string_view text, char character) {
   std::vector<std::string> parts;
   for (std::size_t from = 0; from <= text.size();) {
-    const auto end = std::min(text.find(at, from), text.size());
+    const auto end = std::min(text.find(character, from), text.size());
     auto part = text.substr(from, end - from);
     while (part.starts_with(' ')) part.remove_prefix(1);
     while (part.ends_with(' ')) part.remove_suffix(1);
@@ -43,79 +43,80 @@ std::optional<setting> as_setting(const std::string& word) {
 }
 
 /// Why the condition cannot be; empty: it is taken.
-std::string take_condition(route_text& into, const std::string& word) {
+std::string take_condition(route_text& text, const std::string& word) {
   const auto given = as_setting(word);
   if (!given || given->value.empty()) return "'" + word + "' is no condition";
   if (given->key == "host") {
-    into.host = text::in_small_letters(given->value);
-    return into.host.find('*') > 0 && into.host.contains('*') ? "a star stands for the first part "
+    text.host = text::in_small_letters(given->value);
+    return text.host.find('*') > 0 && text.host.contains('*') ? "a star stands for the first part "
                                                                 "of a host: *.example.com"
                                                               : "";
   }
   if (given->key == "method") {
-    into.methods = split(given->value, ',');
+    text.methods = split(given->value, ',');
     return "";
   }
   if (given->key != "path") return "'" + given->key + "' is no condition";
   if (!given->value.starts_with('/'))
     return "the path '" + given->value + "' has no slash before it";
-  into.path = given->value;
-  into.is_prefix = into.path.ends_with('*');
-  if (into.is_prefix) into.path.pop_back();
-  return into.path.contains('*') ? "a star stands at the end of a path" : "";
+  text.path = given->value;
+  text.is_prefix = text.path.ends_with('*');
+  if (text.is_prefix) text.path.pop_back();
+  return text.path.contains('*') ? "a star stands at the end of a path" : "";
 }
 
 /// Why what is to be done cannot be; empty: it is taken.
-std::string take_action(route_text& into, const setting& given) {
-  if (given.key == "strip") {
-    into.strip = given.value;
-    return into.strip.starts_with('/') && into.strip.size() > 1 ? "" : "strip takes a /PATH";
+std::string take_action(route_text& text, const setting& setting) {
+  if (setting.key == "strip") {
+    text.strip = setting.value;
+    return text.strip.starts_with('/') && text.strip.size() > 1 ? "" : "strip takes a /PATH";
   }
-  if (given.key == "redirect") {
-    into.location = given.value;
-    if (into.status == 0) into.status = 307;
-    return given.value.empty() ? "redirect takes a URL" : "";
+  if (setting.key == "redirect") {
+    text.location = setting.value;
+    if (text.status == 0) text.status = 307;
+    return setting.value.empty() ? "redirect takes a URL" : "";
   }
-  const auto* const end = given.value.data() + given.value.size();
-  const auto [last, code] = std::from_chars(given.value.data(), end, into.status);
+  const auto* const end = setting.value.data() + setting.value.size();
+  const auto [last, code] = std::from_chars(setting.value.data(), end, text.status);
   const bool is_status =
-      code == std::errc{} && last == end && into.status >= 200 && into.status <= 599;
-  return is_status ? "" : "'" + given.value + "' is no status from 200 to 599";
+      code == std::errc{} && last == end && text.status >= 200 && text.status <= 599;
+  return is_status ? "" : "'" + setting.value + "' is no status from 200 to 599";
 }
 
-bool is_action(const setting& given) {
-  return given.key == "strip" || given.key == "redirect" || given.key == "answer";
+bool is_action(const setting& setting) {
+  return setting.key == "strip" || setting.key == "redirect" || setting.key == "answer";
 }
 
 /// `BACKEND weight=2, BACKEND backup strip=/x`: what is no action belongs to the backend before it.
-std::string take_target(route_text& into, const std::string& text) {
+std::string take_target(route_text& destination, const std::string& text) {
   for (const auto& part : split(text, ',')) {
     std::string backend;
     for (const auto& word : split(part, ' ')) {
       const auto given = as_setting(word);
       if (given && is_action(*given)) {
-        if (auto why = take_action(into, *given); !why.empty()) return why;
+        if (auto why = take_action(destination, *given); !why.empty()) return why;
       } else {
         backend += (backend.empty() ? "" : " ") + word;
       }
     }
-    if (!backend.empty()) into.backends.push_back(std::move(backend));
+    if (!backend.empty()) destination.backends.push_back(std::move(backend));
   }
-  const bool is_own = into.status != 0;
-  if (is_own && !into.backends.empty()) return "a request goes to backends, or is answered here";
-  if (!is_own && into.backends.empty()) return "it leads nowhere";
-  if (!into.location.empty() && (into.status < 300 || into.status > 399)) {
+  const bool is_own = destination.status != 0;
+  if (is_own && !destination.backends.empty())
+    return "a request goes to backends, or is answered here";
+  if (!is_own && destination.backends.empty()) return "it leads nowhere";
+  if (!destination.location.empty() && (destination.status < 300 || destination.status > 399)) {
     return "a redirection has a status from 300 to 399";
   }
   return "";
 }
 
-bool is_host_of(const std::string& wanted, std::string host) {
+bool is_host_of(const std::string& text, std::string host) {
   host = text::in_small_letters(host);
   const auto port = host.find(':', host.starts_with('[') ? host.find(']') : 0);
   if (port != std::string::npos) host.resize(port);
-  if (!wanted.starts_with("*.")) return host == wanted;
-  return host.ends_with(std::string_view(wanted).substr(1)) && host.size() > wanted.size() - 1;
+  if (!text.starts_with("*.")) return host == text;
+  return host.ends_with(std::string_view(text).substr(1)) && host.size() > text.size() - 1;
 }
 
 }  // namespace

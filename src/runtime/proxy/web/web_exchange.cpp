@@ -33,147 +33,149 @@ struct web_gate::upload {
 
 // A backend that takes no upgrade by HTTP/2 may speak HTTP/1.1 where TLS lets it choose. As it has
 // agreed on HTTP/2 before, it knows how to choose: one that does not say HTTP/1.1 now speaks none.
-loop::task<result<void>> web_gate::make_switchable(const std::string& protocol, reached& by) {
-  const bool may_ask = co_await by.over->may_switch_to(protocol, next_limit(loop_.now()));
+loop::task<result<void>> web_gate::make_switchable(const std::string& protocol, backend_leg& leg) {
+  const bool may_ask = co_await leg.over->may_switch_to(protocol, next_limit(loop_.now()));
   if (may_ask) co_return result<void>{};
-  const std::string operation = "open a " + protocol + " at " + by.use.of()->is.where();
-  const auto& scheme = *by.use.of()->is.url.scheme;
+  const std::string operation = "open a " + protocol + " at " + leg.use.of()->is.where();
+  const auto& scheme = *leg.use.of()->is.url.scheme;
   if (!scheme.is_secure && scheme.form != net::url_form::name) {
     co_return failure(errc::not_supported, operation, "it takes none by HTTP/2",
                       "leave out http2 behind the backend, if it speaks HTTP/1.1 too");
   }
-  auto made = co_await means_.dial_http1(by.use.of(), by.preface);
+  auto made = co_await means_.dial_http1(leg.use.of(), leg.preface);
   if (!made) co_return std::unexpected(std::move(made.error()));
   const auto* const secured = (*made)->tls();
   if (secured == nullptr || secured->application != "http/1.1") {
     co_return failure(errc::not_supported, operation,
                       "it takes none by HTTP/2, and does not agree on HTTP/1.1");
   }
-  by.over = std::make_unique<http::client_connection>(std::move(*made));
-  by.was_pooled = false;
+  leg.over = std::make_unique<http::client_connection>(std::move(*made));
+  leg.was_pooled = false;
   co_return result<void>{};
 }
 
-bool web_gate::begin_on(http::exchange& now, const forwarded_request& asked, reached& by,
-                        const sent_body& sent) {
+bool web_gate::begin_on(http::exchange& exchange, const forwarded_request& request,
+                        backend_leg& leg, const sent_body& sent) {
   // What opens a WebSocket by HTTP/2 has none: what follows is the WebSocket's.
-  const bool has_body =
-      (now.has_body() || sent.is_whole || !sent.bytes.empty()) && now.request().protocol.empty();
+  const bool has_body = (exchange.has_body() || sent.is_whole || !sent.bytes.empty()) &&
+                        exchange.request().protocol.empty();
   // A body that may be empty and yet have trailers is sent without a length.
-  auto length = length_of(now.request().headers);
-  if (length == 0 || changes(scripting::callback::proxy_request_body, by)) length.reset();
-  now.leave_continue();
-  by.over->begin({.method = asked.method,
-                  .target = asked.target,
-                  .fields = asked.fields,
-                  .has_body = has_body,
-                  .length = length});
+  auto length = length_of(exchange.request().headers);
+  if (length == 0 || changes(scripting::callback::proxy_request_body, leg)) length.reset();
+  exchange.leave_continue();
+  leg.over->begin({.method = request.method,
+                   .target = request.target,
+                   .fields = request.fields,
+                   .has_body = has_body,
+                   .length = length});
   return has_body;
 }
 
-loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange& now,
-                                                                 const forwarded_request& asked,
-                                                                 reached& by, sent_body& sent) {
-  if (!asked.upgrade.empty()) {
-    const auto can = co_await make_switchable(asked.upgrade, by);
+loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange& exchange,
+                                                                 const forwarded_request& request,
+                                                                 backend_leg& leg,
+                                                                 sent_body& sent) {
+  if (!request.upgrade.empty()) {
+    const auto can = co_await make_switchable(request.upgrade, leg);
     if (!can) {
-      means_.log.write_few("upgrade at " + by.use.of()->is.text, level::warning,
+      means_.log.write_few("upgrade at " + leg.use.of()->is.text, level::warning,
                            describe(can.error()));
-      words_.say(now, 501, "the backend is spoken to in HTTP/2, and does not take that upgrade\n");
+      words_.say(exchange, 501,
+                 "the backend is spoken to in HTTP/2, and does not take that upgrade\n");
       co_return std::nullopt;
     }
   }
-  const bool has_body = begin_on(now, asked, by, sent);
+  const bool has_body = begin_on(exchange, request, leg, sent);
   upload progress{.last_progress = loop_.now(),
                   .most_waiting = means_.options.max_buffer,
                   .is_whole = !has_body};
   loop::task_group sending;
   if (has_body) {
-    sending.spawn(send_body(now, by, progress, sent));
+    sending.spawn(send_body(exchange, leg, progress, sent));
   } else {
-    by.over->finish();
+    leg.over->finish();
   }
-  auto head = co_await await_head(now, by, progress);
+  auto head = co_await await_head(exchange, leg, progress);
   progress.watching.cancel();
   if (progress.has_left) {
-    now.abort();
+    exchange.abort();
     co_return std::nullopt;
   }
   if (progress.client_failed && progress.client_failed->code == errc::canceled) {
     sending.cancel();
-    answer_as_failed(now);
+    answer_as_failed(exchange);
     co_return std::nullopt;
   }
   if (progress.client_failed) {
     sending.cancel();
-    words_.say(now, http::status_of(*progress.client_failed),
+    words_.say(exchange, http::status_of(*progress.client_failed),
                describe(*progress.client_failed) + "\n");
     co_return std::nullopt;
   }
   const bool is_switched = head && head->status == 101;
-  if (is_switched && asked.upgrade.empty()) {
+  if (is_switched && request.upgrade.empty()) {
     head = failure(errc::malformed, "read the HTTP reply", "it switches to what nobody asked for");
   }
   if (!head) {
     co_return failed_try{.why = std::move(head.error()),
-                         .backend = by.use.of()->is.text,
-                         .is_unheard = !by.over->has_heard(),
-                         .is_refused = by.over->is_refused()};
+                         .backend = leg.use.of()->is.text,
+                         .is_unheard = !leg.over->has_heard(),
+                         .is_refused = leg.over->is_refused()};
   }
-  by.use.note(head->status < 502 || head->status > 504);
+  leg.use.note(head->status < 502 || head->status > 504);
   if (is_switched) {
-    co_await switch_over(now, by, std::move(*head));
+    co_await switch_over(exchange, leg, std::move(*head));
   } else {
-    co_await pass_back(now, by, std::move(*head), progress);
+    co_await pass_back(exchange, leg, std::move(*head), progress);
   }
   co_return std::nullopt;
 }
 
 // Where the client fails, the backend's connection ends, and with it what waits for the answer.
-loop::task<> web_gate::send_body(http::exchange& now, reached& by, upload& progress,
+loop::task<> web_gate::send_body(http::exchange& exchange, backend_leg& leg, upload& progress,
                                  sent_body& sent) {
-  if (!sent.bytes.empty()) by.over->push(sent.bytes);
+  if (!sent.bytes.empty()) leg.over->push(sent.bytes);
   while (!sent.is_whole) {
-    auto piece = co_await now.read();
+    auto piece = co_await exchange.read();
     if (!piece) {
       progress.client_failed = std::move(piece.error());
-      by.over->abort();
+      leg.over->abort();
       co_return;
     }
     const bool is_end = piece->empty();
     means_.counted.bytes_in.add(piece->size());
-    if (changes(scripting::callback::proxy_request_body, by)) {
+    if (changes(scripting::callback::proxy_request_body, leg)) {
       auto changed = co_await means_.script->change_piece(
-          scripting::callback::proxy_request_body, is_end ? nullptr : &*piece, *by.described);
+          scripting::callback::proxy_request_body, is_end ? nullptr : &*piece, *leg.described);
       if (!changed) {
         progress.client_failed = std::move(changed.error());
-        by.over->abort();
+        leg.over->abort();
         co_return;
       }
       piece = std::move(changed);
     }
     if (!piece->empty()) {
-      by.over->push(*piece);
-      keep(sent, *piece, by);
+      leg.over->push(*piece);
+      keep(sent, *piece, leg);
     }
     if (is_end) {
-      sent.trailers = passed_trailers(now.take_trailers());
+      sent.trailers = passed_trailers(exchange.take_trailers());
       sent.is_whole = true;
       break;
     }
-    const bool goes_on = co_await by.over->room(progress.most_waiting);
+    const bool goes_on = co_await leg.over->room(progress.most_waiting);
     if (!goes_on) co_return;
     progress.last_progress = loop_.now();
   }
-  by.over->finish(sent.trailers);
+  leg.over->finish(sent.trailers);
   progress.is_whole = true;
 }
 
 // What a script has changed once it is not asked to change again.
-void web_gate::keep(sent_body& sent, const std::string& piece, const reached& by) const {
+void web_gate::keep(sent_body& sent, const std::string& piece, const backend_leg& leg) const {
   const bool fits = sent.bytes.size() + piece.size() <= means_.options.max_buffer;
-  sent.is_lost = sent.is_lost || !fits || !by.over->can_be_refused() ||
-                 changes(scripting::callback::proxy_request_body, by);
+  sent.is_lost = sent.is_lost || !fits || !leg.over->can_be_refused() ||
+                 changes(scripting::callback::proxy_request_body, leg);
   if (sent.is_lost) {
     std::string().swap(sent.bytes);
   } else {
@@ -187,92 +189,93 @@ loop::time_point web_gate::next_limit(loop::time_point since) const {
 
 // A backend need not answer before it has all of the body. While it is silent for long, the client
 // is watched, which most answers are too quick for.
-loop::task<result<proto::http_response_head>> web_gate::await_head(http::exchange& now, reached& by,
+loop::task<result<proto::http_response_head>> web_gate::await_head(http::exchange& exchange,
+                                                                   backend_leg& leg,
                                                                    upload& progress) {
   for (;;) {
     const auto begun = progress.last_progress;
     const bool is_watched = !progress.watching.empty();
     const auto limit = next_limit(begun);
     const auto look = is_watched ? limit : std::min(limit, loop_.now() + longest_unwatched);
-    auto head = co_await by.over->head(look);
+    auto head = co_await leg.over->head(look);
     const bool is_late = !head && head.error().code == errc::timed_out;
     if (head && proto::is_interim(head->status)) {
-      now.inform(head->status, answered_fields(std::move(head->headers), false));
-      const bool has_room = co_await now.room();
+      exchange.inform(head->status, answered_fields(std::move(head->headers), false));
+      const bool has_room = co_await exchange.room();
       if (has_room) {
         progress.last_progress = loop_.now();
         continue;
       }
       progress.has_left = true;
-      by.over->abort();
+      leg.over->abort();
     }
     if (!is_late) co_return head;
     if (look == limit && progress.last_progress == begun) co_return head;
-    if (!is_watched && progress.is_whole) progress.watching.spawn(watch(now, by, progress));
+    if (!is_watched && progress.is_whole) progress.watching.spawn(watch(exchange, leg, progress));
   }
 }
 
 // Nobody waits for the answer any more: the backend is told so by the end of its connection.
-loop::task<> web_gate::watch(http::exchange& now, reached& by, upload& progress) {
-  co_await now.client_left();
+loop::task<> web_gate::watch(http::exchange& exchange, backend_leg& leg, upload& progress) {
+  co_await exchange.client_left();
   progress.has_left = true;
-  by.over->abort();
+  leg.over->abort();
 }
 
-loop::task<result<std::string>> web_gate::await_piece(http::exchange& now, reached& by,
+loop::task<result<std::string>> web_gate::await_piece(http::exchange& exchange, backend_leg& leg,
                                                       upload& progress) {
   const auto limit = next_limit(loop_.now());
   const auto look = progress.is_whole ? std::min(limit, loop_.now() + longest_unwatched) : limit;
-  auto piece = co_await by.over->read(look);
+  auto piece = co_await leg.over->read(look);
   const bool is_silent = !piece && piece.error().code == errc::timed_out && look != limit;
   if (is_silent) {
-    progress.watching.spawn(watch(now, by, progress));
-    piece = co_await by.over->read(limit);
+    progress.watching.spawn(watch(exchange, leg, progress));
+    piece = co_await leg.over->read(limit);
     progress.watching.cancel();
   }
   co_return piece;
 }
 
-loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_response_head head,
-                                 upload& progress) {
+loop::task<> web_gate::pass_back(http::exchange& exchange, backend_leg& leg,
+                                 proto::http_response_head head, upload& progress) {
   const bool has_date = proto::find_field(head.headers, "date").has_value();
   auto length = length_of(head.headers);
   // An answer of HTTP/2 without a body may yet have trailers.
-  if (!now.is_head() && by.over->is_empty()) {
+  if (!exchange.is_head() && leg.over->is_empty()) {
     length = 0;
-  } else if (length == 0 && !now.is_head()) {
+  } else if (length == 0 && !exchange.is_head()) {
     length.reset();
   }
   gate_script::answered said{.status = head.status,
                              .fields = answered_fields(std::move(head.headers), false),
                              .body = std::nullopt,
                              .reason = std::move(head.reason)};
-  dress(said.fields, by);
-  if (changes(scripting::callback::proxy_response, by)) {
-    const bool is_changed = co_await change_answer(now, by, said);
+  dress(said.fields, leg);
+  if (changes(scripting::callback::proxy_response, leg)) {
+    const bool is_changed = co_await change_answer(exchange, leg, said);
     if (!is_changed) co_return;
   }
-  const bool has_body = http::may_have_body(head.status) && !now.is_head() && length != 0;
-  const bool is_piecewise = has_body && changes(scripting::callback::proxy_response_body, by);
+  const bool has_body = http::may_have_body(head.status) && !exchange.is_head() && length != 0;
+  const bool is_piecewise = has_body && changes(scripting::callback::proxy_response_body, leg);
   if (is_piecewise) length = std::nullopt;
-  now.begin({.status = said.status,
-             .fields = std::move(said.fields),
-             .length = length,
-             .reason = said.status == head.status ? std::move(said.reason) : std::string(),
-             .has_date = has_date});
+  exchange.begin({.status = said.status,
+                  .fields = std::move(said.fields),
+                  .length = length,
+                  .reason = said.status == head.status ? std::move(said.reason) : std::string(),
+                  .has_date = has_date});
   for (;;) {
-    auto piece = co_await await_piece(now, by, progress);
+    auto piece = co_await await_piece(exchange, leg, progress);
     if (progress.has_left) {
-      now.abort();
+      exchange.abort();
       co_return;
     }
     if (!piece) {
       means_.counted.errors.add();
-      ++by.use.of()->failed;
-      means_.log.write_few("answer of " + by.use.of()->is.text, level::warning,
+      ++leg.use.of()->failed;
+      means_.log.write_few("answer of " + leg.use.of()->is.text, level::warning,
                            fmt::format("backend '{}' has broken off an answer: {}",
-                                       by.use.of()->is.text, describe(piece.error())));
-      now.abort();
+                                       leg.use.of()->is.text, describe(piece.error())));
+      exchange.abort();
       co_return;
     }
     const bool is_end = piece->empty();
@@ -280,65 +283,66 @@ loop::task<> web_gate::pass_back(http::exchange& now, reached& by, proto::http_r
     means_.counted.bytes_out.add(piece->size());
     bool goes_on = false;
     if (is_piecewise) {
-      goes_on = co_await pass_piece(now, by, is_end ? nullptr : &*piece);
+      goes_on = co_await pass_piece(exchange, leg, is_end ? nullptr : &*piece);
     } else {
-      goes_on = co_await now.write(*piece);
+      goes_on = co_await exchange.write(*piece);
     }
     if (goes_on && is_end) break;
     if (!goes_on) {
-      now.abort();
+      exchange.abort();
       co_return;
     }
   }
-  now.finish(passed_trailers(by.over->take_trailers()));
-  if (by.over->is_free()) {
+  exchange.finish(passed_trailers(leg.over->take_trailers()));
+  if (leg.over->is_free()) {
     const auto limit = loop_.now() + patience_of(means_.options.idle_backend_timeout);
-    pool_.give({by.use.of(), std::move(by.preface), std::move(by.over)}, limit,
+    pool_.give({leg.use.of(), std::move(leg.preface), std::move(leg.over)}, limit,
                means_.options.max_idle);
   }
 }
 
 // An answer in the place of the backend's is whole, and the backend's body is read by nobody.
-loop::task<bool> web_gate::change_answer(http::exchange& now, const reached& by,
-                                         gate_script::answered& of) {
-  auto changed = co_await means_.script->change(*by.described, of);
-  if (changed && !of.body) co_return true;
+loop::task<bool> web_gate::change_answer(http::exchange& exchange, const backend_leg& leg,
+                                         gate_script::answered& answered) {
+  auto changed = co_await means_.script->change(*leg.described, answered);
+  if (changed && !answered.body) co_return true;
   if (!changed) {
-    answer_as_failed(now);
+    answer_as_failed(exchange);
   } else {
-    now.respond({.status = of.status, .fields = std::move(of.fields)}, *of.body);
+    exchange.respond({.status = answered.status, .fields = std::move(answered.fields)},
+                     *answered.body);
   }
-  by.over->abort();
+  leg.over->abort();
   co_return false;
 }
 
-loop::task<bool> web_gate::pass_piece(http::exchange& now, const reached& by,
+loop::task<bool> web_gate::pass_piece(http::exchange& exchange, const backend_leg& leg,
                                       const std::string* piece) {
   const auto changed = co_await means_.script->change_piece(
-      scripting::callback::proxy_response_body, piece, *by.described);
+      scripting::callback::proxy_response_body, piece, *leg.described);
   if (!changed) co_return false;
   if (changed->empty()) co_return true;
-  co_return co_await now.write(*changed);
+  co_return co_await exchange.write(*changed);
 }
 
-void web_gate::dress(proto::http_fields& answer, const reached& by) const {
-  if (!by.cookie.empty()) answer.emplace_back("set-cookie", by.cookie);
-  if (!by.request_id.empty()) {
+void web_gate::dress(proto::http_fields& answer, const backend_leg& leg) const {
+  if (!leg.cookie.empty()) answer.emplace_back("set-cookie", leg.cookie);
+  if (!leg.request_id.empty()) {
     std::erase_if(answer, [](const auto& field) { return field.first == "x-request-id"; });
-    answer.emplace_back("x-request-id", by.request_id);
+    answer.emplace_back("x-request-id", leg.request_id);
   }
   change(answer, to_client_);
 }
 
-loop::task<> web_gate::switch_over(http::exchange& now, reached& by,
+loop::task<> web_gate::switch_over(http::exchange& exchange, backend_leg& leg,
                                    proto::http_response_head head) const {
-  auto fields = answered_fields(std::move(head.headers), now.owns_connection());
-  dress(fields, by);
-  if (!now.owns_connection()) {
+  auto fields = answered_fields(std::move(head.headers), exchange.owns_connection());
+  dress(fields, leg);
+  if (!exchange.owns_connection()) {
     std::erase_if(fields, [](const auto& field) { return field.first == "sec-websocket-accept"; });
   }
-  auto client = now.upgrade(fields);
-  co_await means_.join(std::move(client), by.over->upgrade());
+  auto client = exchange.upgrade(fields);
+  co_await means_.join(std::move(client), leg.over->upgrade());
 }
 
 }  // namespace strata::runtime::proxy

@@ -19,15 +19,15 @@ constexpr unsigned most_stale = 8;  // tries on connections that were closed beh
 
 }  // namespace
 
-web_gate::web_gate(loop::loop& on, web_means means)
-    : loop_(on),
+web_gate::web_gate(loop::loop& loop, web_means means)
+    : loop_(loop),
       means_(std::move(means)),
       ledger_(means_.counted, means_.figures),
       words_({.counted = means_.counted, .log = means_.log}),
-      gone_(on) {
+      gone_(loop) {
   pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
   service_ = {.limits = {},
-              .answer = [this](http::exchange& now) { return answer(now); },
+              .answer = [this](http::exchange& exchange) { return answer(exchange); },
               .on_begun =
                   [this](http::served_connection& begun) {
                     connections_.push_back(begun);
@@ -109,11 +109,11 @@ loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
   means_.adopt(serve_http(is_http2, loop_, std::move(client), service_, refuse_, std::move(place)));
 }
 
-forwarding web_gate::forwarding_of(const http::exchange& now) {
-  const auto& peer = now.peer();
-  const bool is_websocket = !now.request().protocol.empty();
+forwarding web_gate::forwarding_of(const http::exchange& exchange) {
+  const auto& peer = exchange.peer();
+  const bool is_websocket = !exchange.request().protocol.empty();
   return {.client = host_of(peer.address),
-          .is_secure = now.is_secure(),
+          .is_secure = exchange.is_secure(),
           .is_trusted = loop::is_in(trusted_, peer.address),
           .pseudonym = pseudonym_,
           .backend_host = "localhost",
@@ -123,25 +123,25 @@ forwarding web_gate::forwarding_of(const http::exchange& now) {
           .traceparent = means_.options.traceparent ? ids_.traceparent() : ""};
 }
 
-loop::task<> web_gate::answer(http::exchange& now) {
+loop::task<> web_gate::answer(http::exchange& exchange) {
   ledger_.note_begin(loop_.now());
-  passage of{.began = loop_.now(),
-             .client = client_of(now.request(), now.peer().address, trusted_),
-             .tls_subject = {},
-             .branch = unrouted_};
-  if (ledger_.has_log()) of.tls_subject = now.peer().tls_subject;
-  const bool is_turned_away = turn_away(now, of.client);
-  if (!is_turned_away) co_await serve_request(now, of);
-  ledger_.note_end(now, of, loop_.now());
+  transit transit{.began = loop_.now(),
+                  .client = client_of(exchange.request(), exchange.peer().address, trusted_),
+                  .tls_subject = {},
+                  .branch = unrouted_};
+  if (ledger_.has_log()) transit.tls_subject = exchange.peer().tls_subject;
+  const bool is_turned_away = turn_away(exchange, transit.client);
+  if (!is_turned_away) co_await serve_request(exchange, transit);
+  ledger_.note_end(exchange, transit, loop_.now());
 }
 
-bool web_gate::turn_away(http::exchange& now, const loop::socket_address& client) {
+bool web_gate::turn_away(http::exchange& exchange, const loop::socket_address& client) {
   if (means_.admits.is_open()) return false;
   if (!means_.admits.lets_in(client)) {
     means_.figures.denied.add();
     note_refusal(means_.counted, means_.log, client, refusal::address,
                  "--allow or --deny does not let it in");
-    words_.say(now, 403, "clients of your address are not served\n");
+    words_.say(exchange, 403, "clients of your address are not served\n");
     return true;
   }
   const auto wait = means_.admits.wait_of(client, loop_.now());
@@ -150,43 +150,44 @@ bool web_gate::turn_away(http::exchange& now, const loop::socket_address& client
   note_refusal(means_.counted, means_.log, client, refusal::rate,
                "it has more requests than --rate-per-client allows");
   const auto wait_s = fmt::format("{}", std::chrono::ceil<std::chrono::seconds>(wait).count());
-  words_.say(now, 429, "too many requests from your address: try again in " + wait_s + " s\n",
+  words_.say(exchange, 429, "too many requests from your address: try again in " + wait_s + " s\n",
              {{"Retry-After", wait_s}});
   return true;
 }
 
-loop::task<> web_gate::serve_request(http::exchange& now, passage& of) {
-  auto asked = forward(now.request(), forwarding_of(now));
+loop::task<> web_gate::serve_request(http::exchange& exchange, transit& transit) {
+  auto asked = forward(exchange.request(), forwarding_of(exchange));
   if (asked) {
     change(asked->fields, to_backend_);
     if (means_.options.request_id) {
-      of.request_id = proto::find_field(asked->fields, "x-request-id").value_or("");
+      transit.request_id = proto::find_field(asked->fields, "x-request-id").value_or("");
     }
     if (means_.script && means_.script->hears_requests()) {
-      co_await serve_scripted(now, std::move(*asked), of);
+      co_await serve_scripted(exchange, std::move(*asked), transit);
     } else {
-      co_await follow_route(now, std::move(*asked), of);
+      co_await follow_route(exchange, std::move(*asked), transit);
     }
   } else {
-    words_.say(now, asked.error().status, asked.error().reason + "\n");
+    words_.say(exchange, asked.error().status, asked.error().reason + "\n");
   }
 }
 
-void web_gate::answer_as_failed(http::exchange& now) {
-  words_.say(now, 500, "the proxy's script has failed\n");
+void web_gate::answer_as_failed(http::exchange& exchange) {
+  words_.say(exchange, 500, "the proxy's script has failed\n");
 }
 
-loop::task<> web_gate::serve_scripted(http::exchange& now, forwarded_request asked, passage& of) {
-  scripting::lazy_request described(now);
-  of.described = &described;
+loop::task<> web_gate::serve_scripted(http::exchange& exchange, forwarded_request request,
+                                      transit& transit) {
+  scripting::lazy_request described(exchange);
+  transit.described = &described;
   if (means_.script->has(scripting::callback::proxy_request)) {
-    auto answer = co_await means_.script->change(described, asked);
+    auto answer = co_await means_.script->change(described, request);
     if (!answer) {
-      answer_as_failed(now);
+      answer_as_failed(exchange);
       co_return;
     }
     if (*answer) {
-      (*answer)->send(now);
+      (*answer)->send(exchange);
       co_return;
     }
   }
@@ -197,41 +198,41 @@ loop::task<> web_gate::serve_scripted(http::exchange& now, forwarded_request ask
     if (!routing.has_ended()) {
       [[maybe_unused]] const bool has_come = co_await routing.ended();
     }
-    where = obey(now, routing.take(), of);
+    where = obey(exchange, routing.take(), transit);
   }
   if (where.is_answered) co_return;
   if (where.to == nullptr) {
-    co_await follow_route(now, std::move(asked), of);
+    co_await follow_route(exchange, std::move(request), transit);
   } else {
-    co_await pass_on(now, asked, *where.to, of);
+    co_await pass_on(exchange, request, *where.to, transit);
   }
 }
 
-web_gate::ordered web_gate::obey(http::exchange& now, result<gate_script::direction> chosen,
-                                 passage& of) {
+web_gate::ordered web_gate::obey(http::exchange& exchange, result<gate_script::direction> chosen,
+                                 transit& transit) {
   if (!chosen) {
-    answer_as_failed(now);
+    answer_as_failed(exchange);
     return {.is_answered = true, .keeps = {}};
   }
   if (chosen->answer) {
-    chosen->answer->send(now);
+    chosen->answer->send(exchange);
     return {.is_answered = true, .keeps = {}};
   }
   if (!chosen->to) return {};
   auto [home, taken] = home_of(*chosen->to);
   if (home == nullptr) return {};
   if (taken) {
-    of.route = taken->is.text;
-    of.branch = taken->counted;
+    transit.route = taken->is.text;
+    transit.branch = taken->counted;
   }
-  of.mark = chosen->to->mark;
+  transit.mark = chosen->to->mark;
   return {.to = home, .keeps = std::move(taken)};
 }
 
-std::pair<backends*, std::shared_ptr<web_gate::route>> web_gate::home_of(const backend& which) {
-  const auto has = [&which](const backends& of) {
-    return std::ranges::any_of(of.all(),
-                               [&](const backend_ref& each) { return each.get() == &which; });
+std::pair<backends*, std::shared_ptr<web_gate::route>> web_gate::home_of(const backend& backend) {
+  const auto has = [&backend](const backends& backends) {
+    return std::ranges::any_of(backends.all(),
+                               [&](const backend_ref& each) { return each.get() == &backend; });
   };
   if (has(means_.to)) return {&means_.to, nullptr};
   for (const auto& each : routes_) {
@@ -249,69 +250,72 @@ std::shared_ptr<web_gate::route> web_gate::route_of(const proto::http_request& r
   return nullptr;
 }
 
-loop::task<> web_gate::follow_route(http::exchange& now, forwarded_request asked, passage& of) {
-  const auto taken = route_of(now.request());
+loop::task<> web_gate::follow_route(http::exchange& exchange, forwarded_request request,
+                                    transit& transit) {
+  const auto taken = route_of(exchange.request());
   if (!taken) {
     if (means_.options.backend.empty()) {
-      words_.say(now, 404, "no route leads from here\n");
+      words_.say(exchange, 404, "no route leads from here\n");
     } else {
-      co_await pass_on(now, asked, means_.to, of);
+      co_await pass_on(exchange, request, means_.to, transit);
     }
     co_return;
   }
-  of.route = taken->is.text;
-  of.branch = taken->counted;
+  transit.route = taken->is.text;
+  transit.branch = taken->counted;
   const auto& is = taken->is;
-  const auto target = stripped(is, asked.target);
+  const auto target = stripped(is, request.target);
   if (is.status != 0) {
     proto::http_fields fields;
-    if (!is.location.empty()) fields = {{"Location", location_for(is, asked.target)}};
-    words_.say(now, is.status, "", std::move(fields));
+    if (!is.location.empty()) fields = {{"Location", location_for(is, request.target)}};
+    words_.say(exchange, is.status, "", std::move(fields));
   } else if (!target) {
-    words_.say(now, 400, "write the path as it is, without % where none is needed\n");
+    words_.say(exchange, 400, "write the path as it is, without % where none is needed\n");
   } else {
-    asked.target = *target;
-    co_await pass_on(now, asked, taken->to, of);
+    request.target = *target;
+    co_await pass_on(exchange, request, taken->to, transit);
   }
 }
 
-loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& asked, backends& to,
-                               passage& of) {
-  const bool may_repeat = is_idempotent(asked.method) && !now.has_body() && asked.upgrade.empty();
+loop::task<> web_gate::pass_on(http::exchange& exchange, const forwarded_request& request,
+                               backends& backends, transit& transit) {
+  const bool may_repeat =
+      is_idempotent(request.method) && !exchange.has_body() && request.upgrade.empty();
   std::vector<backend_ref> tried;
   std::optional<failed_try> failed;
-  const auto marks = of.mark != 0 ? std::vector<std::uint64_t>{of.mark}
-                                  : marks_of(now.request(), means_.options.sticky);
-  auto what = wish_of(now, balance_);
+  const auto marks = transit.mark != 0 ? std::vector<std::uint64_t>{transit.mark}
+                                       : marks_of(exchange.request(), means_.options.sticky);
+  auto what = wish_of(exchange, balance_);
   what.marks = marks;
   sent_body sent;
   bool was_refused = false;
   auto left = means_.options.retries;
   for (unsigned tries = 0;; ++tries) {
-    auto by = co_await reach(now.peer(), what, to, tried);
+    auto by = co_await reach(exchange.peer(), what, backends, tried);
     if (!by) {
       if (by.error().code == errc::canceled) {
-        now.abort();
+        exchange.abort();
       } else if (failed) {
-        words_.refuse_after(now, failed->backend, failed->why);
+        words_.refuse_after(exchange, failed->backend, failed->why);
       } else if (by.error().code == errc::limit_exceeded) {
-        words_.refuse_as_full(now, describe(by.error()));
+        words_.refuse_as_full(exchange, describe(by.error()));
       } else {
-        words_.refuse(now, 503, describe(by.error()));
+        words_.refuse(exchange, 503, describe(by.error()));
       }
       co_return;
     }
     const auto& name = means_.options.sticky;
-    if (!name.empty()) by->cookie = cookie_for({name, now.is_secure()}, *by->use.of(), to, marks);
-    by->request_id = of.request_id;
-    by->described = of.described;
-    of.by = by->use.of();
-    failed = co_await try_on(now, asked, *by, sent);
-    of.has_answered = !failed && now.has_begun();
+    if (!name.empty())
+      by->cookie = cookie_for({name, exchange.is_secure()}, *by->use.of(), backends, marks);
+    by->request_id = transit.request_id;
+    by->described = transit.described;
+    transit.by = by->use.of();
+    failed = co_await try_on(exchange, request, *by, sent);
+    transit.has_answered = !failed && exchange.has_begun();
     if (!failed) co_return;
     if (failed->is_refused && !sent.is_lost && !std::exchange(was_refused, true)) {
       pool_.forget(*by->use.of());
-      ledger_.note_retry(of);
+      ledger_.note_retry(transit);
       continue;
     }
     ++by->use.of()->failed;
@@ -321,57 +325,57 @@ loop::task<> web_gate::pass_on(http::exchange& now, const forwarded_request& ask
     const bool is_late = failed->why.code == errc::timed_out;
     if (!by->was_pooled || !failed->is_unheard || is_late) by->use.note(false);
     if ((left == 0 && !was_stale) || !may_repeat || !failed->is_unheard) {
-      words_.refuse_after(now, failed->backend, failed->why);
+      words_.refuse_after(exchange, failed->backend, failed->why);
       co_return;
     }
     if (was_stale) {
       pool_.forget(*by->use.of());
     } else {
       --left;
-      ledger_.note_retry(of);
+      ledger_.note_retry(transit);
       tried.push_back(by->use.of());
     }
   }
 }
 
 // Errors: of the backend that was tried last.
-loop::task<result<web_gate::reached>> web_gate::reach(const net::peer_info& client, wish what,
-                                                      backends& to,
-                                                      std::vector<backend_ref>& tried) {
+loop::task<result<web_gate::backend_leg>> web_gate::reach(const net::peer_info& client, wish wish,
+                                                          backends& backends,
+                                                          std::vector<backend_ref>& tried) {
   std::optional<error> last;
   for (;;) {
-    what.tried = tried;
-    auto use = co_await to.enter(what);
+    wish.tried = tried;
+    auto use = co_await backends.enter(wish);
     if (!use) {
       const bool was_tried = last && use.error().code == errc::not_found;
       co_return std::unexpected(was_tried ? std::move(*last) : use.error());
     }
     const auto next = use->of();
     auto preface = next->preface_for(&client);
-    reached made{.use = std::move(*use), .over = pool_.take(*next, preface)};
-    if (!made.over) made.over = pool_.share(*next, preface);
-    made.was_pooled = made.over != nullptr;
-    made.preface = preface;
-    if (made.was_pooled) co_return made;
+    backend_leg leg{.use = std::move(*use), .over = pool_.take(*next, preface)};
+    if (!leg.over) leg.over = pool_.share(*next, preface);
+    leg.was_pooled = leg.over != nullptr;
+    leg.preface = preface;
+    if (leg.was_pooled) co_return leg;
     auto stream = co_await means_.dial(next, std::move(preface));
     if (stream) {
-      made.over = speak_on(std::move(*stream), made);
-      co_return made;
+      leg.over = speak_on(std::move(*stream), leg);
+      co_return leg;
     }
-    made.use.note(false);
+    leg.use.note_unreached(stream.error());
     last = stream.error();
     tried.push_back(next);
   }
 }
 
-std::unique_ptr<http::inquiry> web_gate::speak_on(std::unique_ptr<net::stream> made,
-                                                  const reached& for_it) {
-  if (!for_it.use.of()->takes_http2(*made)) {
-    return std::make_unique<http::client_connection>(std::move(made));
+std::unique_ptr<http::inquiry> web_gate::speak_on(std::unique_ptr<net::stream> stream,
+                                                  const backend_leg& leg) {
+  if (!leg.use.of()->takes_http2(*stream)) {
+    return std::make_unique<http::client_connection>(std::move(stream));
   }
   const auto patience = patience_of(means_.options.idle_backend_timeout);
-  auto shared = std::make_shared<http::http2_client>(loop_, std::move(made), patience);
-  pool_.keep(for_it.use.of(), for_it.preface, shared);
+  auto shared = std::make_shared<http::http2_client>(loop_, std::move(stream), patience);
+  pool_.keep(leg.use.of(), leg.preface, shared);
   return shared->open();
 }
 

@@ -58,7 +58,7 @@ struct web_means {
 
 class web_gate {
  public:
-  web_gate(loop::loop& on, web_means means);
+  web_gate(loop::loop& loop, web_means means);
 
   /// Finds out what it speaks, and has it served until it ends.
   [[nodiscard]] loop::task<> serve(std::unique_ptr<net::stream> client,
@@ -88,7 +88,7 @@ class web_gate {
   /// What is counted of each route, and of what no route takes.
   [[nodiscard]] std::vector<branch> branches() const;
   /// Where a line goes for each request, from now on; null: nowhere. It outlives this.
-  void set_log(access_log* to) { ledger_.set_log(to); }
+  void set_log(access_log* log) { ledger_.set_log(log); }
   /// Errors: of one that cannot be read; then they are as before.
   [[nodiscard]] result<void> read_pages() {
     return words_.read_pages(loop_, means_.options.error_pages);
@@ -96,7 +96,7 @@ class web_gate {
 
  private:
   /// A connection to a backend, for one request.
-  struct reached {
+  struct backend_leg {
     backend_use use;
     std::unique_ptr<http::inquiry> over;
     std::string preface;  ///< what its backend was told before all requests
@@ -122,67 +122,75 @@ class web_gate {
     bool is_lost = false;  // more than may be kept
   };
   struct route {
-    route(route_text of, const backend_means& with) : is(std::move(of)), to(with, is.text) {}
+    route(route_text text, const backend_means& means) : is(std::move(text)), to(means, is.text) {}
 
     route_text is;
     backends to;
     std::shared_ptr<branch_figures> counted = std::make_shared<branch_figures>();
   };
 
-  loop::task<> answer(http::exchange& now);
+  loop::task<> answer(http::exchange& exchange);
   /// Answers a request that is not to be served, and says whether it was one.
-  bool turn_away(http::exchange& now, const loop::socket_address& client);
-  loop::task<> serve_request(http::exchange& now, passage& of);
+  bool turn_away(http::exchange& exchange, const loop::socket_address& client);
+  loop::task<> serve_request(http::exchange& exchange, transit& transit);
   /// The script changes it first, or answers it.
-  loop::task<> serve_scripted(http::exchange& now, forwarded_request asked, passage& of);
-  void answer_as_failed(http::exchange& now);
+  loop::task<> serve_scripted(http::exchange& exchange, forwarded_request request,
+                              transit& transit);
+  void answer_as_failed(http::exchange& exchange);
   /// Where on_route sends it: `to` null, and it goes as the options say; or it has been answered.
   struct ordered {
     bool is_answered = false;
     backends* to = nullptr;
     std::shared_ptr<route> keeps;  ///< what it is of
   };
-  [[nodiscard]] ordered obey(http::exchange& now, result<gate_script::direction> chosen,
-                             passage& of);
+  [[nodiscard]] ordered obey(http::exchange& exchange, result<gate_script::direction> chosen,
+                             transit& transit);
   /// The set that it is of.
-  [[nodiscard]] std::pair<backends*, std::shared_ptr<route>> home_of(const backend& which);
+  [[nodiscard]] std::pair<backends*, std::shared_ptr<route>> home_of(const backend& backend);
   [[nodiscard]] std::shared_ptr<route> route_of(const proto::http_request& request) const;
   /// Does what the first route that matches says, if there is one.
-  loop::task<> follow_route(http::exchange& now, forwarded_request asked, passage& of);
-  loop::task<> pass_on(http::exchange& now, const forwarded_request& asked, backends& to,
-                       passage& of);
-  loop::task<result<reached>> reach(const net::peer_info& client, wish what, backends& to,
-                                    std::vector<backend_ref>& tried);
+  loop::task<> follow_route(http::exchange& exchange, forwarded_request request, transit& transit);
+  loop::task<> pass_on(http::exchange& exchange, const forwarded_request& request,
+                       backends& backends, transit& transit);
+  loop::task<result<backend_leg>> reach(const net::peer_info& client, wish wish, backends& backends,
+                                        std::vector<backend_ref>& tried);
   /// What is asked on a connection that has just been made.
-  std::unique_ptr<http::inquiry> speak_on(std::unique_ptr<net::stream> made, const reached& for_it);
+  std::unique_ptr<http::inquiry> speak_on(std::unique_ptr<net::stream> stream,
+                                          const backend_leg& leg);
   /// Makes sure that it may be asked to switch to that protocol, perhaps on another connection.
   /// Errors: why it cannot be.
-  loop::task<result<void>> make_switchable(const std::string& protocol, reached& by);
+  loop::task<result<void>> make_switchable(const std::string& protocol, backend_leg& leg);
   /// Sends the request's head to the backend. Says whether a body follows.
-  bool begin_on(http::exchange& now, const forwarded_request& asked, reached& by,
+  bool begin_on(http::exchange& exchange, const forwarded_request& request, backend_leg& leg,
                 const sent_body& sent);
   /// Nullopt: it has been answered, or nobody waits for that any more.
-  loop::task<std::optional<failed_try>> try_on(http::exchange& now, const forwarded_request& asked,
-                                               reached& by, sent_body& sent);
-  loop::task<> send_body(http::exchange& now, reached& by, upload& progress, sent_body& sent);
-  void keep(sent_body& sent, const std::string& piece, const reached& by) const;
-  loop::task<result<proto::http_response_head>> await_head(http::exchange& now, reached& by,
-                                                           upload& progress);
-  loop::task<> watch(http::exchange& now, reached& by, upload& progress);
+  loop::task<std::optional<failed_try>> try_on(http::exchange& exchange,
+                                               const forwarded_request& request, backend_leg& leg,
+                                               sent_body& sent);
+  loop::task<> send_body(http::exchange& exchange, backend_leg& leg, upload& progress,
+                         sent_body& sent);
+  void keep(sent_body& sent, const std::string& piece, const backend_leg& leg) const;
+  loop::task<result<proto::http_response_head>> await_head(http::exchange& exchange,
+                                                           backend_leg& leg, upload& progress);
+  loop::task<> watch(http::exchange& exchange, backend_leg& leg, upload& progress);
   /// More of the answer's body. The client is watched while the backend is silent for long.
-  loop::task<result<std::string>> await_piece(http::exchange& now, reached& by, upload& progress);
-  loop::task<> pass_back(http::exchange& now, reached& by, proto::http_response_head head,
+  loop::task<result<std::string>> await_piece(http::exchange& exchange, backend_leg& leg,
+                                              upload& progress);
+  loop::task<> pass_back(http::exchange& exchange, backend_leg& leg, proto::http_response_head head,
                          upload& progress);
   /// What the script makes of an answer. False: the client has been told that it has failed.
-  loop::task<bool> change_answer(http::exchange& now, const reached& by, gate_script::answered& of);
-  [[nodiscard]] bool changes(scripting::callback piece_of, const reached& by) const {
-    return by.described != nullptr && means_.script->has(piece_of);
+  loop::task<bool> change_answer(http::exchange& exchange, const backend_leg& leg,
+                                 gate_script::answered& answered);
+  [[nodiscard]] bool changes(scripting::callback piece_of, const backend_leg& leg) const {
+    return leg.described != nullptr && means_.script->has(piece_of);
   }
-  loop::task<bool> pass_piece(http::exchange& now, const reached& by, const std::string* piece);
-  loop::task<> switch_over(http::exchange& now, reached& by, proto::http_response_head head) const;
-  [[nodiscard]] forwarding forwarding_of(const http::exchange& now);
+  loop::task<bool> pass_piece(http::exchange& exchange, const backend_leg& leg,
+                              const std::string* piece);
+  loop::task<> switch_over(http::exchange& exchange, backend_leg& leg,
+                           proto::http_response_head head) const;
+  [[nodiscard]] forwarding forwarding_of(const http::exchange& exchange);
   /// What the client is told beside what the backend has said.
-  void dress(proto::http_fields& answer, const reached& by) const;
+  void dress(proto::http_fields& answer, const backend_leg& leg) const;
   [[nodiscard]] loop::time_point next_limit(loop::time_point since) const;
 
   loop::loop& loop_;
