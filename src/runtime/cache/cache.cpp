@@ -59,9 +59,10 @@ loop::task<> keep_record(std::shared_ptr<record_keeping> keeping, house& others,
   keeping->is_under_way = true;
   for (bool failing = false; keeping->is_needed && keeping->on_trouble;) {
     keeping->is_needed = false;
-    const auto kept = co_await others.obey(
-        home,
-        {.verb = house_verb::edit, .name = name, .details = nlohmann::json::object(), .by = name});
+    // A name of its own: GCC 12 destroys a braced argument of what is awaited twice.
+    house_order order{
+        .verb = house_verb::edit, .name = name, .details = nlohmann::json::object(), .by = name};
+    const auto kept = co_await others.obey(home, std::move(order));
     if (!keeping->on_trouble) co_return;
     if (kept || kept.error().code == errc::not_found) {
       keeping->on_trouble("");
