@@ -5,7 +5,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from check import abi, docs, headers, includes, layers, names, prose, sizes, targets, unused
+from check import (abi, docs, function_words, headers, includes, layers, names, prose, sizes,
+                   targets, unused)
 
 RULES = {
     "layers": layers.breaches,
@@ -18,6 +19,7 @@ RULES = {
     "prose": prose.breaches,
     "abi": abi.breaches,
     "unused": unused.breaches,
+    "words": function_words.breaches,
 }
 
 

@@ -118,7 +118,8 @@ class Parameter:
         self.word, self.type = found["name"], found["type"]
         self.start, self.end = found.span("name")
         self.list_start = _list_start(bare, found.start())
-        self.list_end = _matching(bare, self.list_start) if bare[self.list_start] == "(" else self.end
+        is_list = bare[self.list_start] == "("
+        self.list_end = _matching(bare, self.list_start) if is_list else self.end
         self.body_end = _body_end(bare, self.list_end)
         self.function = re.search(r"(\w+)?\s*$", bare[:self.list_start])[1] or ""
 

@@ -35,8 +35,10 @@ CLEAN = {
     "src/cli/system/kernel_checks.cpp": (
         "#include <linux/io_uring.h>\n\nio_uring_params* parameters;\n"
     ),
-    "src/proto/resp_test.cpp": '#include <gtest/gtest.h>\n\n#include "loop/simulation.hpp"\n',
-    "src/loop/simulation.hpp": "#pragma once\n",
+    "src/proto/resp_test.cpp": (
+        '#include <gtest/gtest.h>\n\n#include "loop/backends/simulation.hpp"\n'
+    ),
+    "src/loop/backends/simulation.hpp": "#pragma once\n",
     "src/main.cpp": '#include "cli/verbs.hpp"\n\nint main() { return 0; }\n',
     "src/cli/verbs.hpp": "#pragma once\n",
 }
@@ -74,7 +76,7 @@ class CheckTest(unittest.TestCase):
     def test_clean_tree(self):
         code, output = self.check({})
         rules = ("layers", "targets", "includes", "sizes", "headers", "names", "docs", "prose",
-                 "abi", "unused")
+                 "abi", "unused", "words")
         self.assertEqual(output, "".join(f"check: {rule}: passed\n" for rule in rules))
         self.assertEqual(code, 0)
 
@@ -191,7 +193,8 @@ class IncludesTest(CheckTest):
     def test_the_table_is_what_the_code_does(self):
         rows = [
             "| Folder | includes |", "|---|---|", "| `base` | — |", "| `loop` | — |",
-            "| `proto` | — |", "| `net` | base, loop |", "| `runtime/options` | — |",
+            "| `loop/backends` | loop |", "| `proto` | — |", "| `net` | base, loop |",
+            "| `runtime/options` | — |",
             "| `runtime/client` | — |", "| `runtime/server/options` | runtime/options |",
             "| `cli/runtimes` | runtime/server/options |", "| `cli/system` | — |", "| `cli` | — |",
             "| `main` | cli |",
@@ -355,7 +358,10 @@ strata_layer(cli USES net)
   EXCEPT server)
 strata_layer(runtime/server USES cli)
 """
-        self.assert_targets(cmake, "CMakeLists.txt:7:", "(runtime/server) uses cli")
+        code, output = self.check(
+            {"CMakeLists.txt": cmake, "src/runtime/server/server.cpp": ""}, "targets")
+        self.assertEqual(code, 1, output)
+        self.assertIn("CMakeLists.txt:7: targets: strata_layer(runtime/server) uses cli", output)
 
     def test_a_folder_without_a_layer(self):
         cmake = self.CMAKE.replace("strata_layer(proto)\n", "")
@@ -366,6 +372,33 @@ strata_layer(runtime/server USES cli)
         self.assertEqual(code, 1, output)
         for words in expected:
             self.assertIn(words, output)
+
+
+class WordsTest(CheckTest):
+    LIST = "tools/check/function_words.txt"
+    CODE = """#pragma once
+namespace strata {
+void give(const packet& of, int count);
+void take(time_point now, packet packet);
+inline bool is_any(int flags, int which) { return (flags & which) != 0; }
+}  // namespace strata
+"""
+
+    def check_words(self, listed):
+        return self.check({"src/proto/words.hpp": self.CODE, self.LIST: listed}, "words")
+
+    def test_no_more_than_there_were(self):
+        self.assertEqual(self.check_words("2 src/proto\n"), (0, "check: words: passed\n"))
+
+    def test_one_more_than_there_were(self):
+        code, output = self.check_words("# none\n1 src/proto\n")
+        self.assertEqual(code, 1)
+        self.assertIn("src/proto:1: words: 2 parameters are function words, over 1", output)
+
+    def test_fewer_than_the_list_says(self):
+        code, output = self.check_words("3 src/proto\n")
+        self.assertEqual(code, 1)
+        self.assertIn(f"{self.LIST}:1: words: src/proto has 2 now, not 3", output)
 
 
 class SkipsTest(unittest.TestCase):

@@ -10,8 +10,8 @@ LIST = "tools/check/function_words.txt"
 # No noun says less of what it holds.
 WORDS = frozenset(
     "about again against as asked at beside by done for found from given got heard home how in "
-    "into is made now of on opened over said taken that this to told wanted what where which who with "
-    "within".split())
+    "into is made now of on opened over said taken that this to told wanted what where which who "
+    "with within".split())
 # A type and a name, inside parentheses, before a comma, a default or the end. In an expression, as
 # `(flags & flag)`, spaces stand on both sides of the sign.
 PARAMETER = re.compile(
