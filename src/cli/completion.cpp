@@ -133,7 +133,7 @@ word_set next_words(const unfinished_line& line, const daemon_address& daemon) {
     if (each == "TYPE") found.merge(type_names());
     if (each == "IFACE") add(found, interface_names());
     if (each == "FAMILY") add(found, family_names());
-    if (each == "BACK") add(found, backend_names(line.words.front(), daemon));
+    if (each == "BACKEND") add(found, backend_names(line.words.front(), daemon));
     if (each == "NAME" && is_of_runtimes) {
       add(found, runtime_names(daemon));
       if (alternatives.contains("@GROUP")) add(found, group_names(daemon));

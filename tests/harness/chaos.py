@@ -48,7 +48,7 @@ class Events:
     def look(self):
         for each in self.daemon.lines("/v1/events"):
             backend = re.search("backend '([^']*)'", each.get("detail", ""))
-            if each["runtime"] == "gw" and back:
+            if each["runtime"] == "gw" and backend:
                 self.seen.setdefault(json.dumps(each, sort_keys=True), (backend[1], each["event"]))
 
     def counts(self, where):

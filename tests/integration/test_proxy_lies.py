@@ -58,7 +58,7 @@ def test_what_two_could_read_differently_reaches_no_backend(daemon, make_backend
     with client(gateway(daemon, backend)) as wire:
         head, _ = ask(wire, request_text)
         assert head.split()[1] in (b"400", b"501"), head
-    assert backend.requests == [] and back.connections == 0
+    assert backend.requests == [] and backend.connections == 0
 
 
 def test_a_client_that_breaks_off_is_no_whole_request(daemon):

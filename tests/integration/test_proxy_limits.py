@@ -191,7 +191,7 @@ def test_what_a_client_says_while_it_waits_is_kept(daemon, make_backend):
         gate.let(3)
         assert [wire.answer()[1] for _ in range(2)] == [b"ok", b"ok"]
     visitors.join()
-    assert gate.order == ["/0", "/1", "/2"] and back.requests[1].body == body
+    assert gate.order == ["/0", "/1", "/2"] and backend.requests[1].body == body
 
 
 @pytest.fixture
