@@ -152,8 +152,8 @@ TEST_F(file_record_store_test, what_was_asked_for_is_done_in_order_even_when_the
   constexpr int count = 20;
   auto store = file_record_store::open(*home_, folder_);
   ASSERT_TRUE(store);
-  const auto put = [](record_store& store, record record) -> loop::task<> {
-    (void)co_await store.put(std::move(record));
+  const auto put = [](record_store& records, record record) -> loop::task<> {
+    (void)co_await records.put(std::move(record));
     ADD_FAILURE() << "it was destroyed while it waited";
   };
   {

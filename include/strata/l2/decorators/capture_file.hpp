@@ -36,7 +36,7 @@ class capture_file {
   std::string path_;
 };
 
-/// Wraps a device and writes all that passes to `into`, which must outlive it.
+/// Wraps a device and writes all that passes to `file`, which must outlive it.
 class capture_device final : public device {
  public:
   capture_device(std::unique_ptr<device> device, capture_file& file)
