@@ -144,7 +144,7 @@ def test_a_client_is_closed_within_its_own_function(daemon, scripted, echo):
           return data
         end
         function on_disconnect(id) strata.log('gone') end""", echo)
-    for word in (b"bye", b"back"):
+    for word in (b"bye", b"backend"):
         with Talker(url) as ann:
             ann.send(word)
             assert ann.is_ended()
