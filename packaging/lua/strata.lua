@@ -315,6 +315,15 @@ function strata.edit(name, options) end
 ---@return integer?, string?
 function strata.send(name, message, client) end
 
+---asks a runtime for an operation of its type, such as 'backends', as GET /v1/types lists
+---them; gives what it answers, or nil and the reason
+---@param name string
+---@param operation string
+---@param parameters? table
+---@param body? string
+---@return table?, string?
+function strata.ask(name, operation, parameters, body) end
+
 ---all runtimes, as `strata ls --format json` shows them
 ---@return table[]
 function strata.list() end

@@ -90,7 +90,8 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   if (auto known = read_secrets(line->flags, rows_of(*line)); !known) {
     return std::unexpected(known.error());
   }
-  invocation call{.words = std::move(line->words),
+  invocation call{.verb = std::string(line->verb->name),
+                  .words = std::move(line->words),
                   .first_literal = line->first_literal,
                   .flags = std::move(line->flags),
                   .type = line->type,

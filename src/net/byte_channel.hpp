@@ -20,9 +20,12 @@ struct peer_info {
   loop::socket_address address;  ///< the peer's
   loop::socket_address local;
   std::string tls_subject = {};  ///< of the certificate that the peer has shown; empty: none
-  /// Of a Unix socket: who has connected; the process is 0 else.
-  std::uint32_t user = 0;
-  std::int32_t process = 0;
+};
+
+/// The process at the other end of a Unix socket.
+struct peer_process {
+  std::uint32_t user;
+  std::int32_t id;
 };
 
 class byte_channel {

@@ -91,25 +91,22 @@ void stream::unread(loop::buffer&& seen) {
   home_.at_turn_end(*this);
 }
 
-namespace {
-
-void note_process(const loop::descriptor& socket, peer_info& peer) {
-  ucred process{};
-  socklen_t size = sizeof process;
-  if (::getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &process, &size) != 0) return;
-  peer.user = process.uid;
-  peer.process = process.pid;
-}
-
-}  // namespace
-
 const peer_info& stream::peer() const {
   if (!peer_) {
     peer_ = std::make_unique<peer_info>(
         peer_info{home_.remote_address(out_.socket()), home_.local_address(out_.socket()), {}});
-    if (peer_->local.family() == AF_UNIX) note_process(out_.socket(), *peer_);
   }
   return *peer_;
+}
+
+std::optional<peer_process> stream::process() const {
+  ucred found{};
+  socklen_t size = sizeof found;
+  if (peer().local.family() != AF_UNIX ||
+      ::getsockopt(out_.socket().fd(), SOL_SOCKET, SO_PEERCRED, &found, &size) != 0) {
+    return std::nullopt;
+  }
+  return peer_process{.user = found.uid, .id = found.pid};
 }
 
 void stream::speak_for(const loop::socket_address& client, const loop::socket_address& local) {

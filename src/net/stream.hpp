@@ -78,6 +78,8 @@ class stream final : public byte_channel, private loop::request, private loop::t
   void keep_alive(std::chrono::seconds interval) { home_.keep_alive(out_.socket(), interval); }
   /// Asked of the kernel at the first call.
   [[nodiscard]] const peer_info& peer() const override;
+  /// Asked of the kernel. Nullopt: it is no Unix socket.
+  [[nodiscard]] std::optional<peer_process> process() const;
   /// Whoever has connected speaks for this client, which has connected to `local`: from now on they
   /// are what `peer` tells.
   void speak_for(const loop::socket_address& client, const loop::socket_address& local);

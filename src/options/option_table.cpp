@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -82,12 +83,8 @@ std::unexpected<error> not_utf8(const option_row& row, std::string_view value) {
 }
 
 bool is_choice(std::string_view choices, std::string_view value) {
-  while (!choices.empty()) {
-    const auto bar = choices.find('|');
-    if (choices.substr(0, bar) == value) return true;
-    choices = bar == std::string_view::npos ? std::string_view{} : choices.substr(bar + 1);
-  }
-  return false;
+  const auto words = split_choices(choices);
+  return std::ranges::find(words, value) != words.end();
 }
 
 bool in_range(const option_row& row, std::uint64_t value) {
@@ -136,6 +133,16 @@ result<std::string> filled_in(const option_row& row, const std::string& value) {
 }
 
 bool is_reference(const std::string& secret) { return credential_name(secret).has_value(); }
+
+std::vector<std::string_view> split_choices(std::string_view choices) {
+  std::vector<std::string_view> words;
+  while (!choices.empty()) {
+    const auto bar = choices.find('|');
+    words.push_back(choices.substr(0, bar));
+    choices = bar == std::string_view::npos ? std::string_view{} : choices.substr(bar + 1);
+  }
+  return words;
+}
 
 result<nlohmann::json> parse_option(const option_row& row, std::string_view text) {
   nlohmann::json value;

@@ -63,6 +63,9 @@ struct option_row {
   return row.reach == option_reach::read_path || row.reach == option_reach::written_path;
 }
 
+/// `a|b` as "a" and "b", which live as long as `choices` does.
+[[nodiscard]] std::vector<std::string_view> split_choices(std::string_view choices);
+
 /// `max_message` as the long flag: `--max-message`.
 [[nodiscard]] std::string long_flag(const option_row& row);
 

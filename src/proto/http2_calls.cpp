@@ -42,11 +42,9 @@ int check_stream(nghttp2_session* session, const nghttp2_frame_hd& frame, state&
   if (frame.type == NGHTTP2_PRIORITY && frame.stream_id == 0) {
     return fail(state, http2_code::protocol_error, "PRIORITY on stream 0");
   }
-  if (state.role != http2_role::server || frame.type != NGHTTP2_HEADERS ||
-      nghttp2_session_find_stream(session, frame.stream_id) != nullptr) {
-    return 0;
-  }
-  state.past.begin(frame.stream_id);  // refused or not
+  if (state.role != http2_role::server || frame.type != NGHTTP2_HEADERS) return 0;
+  if (state.past.begin(frame.stream_id)) return 0;  // it may still be refused
+  if (nghttp2_session_find_stream(session, frame.stream_id) != nullptr) return 0;
   if (state.past.has_skipped(frame.stream_id)) {
     return fail(state, http2_code::protocol_error, "a stream below one that was used before");
   }

@@ -23,12 +23,14 @@ namespace strata::proto {
 /// that was under way when this end reset it.
 class http2_past {
  public:
-  /// A request's head comes; nothing, unless its identifier is above all before.
-  void begin(std::int32_t stream) {
+  /// A request's head comes. Says whether its identifier is above all before, as it should be.
+  [[nodiscard]] bool begin(std::int32_t stream) {
+    if (stream <= last_) return false;
     if (stream - 2 > last_) {
       skipped_[next_skipped_++ % skipped_.size()] = {.first = last_ + 2, .last = stream - 2};
     }
-    last_ = std::max(last_, stream);
+    last_ = stream;
+    return true;
   }
   /// The client has ended its side, or reset the stream.
   void end(std::int32_t stream) { ended_[next_ended_++ % ended_.size()] = stream; }

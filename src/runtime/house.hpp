@@ -26,14 +26,14 @@ enum class house_verb : std::uint8_t {
   stop,
   remove,
   edit,
-  send,
+  ask,
 };
 
 struct house_order {
   house_verb verb = house_verb::list;
   std::string name = {};  ///< of the runtime that it is about
-  /// Of `create` the type, the options and whether it starts; of `edit` the options; of `send` the
-  /// message, and the client that it is for.
+  /// Of `create` the type, the options and whether it starts; of `edit` the options; of `ask` the
+  /// operation, its parameters and its body.
   nlohmann::json details = {};
   std::string by = {};  ///< the runtime whose script asks: the owner of what it creates
   /// Of that script: what it creates and edits has no more. None: the runtime itself asks, by what

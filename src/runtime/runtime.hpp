@@ -56,11 +56,6 @@ struct context {
   house* others = nullptr;
 };
 
-struct send_outcome {
-  std::uint64_t delivered = 0;  ///< connections that the message was handed to
-  std::uint64_t queued = 0;     ///< 1 when it waits for a connection
-};
-
 /// Figures of one thing inside a runtime.
 struct detail {
   std::vector<std::string> labels;     ///< in the order of the row's
@@ -103,20 +98,6 @@ class runtime {
   virtual loop::task<result<reload_outcome>> reload() = 0;
   /// Options that were edited, and are in force from the next start.
   [[nodiscard]] virtual std::vector<std::string> pending_options() const = 0;
-  /// Called when running: loads its script again. Errors: of the script, which then stays as it
-  /// was; not_supported where there is none.
-  virtual loop::task<result<void>> reload_script();
-  /// Called when running: runs a line in its script, of several the first loop's. It may end while
-  /// this waits. Gives what `scripting::evaluate` gives. Errors: of the limit; not_supported where
-  /// there is no script.
-  virtual loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit);
-  /// Sends a message of whatever bytes. Errors: conflict when there is nobody to send to.
-  virtual loop::task<result<send_outcome>> send(std::string message) = 0;
-  /// The same to one of its clients. Errors: not_found; not_supported where clients have no ids.
-  virtual loop::task<result<send_outcome>> send_to(std::uint64_t client, std::string message);
-  /// Where it passes things on to, and how those have fared: an array of objects. Called when
-  /// running. Errors: not_supported of a type that passes nothing on.
-  virtual loop::task<result<nlohmann::json>> backends();
   /// Whether each option that `changes` names does something, as the options are with them. What
   /// was saved before is not asked. Errors: as `edit`, and of what would have no effect.
   [[nodiscard]] virtual result<void> check_effects(const nlohmann::json& changes) const = 0;
@@ -141,8 +122,6 @@ class runtime {
   /// What it shows to those at the other ends of TLS, as an array of objects; empty without TLS. Of
   /// one that does not run, what is in its files now.
   [[nodiscard]] virtual nlohmann::json certificates() const;
-  /// The name of an interface that it waits for, since there is none; empty: it waits for none.
-  [[nodiscard]] virtual std::string awaited_interface() const { return {}; }
   /// What people should know of how it is set up; empty: nothing.
   [[nodiscard]] virtual std::string warning() const { return {}; }
   /// The figures that every runtime has.

@@ -1,35 +1,10 @@
 #include "runtime/sharded.hpp"
 
-#include <net/if.h>
-
 #include <algorithm>
-#include <cerrno>
 
 namespace strata::runtime {
 
 nlohmann::json runtime::certificates() const { return nlohmann::json::array(); }
-
-loop::task<result<nlohmann::json>> runtime::backends() {
-  co_return failure(errc::not_supported, "show backends", "only a proxy has them",
-                    "see which are: strata ls");
-}
-
-loop::task<result<void>> runtime::reload_script() {
-  co_return failure(errc::not_supported, "load the script again", "it runs none",
-                    "give it one: strata edit NAME --lua FILE");
-}
-
-loop::task<result<send_outcome>> runtime::send_to(std::uint64_t /*client*/,
-                                                  std::string /*message*/) {
-  co_return failure(errc::not_supported, "send to one client", "its clients have no ids",
-                    "name a server");
-}
-
-loop::task<result<nlohmann::json>> runtime::evaluate(std::string /*text*/,
-                                                     loop::time_point /*limit*/) {
-  co_return failure(errc::not_supported, "evaluate a line", "it runs no script",
-                    "give it one: strata edit NAME --lua FILE");
-}
 
 loop::task<result<void>> runtime_of_parts::start() {
   reason_.clear();
@@ -108,16 +83,6 @@ loop::task<void> runtime_of_parts::settle() {
   for (std::size_t i = 0; i < opened_; ++i) {
     co_await loop::run_on(context_.home, *loops_[i], [] {});
   }
-}
-
-std::string runtime_of_parts::awaited_interface() const {
-  for (const auto& each : endpoints()) {
-    const auto url = net::parse_endpoint(each);
-    if (url && url->is_ethernet() && ::if_nametoindex(url->host.c_str()) == 0 && errno == ENODEV) {
-      return url->host;
-    }
-  }
-  return {};
 }
 
 statistics runtime_of_parts::stats() const {

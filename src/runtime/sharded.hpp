@@ -61,7 +61,6 @@ class runtime_of_parts : public runtime {
   [[nodiscard]] std::vector<std::string> endpoints() const final {
     return bound_.empty() ? wanted_endpoints() : bound_;
   }
-  [[nodiscard]] std::string awaited_interface() const final;
   [[nodiscard]] statistics stats() const final;
   [[nodiscard]] std::string failure_reason() const final { return reason_; }
   [[nodiscard]] bool has_done_its_work() const final { return has_done_its_work_; }

@@ -85,9 +85,6 @@ class steps final : public sharded<step_options, step> {
  public:
   explicit steps(context&& context) : sharded(std::move(context), step_table()) {}
 
-  loop::task<result<send_outcome>> send(std::string /*message*/) override {
-    co_return send_outcome{};
-  }
   diary told;
 
   // What parts do on their own loops.

@@ -101,7 +101,8 @@ def test_what_cannot_be_is_refused(daemon, make_backend):
     backend = make_backend()
     gateway(daemon, backend)
     daemon.server("s")
-    for words, why in [(("s",), "only a proxy has them"), (("s", "add", "a"), "is a server"),
+    for words, why in [(("s",), "only a proxy has that operation"),
+                       (("s", "add", "a"), "is a server"),
                        (("gw", "shrink", "a"), "there is no change 'shrink'"),
                        (("gw", "drain"), "'drain' needs a backend"),
                        (("gw", "drain", "a:1"), "there is no backend 'a:1'"),

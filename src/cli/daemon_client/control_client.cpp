@@ -9,6 +9,7 @@
 
 #include "cli/daemon_client/silence.hpp"
 #include "cli/terminal/table.hpp"
+#include "runtime/types/types.hpp"
 #include "text/json_text.hpp"
 #include "text/percent.hpp"
 
@@ -271,18 +272,23 @@ outcome<json> control_client::patch(const std::string& target, const json& body)
       owner_in(body));
 }
 
-outcome<json> control_client::send(const std::string& name, std::string_view message) {
-  return call({.method = "POST",
-               .target = runtime_target(name, "send"),
-               .content_type = "application/octet-stream",
-               .body = message});
-}
-
-outcome<json> control_client::evaluate(const std::string& name, std::string_view line) {
-  return call({.method = "POST",
-               .target = runtime_target(name, "eval-lua"),
-               .content_type = "text/plain",
-               .body = line});
+outcome<json> control_client::ask(const std::string& name, std::string_view operation,
+                                  std::string_view body, const json& parameters) {
+  const auto* const known = runtime::find_shared_operation(operation);
+  if (known == nullptr) {
+    return refuse(exit_misused, fmt::format("no type has an operation '{}'", operation));
+  }
+  auto target = runtime_target(name, operation);
+  char separator = '?';
+  for (const auto& [key, value] : parameters.items()) {
+    const auto text = value.is_string() ? value.get<std::string>() : value.dump();
+    target += separator + key + "=" + text::percent_encode(text);
+    separator = '&';
+  }
+  return call({.method = known->row->method,
+               .target = std::move(target),
+               .content_type = known->row->body_type,
+               .body = body});
 }
 
 outcome<line_stream> control_client::stream(const std::string& target) {

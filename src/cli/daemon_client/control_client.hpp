@@ -64,13 +64,13 @@ class control_client {
   [[nodiscard]] outcome<nlohmann::json> remove(const std::string& target);
   [[nodiscard]] outcome<nlohmann::json> post(const std::string& target);
   [[nodiscard]] outcome<nlohmann::json> post(const std::string& target, const nlohmann::json& body);
-  /// Has the script of the runtime run a line.
-  [[nodiscard]] outcome<nlohmann::json> evaluate(const std::string& name, std::string_view line);
   [[nodiscard]] outcome<nlohmann::json> patch(const std::string& target,
                                               const nlohmann::json& body);
 
-  /// Sends `message`, any bytes, through the runtime.
-  [[nodiscard]] outcome<nlohmann::json> send(const std::string& name, std::string_view message);
+  /// Asks the runtime for an operation that a type has; `parameters` by their rows' keys.
+  [[nodiscard]] outcome<nlohmann::json> ask(const std::string& name, std::string_view operation,
+                                            std::string_view body = {},
+                                            const nlohmann::json& parameters = {});
 
   /// On a connection of its own.
   [[nodiscard]] outcome<line_stream> stream(const std::string& target);

@@ -15,6 +15,7 @@
 namespace strata::cli {
 
 struct invocation {
+  std::string verb;  ///< its row's name
   std::vector<std::string> words;
   std::size_t first_literal = SIZE_MAX;     ///< from this word on they stood behind `--`
   nlohmann::json flags;                     ///< typed, by row key; only those given

@@ -256,8 +256,23 @@ void house::send(script::call& call) {
   const std::string name(call.text(0));
   was_called_ = true;
   if (!may_act()) return call.give(std::uint64_t{0});
-  const auto sent = accepted(call, client_.send(name, call.text(1)));
+  const auto sent = accepted(call, client_.ask(name, "send", call.text(1)));
   if (sent) call.give(sent->value("delivered", std::uint64_t{0}));
+}
+
+// A rehearsal asks for what changes nothing.
+void house::ask(script::call& call) {
+  nlohmann::json parameters;
+  if (call.has(2) && !call.json_structure(2, parameters)) return;
+  was_called_ = true;
+  const auto* const known = runtime::find_shared_operation(call.text(1));
+  if (known != nullptr && known->row->needed != runtime::role::read && !may_act()) {
+    return call.give(nlohmann::json());
+  }
+  const auto given =
+      accepted(call, client_.ask(std::string(call.text(0)), call.text(1),
+                                 call.has(3) ? call.text(3) : std::string_view(), parameters));
+  if (given) call.give(*given);
 }
 
 void house::get(script::call& call) {
@@ -287,6 +302,8 @@ std::span<const script::function_row> house::functions() {
       {"stop", "name: string", "", "stops it, if it runs", method<&house::stop>},
       {"send", "name: string, message: string", "integer", "sends a message, as `strata send`",
        method<&house::send>},
+      {"ask", "name: string, operation: string, parameters?: table, body?: string", "table?",
+       "asks it for an operation of its type, such as 'backends'", method<&house::ask>},
       {"get", "name: string", "table?", "what it is, or nil", method<&house::get>},
       {"list", "", "table[]", "all runtimes", method<&house::list>},
   };

@@ -47,6 +47,7 @@ class house {
   void start(script::call& call) { act(call, "start", "running", "started"); }
   void stop(script::call& call) { act(call, "stop", "stopped", "stopped"); }
   void send(script::call& call);
+  void ask(script::call& call);
   void get(script::call& call);
   void list(script::call& call);
 

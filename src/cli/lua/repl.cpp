@@ -32,7 +32,7 @@ class lua_dialogue {
       return {};
     }
     last_ = json();
-    auto given = client_.evaluate(call_.words[0], begun_);
+    auto given = client_.ask(call_.words[0], "eval-lua", begun_);
     if (!given) {
       begun_.clear();
       return std::unexpected(given.error());

@@ -5,6 +5,7 @@
 
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
+#include "cli/runtimes/operation.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
@@ -17,27 +18,8 @@ using nlohmann::json;
 
 namespace {
 
+constexpr std::string_view operation = "backends";
 constexpr std::string_view drain_word = " drain";
-
-const std::vector<column>& backend_columns() {
-  static const std::vector<column> columns = {
-      {"backend", "/backend"},
-      {"state", "/state"},
-      {"weight", "/weight"},
-      {"backup", "/backup"},
-      {"max", "/max"},
-      {"now", "/now"},
-      {"total", "/total"},
-      {"failed", "/failed"},
-      {"retries", "/retries", unit::none, false},
-      {"answers", "/answers", unit::total, false},
-      {"p50", "/latency/p50_ms", unit::milliseconds, false},
-      {"p99", "/latency/p99_ms", unit::milliseconds},
-      {"max_time", "/latency/max_ms", unit::milliseconds, false},
-      {"circuit", "/circuit"},
-      {"route", "/route"}};
-  return columns;
-}
 
 std::string place_of(std::string_view text) { return std::string(text.substr(0, text.find(' '))); }
 
@@ -54,9 +36,9 @@ json named_once(const json& backends) {
 }
 
 outcome<int> show_backends(const invocation& call, control_client& client) {
-  const auto shown = select_columns(backend_columns(), call.text("columns"));
+  const auto shown = select_columns(columns_of(operation), call.text("columns"));
   if (!shown) return std::unexpected(shown.error());
-  auto backends = client.get(runtime_target(call.words[0], "backends"));
+  auto backends = client.ask(call.words[0], operation);
   if (!backends) return std::unexpected(backends.error());
   if (!backends->is_array())
     return refuse(exit_failed, "the daemon's answer is no list of backends");

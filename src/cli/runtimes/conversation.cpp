@@ -113,7 +113,7 @@ outcome<int> converse(control_client& client, const json& detail, line_stream& m
     if (messages.ended() || log->ended()) return no_more_messages(name);
     if (!line) return exit_done;
     if (!line->empty()) editor.remember(*line);
-    const auto sent = client.send(name, *line);
+    const auto sent = client.ask(name, "send", *line);
     if (sent) {
       print(shortfall(*sent));
     } else if (sent.error().exit == exit_unreachable) {

@@ -67,7 +67,7 @@ outcome<bool> read_input(text::line_splitter& splitter, std::vector<std::string>
 outcome<> send_lines(control_client& client, const std::string& name,
                      const std::vector<std::string>& lines) {
   for (const auto& line : lines) {
-    const auto answer = client.send(name, line);
+    const auto answer = client.ask(name, "send", line);
     if (answer) continue;
     if (answer.error().exit == exit_unreachable) return std::unexpected(answer.error());
     complain(answer.error().message);

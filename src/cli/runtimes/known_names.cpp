@@ -33,9 +33,9 @@ std::vector<std::string> group_names(const daemon_address& daemon) {
 
 std::vector<std::string> backend_names(const std::string& proxy, const daemon_address& daemon) {
   std::vector<std::string> names;
-  for (const auto& each : listed_at(runtime_target(proxy, "backends"), daemon)) {
-    names.push_back(text_at(each, "text"));
-  }
+  const auto listed = control_client(daemon).ask(proxy, "backends");
+  if (!listed || !listed->is_array()) return names;
+  for (const auto& each : *listed) names.push_back(text_at(each, "text"));
   return names;
 }
 

@@ -78,7 +78,7 @@ outcome<int> run_reload_lua(const invocation& call) {
     const auto detail = is_named ? outcome<json>() : client.get(runtime_target(name));
     const bool is_skipped =
         !is_named && detail && text_at(detail->value("options", json()), "lua").empty();
-    return is_skipped ? json() : client.post(runtime_target(name, "reload-lua"));
+    return is_skipped ? json() : client.ask(name, "reload-lua");
   });
 }
 

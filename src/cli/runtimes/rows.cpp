@@ -1,5 +1,8 @@
 #include "cli/runtimes/rows.hpp"
 
+#include <algorithm>
+
+#include "cli/runtimes/operation.hpp"
 #include "cli/terminal/listing.hpp"
 
 namespace strata::cli {
@@ -8,14 +11,6 @@ namespace {
 
 using enum options::option_kind;
 using enum verb_group;
-
-option_rows table_flags() {
-  return {{.key = "columns",
-           .kind = text,
-           .value_name = "A,B,C",
-           .help = "show these columns; an unknown one lists them all"},
-          no_header_row()};
-}
 
 option_rows list_flags() {
   auto flags = table_flags();
@@ -192,6 +187,14 @@ std::vector<verb_row> looking_verbs() {
 
 }  // namespace
 
+option_rows table_flags() {
+  return {{.key = "columns",
+           .kind = text,
+           .value_name = "A,B,C",
+           .help = "show these columns; an unknown one lists them all"},
+          no_header_row()};
+}
+
 std::vector<verb_row> runtime_verbs() {
   auto all = changing_verbs();
   for (const auto rows : {renewing_verbs, looking_verbs}) {
@@ -214,6 +217,10 @@ std::vector<verb_row> runtime_verbs() {
          .kind = secret,
          .value_name = "PASSWORD",
          .help = "what a cache wants to hear first; else $STRATA_CACHE_PASSWORD"}}});
+  for (auto& verb : operation_verbs()) {
+    const bool is_there = std::ranges::find(all, verb.name, &verb_row::name) != all.end();
+    if (!is_there) all.push_back(std::move(verb));
+  }
   return all;
 }
 

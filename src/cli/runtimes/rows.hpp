@@ -53,6 +53,9 @@ bool is_runtime(const std::string& name, const daemon_address& daemon);
 [[nodiscard]] std::vector<std::string> backend_names(const std::string& proxy,
                                                      const daemon_address& daemon);
 
+// `--columns` and `--no-header`, of verbs that show a table.
+[[nodiscard]] option_rows table_flags();
+
 [[nodiscard]] std::vector<verb_row> runtime_verbs();
 
 }  // namespace strata::cli

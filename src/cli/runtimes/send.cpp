@@ -31,7 +31,7 @@ std::uint64_t count_at(const json& answer, const char* key) {
 
 outcome<> send_one(control_client& client, const std::string& name, std::string_view message,
                    tally& sent) {
-  const auto answer = client.send(name, message);
+  const auto answer = client.ask(name, "send", message);
   if (!answer) return std::unexpected(answer.error());
   ++sent.messages;
   sent.delivered += count_at(*answer, "delivered");

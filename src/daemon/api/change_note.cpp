@@ -10,8 +10,10 @@
 namespace strata::daemon {
 
 std::string visitor_text(const net::stream& connection) {
+  if (const auto process = connection.process()) {
+    return fmt::format("uid {}, pid {}", process->user, process->id);
+  }
   const auto& peer = connection.peer();
-  if (peer.process != 0) return fmt::format("uid {}, pid {}", peer.user, peer.process);
   const auto* const subject = peer.tls_subject.empty() ? "" : ", ";
   return peer.address.text() + subject + peer.tls_subject;
 }
@@ -23,7 +25,7 @@ std::string_view last_word(const route_row& row) {
   if (row.method == "DELETE") return "remove";
   if (row.method == "PATCH") return "edit";
   if (row.path == "/v1/runtimes") return "create";
-  return row.path.substr(row.path.rfind('/') + 1);
+  return std::string_view(row.path).substr(row.path.rfind('/') + 1);
 }
 
 // A request that names none is refused.

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "daemon/api/change_note.hpp"
 #include "daemon/api/control_socket.hpp"
 #include "daemon/api/openapi.hpp"
+#include "daemon/api/types_json.hpp"
 #include "daemon/supervisor/render.hpp"
 #include "http/server_connection.hpp"
 #include "loop/socket_file.hpp"
@@ -27,9 +27,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t most_behind = 8U << 20U;    // bytes that may wait for a follower
 constexpr std::size_t longest_body = 16U << 20U;  // of a request
-constexpr auto longest_evaluation = 20s;          // unless the request says
 constexpr auto* description_hint = "see GET /v1/openapi.yaml";
 constexpr std::uint64_t most_remote = 256;  // connections of strangers, as they first are
 
@@ -300,7 +298,7 @@ loop::task<control_api::answer> control_api::dispatch(http::exchange& exchange,
     auto body = co_await exchange.read_all(guest.entrance == door::metrics ? 0 : longest_body);
     if (!body) co_return as_answer(body.error());
     // Named, since GCC 12 destroys a braced temporary in a co_await twice.
-    const call wanted{request, name, std::move(*body)};
+    const call wanted{request, name, std::move(*body), each.operation};
     auto reply = co_await (this->*each.run)(wanted);
     if (each.row.is_change) {
       const bool is_done = reply.status < 300;
@@ -329,6 +327,10 @@ control_api::answer control_api::as_answer(const result<entry_ref>& entry, int s
 
 loop::task<control_api::answer> control_api::get_description(call /*of*/) {
   co_return answer{200, "application/yaml", openapi_text(route_rows())};
+}
+
+loop::task<control_api::answer> control_api::get_types(call /*call*/) {
+  co_return answer{200, "application/json", dump(types_json())};
 }
 
 loop::task<control_api::answer> control_api::list(call /*of*/) {
@@ -408,93 +410,42 @@ loop::task<control_api::answer> control_api::reload(call call) {
   co_return as_answer(done, 200);
 }
 
-loop::task<control_api::answer> control_api::reload_script(call call) {
-  auto done = co_await supervisor_.reload_script(call.name);
-  co_return as_answer(done, 200);
+result<runtime::operation_call> control_api::operation_call_of(call& call) const {
+  const auto& row = *call.operation;
+  runtime::operation_call asked{.body = std::move(call.body)};
+  if (row.timeout_s > 0) {
+    const auto limit = limit_of(call, supervisor_.home().now() + loop::from_seconds(row.timeout_s));
+    if (!limit) return std::unexpected(limit.error());
+    asked.limit = *limit;
+  }
+  for (const auto& [key, text] : call.request.query) {
+    if (key == "timeout" && row.timeout_s > 0) continue;
+    const auto known = std::ranges::find(row.parameters, key, &options::option_row::key);
+    if (known == row.parameters.end()) {
+      return failure(errc::invalid_argument, "read the request",
+                     fmt::format("'{}' takes no parameter '{}'", row.name, key), description_hint);
+    }
+    auto value = options::parse_option(*known, text);
+    if (!value) return std::unexpected(value.error());
+    asked.parameters[key] = std::move(*value);
+  }
+  return asked;
 }
 
-loop::task<control_api::answer> control_api::evaluate(call call) {
-  const auto limit = limit_of(call, supervisor_.home().now() + longest_evaluation);
-  if (!limit) co_return as_answer(limit.error());
-  auto given = co_await supervisor_.evaluate(call.name, std::move(call.body), *limit);
+loop::task<control_api::answer> control_api::ask(call call) {
+  auto asked = operation_call_of(call);
+  if (!asked) co_return as_answer(asked.error());
+  const auto given =
+      co_await supervisor_.ask(call.name, std::string(call.operation->name), std::move(*asked));
   if (!given) co_return as_answer(given.error());
+  if (call.operation->answer.empty()) co_return as_answer(supervisor_.find(call.name), 200);
   co_return answer{200, "application/json", dump(*given)};
-}
-
-loop::task<control_api::answer> control_api::send(call call) {
-  auto sent = co_await supervisor_.send(call.name, call.body);
-  if (!sent) co_return as_answer(sent.error());
-  co_return answer{200, "application/json",
-                   dump({{"delivered", sent->delivered}, {"queued", sent->queued}})};
 }
 
 loop::task<control_api::answer> control_api::stats(call call) {
   auto found = supervisor_.find(call.name);
   if (!found) co_return as_answer(found.error());
   co_return answer{200, "application/json", dump(stats_json(**found, supervisor_.home().now()))};
-}
-
-loop::task<control_api::answer> control_api::backends(call call) {
-  auto found = co_await supervisor_.backends(call.name);
-  if (!found) co_return as_answer(found.error());
-  co_return answer{200, "application/json", dump(*found)};
-}
-
-result<control_api::feed> control_api::messages_of(const std::string& name) const {
-  auto found = supervisor_.find(name);
-  if (!found) return std::unexpected(found.error());
-  auto journal = (*found)->messages;
-  return feed{.keeps = journal, .of = journal.get(), .line = message_json, .always_follows = true};
-}
-
-result<control_api::feed> control_api::log_of(const std::string& name) const {
-  auto found = supervisor_.find(name);
-  if (!found) return std::unexpected(found.error());
-  auto journal = (*found)->log;
-  return feed{.keeps = journal, .of = journal.get(), .line = log_line_json};
-}
-
-result<control_api::feed> control_api::events(const std::string& /*name*/) const {
-  return feed{.keeps = {}, .of = &supervisor_.events(), .line = event_json};
-}
-
-loop::task<> control_api::stream(http::exchange& exchange, feed feed) {
-  std::size_t tail = 1000;
-  const auto& request = exchange.request();
-  if (const auto asked = request.query_value("tail")) {
-    const auto* const end = asked->data() + asked->size();
-    const auto [rest, code] = std::from_chars(asked->data(), end, tail);
-    if (code != std::errc{} || rest != end) {
-      exchange.respond(400, "application/json",
-                       dump(error_json("invalid_argument", "cannot read 'tail' as a number", "")));
-      co_return;
-    }
-  }
-  const auto follow = request.query_value("follow");
-  const bool follows = feed.always_follows || follow == "true" || follow == "1";
-  exchange.begin(
-      {.status = 200,
-       .fields = {{"Content-Type", "application/x-ndjson"}, {"Cache-Control", "no-store"}},
-       .length = {}});
-  std::string text;
-  for (const auto& line : feed.of->last(tail)) text += feed.line(line);
-  exchange.push(text);
-  if (!follows || request.method == "HEAD") {
-    exchange.finish();
-    co_return;
-  }
-  const auto following = feed.of->follow(
-      supervisor_.home(),
-      [&exchange, write = feed.line](const runtime::journal_line& line) {
-        if (exchange.unsent() > most_behind) {
-          exchange.abort();
-          return;
-        }
-        exchange.push(write(line));
-      },
-      [&exchange] { exchange.finish(); });
-  // Nothing more is expected from the client but its end.
-  co_await exchange.client_end();
 }
 
 }  // namespace strata::daemon

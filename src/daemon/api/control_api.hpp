@@ -53,11 +53,12 @@ class control_api {
     std::string type = "application/json";
     std::string body;
   };
-  /// A request and the name in its path.
+  /// A request, the name in its path, and the operation that the path ends with.
   struct call {
     const proto::http_request& request;
     std::string name;
     std::string body;
+    const runtime::operation_row* operation = nullptr;
   };
   /// The journal that a path streams, and how its lines are written.
   struct feed {
@@ -71,10 +72,12 @@ class control_api {
     route_row row;
     loop::task<answer> (control_api::*run)(call) = nullptr;
     result<feed> (control_api::*find_feed)(const std::string& name) const = nullptr;
+    const runtime::operation_row* operation = nullptr;
   };
   [[nodiscard]] static std::span<const route> routes();
   [[nodiscard]] static std::vector<route> routes_of_records();
   [[nodiscard]] static std::vector<route> routes_of_runs();
+  [[nodiscard]] static std::vector<route> routes_of_operations();
 
   /// The whole API to those of this machine, to those elsewhere, or the metrics alone.
   enum class door : std::uint8_t { api, remote, metrics };
@@ -100,9 +103,12 @@ class control_api {
 
   /// `?timeout=TIME` as a time from now, or `usual`. Errors: it is none.
   [[nodiscard]] result<loop::time_point> limit_of(const call& call, loop::time_point usual) const;
+  /// What the operation is asked with. Errors: the query has what the row does not take.
+  [[nodiscard]] result<runtime::operation_call> operation_call_of(call& call) const;
 
   loop::task<answer> get_version(call call);
   loop::task<answer> get_description(call call);
+  loop::task<answer> get_types(call call);
   loop::task<answer> list(call call);
   loop::task<answer> create(call call);
   loop::task<answer> show(call call);
@@ -112,10 +118,7 @@ class control_api {
   loop::task<answer> stop(call call);
   loop::task<answer> restart(call call);
   loop::task<answer> reload(call call);
-  loop::task<answer> reload_script(call call);
-  loop::task<answer> evaluate(call call);
-  loop::task<answer> send(call call);
-  loop::task<answer> backends(call call);
+  loop::task<answer> ask(call call);
   loop::task<answer> stats(call call);
   loop::task<answer> metrics(call call);
   loop::task<answer> healthz(call call);

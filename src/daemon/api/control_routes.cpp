@@ -1,4 +1,12 @@
-// The routes of the control API: one row per method of a path.
+// The routes of the control API: one row per method of a path. Those of operations come from the
+// rows of the types.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
 #include "daemon/api/control_api.hpp"
 
 namespace strata::daemon {
@@ -21,6 +29,10 @@ std::vector<control_api::route> control_api::routes_of_records() {
       {{.method = "GET", .path = "/v1/openapi.yaml",
         .summary = "This description", .answer_type = "application/yaml", .may_fail = false},
        &control_api::get_description},
+      {{.method = "GET", .path = "/v1/types",
+        .summary = "The types of runtimes, with their options, figures and operations",
+        .answer = "Type[]", .may_fail = false},
+       &control_api::get_types},
       {{.method = "GET", .path = "/v1/runtimes", .summary = "All runtimes, sorted by name",
         .answer = "Summary[]", .may_fail = false},
        &control_api::list},
@@ -71,25 +83,9 @@ std::vector<control_api::route> control_api::routes_of_runs() {
         .answer = "Detail",
         .is_change = true},
        &control_api::reload},
-      {{.method = "POST", .path = "/v1/runtimes/{name}/reload-lua",
-        .summary = "Load the script of a runtime that runs again; if it has an error, the one "
-                   "before goes on", .answer = "Detail", .is_change = true},
-       &control_api::reload_script},
-      {{.method = "POST", .path = "/v1/runtimes/{name}/eval-lua",
-        .summary = "Run the request's body, an expression or statements of Lua, in the script of a "
-                   "runtime that runs; what it gives is awaited for `timeout`, else 20s",
-        .answer = "Evaluation", .body_type = "text/plain", .has_timeout = true},
-       &control_api::evaluate},
-      {{.method = "POST", .path = "/v1/runtimes/{name}/send",
-        .summary = "Send the request's body as one message (a server - to all its clients)",
-        .answer = "Sent", .body_type = "application/octet-stream"},
-       &control_api::send},
       {{.method = "GET", .path = "/v1/runtimes/{name}/stats", .summary = "Counters and rates",
         .answer = "Stats"},
        &control_api::stats},
-      {{.method = "GET", .path = "/v1/runtimes/{name}/backends",
-        .summary = "The backends of a proxy that runs", .answer = "Backend[]"},
-       &control_api::backends},
       {{.method = "GET", .path = "/v1/runtimes/{name}/messages",
         .summary = "Received messages as they come (a stream without end)",
         .answer = "Message", .answer_type = ndjson},
@@ -119,11 +115,34 @@ std::vector<control_api::route> control_api::routes_of_runs() {
 }
 // clang-format on
 
+std::vector<control_api::route> control_api::routes_of_operations() {
+  std::vector<route> all;
+  for (const auto& [row, types] : runtime::all_operations()) {
+    std::string summary(row->summary);
+    summary.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(summary.front())));
+    std::string answer(row->answer.empty() ? "Detail" : row->schema);
+    if (row->is_list) answer += "[]";
+    all.push_back(
+        {.row = {.method = row->method,
+                 .path = "/v1/runtimes/{name}/" + std::string(row->name),
+                 .summary = fmt::format("{} (of a {} that runs)", summary, fmt::join(types, ", ")),
+                 .answer = std::move(answer),
+                 .parameters = row->parameters,
+                 .body_type = row->body_type,
+                 .has_timeout = row->timeout_s > 0,
+                 .is_change = row->is_change},
+         .run = &control_api::ask,
+         .operation = row});
+  }
+  return all;
+}
+
 std::span<const control_api::route> control_api::routes() {
   static const auto table = [] {
     auto all = routes_of_records();
-    const auto more = routes_of_runs();
-    all.insert(all.end(), more.begin(), more.end());
+    for (const auto rows : {routes_of_runs, routes_of_operations}) {
+      std::ranges::move(rows(), std::back_inserter(all));
+    }
     return all;
   }();
   return table;

@@ -41,13 +41,54 @@ json schema_of(std::string_view name, const char* format) {
   return schema;
 }
 
+json type_of(const options::option_row& row) {
+  using enum options::option_kind;
+  switch (row.kind) {
+    case flag: return {{"type", "boolean"}};
+    case port: return {{"type", "integer"}, {"minimum", 0}, {"maximum", 65535}};
+    case count:
+    case bytes: {
+      json type = {{"type", "integer"}, {"minimum", row.min}};
+      if (row.max != UINT64_MAX) type["maximum"] = row.max;
+      return type;
+    }
+    case seconds: return {{"type", "number"}, {"minimum", 0}};
+    case text: return {{"type", "string"}};
+    case secret: return {{"type", "string"}, {"format", "password"}};
+    case choice: return {{"type", "string"}, {"enum", options::split_choices(row.choices)}};
+    case list: return {{"type", "array"}, {"items", {{"type", "string"}}}};
+  }
+  return {};
+}
+
+json parameter(std::string_view name, const char* place, json schema) {
+  json made = {{"name", name}, {"in", place}};
+  if (std::string_view(place) == "path") made["required"] = true;
+  made["schema"] = std::move(schema);
+  return made;
+}
+
+json parameters_of(const route_row& row) {
+  auto parameters = json::array();
+  for (const auto& each : row.parameters) {
+    auto made = parameter(each.key, "query", type_of(each));
+    made["description"] = each.help;
+    parameters.push_back(std::move(made));
+  }
+  if (row.has_tail) {
+    parameters.push_back(reference("parameters", "tail"));
+    parameters.push_back(reference("parameters", "follow"));
+  }
+  if (row.has_timeout) parameters.push_back(reference("parameters", "timeout"));
+  return parameters;
+}
+
 json operation_of(const route_row& row) {
   json operation = {{"summary", row.summary}};
   if (!row.description.empty()) operation["description"] = row.description;
-  if (row.has_tail) {
-    operation["parameters"] = {reference("parameters", "tail"), reference("parameters", "follow")};
+  if (auto parameters = parameters_of(row); !parameters.empty()) {
+    operation["parameters"] = std::move(parameters);
   }
-  if (row.has_timeout) operation["parameters"] = {reference("parameters", "timeout")};
   if (!row.body_type.empty()) {
     const std::string type(row.body_type);
     operation["requestBody"]["content"][type]["schema"] = schema_of(row.body, "binary");
@@ -71,36 +112,6 @@ json paths_of(std::span<const route_row> routes) {
     path[method] = operation_of(row);
   }
   return paths;
-}
-
-json words_of(std::string_view choices) {
-  auto words = json::array();
-  while (!choices.empty()) {
-    const auto bar = choices.find('|');
-    words.push_back(choices.substr(0, bar));
-    choices = bar == std::string_view::npos ? std::string_view{} : choices.substr(bar + 1);
-  }
-  return words;
-}
-
-json type_of(const options::option_row& row) {
-  using enum options::option_kind;
-  switch (row.kind) {
-    case flag: return {{"type", "boolean"}};
-    case port: return {{"type", "integer"}, {"minimum", 0}, {"maximum", 65535}};
-    case count:
-    case bytes: {
-      json type = {{"type", "integer"}, {"minimum", row.min}};
-      if (row.max != UINT64_MAX) type["maximum"] = row.max;
-      return type;
-    }
-    case seconds: return {{"type", "number"}, {"minimum", 0}};
-    case text: return {{"type", "string"}};
-    case secret: return {{"type", "string"}, {"format", "password"}};
-    case choice: return {{"type", "string"}, {"enum", words_of(row.choices)}};
-    case list: return {{"type", "array"}, {"items", {{"type", "string"}}}};
-  }
-  return {};
 }
 
 json options_of(const runtime::type_row& type) {
@@ -139,6 +150,34 @@ json figure_schema(const options::figure_row& row) {
   }
   if (row.kind == options::figure_kind::latency) schema = latency_schema();
   schema["description"] = row.help;
+  return schema;
+}
+
+json answer_schema(const runtime::answer_row& row) {
+  using enum runtime::answer_kind;
+  json schema;
+  switch (row.kind) {
+    case text:
+      schema = {{"type", "string"}};
+      if (!row.choices.empty()) schema["enum"] = options::split_choices(row.choices);
+      break;
+    case count: schema = {{"type", "integer"}}; break;
+    case flag: schema = {{"type", "boolean"}}; break;
+    case texts: schema = {{"type", "array"}, {"items", {{"type", "string"}}}}; break;
+    case counts:
+      schema = {{"type", "object"}, {"additionalProperties", {{"type", "integer"}}}};
+      break;
+    case latency: schema = latency_schema(); break;
+  }
+  schema["description"] = row.help;
+  return schema;
+}
+
+json answer_schema(const runtime::operation_row& row) {
+  json schema = {{"type", "object"}};
+  for (const auto& each : row.answer) {
+    schema["properties"][std::string(each.key)] = answer_schema(each);
+  }
   return schema;
 }
 
@@ -188,16 +227,12 @@ json schemas() {
     all[name] = options_of(type);
     any.push_back(reference("schemas", name));
   }
+  for (const auto& [row, types] : runtime::all_operations()) {
+    if (!row->answer.empty()) all[std::string(row->schema)] = answer_schema(*row);
+  }
   all["Options"] = {{"description", "as the runtime's type has them"}, {"anyOf", any}};
   all["Stats"] = statistics_schema();
   return all;
-}
-
-json parameter(const char* name, const char* where, json schema) {
-  json made = {{"name", name}, {"in", where}};
-  if (std::string_view(where) == "path") made["required"] = true;
-  made["schema"] = std::move(schema);
-  return made;
 }
 
 }  // namespace

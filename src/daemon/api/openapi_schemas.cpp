@@ -59,44 +59,51 @@ constexpr const char* documents = R"json({
       "description": "saved, and in force from the next start"}
   }
 },
-"Sent": {
+"Type": {
   "type": "object",
   "properties": {
-    "delivered": {"type": "integer", "description": "connections it was handed to"},
-    "queued": {"type": "integer", "description": "1 when kept until connected, else 0"}
+    "name": {"type": "string", "example": "server"},
+    "summary": {"type": "string"},
+    "options": {"type": "array", "items": {"$ref": "#/components/schemas/OptionRow"}},
+    "figures": {"type": "array", "items": {"type": "object", "properties": {
+      "key": {"type": "string", "description": "in Stats; `a.b` is the member b of a"},
+      "kind": {"type": "string", "enum": ["counter", "peak", "gauge", "rate", "latency"]},
+      "unit": {"type": "string", "enum": ["", "bytes", "microseconds"]},
+      "help": {"type": "string"},
+      "metric": {"type": "string", "description": "in /metrics; empty: not there"}
+    }}},
+    "operations": {"type": "array", "items": {"type": "object", "properties": {
+      "name": {"type": "string"},
+      "method": {"type": "string"},
+      "path": {"type": "string"},
+      "summary": {"type": "string"},
+      "parameters": {"type": "array", "items": {"$ref": "#/components/schemas/OptionRow"}},
+      "body_type": {"type": "string", "description": "empty: it takes no body"},
+      "takes_timeout": {"type": "boolean"},
+      "answer": {"type": "array", "description": "empty: the runtime's Detail",
+        "items": {"type": "object", "properties": {
+          "key": {"type": "string"},
+          "kind": {"type": "string",
+            "enum": ["text", "count", "flag", "texts", "counts", "latency"]},
+          "help": {"type": "string"},
+          "choices": {"type": "array", "items": {"type": "string"}}
+        }}},
+      "is_list": {"type": "boolean", "description": "the answer is an array of such objects"},
+      "role": {"type": "string", "enum": ["read", "operate", "admin"]}
+    }}}
   }
 },
-"Evaluation": {
+"OptionRow": {
   "type": "object",
   "properties": {
-    "values": {"type": "array", "items": {"type": "string"},
-      "description": "what it gives, each as it is shown; tables as JSON"},
-    "output": {"type": "array", "items": {"type": "string"}, "description": "lines it printed"},
-    "error": {"type": "string",
-      "description": "instead: why it failed, with the lines that led to it"},
-    "incomplete": {"type": "boolean", "description": "more text could mend the error"}
-  }
-},
-"Backend": {
-  "type": "object",
-  "properties": {
-    "backend": {"type": "string", "description": "its URL"},
-    "text": {"type": "string", "description": "as the option has it"},
-    "route": {"type": "string", "description": "whose backend it is; empty: of --backend"},
-    "state": {"type": "string", "enum": ["ready", "resting", "down", "drained"]},
-    "weight": {"type": "integer"},
-    "backup": {"type": "boolean"},
-    "max": {"type": "integer",
-      "description": "connections, or requests, at a time; 0: any number"},
-    "now": {"type": "integer", "description": "connections, or requests, that it has now"},
-    "total": {"type": "integer", "description": "how often it was chosen"},
-    "failed": {"type": "integer", "description": "how often it could not be reached, or broke off"},
-    "circuit": {"type": "string", "enum": ["closed", "half-open", "open"]},
-    "answers": {"type": "object", "additionalProperties": {"type": "integer"},
-      "description": "HTTP answers, by the class of their status"},
-    "retries": {"type": "integer",
-      "description": "HTTP requests that were sent to another, since this one broke off"},
-    "latency": {"type": "object", "description": "as in Stats"}
+    "key": {"type": "string"},
+    "kind": {"type": "string", "enum": ["flag", "count", "port", "bytes", "seconds", "text",
+      "secret", "choice", "list"]},
+    "value_name": {"type": "string"},
+    "default": {"description": "null: none"},
+    "help": {"type": "string"},
+    "choices": {"type": "array", "items": {"type": "string"}},
+    "needs_restart": {"type": "boolean"}
   }
 },
 "Summary": {

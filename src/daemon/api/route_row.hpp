@@ -2,19 +2,25 @@
 // serves it.
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
+
+#include "options/option_table.hpp"
 
 namespace strata::daemon {
 
 struct route_row {
   std::string_view method;
-  std::string_view path;  ///< with `{name}` where a runtime's name stands
-  std::string_view summary;
+  std::string path;  ///< with `{name}` where a runtime's name stands
+  std::string summary;
   std::string_view description = {};
   /// The names of schemas in openapi.cpp; `[]` at the end: an array of them. Empty: plain text, or
   /// nothing.
   std::string_view body = {};
-  std::string_view answer = {};
+  std::string answer = {};
+  /// Of the query, beside those below.
+  std::span<const options::option_row> parameters = {};
   std::string_view body_type = {};  ///< empty: the request has no body
   std::string_view answer_type = "application/json";
   int status = 200;

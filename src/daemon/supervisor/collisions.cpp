@@ -1,5 +1,7 @@
 #include "daemon/supervisor/collisions.hpp"
 
+#include <net/if.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -115,6 +117,16 @@ void explain_conflict(const entry_map& all, const entry& loser, error& failed) {
   if (failed.remedy.empty()) {
     failed.remedy = "another program listens there: stop it or choose another port";
   }
+}
+
+std::string awaited_interface(const entry& subject) {
+  for (const auto& each : subject.body->endpoints()) {
+    const auto url = net::parse_endpoint(each);
+    if (url && url->is_ethernet() && ::if_nametoindex(url->host.c_str()) == 0 && errno == ENODEV) {
+      return url->host;
+    }
+  }
+  return {};
 }
 
 }  // namespace strata::daemon

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "daemon/supervisor/collisions.hpp"
 #include "net/scheme.hpp"
 #include "runtime/event.hpp"
 #include "text/base64.hpp"
@@ -179,7 +180,7 @@ std::string warning_of(const entry& entry, const supervisor& all) {
                        name, text::did_you_mean(name, known));
   }
   if (entry.state != run_state::running) return {};
-  const auto awaited = entry.body->awaited_interface();
+  const auto awaited = awaited_interface(entry);
   if (awaited.empty()) return {};
   return fmt::format("it waits for the interface '{}', which is not there", awaited);
 }

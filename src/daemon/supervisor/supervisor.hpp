@@ -66,21 +66,13 @@ class supervisor final : public net::directory, public runtime::house {
   loop::task<result<entry_ref>> restart(std::string name,
                                         loop::time_point limit = loop::time_point::max());
   loop::task<result<entry_ref>> reload(std::string name);
-  /// Loads its script again, beside the one that runs. Errors: conflict when it does not run; as of
-  /// `runtime::reload_script`.
-  loop::task<result<entry_ref>> reload_script(std::string name);
-  /// Errors: conflict when it does not run; as of `runtime::evaluate`.
-  loop::task<result<nlohmann::json>> evaluate(std::string name, std::string text,
-                                              loop::time_point limit) const;
   loop::task<result<void>> remove(std::string name,
                                   loop::time_point limit = loop::time_point::max());
   loop::task<result<runtime::edit_outcome>> edit(std::string name, nlohmann::json changes);
-  /// `client`: one of a server's, who alone hears it.
-  loop::task<result<runtime::send_outcome>> send(std::string name, std::string message,
-                                                 std::optional<std::uint64_t> client = {}) const;
-  /// Where it passes things on to. Errors: conflict when it does not run; as of
-  /// `runtime::backends`.
-  loop::task<result<nlohmann::json>> backends(std::string name) const;
+  /// Has it do an operation of its type. Errors: conflict when it does not run; not_supported when
+  /// its type has no such operation; invalid_argument of the call; the operation's own.
+  loop::task<result<nlohmann::json>> ask(std::string name, std::string operation,
+                                         runtime::operation_call call);
 
   // --- what there is: not what is still being created
   [[nodiscard]] result<entry_ref> find(const std::string& name) const;
@@ -122,6 +114,7 @@ class supervisor final : public net::directory, public runtime::house {
   static result<void> check_creation(const runtime::house_order& order, nlohmann::json& options);
   result<void> check_edit(runtime::house_order& order) const;
   loop::task<result<nlohmann::json>> create_for(runtime::house_order order);
+  loop::task<result<nlohmann::json>> ask_for(runtime::house_order order);
   loop::task<result<nlohmann::json>> look_for(runtime::house_order order);
   loop::task<> saved(std::string name);
   result<entry_ref> make(record record, const nlohmann::json& options);

@@ -1,5 +1,6 @@
 // What people ask for, one operation on a runtime at a time.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include "daemon/supervisor/collisions.hpp"
@@ -21,6 +22,19 @@ std::unexpected<error> ended_while_starting(const entry& starting) {
       errc::conflict, "start '" + starting.name() + "'",
       fmt::format("it was {} while it was starting", starting.removed ? "removed" : "stopped"),
       "if that was not meant, ask for it again");
+}
+
+std::unexpected<error> has_no_operation(const entry& subject, const std::string& operation) {
+  const auto* const known = runtime::find_shared_operation(operation);
+  const auto asked = fmt::format("ask '{}' for '{}'", subject.name(), operation);
+  if (known == nullptr) {
+    return failure(errc::not_found, asked, "no type has an operation of that name",
+                   "see GET /v1/types");
+  }
+  return failure(errc::not_supported, asked,
+                 fmt::format("it is a {}, and only a {} has that operation", subject.type->name,
+                             fmt::join(known->types, " or a ")),
+                 "see which runtimes are: strata ls");
 }
 
 }  // namespace
@@ -95,7 +109,7 @@ loop::task<result<entry_ref>> supervisor::create(std::string type, std::string n
   if (!start) co_return made;
   auto started = co_await locked_start(made);
   // It would wait; but whoever creates it has most likely mistyped the name.
-  if (const auto awaited = made->body->awaited_interface(); started && !awaited.empty()) {
+  if (const auto awaited = awaited_interface(*made); started && !awaited.empty()) {
     started = failure(errc::not_found, "listen or connect on '" + awaited + "'",
                       "there is no such interface",
                       "see: ip link; created without -s and started, it waits for one");
@@ -239,39 +253,6 @@ loop::task<result<entry_ref>> supervisor::reload(std::string name) {
   co_return who;
 }
 
-loop::task<result<entry_ref>> supervisor::reload_script(std::string name) {
-  const under_way counted(*this);
-  auto who = find(name);
-  if (!who) co_return who;
-  const auto guard = co_await (*who)->lock.acquire();
-  if ((*who)->removed) co_return not_found(name);
-  if ((*who)->state != run_state::running) {
-    co_return failure(errc::conflict, "load the script of '" + name + "' again",
-                      "it is " + std::string(name_of((*who)->state)),
-                      "start it: strata start " + name);
-  }
-  auto done = co_await (*who)->body->reload_script();
-  if (!done) {
-    (*who)->log->write(runtime::level::error, describe(done.error()));
-    co_return std::unexpected(done.error());
-  }
-  tell(**who, "reloaded", "loaded its script again");
-  co_return who;
-}
-
-// Without the lock: the line may wait, and what it waits for may be a stop of its own runtime.
-loop::task<result<nlohmann::json>> supervisor::evaluate(std::string name, std::string text,
-                                                        loop::time_point limit) const {
-  const auto who = find(name);
-  if (!who) co_return std::unexpected(who.error());
-  if ((*who)->state != run_state::running) {
-    co_return failure(errc::conflict, "evaluate a line in '" + name + "'",
-                      "it is " + std::string(name_of((*who)->state)),
-                      "start it: strata start " + name);
-  }
-  co_return co_await (*who)->body->evaluate(std::move(text), limit);
-}
-
 loop::task<> supervisor::read_files_again() {
   const under_way counted(*this);
   for (const auto& each : all()) {
@@ -345,31 +326,28 @@ loop::task<result<runtime::edit_outcome>> supervisor::edit(std::string name,
   co_return edited;
 }
 
-loop::task<result<runtime::send_outcome>> supervisor::send(
-    std::string name, std::string message, std::optional<std::uint64_t> client) const {
-  auto who = find(name);
-  if (!who) co_return std::unexpected(who.error());
-  const auto guard = co_await (*who)->lock.acquire();
-  if ((*who)->state != run_state::running) {
-    co_return failure(errc::conflict, "send through '" + name + "'",
-                      "it does not run: it is " + std::string(name_of((*who)->state)),
+loop::task<result<nlohmann::json>> supervisor::ask(std::string name, std::string operation,
+                                                   runtime::operation_call call) {
+  auto found = find(name);
+  if (!found) co_return std::unexpected(found.error());
+  const auto subject = *found;
+  const auto* const row = runtime::find_operation(subject->type->operations(), operation);
+  if (row == nullptr) co_return has_no_operation(*subject, operation);
+  if (auto good = runtime::check_call(*row, call); !good) co_return std::unexpected(good.error());
+  // What is done while it ends is waited for, as what is done to it is.
+  std::optional<under_way> counted;
+  std::optional<loop::async_lock::guard> turn;
+  if (row->is_in_turn) {
+    counted.emplace(*this);
+    turn.emplace(co_await subject->lock.acquire());
+  }
+  if (subject->removed) co_return not_found(name);
+  if (subject->state != run_state::running) {
+    co_return failure(errc::conflict, fmt::format("ask '{}' for '{}'", name, operation),
+                      fmt::format("it does not run: it is {}", name_of(subject->state)),
                       "start it: strata start " + name);
   }
-  auto& body = *(*who)->body;
-  auto sending = client ? body.send_to(*client, std::move(message)) : body.send(std::move(message));
-  co_return co_await sending;
-}
-
-loop::task<result<nlohmann::json>> supervisor::backends(std::string name) const {
-  auto who = find(name);
-  if (!who) co_return std::unexpected(who.error());
-  const auto guard = co_await (*who)->lock.acquire();
-  if ((*who)->state != run_state::running) {
-    co_return failure(errc::conflict, "show the backends of '" + name + "'",
-                      "it does not run: it is " + std::string(name_of((*who)->state)),
-                      "start it: strata start " + name);
-  }
-  co_return co_await (*who)->body->backends();
+  co_return co_await row->run(*subject->body, std::move(call));
 }
 
 }  // namespace strata::daemon

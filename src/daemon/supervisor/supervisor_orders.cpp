@@ -50,14 +50,7 @@ loop::task<result<json>> supervisor::obey_here(runtime::house_order order) {
       if (!edited) co_return std::unexpected(edited.error());
       co_return json{{"applied", edited->applied}, {"needs_restart", edited->needs_restart}};
     }
-    case house_verb::send: {
-      const auto to = order.details.contains("to")
-                          ? std::optional(order.details["to"].get<std::uint64_t>())
-                          : std::nullopt;
-      const auto sent = co_await send(order.name, order.details.at("message"), to);
-      if (!sent) co_return std::unexpected(sent.error());
-      co_return sent->delivered;
-    }
+    case house_verb::ask: co_return co_await ask_for(std::move(order));
   }
   co_return json();
 }
@@ -112,6 +105,22 @@ loop::task<result<json>> supervisor::look_for(runtime::house_order order) {
   if (!found) co_return std::unexpected(found.error());
   if (order.verb == house_verb::stats) co_return stats_json(**found, home_.now());
   co_return detail_json(**found, *this, home_.now());
+}
+
+// Nobody's script runs with the rights of another.
+loop::task<result<json>> supervisor::ask_for(runtime::house_order order) {
+  const std::string operation = order.details.at("operation");
+  const auto* const known = runtime::find_shared_operation(operation);
+  if (order.rights && known != nullptr && known->row->needed == runtime::role::admin) {
+    co_return failure(errc::permission_denied, "ask '" + order.name + "' for '" + operation + "'",
+                      "no script may, whatever its rights");
+  }
+  runtime::operation_call call{.parameters = std::move(order.details.at("parameters")),
+                               .body = std::move(order.details.at("body"))};
+  if (known != nullptr && known->row->timeout_s > 0) {
+    call.limit = home_.now() + loop::from_seconds(known->row->timeout_s);
+  }
+  co_return co_await ask(order.name, operation, std::move(call));
 }
 
 // What is there already, and the script's own, becomes what it asks for: a script that runs again

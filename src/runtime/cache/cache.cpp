@@ -83,7 +83,6 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
   }
   ~cache() override { keeping_->on_trouble = nullptr; }
 
-  loop::task<result<send_outcome>> send(std::string message) override;
   loop::task<result<void>> save(loop::time_point limit, const std::atomic<bool>& hurried) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
 
@@ -218,11 +217,6 @@ void cache::note_record(const std::string& trouble) {
   loop_of(0).post([&part = part_at(0), trouble] { part.note_record_trouble(trouble); });
 }
 
-loop::task<result<send_outcome>> cache::send(std::string) {
-  co_return failure(errc::conflict, "send through '" + given().name + "'",
-                    "a cache passes no messages on", "use redis-cli, and PUBLISH");
-}
-
 loop::task<result<void>> cache::save(loop::time_point limit, const std::atomic<bool>& hurried) {
   auto work = [&saved = part_at(0), limit, &hurried] { return saved.save(limit, hurried); };
   co_return co_await loop::call_on(given().home, loop_of(0), std::move(work));
@@ -268,6 +262,11 @@ const std::vector<options::figure_row>& figure_rows() {
     std::ranges::copy(rows_of(key_figure_table()), std::back_inserter(all));
     return all;
   }();
+  return rows;
+}
+
+const std::vector<operation_row>& operation_rows() {
+  static const auto rows = scripting::script_operations<cache>();
   return rows;
 }
 

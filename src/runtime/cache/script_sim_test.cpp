@@ -120,7 +120,7 @@ class scripted_life {
         break;
       case 2: {
         file_.write(world().chance(0.1) ? "no Lua" : script());
-        EXPECT_TRUE(stage_.await(cache_->reload_script())) << text_;
+        EXPECT_TRUE(stage_.await(asked(*cache_, operation_rows(), "reload-lua"))) << text_;
         break;
       }
       default: speak();

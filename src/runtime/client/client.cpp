@@ -17,7 +17,7 @@ class client final : public scripting::scripted<client_options, connection> {
  public:
   explicit client(context&& context) : scripted(std::move(context), option_table()) {}
 
-  loop::task<result<send_outcome>> send(std::string message) override;
+  loop::task<result<nlohmann::json>> send(operation_call call);
   [[nodiscard]] bool listens() const override { return false; }
   [[nodiscard]] std::vector<std::string> needs() const override;
   [[nodiscard]] std::string warning() const override;
@@ -84,12 +84,13 @@ client::part_list client::make_parts(const std::vector<loop::loop*>& loops) {
   return made;
 }
 
-loop::task<result<send_outcome>> client::send(std::string message) {
-  auto changed = co_await change_sent(std::move(message));
-  if (!changed) co_return send_outcome{};
-  message = std::move(*changed);
-  co_return co_await run_at(
-      0, [&message](connection& connection) { return connection.send(as_bytes(message)); });
+loop::task<result<nlohmann::json>> client::send(operation_call call) {
+  const auto message = co_await change_sent(std::move(call.body));
+  if (!message) co_return json_of(send_outcome{});
+  const auto sent = co_await run_at(
+      0, [&message](connection& connection) { return connection.send(as_bytes(*message)); });
+  if (!sent) co_return std::unexpected(sent.error());
+  co_return json_of(*sent);
 }
 
 std::vector<std::string> client::needs() const {
@@ -110,6 +111,15 @@ std::string client::warning() const {
 }
 
 }  // namespace
+
+const std::vector<operation_row>& operation_rows() {
+  static const auto rows = [] {
+    auto all = scripting::script_operations<client>();
+    all.push_back(sending_operation(operation_method<&client::send>::run));
+    return all;
+  }();
+  return rows;
+}
 
 result<std::unique_ptr<runtime>> make(context&& context, const nlohmann::json& options) {
   return make_from<client>(std::move(context), options);

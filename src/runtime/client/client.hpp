@@ -4,9 +4,12 @@
 #include <memory>
 
 #include "runtime/client/options.hpp"
+#include "runtime/operations.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::runtime::client {
+
+[[nodiscard]] const std::vector<operation_row>& operation_rows();
 
 /// Errors: invalid_argument when the options do not make sense together.
 [[nodiscard]] result<std::unique_ptr<runtime>> make(context&& context,

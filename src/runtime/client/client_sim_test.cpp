@@ -96,10 +96,10 @@ TEST(client_simulation, what_was_accepted_arrives_once_and_in_order_after_reconn
     std::size_t refused = 0;
     for (int i = 0; i < 5; ++i) {
       const auto text = "early " + std::to_string(i);
-      const auto sent = stage.await(client->send(text));
+      const auto sent = stage.await(asked(*client, operation_rows(), "send", text));
       ASSERT_TRUE(sent);
       if (*sent) {
-        EXPECT_EQ((*sent)->queued, 1U);
+        EXPECT_EQ((*sent)->at("queued"), 1);
         accepted.push_back(text);
       } else {
         ++refused;
@@ -112,7 +112,7 @@ TEST(client_simulation, what_was_accepted_arrives_once_and_in_order_after_reconn
         stage.world.run_until([&] { return client->stats().connections_now.get() == 1; }, 60s));
     for (int i = 0; i < 5; ++i) {
       const auto text = "late " + std::to_string(i);
-      const auto sent = stage.await(client->send(text));
+      const auto sent = stage.await(asked(*client, operation_rows(), "send", text));
       ASSERT_TRUE(sent && *sent);
       accepted.push_back(text);
     }
@@ -141,8 +141,8 @@ TEST(client_simulation, a_datagram_counts_as_sent_or_as_dropped) {
   const auto started = stage.await(client->start());
   ASSERT_TRUE(started && *started);
   for (int i = 0; i < count; ++i) {
-    const auto sent = stage.await(client->send(message));
-    ASSERT_TRUE(sent && *sent && (*sent)->queued == 1);
+    const auto sent = stage.await(asked(*client, operation_rows(), "send", message));
+    ASSERT_TRUE(sent && *sent && (*sent)->at("queued") == 1);
   }
   // All of them go at once as soon as there is an address.
   stage.world.names["late"] = {"127.0.0.1"};
@@ -167,7 +167,7 @@ TEST(client_simulation, comes_back_after_every_reset_and_stops_at_any_moment) {
     ASSERT_TRUE(started && *started);
     stage.world.faults.reset = 0.1;
     for (int i = 0; i < 20; ++i) {
-      (void)stage.await(client->send("line " + std::to_string(i)));
+      (void)stage.await(asked(*client, operation_rows(), "send", "line " + std::to_string(i)));
       stage.world.run_for(loop::duration(stage.world.draw(20'000'000)));
     }
     stage.world.faults.reset = 0;

@@ -22,10 +22,9 @@ class proxy final : public scripting::scripted<proxy_options, gate> {
  public:
   explicit proxy(context&& context) : scripted(std::move(context), option_table()) {}
 
-  loop::task<result<send_outcome>> send(std::string message) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
   [[nodiscard]] std::vector<std::vector<detail>> details() const override;
-  loop::task<result<nlohmann::json>> backends() override;
+  loop::task<result<nlohmann::json>> backends(operation_call call);
   [[nodiscard]] std::vector<std::string> needs() const override;
   [[nodiscard]] std::vector<std::string> follows() const override;
   [[nodiscard]] std::string warning() const override;
@@ -208,12 +207,6 @@ proxy::part_list proxy::make_parts(const std::vector<loop::loop*>& loops) {
   return made;
 }
 
-loop::task<result<send_outcome>> proxy::send(std::string /*message*/) {
-  co_return failure(errc::not_supported, "send through '" + given().name + "'",
-                    "a proxy passes on what others send",
-                    "send to a server or a client: strata ls");
-}
-
 proxy_figures proxy::counted() const {
   auto sum = past_counted_;
   for (std::size_t i = 0; i < opened(); ++i) {
@@ -266,7 +259,7 @@ std::vector<std::vector<detail>> proxy::details() const {
 
 // All parts have the same backends, but for an edit that one of them has not heard of yet, and know
 // together how each stands.
-loop::task<result<nlohmann::json>> proxy::backends() {
+loop::task<result<nlohmann::json>> proxy::backends(operation_call /*call*/) {
   std::vector<backend_report> sum;
   for (std::size_t i = 0; i < opened(); ++i) {
     auto more = co_await run_at(i, [](gate& gate) { return gate.report(); });
@@ -315,6 +308,20 @@ std::string proxy::warning() const {
 }
 
 }  // namespace
+
+const std::vector<operation_row>& operation_rows() {
+  static const auto rows = [] {
+    auto all = scripting::script_operations<proxy>();
+    all.push_back({.name = "backends",
+                   .summary = "show the backends of a proxy, and how they fare",
+                   .schema = "Backend",
+                   .answer = backend_answer_rows(),
+                   .is_list = true,
+                   .run = operation_method<&proxy::backends>::run});
+    return all;
+  }();
+  return rows;
+}
 
 result<std::unique_ptr<runtime>> make(context&& context, const nlohmann::json& options) {
   return make_from<proxy>(std::move(context), options);

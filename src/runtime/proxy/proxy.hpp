@@ -3,10 +3,13 @@
 
 #include <memory>
 
+#include "runtime/operations.hpp"
 #include "runtime/proxy/options.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::runtime::proxy {
+
+[[nodiscard]] const std::vector<operation_row>& operation_rows();
 
 /// Errors: invalid_argument when the options do not make sense together.
 [[nodiscard]] result<std::unique_ptr<runtime>> make(context&& context,

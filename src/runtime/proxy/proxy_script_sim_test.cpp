@@ -163,7 +163,7 @@ class life {
         break;
       case 2: {
         file_.write(world().chance(0.1) ? "no Lua" : script());
-        EXPECT_TRUE(stage_.await(proxy_->reload_script())) << text_;
+        EXPECT_TRUE(stage_.await(asked(*proxy_, proxy::operation_rows(), "reload-lua"))) << text_;
         break;
       }
       default: speak();

@@ -50,6 +50,13 @@ return function(text)
 end
 )lua";
 
+constexpr answer_row answer_table[] = {
+    {"values", answer_kind::texts, "what it gives, each as it is shown; tables as JSON"},
+    {"output", answer_kind::texts, "lines it printed"},
+    {"error", answer_kind::text, "instead: why it failed, with the lines that led to it"},
+    {"incomplete", answer_kind::flag, "more text could mend the error"},
+};
+
 json outcome_of(const script::finished& outcome) {
   if (outcome.has_failed()) {
     return {{"error",
@@ -66,6 +73,8 @@ json outcome_of(const script::finished& outcome) {
 }
 
 }  // namespace
+
+std::span<const answer_row> evaluation_rows() { return answer_table; }
 
 loop::task<result<json>> evaluate(script::machine& machine, std::string text,
                                   loop::time_point limit) {

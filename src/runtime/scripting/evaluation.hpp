@@ -2,9 +2,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "loop/loop.hpp"
+#include "runtime/operations.hpp"
 #include "script/machine.hpp"
 
 namespace strata::runtime::scripting {
@@ -15,5 +17,8 @@ namespace strata::runtime::scripting {
 /// The machine may go meanwhile.
 [[nodiscard]] loop::task<result<nlohmann::json>> evaluate(script::machine& machine,
                                                           std::string text, loop::time_point limit);
+
+/// The members of what it gives.
+[[nodiscard]] std::span<const answer_row> evaluation_rows();
 
 }  // namespace strata::runtime::scripting

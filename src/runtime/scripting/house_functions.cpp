@@ -66,16 +66,38 @@ loop::task<answers> edit(void* self, call& call) {
                                     .details = options_of(std::move(options))});
 }
 
-house_order sending(std::string name, std::string_view message) {
-  return {.verb = house_verb::send,
+house_order asking(std::string name, std::string operation, json parameters, std::string body) {
+  return {.verb = house_verb::ask,
           .name = std::move(name),
-          .details = {{"message", std::string(message)}}};
+          .details = {{"operation", std::move(operation)},
+                      {"parameters", std::move(parameters)},
+                      {"body", std::move(body)}}};
+}
+
+loop::task<answers> ask(void* self, call& call) {
+  json parameters;
+  if (call.has(2) && !call.json_structure(2, parameters)) return {};
+  return give_order(host_in(self), asking(std::string(call.text(0)), std::string(call.text(1)),
+                                          options_of(std::move(parameters)),
+                                          call.has(3) ? std::string(call.text(3)) : std::string()));
+}
+
+house_order sending(std::string name, std::string_view message, json parameters = json::object()) {
+  return asking(std::move(name), "send", std::move(parameters), std::string(message));
+}
+
+/// How many connections took it.
+loop::task<answers> sent(loop::task<answers> asking) {
+  auto outcome = co_await asking;
+  if (!outcome || !outcome->front().is_object()) co_return outcome;
+  co_return std::vector<json>{std::move(outcome->front().at("delivered"))};
 }
 
 loop::task<answers> send(void* self, call& call) {
-  auto what = sending(std::string(call.text(0)), call.text(1));
-  if (call.has(2)) what.details["to"] = call.integer(2);
-  return give_order(host_in(self), std::move(what));
+  auto parameters = json::object();
+  if (call.has(2)) parameters["client"] = call.integer(2);
+  return sent(give_order(host_in(self),
+                         sending(std::string(call.text(0)), call.text(1), std::move(parameters))));
 }
 
 // --- its own runtime
@@ -117,13 +139,12 @@ loop::task<answers> sent_to_owner(host& host, house_order order) {
 }
 
 loop::task<answers> owner_send(void* self, call& call) {
-  auto what = sending({}, call.text(1));
-  what.details["to"] = call.integer(0);
-  return sent_to_owner(host_in(self), std::move(what));
+  auto order = sending({}, call.text(1), json{{"client", call.integer(0)}});
+  return sent(sent_to_owner(host_in(self), std::move(order)));
 }
 
 loop::task<answers> owner_broadcast(void* self, call& call) {
-  return sent_to_owner(host_in(self), sending({}, call.text(0)));
+  return sent(sent_to_owner(host_in(self), sending({}, call.text(0))));
 }
 
 template <bool ArePatterns>
@@ -151,6 +172,10 @@ constexpr script::function_row house_table[] = {
     {"send", "name: string, message: string, client?: integer", "integer?, string?",
      "sends a message, as `strata send`, or to one client of a server; gives how many connections "
      "took it", nullptr, send, script::right::runtimes},
+    {"ask", "name: string, operation: string, parameters?: table, body?: string",
+     "table?, string?",
+     "asks a runtime for an operation of its type, such as 'backends', as GET /v1/types lists "
+     "them; gives what it answers, or nil and the reason", nullptr, ask, script::right::runtimes},
     {"list", "", "table[]", "all runtimes, as `strata ls --format json` shows them", nullptr,
      order<house_verb::list>},
     {"get", "name: string", "table?, string?",

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/operations.hpp"
+#include "runtime/scripting/evaluation.hpp"
 #include "runtime/scripting/figures.hpp"
 #include "runtime/scripting/shared_store.hpp"
 #include "runtime/sharded.hpp"
@@ -22,20 +24,26 @@ class scripted : public sharded<Options, Part> {
  public:
   using sharded<Options, Part>::sharded;
 
-  loop::task<result<void>> reload_script() override {
-    if (this->running().lua.empty()) co_return co_await sharded<Options, Part>::reload_script();
+  /// Loads the script again. Errors: of the script, which then stays as it was; not_supported
+  /// where there is none.
+  loop::task<result<nlohmann::json>> reload_script(operation_call /*call*/) {
+    if (this->running().lua.empty()) co_return no_script("load the script again");
     for (std::size_t i = 0; i < this->parts().size(); ++i) {
       auto loaded = co_await this->run_at(i, [](Part& part) { return part.script()->reload(); });
-      if (!loaded) co_return loaded;
+      if (loaded) continue;
+      this->given().log->write(level::error, describe(loaded.error()));
+      co_return std::unexpected(loaded.error());
     }
-    co_return result<void>{};
+    this->given().tell("reloaded", "loaded its script again");
+    co_return nlohmann::json();
   }
-  loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit) override {
-    if (this->running().lua.empty()) {
-      co_return co_await sharded<Options, Part>::evaluate(std::move(text), limit);
-    }
-    auto ask = [&at = this->part_at(0), text = std::move(text), limit] {
-      return at.script()->evaluate(text, limit);
+  /// Runs the body in the script, of several the first loop's. The runtime may end meanwhile.
+  /// Gives what `scripting::evaluate` gives. Errors: of the limit; not_supported where there is no
+  /// script.
+  loop::task<result<nlohmann::json>> evaluate(operation_call call) {
+    if (this->running().lua.empty()) co_return no_script("evaluate a line");
+    auto ask = [&part = this->part_at(0), call = std::move(call)] {
+      return part.script()->evaluate(call.body, call.limit);
     };
     co_return co_await loop::call_on(this->given().home, this->loop_of(0), std::move(ask));
   }
@@ -66,6 +74,10 @@ class scripted : public sharded<Options, Part> {
   [[nodiscard]] const std::shared_ptr<shared_store>& shared() const { return shared_; }
 
  private:
+  static std::unexpected<error> no_script(const char* operation) {
+    return failure(errc::not_supported, operation, "it runs no script",
+                   "give it one: strata edit NAME --lua FILE");
+  }
   [[nodiscard]] script_figures counted_script() const {
     auto sum = past_;
     for (std::size_t i = 0; i < this->opened(); ++i) {
@@ -78,5 +90,27 @@ class scripted : public sharded<Options, Part> {
   script_figures past_;
   std::shared_ptr<shared_store> shared_ = std::make_shared<shared_store>();
 };
+
+/// The operations of such a type, whose class is `Runtime`.
+template <class Runtime>
+[[nodiscard]] std::vector<operation_row> script_operations() {
+  return {{.name = "reload-lua",
+           .method = "POST",
+           .summary = "load the script again; if it has an error, the running one goes on",
+           .needed = role::operate,
+           .is_change = true,
+           .run = operation_method<&Runtime::reload_script>::run},
+          {.name = "eval-lua",
+           .method = "POST",
+           .summary = "run the body, an expression or statements of Lua, in the script",
+           .verb = "lua repl",
+           .body_type = "text/plain",
+           .schema = "Evaluation",
+           .answer = evaluation_rows(),
+           .needed = role::admin,
+           .timeout_s = 20,
+           .is_in_turn = false,
+           .run = operation_method<&Runtime::evaluate>::run}};
+}
 
 }  // namespace strata::runtime::scripting

@@ -22,12 +22,12 @@ class server final : public scripting::scripted<server_options, shard> {
   explicit server(context&& context) : scripted(std::move(context), option_table()) {}
 
   loop::task<void> stop(loop::time_point limit) override;
-  loop::task<result<send_outcome>> send(std::string message) override;
-  loop::task<result<send_outcome>> send_to(std::uint64_t client, std::string message) override;
+  loop::task<result<nlohmann::json>> send(operation_call call);
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
   [[nodiscard]] std::vector<std::string> needs() const override;
 
  private:
+  loop::task<result<nlohmann::json>> send_to(std::uint64_t client, const std::string& message);
   [[nodiscard]] result<void> check(const server_options& options) const override;
   [[nodiscard]] std::vector<std::string_view> carried(const server_options& next) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
@@ -145,31 +145,30 @@ result<void> server::check_sent(const std::string& message) const {
   return {};
 }
 
-loop::task<result<send_outcome>> server::send(std::string message) {
-  if (const auto may = check_sent(message); !may) co_return std::unexpected(may.error());
-  auto changed = co_await change_sent(std::move(message));
-  if (!changed) co_return send_outcome{};
-  message = std::move(*changed);
+loop::task<result<nlohmann::json>> server::send(operation_call call) {
+  if (const auto may = check_sent(call.body); !may) co_return std::unexpected(may.error());
+  const auto message = co_await change_sent(std::move(call.body));
+  if (!message) co_return json_of(send_outcome{});
+  if (const auto client = call.parameters.find("client"); client != call.parameters.end()) {
+    co_return co_await send_to(client->get<std::uint64_t>(), *message);
+  }
   send_outcome outcome;
   for (std::size_t i = 0; i < parts().size(); ++i) {
-    outcome.delivered +=
-        co_await run_at(i, [&message](shard& shard) { return shard.broadcast(as_bytes(message)); });
+    outcome.delivered += co_await run_at(
+        i, [&message](shard& shard) { return shard.broadcast(as_bytes(*message)); });
   }
-  co_return outcome;
+  co_return json_of(outcome);
 }
 
-loop::task<result<send_outcome>> server::send_to(std::uint64_t client, std::string message) {
-  if (const auto may = check_sent(message); !may) co_return std::unexpected(may.error());
-  auto changed = co_await change_sent(std::move(message));
-  if (!changed) co_return send_outcome{};
-  message = std::move(*changed);
+loop::task<result<nlohmann::json>> server::send_to(std::uint64_t client,
+                                                   const std::string& message) {
   const auto where = client >> shard_bits;
   const auto hand_over = [&message, client](shard& shard) {
     return shard.send_to(client, as_bytes(message));
   };
   bool is_there = where < parts().size();
   if (is_there) is_there = co_await run_at(where, hand_over);
-  if (is_there) co_return send_outcome{.delivered = 1};
+  if (is_there) co_return json_of(send_outcome{.delivered = 1});
   co_return failure(errc::not_found, fmt::format("send to client {} of '{}'", client, given().name),
                     "it has gone, or never came");
 }
@@ -209,6 +208,19 @@ const std::vector<options::figure_row>& figure_rows() {
   static const auto rows = [] {
     auto all = scripting::script_figure_rows();
     std::ranges::move(rows_of(web_figure_table()), std::back_inserter(all));
+    return all;
+  }();
+  return rows;
+}
+
+const std::vector<operation_row>& operation_rows() {
+  static const auto rows = [] {
+    auto all = scripting::script_operations<server>();
+    all.push_back(sending_operation(operation_method<&server::send>::run,
+                                    {{.key = "client",
+                                      .kind = options::option_kind::count,
+                                      .value_name = "ID",
+                                      .help = "send it to this client alone"}}));
     return all;
   }();
   return rows;

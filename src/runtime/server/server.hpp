@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "runtime/operations.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/server/options.hpp"
 
@@ -10,6 +11,7 @@ namespace strata::runtime::server {
 
 /// What every runtime has, and what those that serve HTTP and run scripts have.
 [[nodiscard]] const std::vector<options::figure_row>& figure_rows();
+[[nodiscard]] const std::vector<operation_row>& operation_rows();
 
 /// Errors: invalid_argument when the options do not make sense together.
 [[nodiscard]] result<std::unique_ptr<runtime>> make(context&& context,

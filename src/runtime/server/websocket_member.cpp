@@ -37,6 +37,20 @@ farewell farewell_for(parting why) {
 
 }  // namespace
 
+// Most members are never dismissed, so that they have no room for it.
+class websocket_member::parting_limit final : public loop::timer {
+ public:
+  explicit parting_limit(net::byte_channel& channel) : channel_(channel) {}
+
+ private:
+  /// The peer has not ended the connection in time.
+  void on_timer() override { channel_.abort(); }
+
+  net::byte_channel& channel_;
+};
+
+websocket_member::~websocket_member() = default;
+
 websocket_member::websocket_member(shard& shard, http::opened_websocket&& websocket)
     : member(shard, websocket.deflate &&
                             websocket.deflate->server_max_window_bits == proto::max_window_bits
@@ -124,13 +138,14 @@ void websocket_member::close(websocket_close code, std::string_view reason) {
 
 // One that does not read what waits for it would not read why either.
 void websocket_member::dismiss(parting why) {
-  if (std::exchange(is_parting_, true)) return;
+  if (parting_) return;
+  parting_ = std::make_unique<parting_limit>(*channel_);
   const auto [code, reason] = farewell_for(why);
   const bool reads = why != parting::too_slow && channel_->unsent() == 0;
   close(code, reason);
   if (!reads) return channel_->abort();
   channel_->end();
-  home_.loop().arm_after(*this, longest_parting);
+  home_.loop().arm_after(*parting_, longest_parting);
 }
 
 // The client is to end the connection first: so no port of the server's is kept in TIME_WAIT.

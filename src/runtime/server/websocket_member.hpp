@@ -11,19 +11,20 @@
 
 namespace strata::runtime::server {
 
-class websocket_member final : public member, private loop::timer {
+class websocket_member final : public member {
  public:
   /// Reads until one side has closed it.
   static loop::task<> serve(shard& shard, http::opened_websocket websocket,
                             serve::connection_gauge::place place);
 
   websocket_member(shard& shard, http::opened_websocket&& websocket);
+  ~websocket_member() override;
 
   [[nodiscard]] loop::socket_address address() const override { return channel_->peer().address; }
   [[nodiscard]] std::string tls_subject() const override { return channel_->peer().tls_subject; }
   std::size_t offer(const batch& messages) override;
   [[nodiscard]] std::size_t held() const override {
-    return is_parting_ ? 0 : reader_.held() + channel_->unsent();
+    return parting_ ? 0 : reader_.held() + channel_->unsent();
   }
   void dismiss(parting why) override;
   loop::task<> delivered(loop::time_point limit) override;
@@ -40,17 +41,16 @@ class websocket_member final : public member, private loop::timer {
   void push_control(proto::websocket_opcode opcode, byte_span payload);
   /// Says why, once; nothing is sent behind it.
   void close(proto::websocket_close code, std::string_view reason);
-  /// The peer has not ended the connection in time.
-  void on_timer() override { channel_->abort(); }
   /// Awaits that the peer ends the connection.
   loop::task<> part();
 
   std::unique_ptr<net::byte_channel> channel_;
   proto::websocket_reader reader_;
   loop::time_point last_heard_;
-  bool is_closing_ = false;  // our close frame is on its way
-  bool is_parting_ = false;  // it was dismissed, and its peer is to end the connection
-  bool is_pinged_ = false;   // and has not been heard since
+  class parting_limit;
+  std::unique_ptr<parting_limit> parting_;  // it was dismissed, and its peer is to end it
+  bool is_closing_ = false;                 // our close frame is on its way
+  bool is_pinged_ = false;                  // and has not been heard since
   bool told_slow_ = false;
 };
 

@@ -15,6 +15,7 @@
 #include "net/testing/seeds.hpp"
 #include "net/tls/context.hpp"
 #include "proto/framing.hpp"
+#include "runtime/operations.hpp"
 #include "runtime/runtime.hpp"
 
 namespace strata::runtime {
@@ -156,5 +157,12 @@ class actor {
   bool ended_ = false;
   loop::task_group tasks_;
 };
+
+/// An operation of the type that has those rows, asked of one that runs.
+[[nodiscard]] inline loop::task<result<nlohmann::json>> asked(
+    runtime& subject, const std::vector<operation_row>& rows, std::string_view name,
+    std::string body = {}) {
+  return find_operation(rows, name)->run(subject, {.body = std::move(body)});
+}
 
 }  // namespace strata::runtime

@@ -17,13 +17,13 @@ namespace {
 
 const type_row table[] = {
     {"server", "listens, and passes messages between those who connect", server::option_rows,
-     server::figure_rows, server::make},
+     server::figure_rows, server::operation_rows, server::make},
     {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
-     scripting::script_figure_rows, client::make},
+     scripting::script_figure_rows, client::operation_rows, client::make},
     {"proxy", "listens, and passes each connection on to a backend", proxy::option_rows,
-     proxy::figure_rows, proxy::make, proxy::detail_rows},
+     proxy::figure_rows, proxy::operation_rows, proxy::make, proxy::detail_rows},
     {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache::option_rows,
-     cache::figure_rows, cache::make},
+     cache::figure_rows, cache::operation_rows, cache::make},
 };
 
 }  // namespace
@@ -49,6 +49,31 @@ const std::vector<options::figure_row>& all_figures() {
     return rows;
   }();
   return all;
+}
+
+const std::vector<shared_operation>& all_operations() {
+  static const auto all = [] {
+    std::vector<shared_operation> operations;
+    for (const auto& type : table) {
+      for (const auto& row : type.operations()) {
+        const auto known = std::ranges::find(operations, row.name,
+                                             [](const auto& each) { return each.row->name; });
+        if (known == operations.end()) {
+          operations.push_back({&row, {type.name}});
+        } else {
+          known->types.push_back(type.name);
+        }
+      }
+    }
+    return operations;
+  }();
+  return all;
+}
+
+const shared_operation* find_shared_operation(std::string_view name) {
+  const auto& all = all_operations();
+  const auto found = std::ranges::find(all, name, [](const auto& each) { return each.row->name; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace strata::runtime

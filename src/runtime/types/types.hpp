@@ -10,6 +10,7 @@
 #include "options/figure_table.hpp"
 #include "options/option_table.hpp"
 #include "runtime/figures.hpp"
+#include "runtime/operations.hpp"
 
 namespace strata::runtime {
 
@@ -22,6 +23,7 @@ struct type_row {
   std::string_view summary;
   const std::vector<options::option_row>& (*rows)();
   const std::vector<options::figure_row>& (*figures)();
+  const std::vector<operation_row>& (*operations)();
   /// Makes a runtime of this type from its options, checked as a whole. Daemon only.
   result<std::unique_ptr<runtime>> (*make)(context&&, const nlohmann::json& options);
   /// Null: nothing inside it has figures of its own.
@@ -32,5 +34,15 @@ struct type_row {
 [[nodiscard]] const type_row* find_type(std::string_view name);
 /// The figures of all types, each once: first those that every runtime has.
 [[nodiscard]] const std::vector<options::figure_row>& all_figures();
+
+/// An operation, and the types that have it.
+struct shared_operation {
+  const operation_row* row;  ///< of the first of them; `run` is that type's own
+  std::vector<std::string_view> types;
+};
+/// The operations of all types, each once.
+[[nodiscard]] const std::vector<shared_operation>& all_operations();
+/// null where no type has it.
+[[nodiscard]] const shared_operation* find_shared_operation(std::string_view name);
 
 }  // namespace strata::runtime

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "runtime/operations.hpp"
 #include "runtime/proxy/choice/backend.hpp"
 
 namespace strata::runtime::proxy {
@@ -25,5 +27,7 @@ struct backend_report {
 
 /// As `strata backends` shows them.
 [[nodiscard]] nlohmann::json json_of(const std::vector<backend_report>& all);
+/// What each has there.
+[[nodiscard]] std::span<const answer_row> backend_answer_rows();
 
 }  // namespace strata::runtime::proxy
