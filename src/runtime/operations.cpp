@@ -39,6 +39,11 @@ result<void> check_call(const operation_row& row, const operation_call& call) {
     }
     if (auto good = options::check_option(*known, value); !good) return good;
   }
+  for (const auto& each : std::span(row.parameters).first(row.required)) {
+    if (call.parameters.contains(std::string(each.key))) continue;
+    return failure(errc::invalid_argument, operation,
+                   "it lacks the parameter '" + std::string(each.key) + "'", "see GET /v1/types");
+  }
   if (row.body_type.empty() && !call.body.empty()) {
     return failure(errc::invalid_argument, operation, "it takes no body", "leave the body out");
   }

@@ -32,6 +32,8 @@ enum class answer_kind : std::uint8_t {
   flag,     ///< true or false
   texts,    ///< an array of strings
   counts,   ///< an object of whole numbers
+  bytes,    ///< a whole number of them
+  seconds,  ///< a number of them
   latency,  ///< an object, as figures of that kind are shown
 };
 
@@ -61,8 +63,9 @@ struct operation_row {
   /// The verb that asks for it; empty: of the same name, made from the row.
   std::string_view verb = {};
   std::vector<options::option_row> parameters = {};  ///< of the query
-  std::string_view body_type = {};                   ///< a media type; empty: it takes no body
-  std::string_view schema = {};                      ///< the answer's name in the API's description
+  std::size_t required = 0;  ///< of the parameters: the first ones; a verb's words, not its flags
+  std::string_view body_type = {};  ///< a media type; empty: it takes no body
+  std::string_view schema = {};     ///< the answer's name in the API's description
   /// Empty: it gives nothing, and the API answers with the runtime as it then is.
   std::span<const answer_row> answer = {};
   bool is_list = false;  ///< it answers with an array of such objects

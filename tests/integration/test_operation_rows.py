@@ -9,16 +9,24 @@ import yaml
 from strata_daemon import Refused
 
 SCRIPT = """
-function on_message(id, data) return data end
+function on_message(message, id) self.send(id, message) end
 """
 # What makes a runtime of each type; a type that is new has to be added.
 OPTIONS = {
     "server": {"listen": ["tcp://127.0.0.1:0"]},
-    "client": {"connect": "runtime://of-server"},
+    "client": {"connect": "runtime://of-server", "reconnect": 1000,
+               "reconnect_min": 0.01, "queue": 10},
     "proxy": {"listen": ["tcp://127.0.0.1:0"], "backend": ["of-server", "127.0.0.1:1 backup"]},
     "cache": {"listen": ["tcp://127.0.0.1:0"]},
 }
 BODIES = {"eval-lua": b"1 + 1", "send": b"hello"}
+
+
+def a_client(daemon):
+    return f"client={daemon.ask('GET', '/v1/runtimes/of-server/clients')[0]['id']}"
+
+
+REQUIRED = {"disconnect": a_client}
 
 
 @pytest.fixture
@@ -67,6 +75,8 @@ def test_each_is_answered_as_its_schema_says(one_of_each):
         for operation in kind["operations"]:
             path = operation["path"].replace("{name}", f"of-{name}")
             body = BODIES[operation["name"]] if operation["body_type"] else None
+            if operation["required"]:
+                path += "?" + REQUIRED[operation["name"]](daemon)
             answer = daemon.ask(operation["method"], path, body)
             # The runtime's detail is made of several schemas, each with members of its own.
             check(answer, schema_for(description, operation), description,

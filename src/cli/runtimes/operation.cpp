@@ -19,10 +19,19 @@ using runtime::answer_kind;
 
 namespace {
 
-/// A column's pointer is a view.
-std::string_view kept(std::string pointer) {
-  static std::deque<std::string> pointers;
-  return pointers.emplace_back(std::move(pointer));
+/// A column's pointer and a verb's synopsis are views.
+std::string_view kept(std::string text) {
+  static std::deque<std::string> texts;
+  return texts.emplace_back(std::move(text));
+}
+
+unit unit_of(answer_kind kind) {
+  switch (kind) {
+    case answer_kind::counts: return unit::total;
+    case answer_kind::bytes: return unit::bytes;
+    case answer_kind::seconds: return unit::seconds;
+    default: return unit::none;
+  }
 }
 
 // Of a latency the 99th percentile is what people look at.
@@ -33,8 +42,7 @@ std::vector<column> answer_columns(const runtime::answer_row& row) {
             {"p99", kept(pointer + "/p99_ms"), unit::milliseconds, !row.is_hidden},
             {"max_time", kept(pointer + "/max_ms"), unit::milliseconds, false}};
   }
-  const auto shown = row.kind == answer_kind::counts ? unit::total : unit::none;
-  return {{row.column, kept(pointer), shown, !row.is_hidden}};
+  return {{row.column, kept(pointer), unit_of(row.kind), !row.is_hidden}};
 }
 
 unit unit_of_field(std::string_view /*field*/, const json& /*object*/) { return unit::none; }
@@ -43,36 +51,87 @@ const runtime::operation_row& row_of(const invocation& call) {
   return *runtime::find_shared_operation(call.verb)->row;
 }
 
-json parameters_of(const invocation& call, const runtime::operation_row& row) {
+/// Those that are required are words behind the name. Errors: misused, of one that cannot be read.
+outcome<json> parameters_of(const invocation& call, const runtime::operation_row& row) {
   auto parameters = json::object();
-  for (const auto& each : row.parameters) {
+  for (std::size_t at = 0; at < row.parameters.size(); ++at) {
+    const auto& each = row.parameters[at];
     const std::string key(each.key);
-    if (call.flags.contains(key)) parameters[key] = call.flags[key];
+    if (at < row.required) {
+      auto value = options::parse_option(each, call.words[at + 1]);
+      if (!value) return refuse(exit_misused, describe(value.error()));
+      parameters[key] = std::move(*value);
+    } else if (call.flags.contains(key)) {
+      parameters[key] = call.flags[key];
+    }
   }
   return parameters;
+}
+
+/// By one of the columns: numbers from the largest, all else from the first letter.
+void sort_by(const column& column, json& objects) {
+  const json::json_pointer pointer{std::string(column.pointer)};
+  const auto value_of = [&pointer](const json& object) {
+    return object.contains(pointer) ? object.at(pointer) : json();
+  };
+  std::stable_sort(objects.begin(), objects.end(), [&](const json& object, const json& next) {
+    const auto value = value_of(object);
+    const auto other = value_of(next);
+    return value.is_number() && other.is_number() ? value > other : value < other;
+  });
 }
 
 /// One that answers with a list: of one runtime.
 outcome<int> show_answers(const invocation& call, const runtime::operation_row& row) {
   const auto shown = select_columns(columns_of(row.name), call.text("columns"));
   if (!shown) return std::unexpected(shown.error());
+  const auto order = select_columns(columns_of(row.name), call.text("sort"));
+  if (!order) return std::unexpected(order.error());
+  const auto parameters = parameters_of(call, row);
+  if (!parameters) return std::unexpected(parameters.error());
   control_client client(call.daemon);
-  const auto answer = client.ask(call.words[0], row.name, {}, parameters_of(call, row));
+  auto answer = client.ask(call.words[0], row.name, {}, *parameters);
   if (!answer) return std::unexpected(answer.error());
   if (!answer->is_array()) return refuse(exit_failed, "the daemon's answer is no list");
+  if (!call.text("sort").empty()) sort_by(order->front(), *answer);
   show_list(call, *shown, *answer);
   return exit_done;
+}
+
+bool is_for_several(const runtime::operation_row& row) {
+  return !row.is_list && row.body_type.empty() && row.required == 0;
+}
+
+std::string synopsis_of(const runtime::operation_row& row) {
+  if (is_for_several(row)) return "NAME|GLOB|@GROUP...";
+  std::string synopsis = "NAME";
+  for (const auto& each : std::span(row.parameters).first(row.required)) {
+    synopsis += " " + std::string(each.value_name);
+  }
+  return row.body_type.empty() ? synopsis : synopsis + " [BODY]";
+}
+
+option_rows list_flags() {
+  auto flags = table_flags();
+  flags.push_back({.key = "sort",
+                   .kind = options::option_kind::text,
+                   .value_name = "COLUMN",
+                   .help = "order by this column; numbers from the largest"});
+  return flags;
 }
 
 outcome<int> run_operation(const invocation& call) {
   const auto& row = row_of(call);
   if (row.is_list) return show_answers(call, row);
-  const bool takes_body = !row.body_type.empty();
+  const auto parameters = parameters_of(call, row);
+  if (!parameters) return std::unexpected(parameters.error());
   control_client client(call.daemon);
-  const auto names = takes_body ? std::vector{call.words[0]} : call.words;
-  const std::string body = takes_body && call.words.size() > 1 ? call.words[1] : std::string();
+  const auto names = is_for_several(row) ? call.words : std::vector{call.words[0]};
+  const auto behind = row.required + 1;
+  const auto body =
+      call.words.size() > behind && !is_for_several(row) ? call.words[behind] : std::string();
   auto all = for_each_name(client, names, [&](const std::string& name) {
-    auto answer = client.ask(name, row.name, body, parameters_of(call, row));
+    auto answer = client.ask(name, row.name, body, *parameters);
     if (!answer || call.as_json) return answer;
     if (row.answer.empty()) {
       report_state(call, *answer);
@@ -87,21 +146,17 @@ outcome<int> run_operation(const invocation& call) {
 }
 
 verb_row verb_of(const runtime::operation_row& row) {
-  const bool takes_body = !row.body_type.empty();
-  const bool is_for_several = !row.is_list && !takes_body;
+  const auto words = row.required + (row.body_type.empty() ? 1 : 2);
   verb_row verb{.name = row.name,
-                .synopsis = is_for_several ? "NAME|GLOB|@GROUP..."
-                            : takes_body   ? "NAME [BODY]"
-                                           : "NAME",
+                .synopsis = kept(synopsis_of(row)),
                 .group = row.needed == runtime::role::read ? verb_group::look : verb_group::talk,
                 .summary = row.summary,
-                .least_words = 1,
-                .most_words = is_for_several ? any_number
-                              : takes_body   ? std::size_t{2}
-                                             : std::size_t{1},
+                .least_words = row.required + 1,
+                .most_words = is_for_several(row) ? any_number : words,
                 .run = run_operation,
-                .flags = row.parameters};
-  if (row.is_list) std::ranges::move(table_flags(), std::back_inserter(verb.flags));
+                .flags = {row.parameters.begin() + static_cast<std::ptrdiff_t>(row.required),
+                          row.parameters.end()}};
+  if (row.is_list) std::ranges::move(list_flags(), std::back_inserter(verb.flags));
   return verb;
 }
 

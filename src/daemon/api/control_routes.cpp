@@ -128,6 +128,7 @@ std::vector<control_api::route> control_api::routes_of_operations() {
                  .summary = fmt::format("{} (of a {} that runs)", summary, fmt::join(types, ", ")),
                  .answer = std::move(answer),
                  .parameters = row->parameters,
+                 .required = row->required,
                  .body_type = row->body_type,
                  .has_timeout = row->timeout_s > 0,
                  .is_change = row->is_change},

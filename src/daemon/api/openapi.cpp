@@ -73,6 +73,7 @@ json parameters_of(const route_row& row) {
   for (const auto& each : row.parameters) {
     auto made = parameter(each.key, "query", type_of(each));
     made["description"] = each.help;
+    if (parameters.size() < row.required) made["required"] = true;
     parameters.push_back(std::move(made));
   }
   if (row.has_tail) {
@@ -161,7 +162,9 @@ json answer_schema(const runtime::answer_row& row) {
       schema = {{"type", "string"}};
       if (!row.choices.empty()) schema["enum"] = options::split_choices(row.choices);
       break;
-    case count: schema = {{"type", "integer"}}; break;
+    case count:
+    case bytes: schema = {{"type", "integer"}}; break;
+    case seconds: schema = {{"type", "number"}}; break;
     case flag: schema = {{"type", "boolean"}}; break;
     case texts: schema = {{"type", "array"}, {"items", {{"type", "string"}}}}; break;
     case counts:

@@ -78,13 +78,15 @@ constexpr const char* documents = R"json({
       "path": {"type": "string"},
       "summary": {"type": "string"},
       "parameters": {"type": "array", "items": {"$ref": "#/components/schemas/OptionRow"}},
+      "required": {"type": "integer",
+        "description": "how many of the parameters have to be given, from the first"},
       "body_type": {"type": "string", "description": "empty: it takes no body"},
       "takes_timeout": {"type": "boolean"},
       "answer": {"type": "array", "description": "empty: the runtime's Detail",
         "items": {"type": "object", "properties": {
           "key": {"type": "string"},
           "kind": {"type": "string",
-            "enum": ["text", "count", "flag", "texts", "counts", "latency"]},
+            "enum": ["text", "count", "flag", "texts", "counts", "bytes", "seconds", "latency"]},
           "help": {"type": "string"},
           "choices": {"type": "array", "items": {"type": "string"}}
         }}},

@@ -21,6 +21,7 @@ struct route_row {
   std::string answer = {};
   /// Of the query, beside those below.
   std::span<const options::option_row> parameters = {};
+  std::size_t required = 0;         ///< of them: the first ones
   std::string_view body_type = {};  ///< empty: the request has no body
   std::string_view answer_type = "application/json";
   int status = 200;

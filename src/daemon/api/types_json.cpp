@@ -56,6 +56,8 @@ std::string_view name_of(runtime::answer_kind kind) {
     case flag: return "flag";
     case texts: return "texts";
     case counts: return "counts";
+    case bytes: return "bytes";
+    case seconds: return "seconds";
     case latency: return "latency";
   }
   return {};
@@ -103,6 +105,7 @@ json operation_json(const runtime::operation_row& row) {
           {"path", "/v1/runtimes/{name}/" + std::string(row.name)},
           {"summary", row.summary},
           {"parameters", each_of(row.parameters, option_json)},
+          {"required", row.required},
           {"body_type", row.body_type},
           {"takes_timeout", row.timeout_s > 0},
           {"answer", each_of(row.answer, answer_json)},

@@ -55,9 +55,12 @@ class newcomer final : public member {
     held_bytes_ += bytes.size();
     held_.push_back(bytes);
     // At once: the sender is told that it is delivered.
-    home_.count_out(messages.count(), bytes.size());
+    home_.count_out(*this, messages.count(), bytes.size());
     return messages.count();
   }
+  [[nodiscard]] loop::socket_address address() const override { return stream_.peer().address; }
+  [[nodiscard]] std::string tls_subject() const override { return stream_.peer().tls_subject; }
+  [[nodiscard]] std::string_view protocol() const override { return protocol_on(stream_); }
   [[nodiscard]] std::size_t held() const override { return held_bytes_ + stream_.unsent(); }
   void dismiss(parting /*why*/) override { stream_.leave(); }
   loop::task<> delivered(loop::time_point limit) override {

@@ -34,6 +34,12 @@ const client_groups::ids* client_groups::members(std::string_view name) const {
   return found == groups_.end() ? nullptr : &found->second;
 }
 
+std::vector<std::string> client_groups::names(std::uint64_t id) const {
+  const auto found = of_clients_.find(id);
+  if (found == of_clients_.end()) return {};
+  return {found->second.begin(), found->second.end()};
+}
+
 void client_groups::clear() {
   groups_.clear();
   of_clients_.clear();

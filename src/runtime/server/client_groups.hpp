@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace strata::runtime::server {
 
@@ -22,6 +23,8 @@ class client_groups {
   /// False when it was not in it.
   bool leave(std::uint64_t id, std::string_view name);
   void leave_all(std::uint64_t id);
+  /// Those that the client is in.
+  [[nodiscard]] std::vector<std::string> names(std::uint64_t id) const;
   /// Null: nobody is in it.
   [[nodiscard]] const ids* members(std::string_view name) const;
   void clear();

@@ -41,7 +41,7 @@ class datagram_port::peer final : public member {
       } else if (is_stranger_ && !port_.may_send(*this, each.size)) {
         home_.count().drop_message(drop::stranger);
       } else if (port_.wire_->send(address_, messages.part(each))) {
-        home_.count_out(1, each.size);
+        home_.count_out(*this, 1, each.size);
         port_.losses_.look_soon(*port_.wire_);
         ++taken;
       } else {
@@ -54,6 +54,9 @@ class datagram_port::peer final : public member {
   void dismiss(parting /*why*/) override { last_active = loop::time_point::min(); }
 
   [[nodiscard]] loop::socket_address address() const override { return address_; }
+  [[nodiscard]] std::string_view protocol() const override {
+    return address_.family() == AF_PACKET ? "l2" : "udp";
+  }
   [[nodiscard]] bool is_stranger() const { return is_stranger_; }
 
   std::uint64_t heard = 0;   ///< messages of its
@@ -161,7 +164,7 @@ void datagram_port::on_datagram(net::datagram::arrival arrival) {
     return;
   }
   sender->last_active = home_.loop().now();
-  home_.count().bytes_in.add(bytes.size());
+  home_.count_in(*sender, bytes.size());
   // An empty datagram only says that its sender is still there.
   if (bytes.empty()) return;
   if (is_token(arrival.from, bytes)) {

@@ -39,7 +39,7 @@ std::size_t event_stream::offer(const batch& messages) {
   }
   last_sent_ = home_.loop().now();
   exchange_.push(bytes);
-  home_.count_out(count, bytes.size());
+  home_.count_out(*this, count, bytes.size());
   return count;
 }
 

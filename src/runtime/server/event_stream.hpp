@@ -15,6 +15,7 @@ class event_stream final : public member {
       : member(shard, encoding::event_stream), exchange_(exchange) {}
 
   [[nodiscard]] loop::socket_address address() const override { return exchange_.peer().address; }
+  [[nodiscard]] std::string_view protocol() const override { return "http"; }
   std::size_t offer(const batch& messages) override;
   /// One that has taken all ends in good order, as its peer can tell from an answer cut short.
   void dismiss(parting why) override;

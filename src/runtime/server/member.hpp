@@ -7,7 +7,12 @@
 #include "loop/names/address.hpp"
 #include "loop/task.hpp"
 #include "loop/timer.hpp"
+#include "runtime/clients.hpp"
 #include "runtime/server/broadcast_log.hpp"
+
+namespace strata::net {
+class stream;
+}
 
 namespace strata::runtime::server {
 
@@ -22,6 +27,9 @@ enum class presence : std::uint8_t {
 
 /// Why a member is ended. A WebSocket's client is told.
 enum class parting : std::uint8_t { asked_for, idle, silent, refused, too_slow, memory };
+
+/// That of a raw connection.
+[[nodiscard]] std::string_view protocol_on(const net::stream& stream);
 
 class member {
  public:
@@ -57,6 +65,11 @@ class member {
   /// Called now and then: it may look whether its peer is still there.
   virtual void look_after(loop::time_point /*now*/) {}
 
+  /// As a URL's scheme names it; empty: it is not shown to people.
+  [[nodiscard]] virtual std::string_view protocol() const { return {}; }
+
+  const loop::time_point came;   ///< when it came
+  traffic passed;                ///< what it has said and was offered
   std::int64_t rate_due = 0;     ///< for `admit`
   loop::time_point last_active;  ///< when it last sent something
   loop::time_point last_whole;   ///< when its last message was whole, or it came

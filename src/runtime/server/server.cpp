@@ -23,6 +23,8 @@ class server final : public scripting::scripted<server_options, shard> {
 
   loop::task<void> stop(loop::time_point limit) override;
   loop::task<result<nlohmann::json>> send(operation_call call);
+  loop::task<result<nlohmann::json>> clients(operation_call call);
+  loop::task<result<nlohmann::json>> disconnect(operation_call call);
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
   [[nodiscard]] std::vector<std::string> needs() const override;
 
@@ -160,6 +162,28 @@ loop::task<result<nlohmann::json>> server::send(operation_call call) {
   co_return json_of(outcome);
 }
 
+loop::task<result<nlohmann::json>> server::clients(operation_call /*call*/) {
+  std::vector<client_report> all;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    auto more = co_await run_at(i, [](shard& shard) { return shard.report(); });
+    std::ranges::move(more, std::back_inserter(all));
+  }
+  co_return co_await json_of(given().home, std::move(all));
+}
+
+loop::task<result<nlohmann::json>> server::disconnect(operation_call call) {
+  const auto client = call.parameters.at("client").get<std::uint64_t>();
+  const auto where = client >> shard_bits;
+  bool is_there = where < opened();
+  if (is_there) {
+    is_there = co_await run_at(where, [client](shard& shard) { return shard.disconnect(client); });
+  }
+  if (is_there) co_return nlohmann::json();
+  co_return failure(errc::not_found,
+                    fmt::format("disconnect client {} of '{}'", client, given().name),
+                    "it has gone, or never came", "see: strata clients " + given().name);
+}
+
 loop::task<result<nlohmann::json>> server::send_to(std::uint64_t client,
                                                    const std::string& message) {
   const auto where = client >> shard_bits;
@@ -221,6 +245,8 @@ const std::vector<operation_row>& operation_rows() {
                                       .kind = options::option_kind::count,
                                       .value_name = "ID",
                                       .help = "send it to this client alone"}}));
+    all.push_back(clients_operation(operation_method<&server::clients>::run));
+    all.push_back(disconnect_operation(operation_method<&server::disconnect>::run));
     return all;
   }();
   return rows;

@@ -9,8 +9,17 @@ namespace strata::runtime::server {
 using namespace std::chrono_literals;
 
 member::member(shard& shard, encoding encoding, presence presence)
-    : home_(shard), id_(shard.next_id()), wanted_(encoding), as_(presence) {
+    : came(shard.loop().now()),
+      home_(shard),
+      id_(shard.next_id()),
+      wanted_(encoding),
+      as_(presence) {
   home_.enter(*this);
+}
+
+std::string_view protocol_on(const net::stream& stream) {
+  if (stream.tls() != nullptr) return "tls";
+  return stream.peer().local.family() == AF_UNIX ? "unix" : "tcp";
 }
 
 member::~member() { home_.leave(*this); }
@@ -49,7 +58,7 @@ loop::task<> session::say_goodbye() { co_await stream_->flushed(home_.loop().now
 
 bool session::feed(byte_span bytes) {
   last_active = home_.loop().now();
-  home_.count().bytes_in.add(bytes.size());
+  home_.count_in(*this, bytes.size());
   home_.memory().grew(bytes.size());
   reader_.set_max_message(home_.options().max_message);
   const auto fed =
@@ -86,7 +95,7 @@ std::size_t session::offer(const batch& messages) {
     return 0;
   }
   stream_->push(bytes);
-  home_.count_out(count, bytes.size());
+  home_.count_out(*this, count, bytes.size());
   return count;
 }
 

@@ -20,12 +20,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Members of the web: what is between them and us forgets a connection that is silent.
-constexpr double longest_carelessness = 4;
 // How long WebSockets may take to answer that the server stops, where it does not drain.
 constexpr auto longest_farewell = 1s;
-
-bool is_cared_for(const member& one) { return one.wanted() >= encoding::websocket; }
 
 }  // namespace
 
@@ -279,68 +275,6 @@ void shard::let_go(std::uint64_t held) {
   }
 }
 
-std::uint64_t shard::next_id() {
-  return number_ << shard_bits | state_->next_id.fetch_add(1, std::memory_order_relaxed);
-}
-
-void shard::enter(member& arrived) {
-  arrived.last_active = arrived.last_whole = loop_.now();
-  arrived.position_ = members_.size();
-  members_.push_back(&arrived);
-  if (is_cared_for(arrived)) ++cared_for_;
-  if (script_) script_->enter(arrived);
-  arm_sweep();
-}
-
-void shard::leave(member& gone) {
-  if (script_) script_->leave(gone);
-  members_.back()->position_ = gone.position_;
-  members_[gone.position_] = members_.back();
-  members_.pop_back();
-  if (is_cared_for(gone)) --cared_for_;
-  if (told_to_ == &gone) {
-    told_.recycle(told_.take());
-    told_to_ = nullptr;
-  }
-  auto id = gone.id();
-  state_->master.compare_exchange_strong(id, 0);
-}
-
-member* shard::find(std::uint64_t id) {
-  const auto found = std::ranges::find(members_, id, &member::id);
-  return found == members_.end() ? nullptr : *found;
-}
-
-void shard::arm_sweep() {
-  if (armed() || members_.empty()) return;
-  auto shortest = options_.idle_timeout;
-  if (!datagram_ports_.empty() && options_.peer_timeout > 0) {
-    shortest = shortest == 0 ? options_.peer_timeout : std::min(shortest, options_.peer_timeout);
-  }
-  if (cared_for_ != 0)
-    shortest = shortest == 0 ? longest_carelessness : std::min(shortest, longest_carelessness);
-  if (shortest == 0) return;
-  loop_.arm_after(*this, loop::from_seconds(std::clamp(shortest / 4, 0.01, 5.0)));
-}
-
-void shard::on_timer() {
-  const auto now = loop_.now();
-  if (options_.idle_timeout > 0) {
-    const auto oldest = now - loop::from_seconds(options_.idle_timeout);
-    for (auto* each : members_) {
-      if (each->has_connection() && each->last_active < oldest) each->dismiss(parting::idle);
-    }
-  }
-  if (cared_for_ != 0) {
-    for (auto* each : members_) each->look_after(now);
-  }
-  if (options_.peer_timeout > 0) {
-    const auto oldest = now - loop::from_seconds(options_.peer_timeout);
-    for (auto& each : datagram_ports_) each.expire(oldest);
-  }
-  arm_sweep();
-}
-
 bool shard::within_limits(member& member) {
   const auto now = loop_.now().time_since_epoch().count();
   if (!admit(member.rate_due, now, options_.rate_limit)) {
@@ -358,6 +292,7 @@ void shard::on_message(member& member, const message& message) {
   if (silent_) return;
   member.last_whole = loop_.now();
   counters_.messages_in.add();
+  ++member.passed.messages_in;
   counters_.rate_in.add(second_of(loop_.now()), 1);
   if (!within_limits(member)) return;
   if (script_ && script_->on_message(member, message)) return;
@@ -443,7 +378,14 @@ void shard::deliver_told() {
   told_.recycle(std::move(messages));
 }
 
-void shard::count_out(std::uint64_t messages, std::uint64_t bytes) {
+void shard::count_in(member& member, std::uint64_t bytes) {
+  counters_.bytes_in.add(bytes);
+  member.passed.bytes_in += bytes;
+}
+
+void shard::count_out(member& member, std::uint64_t messages, std::uint64_t bytes) {
+  member.passed.messages_out += messages;
+  member.passed.bytes_out += bytes;
   counters_.messages_out.add(messages);
   counters_.bytes_out.add(bytes);
   counters_.rate_out.add(second_of(loop_.now()), messages);

@@ -46,6 +46,10 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   std::uint64_t broadcast(byte_span message);
   /// To one of its own. False: it has gone.
   bool send_to(std::uint64_t id, byte_span message);
+  /// Its members, for people.
+  [[nodiscard]] std::vector<client_report> report() const;
+  /// One of its own. False: it has gone.
+  bool disconnect(std::uint64_t id);
 
   // --- for members
   [[nodiscard]] loop::loop& loop() { return loop_; }
@@ -64,7 +68,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void on_message(member& member, const message& message);
   /// Delivers what the messages of one read gave; called when they have all been seen.
   void publish();
-  void count_out(std::uint64_t messages, std::uint64_t bytes);
+  void count_in(member& member, std::uint64_t bytes);
+  void count_out(member& member, std::uint64_t messages, std::uint64_t bytes);
   /// So much waits for a member that it does not take `messages` more: ends it, if the options say
   /// so. `told`: it has been said before, once is enough for the log.
   void on_slow(member& member, std::uint64_t messages, const loop::socket_address& address,

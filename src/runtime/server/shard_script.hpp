@@ -82,6 +82,9 @@ class shard_script final : private loop::turn_end_hook {
   [[nodiscard]] upstreams& up() { return upstreams_; }
 
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
+  [[nodiscard]] std::vector<std::string> groups_of(std::uint64_t id) const {
+    return groups_.names(id);
+  }
 
  private:
   struct client;

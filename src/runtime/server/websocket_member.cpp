@@ -79,7 +79,7 @@ bool websocket_member::hear(result<loop::buffer>&& buffer) {
   if (buffer->empty()) return false;
   last_active = last_heard_ = home_.loop().now();
   is_pinged_ = false;
-  home_.count().bytes_in.add(buffer->bytes().size());
+  home_.count_in(*this, buffer->bytes().size());
   home_.memory().grew(buffer->bytes().size());
   reader_.set_max_message(home_.options().max_message);
   const auto fed = reader_.feed_in_place(buffer->writable(),
@@ -171,7 +171,7 @@ std::size_t websocket_member::offer(const batch& messages) {
   const auto& bytes = messages.as(wanted());
   if (channel_->unsent() + bytes.size() <= options.max_buffer) {
     channel_->push(bytes);
-    home_.count_out(count, bytes.size());
+    home_.count_out(*this, count, bytes.size());
     return count;
   }
   home_.on_slow(*this, count, channel_->peer().address, channel_->unsent(), told_slow_);

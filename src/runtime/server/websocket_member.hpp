@@ -22,6 +22,7 @@ class websocket_member final : public member {
 
   [[nodiscard]] loop::socket_address address() const override { return channel_->peer().address; }
   [[nodiscard]] std::string tls_subject() const override { return channel_->peer().tls_subject; }
+  [[nodiscard]] std::string_view protocol() const override { return "ws"; }
   std::size_t offer(const batch& messages) override;
   [[nodiscard]] std::size_t held() const override {
     return parting_ ? 0 : reader_.held() + channel_->unsent();

@@ -37,34 +37,34 @@ nlohmann::json json_of(const backend_report& report) {
   return made;
 }
 
-using enum answer_kind;
-
-// The last are the figures of `backend_table`.
-constexpr answer_row answer_table[] = {
-    {"backend", text, "its URL", {}, "backend"},
-    {"text", text, "as the option has it"},
-    {"state", text, "how it stands", "ready|resting|down|drained|unknown", "state"},
-    {"weight", count, "its share, beside those of the others", {}, "weight"},
-    {"backup", flag, "it is chosen when no other can be", {}, "backup"},
-    {"max", count, "connections, or requests, at a time; 0: any number", {}, "max"},
-    {"now", count, "connections, or requests, that it has now", {}, "now"},
-    {"total", count, "how often it was chosen", {}, "total"},
-    {"failed", count, "how often it could not be reached, or broke off", {}, "failed"},
-    {"retries",
-     count,
-     "HTTP requests that were sent to another, since this one broke off",
-     {},
-     "retries",
-     true},
-    {"answers", counts, "HTTP answers, by the class of their status", {}, "answers", true},
-    {"latency", latency, "how long it took to answer", {}, "latency"},
-    {"circuit", text, "whether it is given requests", "closed|half-open|open", "circuit"},
-    {"route", text, "whose backend it is; empty: of --backend", {}, "route"},
-};
-
 }  // namespace
 
-std::span<const answer_row> backend_answer_rows() { return answer_table; }
+// The last are the figures of `backend_table`.
+std::span<const answer_row> backend_answer_rows() {
+  using enum answer_kind;
+  static constexpr answer_row rows[] = {
+      {"backend", text, "its URL", {}, "backend"},
+      {"text", text, "as the option has it"},
+      {"state", text, "how it stands", "ready|resting|down|drained|unknown", "state"},
+      {"weight", count, "its share, beside those of the others", {}, "weight"},
+      {"backup", flag, "it is chosen when no other can be", {}, "backup"},
+      {"max", count, "connections, or requests, at a time; 0: any number", {}, "max"},
+      {"now", count, "connections, or requests, that it has now", {}, "now"},
+      {"total", count, "how often it was chosen", {}, "total"},
+      {"failed", count, "how often it could not be reached, or broke off", {}, "failed"},
+      {"retries",
+       count,
+       "HTTP requests that were sent to another, since this one broke off",
+       {},
+       "retries",
+       true},
+      {"answers", counts, "HTTP answers, by the class of their status", {}, "answers", true},
+      {"latency", latency, "how long it took to answer", {}, "latency"},
+      {"circuit", text, "whether it is given requests", "closed|half-open|open", "circuit"},
+      {"route", text, "whose backend it is; empty: of --backend", {}, "route"},
+  };
+  return rows;
+}
 
 nlohmann::json json_of(const std::vector<backend_report>& all) {
   auto made = nlohmann::json::array();

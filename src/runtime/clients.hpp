@@ -1,0 +1,43 @@
+// The operations `clients` and `disconnect`, for types that others connect to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loop/loop.hpp"
+#include "runtime/operations.hpp"
+
+namespace strata::runtime {
+
+/// What has passed between a client and its runtime. A message is counted where it is whole.
+struct traffic {
+  std::uint64_t messages_in = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t messages_out = 0;
+  std::uint64_t bytes_out = 0;
+};
+
+/// A client at one moment.
+struct client_report {
+  std::uint64_t id = 0;
+  std::string address;           ///< empty: it has none
+  std::string_view protocol;     ///< as a URL's scheme names it; of a literal
+  std::string tls_subject;       ///< of the certificate that it has shown; empty: none
+  loop::time_point since;        ///< when it came
+  loop::time_point last_active;  ///< when it last sent something
+  traffic passed;
+  std::uint64_t waiting = 0;  ///< bytes that are held for it, or of a message that is not whole
+  std::vector<std::string> groups;
+};
+
+/// As the operation `clients` answers, sorted by id. The loop serves others between some of them.
+[[nodiscard]] loop::task<nlohmann::json> json_of(loop::loop& loop,
+                                                 std::vector<client_report> clients);
+
+[[nodiscard]] operation_row clients_operation(decltype(operation_row::run) run);
+/// Its call has the parameter `client`.
+[[nodiscard]] operation_row disconnect_operation(decltype(operation_row::run) run);
+
+}  // namespace strata::runtime
