@@ -41,11 +41,11 @@ class session final : public member {
   bool feed(byte_span bytes);
   void feed_unfinished();
 
-  std::unique_ptr<net::stream> stream_;
-  proto::frame_reader reader_;
   bool is_dismissed_ = false;  // what it has begun to say is no message
   bool has_ended_ = false;     // the client, in good order
   bool told_slow_ = false;     // once is enough for the log, however often it happens
+  std::unique_ptr<net::stream> stream_;
+  proto::frame_reader reader_;
 };
 
 }  // namespace strata::runtime::server

@@ -22,7 +22,7 @@ std::uint64_t shard::next_id() {
 
 void shard::enter(member& arrived) {
   arrived.last_active = arrived.last_whole = loop_.now();
-  arrived.position_ = members_.size();
+  arrived.position_ = static_cast<std::uint32_t>(members_.size());
   members_.push_back(&arrived);
   if (is_cared_for(arrived)) ++cared_for_;
   if (script_) script_->enter(arrived);

@@ -45,14 +45,14 @@ class websocket_member final : public member {
   /// Awaits that the peer ends the connection.
   loop::task<> part();
 
+  bool is_closing_ = false;  // our close frame is on its way
+  bool is_pinged_ = false;   // and has not been heard since
+  bool told_slow_ = false;
   std::unique_ptr<net::byte_channel> channel_;
   proto::websocket_reader reader_;
   loop::time_point last_heard_;
   class parting_limit;
   std::unique_ptr<parting_limit> parting_;  // it was dismissed, and its peer is to end it
-  bool is_closing_ = false;                 // our close frame is on its way
-  bool is_pinged_ = false;                  // and has not been heard since
-  bool told_slow_ = false;
 };
 
 }  // namespace strata::runtime::server
