@@ -367,7 +367,7 @@ def test_it_is_loaded_again_beside_the_one_that_runs(daemon, scripted, tmp_path)
         assert bob.hear() == "two then kept 6"
     assert daemon.stats("web")["script"]["reloads"] == 1
     daemon.server("plain")
-    assert "runs none" in daemon.run("reload-lua", "plain").stderr
+    assert "runs no script" in daemon.run("reload-lua", "plain").stderr
     everything = daemon.run("reload-lua", "*")
     assert (everything.returncode, everything.stderr) == (0, ""), "a glob means those with a script"
     assert "web: running" in everything.stdout and "plain" not in everything.stdout
