@@ -7,8 +7,8 @@ namespace strata::runtime {
 namespace {
 
 constexpr answer_row sent_rows[] = {
-    {"delivered", answer_kind::count, "connections it was handed to"},
-    {"queued", answer_kind::count, "1 when kept until connected, else 0"},
+    {.key = "delivered", .help = "connections it was handed to", .kind = answer_kind::count},
+    {.key = "queued", .help = "1 when kept until connected, else 0", .kind = answer_kind::count},
 };
 
 }  // namespace

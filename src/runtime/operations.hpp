@@ -40,11 +40,11 @@ enum class answer_kind : std::uint8_t {
 /// A member of the object that an operation answers with.
 struct answer_row {
   std::string_view key = {};
-  answer_kind kind = answer_kind::text;
   std::string_view help = {};     ///< one line, lower case, no full stop
   std::string_view choices = {};  ///< `ready|down`: all that a text can be; empty: anything
   std::string_view column = {};   ///< as `--columns` names it; empty: there is none
-  bool is_hidden = false;         ///< the column is shown only where it is asked for
+  answer_kind kind = answer_kind::text;
+  bool is_hidden = false;  ///< the column is shown only where it is asked for
 };
 
 /// What is asked, and with what.

@@ -51,10 +51,12 @@ end
 )lua";
 
 constexpr answer_row answer_table[] = {
-    {"values", answer_kind::texts, "what it gives, each as it is shown; tables as JSON"},
-    {"output", answer_kind::texts, "lines it printed"},
-    {"error", answer_kind::text, "instead: why it failed, with the lines that led to it"},
-    {"incomplete", answer_kind::flag, "more text could mend the error"},
+    {.key = "values",
+     .help = "what it gives, each as it is shown; tables as JSON",
+     .kind = answer_kind::texts},
+    {.key = "output", .help = "lines it printed", .kind = answer_kind::texts},
+    {.key = "error", .help = "instead: why it failed, with the lines that led to it"},
+    {.key = "incomplete", .help = "more text could mend the error", .kind = answer_kind::flag},
 };
 
 json outcome_of(const script::finished& outcome) {
