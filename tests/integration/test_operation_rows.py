@@ -13,7 +13,7 @@ function on_message(message, id) self.send(id, message) end
 """
 # What makes a runtime of each type; a type that is new has to be added.
 OPTIONS = {
-    "server": {"listen": ["tcp://127.0.0.1:0"]},
+    "server": {"listen": ["tcp://127.0.0.1:0"], "protocol": "raw"},
     "client": {"connect": "runtime://of-server", "reconnect": 1000,
                "reconnect_min": 0.01, "queue": 10},
     "proxy": {"listen": ["tcp://127.0.0.1:0"], "backend": ["of-server", "127.0.0.1:1 backup"]},
