@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes ARCHITECTURE.md's table of which folder includes which. `make check` compares it."""
+"""Writes the table of docs/layers.md: which layer includes which. `make check` compares it."""
 
 from pathlib import Path
 

@@ -201,10 +201,10 @@ class IncludesTest(CheckTest):
         ]
         rows.remove("| `proto` | — |")  # has only a test
         page = includes.BEGIN + "\n".join(rows) + "\n" + includes.END + "\n"
-        self.assert_clean("includes", {"ARCHITECTURE.md": page})
+        self.assert_clean("includes", {"docs/layers.md": page})
         wrong = page.replace("base, loop", "base")
-        self.assert_breach("includes", {"ARCHITECTURE.md": wrong}, "include_table.py")
-        self.assert_breach("includes", {"ARCHITECTURE.md": "# no table\n"}, "has no place")
+        self.assert_breach("includes", {"docs/layers.md": wrong}, "include_table.py")
+        self.assert_breach("includes", {"docs/layers.md": "# no table\n"}, "has no place")
 
 
 class AbiTest(CheckTest):

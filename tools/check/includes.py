@@ -1,10 +1,10 @@
-"""includes: ARCHITECTURE.md's table of which folder includes which is what the code does."""
+"""includes: the table of docs/layers.md, which layer includes which, is what the code does."""
 
 from check.layers import TOPS, includes, layer_of, resolve
 from check.layer_table import ALLOWED
 from check.source import CPP_SUFFIXES, Breach, files, read
 
-PAGE = "ARCHITECTURE.md"
+PAGE = "docs/layers.md"
 BEGIN = "<!-- begin of the table that tools/include_table.py writes -->\n"
 END = "<!-- end of the table -->"
 
