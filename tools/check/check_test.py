@@ -455,6 +455,12 @@ class DocsTest(CheckTest):
         code = "```\n[x](gone.md)\n```\n`[x](gone.md)` [web](https://a.b/c) [here](#tour)\n"
         self.assert_clean("docs", {"docs/tour.md": code})
 
+    def test_link_with_a_name_that_is_gone(self):
+        good = "# tour\n\nA [`loop::loop`](../src/loop/loop.hpp) turns.\n"
+        self.assert_clean("docs", {"docs/tour.md": good})
+        gone = good.replace("loop::loop", "loop::turn")
+        self.assert_breach("docs", {"docs/tour.md": gone}, "docs/tour.md:3:", "has no turn")
+
     def test_dependency_that_the_readme_leaves_out(self):
         changes = {"tools/deps.txt": "cmake\nninja-build # fast\n"}
         self.assert_breach("docs", changes, "tools/deps.txt:2:", "ninja-build")

@@ -1,13 +1,15 @@
-"""docs: links between pages lead somewhere, and docs/building.md names each package we need."""
+"""docs: links between pages lead somewhere; a link that shows a name of the code leads to a file
+that has this name; docs/building.md names each package we need."""
 
 import re
 from urllib.parse import unquote
 
-from check.source import Breach, files, read
+from check.source import CPP_SUFFIXES, Breach, files, read
 
 DEPENDENCIES = "tools/deps.txt"
 BUILDING = "docs/building.md"
 FENCE = re.compile(r"^ *(```|~~~)")
+NAMED = re.compile(r"\[`([\w:]+)`\]\(([^)\s#]+)\)")  # [`class::function`](source)
 LINK = re.compile(
     r"\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)"  # [text](target "title"), images too
     r"|^ {0,3}\[[^\]]+\]:\s*<?(\S+?)>?(?:\s|$)"  # [name]: target
@@ -27,6 +29,7 @@ def breaches(root):
                 found.append(
                     Breach(str(path), line, f"the link to {target} leads nowhere; mend or drop it")
                 )
+        found += _lost_names(root, path)
     found += _unnamed_dependencies(root)
     return found
 
@@ -39,6 +42,17 @@ def _links(text):
         elif not fenced:
             for match in LINK.finditer(re.sub(r"`[^`]*`", "", line)):
                 yield number, match[1] or match[2] or match[3]
+
+
+def _lost_names(root, path):
+    for number, line in enumerate(read(root, path).splitlines(), 1):
+        for name, target in NAMED.findall(line):
+            source = (root / path).parent / target
+            if source.suffix not in CPP_SUFFIXES or not source.is_file():
+                continue
+            word = name.split("::")[-1]
+            if not re.search(rf"\b{word}\b", source.read_text(encoding="utf-8")):
+                yield Breach(str(path), number, f"{target} has no {word}; name what is there now")
 
 
 def _unnamed_dependencies(root):
