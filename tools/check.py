@@ -5,8 +5,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from check import (abi, docs, function_words, headers, includes, layers, names, prose, sizes,
-                   targets, unused)
+from check import (abi, docs, drawings, function_words, headers, includes, layers, names, prose,
+                   sizes, targets, unused)
 
 RULES = {
     "layers": layers.breaches,
@@ -16,6 +16,7 @@ RULES = {
     "headers": headers.breaches,
     "names": names.breaches,
     "docs": docs.breaches,
+    "drawings": drawings.breaches,
     "prose": prose.breaches,
     "abi": abi.breaches,
     "unused": unused.breaches,

@@ -12,7 +12,7 @@ from pathlib import Path
 CHECK = Path(__file__).resolve().parent.parent / "check.py"
 sys.path.insert(0, str(CHECK.parent))
 
-from check import includes  # noqa: E402
+from check import drawings, includes  # noqa: E402
 from check.functions import functions  # noqa: E402
 
 URING = '#include <liburing.h>\n\n#include "loop/loop.hpp"\n\nio_uring_sqe* entry;\n'
@@ -464,6 +464,13 @@ class DocsTest(CheckTest):
     def test_dependency_that_the_readme_leaves_out(self):
         changes = {"tools/deps.txt": "cmake\nninja-build # fast\n"}
         self.assert_breach("docs", changes, "tools/deps.txt:2:", "ninja-build")
+
+
+class DrawingsTest(CheckTest):
+    def test_a_drawing_that_nobody_draws(self):
+        for name, draw in drawings.DRAWINGS.items():
+            self.assert_clean("drawings", {name: draw()})
+            self.assert_breach("drawings", {name: draw() + "\n"}, name, "tools/draw.py")
 
 
 class CommandLineTest(CheckTest):
