@@ -75,8 +75,8 @@ class CheckTest(unittest.TestCase):
 
     def test_clean_tree(self):
         code, output = self.check({})
-        rules = ("layers", "targets", "includes", "sizes", "headers", "names", "docs", "prose",
-                 "abi", "unused", "words")
+        rules = ("layers", "targets", "includes", "sizes", "headers", "names", "docs",
+                 "drawings", "prose", "abi", "unused", "words")
         self.assertEqual(output, "".join(f"check: {rule}: passed\n" for rule in rules))
         self.assertEqual(code, 0)
 
