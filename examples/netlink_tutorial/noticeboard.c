@@ -42,24 +42,53 @@ static int post(struct sk_buff *request, struct genl_info *info)
 	return 0;
 }
 
-static int put_notice(struct sk_buff *message, u32 number)
+static int put_notice(struct sk_buff *message, u32 number, const struct notice *notice)
 {
 	if (nla_put_u32(message, NOTICEBOARD_A_NUMBER, number) ||
-	    nla_put_string(message, NOTICEBOARD_A_TEXT, board[number].text) ||
-	    nla_put_u8(message, NOTICEBOARD_A_LEVEL, board[number].level))
+	    nla_put_string(message, NOTICEBOARD_A_TEXT, notice->text) ||
+	    nla_put_u8(message, NOTICEBOARD_A_LEVEL, notice->level))
 		return -EMSGSIZE;
+	return 0;
+}
+
+/* What a dump keeps between its parts; it has to fit into cb->ctx. */
+struct listing {
+	struct notice *copy;
+	u32 count;
+	u32 next;
+};
+
+static int list_start(struct netlink_callback *cb)
+{
+	struct listing *listing = (struct listing *)cb->ctx;
+
+	BUILD_BUG_ON(sizeof(*listing) > sizeof(cb->ctx));
+	listing->copy = kmemdup(board, sizeof(board), GFP_KERNEL);
+	if (!listing->copy)
+		return -ENOMEM;
+	listing->count = posted;
+	return 0;
+}
+
+static int list_done(struct netlink_callback *cb)
+{
+	struct listing *listing = (struct listing *)cb->ctx;
+
+	kfree(listing->copy);
 	return 0;
 }
 
 static int list(struct sk_buff *part, struct netlink_callback *cb)
 {
-	for (; cb->args[0] < posted; cb->args[0]++) {
+	struct listing *listing = (struct listing *)cb->ctx;
+
+	for (; listing->next < listing->count; listing->next++) {
 		void *head = genlmsg_put(part, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 					 &noticeboard, NLM_F_MULTI, NOTICEBOARD_CMD_LIST);
 
 		if (!head)
 			break; /* no room: the rest is in the next part */
-		if (put_notice(part, cb->args[0])) {
+		if (put_notice(part, listing->next, &listing->copy[listing->next])) {
 			genlmsg_cancel(part, head);
 			break;
 		}
@@ -83,7 +112,7 @@ static void tell_group(u32 number)
 	if (!event)
 		return;
 	head = genlmsg_put(event, 0, 0, &noticeboard, 0, NOTICEBOARD_CMD_POSTED);
-	if (!head || put_notice(event, number)) {
+	if (!head || put_notice(event, number, &board[number])) {
 		nlmsg_free(event);
 		return;
 	}
@@ -99,7 +128,12 @@ static const struct genl_ops commands[] = {
 		.maxattr = ARRAY_SIZE(post_policy) - 1,
 		.flags = GENL_ADMIN_PERM,
 	},
-	{ .cmd = NOTICEBOARD_CMD_LIST, .dumpit = list },
+	{
+		.cmd = NOTICEBOARD_CMD_LIST,
+		.start = list_start,
+		.dumpit = list,
+		.done = list_done,
+	},
 };
 
 static const struct genl_multicast_group groups[] = {
