@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from check import (abi, docs, drawings, function_words, headers, includes, layers, names, prose,
-                   sizes, targets, unused)
+                   sizes, targets, unused, vocabulary)
 
 RULES = {
     "layers": layers.breaches,
@@ -18,6 +18,7 @@ RULES = {
     "docs": docs.breaches,
     "drawings": drawings.breaches,
     "prose": prose.breaches,
+    "vocabulary": vocabulary.breaches,
     "abi": abi.breaches,
     "unused": unused.breaches,
     "words": function_words.breaches,

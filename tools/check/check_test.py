@@ -76,7 +76,7 @@ class CheckTest(unittest.TestCase):
     def test_clean_tree(self):
         code, output = self.check({})
         rules = ("layers", "targets", "includes", "sizes", "headers", "names", "docs",
-                 "drawings", "prose", "abi", "unused", "words")
+                 "drawings", "prose", "vocabulary", "abi", "unused", "words")
         self.assertEqual(output, "".join(f"check: {rule}: passed\n" for rule in rules))
         self.assertEqual(code, 0)
 
@@ -228,6 +228,18 @@ class ProseTest(CheckTest):
             self.assert_breach("prose", {"src/net/stream.cpp": comment}, "stream.cpp:1:")
         fine = "// Of the clients, those who wait: so long as it lasts, and whoever asks.\n"
         self.assert_clean("prose", {"src/net/stream.cpp": fine})
+
+
+class VocabularyTest(CheckTest):
+    def test_phrases(self):
+        for words in ("goes to a back", "Of backends one", "the client\nis told", "whoever asks",
+                      "an edge is no node", "all but for one", "served likewise"):
+            page = f"# page\n\nIt {words}.\n" if words[0] != "O" else f"# page\n\n{words}.\n"
+            self.assert_breach("vocabulary", {"docs/page.md": page}, "docs/page.md:3:")
+        fine = "A proxy holds it back. There is no house.\n".replace("house", "`house`")
+        code = "```\nthe back is told\n```\n"
+        self.assert_clean("vocabulary", {"docs/page.md": fine + code})
+        self.assert_clean("vocabulary", {"kernel/README.md": "A back.\n"})
 
 
 class SizesTest(CheckTest):
