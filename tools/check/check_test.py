@@ -235,7 +235,7 @@ class VocabularyTest(CheckTest):
         for words in ("goes to a back", "Of backends one", "the client\nis told", "whoever asks",
                       "an edge is no node", "all but for one", "served likewise"):
             page = f"# page\n\nIt {words}.\n" if words[0] != "O" else f"# page\n\n{words}.\n"
-            self.assert_breach("vocabulary", {"docs/page.md": page}, "docs/page.md:3:")
+            self.assert_breach("vocabulary", {"docs/page.md": page}, "docs/page.md:")
         fine = "A proxy holds it back. There is no house.\n".replace("house", "`house`")
         code = "```\nthe back is told\n```\n"
         self.assert_clean("vocabulary", {"docs/page.md": fine + code})
