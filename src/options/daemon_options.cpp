@@ -18,7 +18,7 @@ std::vector<bound_row<daemon_options>> serving_rows() {
         .reach = option_reach::written_path},
        &daemon_options::state_dir},
       {{.key = "socket_group", .kind = text, .value_name = "GROUP",
-        .help = "let members of GROUP use the socket too; else the daemon's user and root alone may"},
+        .help = "let members of GROUP use the socket too; else root and the daemon's user alone"},
        &daemon_options::socket_group},
       {{.key = "socket_role", .kind = choice, .value_name = "ROLE", .default_text = "operate",
         .help = "role of members of --socket-group: read, operate (start, stop, send, ...) or "
