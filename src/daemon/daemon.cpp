@@ -1,6 +1,5 @@
 #include "daemon/daemon.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,7 +7,6 @@
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +23,6 @@
 #include "daemon/store/file_record_store.hpp"
 #include "daemon/supervisor/log_output.hpp"
 #include "daemon/supervisor/supervisor.hpp"
-#include "loop/file_store.hpp"
 #include "loop/socket_file.hpp"
 #include "net/scheme.hpp"
 #include "options/own_folder.hpp"
@@ -39,7 +36,6 @@ namespace {
 
 // What runtimes have beyond the time-out, to end what they have then given up delivering.
 constexpr auto clearing_up = 1s;
-constexpr std::size_t least_token = 16;
 
 int refuse(const error& why) {
   fmt::print(stderr, "strata daemon: {}\n", describe(why));
@@ -78,27 +74,31 @@ void limit_ending(double drain_timeout) {
   ::alarm(static_cast<unsigned>(std::min(drain_timeout, longest)) + 10);
 }
 
-/// The first line of a file that only its owner may read.
-result<std::string> read_token(const std::string& file) {
-  const auto operation = "read the token in '" + file + "'";
-  auto opened = loop::open_regular(file, O_RDONLY, operation);
-  if (!opened) return std::unexpected(opened.error());
-  struct stat found{};
-  if (::fstat(opened->get(), &found) != 0) return system_failure(errno, operation);
-  if ((found.st_mode & 077U) != 0) {
-    return failure(errc::permission_denied, operation, "others may read it too",
-                   "chmod 600 " + file);
+result<std::optional<socket_group>> group_of(const options::daemon_options& options) {
+  if (options.socket_group.empty()) return std::nullopt;
+  const auto id = loop::find_group(options.socket_group);
+  if (!id) return std::unexpected(id.error());
+  // The option is a choice of roles.
+  const auto role = runtime::find_role(options.socket_role);
+  return socket_group{*id, role.value_or(runtime::role::read)};
+}
+
+result<remote_access> remote_access_of(const options::daemon_options& options) {
+  remote_access access;
+  if (!options.token_file.empty()) {
+    auto tokens = token_list::read(options.token_file);
+    if (!tokens) return std::unexpected(tokens.error());
+    access.tokens = std::move(*tokens);
   }
-  std::string token(4096, '\0');
-  const auto got = ::pread(opened->get(), token.data(), token.size(), 0);
-  if (got < 0) return system_failure(errno, operation);
-  token.resize(static_cast<std::size_t>(got));
-  token.resize(std::min(token.size(), token.find_first_of("\r\n")));
-  if (token.size() >= least_token) return token;
-  return failure(errc::invalid_argument, operation,
-                 fmt::format("it has {} letters, and could be guessed", token.size()),
-                 fmt::format("write {} or more on its first line: openssl rand -hex 32 > {}",
-                             least_token, file));
+  if (!options.client_ca.empty()) {
+    auto roles = certificate_roles::parse(options.client_role);
+    if (!roles) return std::unexpected(roles.error());
+    access.certificates = std::move(*roles);
+  } else if (!options.client_role.empty()) {
+    return failure(errc::invalid_argument, "use --client-role", "clients show no certificate",
+                   "add --client-ca FILE or leave it out");
+  }
+  return access;
 }
 
 bool is_secure_web(const std::string& text) {
@@ -176,6 +176,7 @@ class daemon {
   supervisor supervisor_;
   std::shared_ptr<runtime::journal> log_ = std::make_shared<runtime::journal>();
   runtime::tls_identity identity_{home_, log_};
+  std::string token_file_;  // empty: none is read
   control_api api_;
   socket_broker socket_broker_;
   bool failed_ = false;
@@ -185,13 +186,11 @@ class daemon {
 result<void> daemon::listen(const options::daemon_options& options) {
   // Anybody may ask the broker, which looks at the policy.
   folder_guests guests{.group = {}, .everybody = !options.socket_policy.empty()};
-  if (!options.socket_group.empty()) {
-    const auto group = loop::find_group(options.socket_group);
-    if (!group) return std::unexpected(group.error());
-    guests.group = *group;
-  }
+  const auto group = group_of(options);
+  if (!group) return std::unexpected(group.error());
+  if (*group) guests.group = (*group)->id;
   if (auto ready = prepare_socket_folder(options.socket, guests); !ready) return ready;
-  if (auto listening = api_.listen(options.socket, guests.group); !listening) return listening;
+  if (auto listening = api_.listen(options.socket, *group); !listening) return listening;
   if (!options.socket_policy.empty()) {
     auto started =
         socket_broker_.start(broker_socket_beside(options.socket), options.socket_policy);
@@ -207,15 +206,16 @@ result<void> daemon::read_identity(const options::daemon_options& options) {
   if (!options.listen.empty()) urls.push_back(options.listen);
   if (is_secure_web(options.metrics)) urls.push_back(options.metrics);
   if (urls.empty()) return {};
-  auto token = options.token_file.empty() ? result<std::string>() : read_token(options.token_file);
-  if (!token) return std::unexpected(token.error());
+  auto access = remote_access_of(options);
+  if (!access) return std::unexpected(access.error());
+  token_file_ = options.token_file;
   runtime::tls_server_options files;
   if (!options.cert.empty()) files.cert = {options.cert};
   if (!options.key.empty()) files.key = {options.key};
   if (!options.client_ca.empty()) files.client_ca = options.client_ca;
   if (auto checked = runtime::check_tls(files, urls); !checked) return checked;
   if (auto opened = identity_.open(files); !opened) return opened;
-  api_.secure_with(identity_.slot(), std::move(*token));
+  api_.secure_with(identity_.slot(), std::move(*access));
   return {};
 }
 
@@ -306,9 +306,17 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
 }
 
 loop::task<> daemon::read_again() {
-  spdlog::info("SIGHUP: opening the log and reading certificates again");
+  spdlog::info("SIGHUP: opening the log and reading certificates and tokens again");
   if (auto opened = output_->open_again(); !opened) spdlog::error("{}", describe(opened.error()));
   if (auto read = identity_.reload(); !read) spdlog::error("{}", describe(read.error()));
+  if (!token_file_.empty()) {
+    auto tokens = token_list::read(token_file_);
+    if (tokens) {
+      api_.replace_tokens(std::move(*tokens));
+    } else {
+      spdlog::error("{}; the tokens stay as they were", describe(tokens.error()));
+    }
+  }
   co_await supervisor_.read_files_again();
 }
 

@@ -1,20 +1,30 @@
 #include "options/daemon_options.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace strata::options {
 
 using enum option_kind;
 
+namespace {
+
 // A row is read as a row: one option, two or three lines.
 // clang-format off
-const std::vector<bound_row<daemon_options>>& daemon_table() {
-  static const std::vector<bound_row<daemon_options>> table = {
+std::vector<bound_row<daemon_options>> serving_rows() {
+  return {
       {{.key = "state_dir", .kind = text, .value_name = "DIR",
         .help = "where runtimes are kept; else $STRATA_STATE_DIR",
         .reach = option_reach::written_path},
        &daemon_options::state_dir},
       {{.key = "socket_group", .kind = text, .value_name = "GROUP",
-        .help = "let members of GROUP control the daemon too; else its user and root alone may"},
+        .help = "let members of GROUP use the socket too; else root and the daemon's user alone"},
        &daemon_options::socket_group},
+      {{.key = "socket_role", .kind = choice, .value_name = "ROLE", .default_text = "operate",
+        .help = "role of members of --socket-group: read, operate (start, stop, send, ...) or "
+                "admin (create, edit, remove, ...)",
+        .choices = "read|operate|admin"},
+       &daemon_options::socket_role},
       {{.key = "loop", .kind = choice, .value_name = "WHICH", .default_text = "auto",
         .help = "event loop; auto takes io_uring where the kernel permits it",
         .choices = "auto|io_uring|epoll"},
@@ -40,10 +50,20 @@ const std::vector<bound_row<daemon_options>>& daemon_table() {
         .help = "let in who shows a certificate of an authority in FILE",
         .reach = option_reach::read_path},
        &daemon_options::client_ca},
+      {{.key = "client_role", .kind = list, .value_name = "ROLE[:SUBJECT]",
+        .help = "role of clients whose certificate has SUBJECT, such as read:CN=ann; without "
+                ":SUBJECT, of all others, else they are admin; repeatable"},
+       &daemon_options::client_role},
       {{.key = "token_file", .kind = text, .value_name = "FILE",
-        .help = "let in who says the token that is the first line of FILE",
+        .help = "let in clients that say a token of FILE, whose lines are 'ROLE TOKEN', or 'TOKEN' "
+                "for the role admin",
         .reach = option_reach::read_path},
        &daemon_options::token_file},
+  };
+}
+
+std::vector<bound_row<daemon_options>> running_rows() {
+  return {
       {{.key = "log_level", .kind = choice, .value_name = "LEVEL", .default_text = "info",
         .help = "least level that is logged", .choices = "debug|info|warning|error"},
        &daemon_options::log_level},
@@ -74,9 +94,19 @@ const std::vector<bound_row<daemon_options>>& daemon_table() {
         .help = "longest time that runtimes may take to stop when the daemon ends"},
        &daemon_options::drain_timeout},
   };
-  return table;
 }
 // clang-format on
+
+}  // namespace
+
+const std::vector<bound_row<daemon_options>>& daemon_table() {
+  static const auto table = [] {
+    auto rows = serving_rows();
+    std::ranges::move(running_rows(), std::back_inserter(rows));
+    return rows;
+  }();
+  return table;
+}
 
 const std::vector<option_row>& daemon_rows() {
   static const auto rows = rows_of(daemon_table());

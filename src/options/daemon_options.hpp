@@ -12,15 +12,17 @@ namespace strata::options {
 
 struct daemon_options {
   std::string state_dir;
-  std::string socket;         ///< has no row here: every verb has the flag
-  std::string socket_group;   ///< may use the socket besides the user and root; empty: nobody
-  std::string loop = "auto";  ///< auto, io_uring or epoll
-  std::uint64_t loops = 0;    ///< shared by the runtimes; 0: one per core
-  std::string metrics;        ///< tcp://HOST:PORT; empty: none
-  std::string listen;         ///< https://HOST:PORT, beside the socket; empty: nowhere
-  std::string cert;           ///< the daemon's own, for that
+  std::string socket;        ///< has no row here: every verb has the flag
+  std::string socket_group;  ///< may use the socket besides the user and root; empty: nobody
+  std::string socket_role = "operate";  ///< of the group: read, operate or admin
+  std::string loop = "auto";            ///< auto, io_uring or epoll
+  std::uint64_t loops = 0;              ///< shared by the runtimes; 0: one per core
+  std::string metrics;                  ///< tcp://HOST:PORT; empty: none
+  std::string listen;                   ///< https://HOST:PORT, beside the socket; empty: nowhere
+  std::string cert;                     ///< the daemon's own, for that
   std::string key;
   std::string client_ca;
+  std::vector<std::string> client_role;  ///< `ROLE:SUBJECT`, or `ROLE` of all others
   std::string token_file;
   std::string log_level = "info";
   std::string log_format = "text";  ///< text or json

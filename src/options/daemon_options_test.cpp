@@ -22,6 +22,7 @@ TEST(daemon_options, are_checked_by_their_rows) {
   ASSERT_FALSE(wrong_level);
   EXPECT_EQ(describe(wrong_level.error()),
             "cannot set 'log_level' to \"warn\": it takes one of debug|info|warning|error");
+  EXPECT_FALSE(check({.socket_role = "root"}));
   EXPECT_FALSE(check({.loop = "select"}));
   EXPECT_FALSE(check({.loops = 65}));
   EXPECT_FALSE(check({.drain_timeout = -1}));

@@ -10,16 +10,6 @@ namespace strata::options {
 
 namespace {
 
-std::vector<std::string_view> alternatives_of(std::string_view text) {
-  std::vector<std::string_view> all;
-  while (!text.empty()) {
-    const auto bar = text.find('|');
-    all.push_back(text.substr(0, bar));
-    text = bar == std::string_view::npos ? std::string_view{} : text.substr(bar + 1);
-  }
-  return all;
-}
-
 std::string_view key_of(std::string_view condition) {
   return condition.substr(0, condition.find('='));
 }
@@ -55,7 +45,7 @@ bool holds(std::span<const option_row> rows, const nlohmann::json& all,
 
 result<void> check_effect(std::span<const option_row> rows, const option_row& row,
                           const nlohmann::json& all, std::span<const std::string_view> carried) {
-  const auto conditions = alternatives_of(row.only_with);
+  const auto conditions = split_choices(row.only_with);
   const auto is_met = [&](std::string_view each) { return holds(rows, all, each); };
   if (!conditions.empty() && std::ranges::none_of(conditions, is_met)) {
     const auto needed = condition_text(row.only_with);
@@ -63,7 +53,7 @@ result<void> check_effect(std::span<const option_row> rows, const option_row& ro
                    fmt::format("it has no effect without {}", needed),
                    fmt::format("add {} or leave it out", needed));
   }
-  const auto words = alternatives_of(row.only_on);
+  const auto words = split_choices(row.only_on);
   const auto is_carried = [&](std::string_view each) {
     return std::ranges::find(carried, each) != carried.end();
   };
@@ -80,7 +70,7 @@ result<void> check_effect(std::span<const option_row> rows, const option_row& ro
 
 std::string condition_text(std::string_view only_with) {
   std::vector<std::string> flags;
-  for (const auto each : alternatives_of(only_with)) {
+  for (const auto each : split_choices(only_with)) {
     auto flag = long_flag({.key = key_of(each)});
     if (const auto value = value_of(each); !value.empty()) flag += " " + std::string(value);
     flags.push_back(std::move(flag));

@@ -1,5 +1,7 @@
 #include "runtime/clients.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -26,9 +28,12 @@ std::span<const answer_row> client_rows() {
        .is_hidden = true},
       {.key = "since", .help = "when it came", .column = "since"},
       {.key = "idle_s", .help = "since it last sent something", .column = "idle", .kind = seconds},
-      {.key = "messages_in", .help = "messages that it has sent", .column = "in", .kind = count},
+      {.key = "messages_in",
+       .help = "messages, or commands, that it has sent",
+       .column = "in",
+       .kind = count},
       {.key = "messages_out",
-       .help = "messages that were sent to it",
+       .help = "messages, or replies, that were sent to it",
        .column = "out",
        .kind = count},
       {.key = "bytes_in", .help = "received from it", .column = "bytes_in", .kind = bytes},
@@ -41,6 +46,15 @@ std::span<const answer_row> client_rows() {
        .help = "those that a script has put it into",
        .column = "groups",
        .kind = texts},
+      {.key = "name",
+       .help = "that it has given itself; empty: none",
+       .column = "name",
+       .is_hidden = true},
+      {.key = "database",
+       .help = "that it works on, of a cache",
+       .column = "database",
+       .kind = count,
+       .is_hidden = true},
   };
   return rows;
 }
@@ -50,18 +64,21 @@ nlohmann::json json_of(const client_report& client, loop::time_point now) {
       std::chrono::system_clock::now() -
       std::chrono::duration_cast<std::chrono::system_clock::duration>(now - client.since);
   const auto idle = std::chrono::duration<double>(now - client.last_active).count();
-  return {{"id", client.id},
-          {"address", client.address},
-          {"protocol", client.protocol},
-          {"tls_subject", client.tls_subject},
-          {"since", format_time(came)},
-          {"idle_s", std::max(idle, 0.0)},
-          {"messages_in", client.passed.messages_in},
-          {"messages_out", client.passed.messages_out},
-          {"bytes_in", client.passed.bytes_in},
-          {"bytes_out", client.passed.bytes_out},
-          {"waiting", client.waiting},
-          {"groups", client.groups}};
+  nlohmann::json shown = {{"id", client.id},
+                          {"address", client.address},
+                          {"protocol", client.protocol},
+                          {"tls_subject", client.tls_subject},
+                          {"since", format_time(came)},
+                          {"idle_s", std::max(idle, 0.0)},
+                          {"messages_in", client.passed.messages_in},
+                          {"messages_out", client.passed.messages_out},
+                          {"bytes_in", client.passed.bytes_in},
+                          {"bytes_out", client.passed.bytes_out},
+                          {"waiting", client.waiting},
+                          {"groups", client.groups},
+                          {"name", client.name}};
+  if (client.database) shown["database"] = *client.database;
+  return shown;
 }
 
 }  // namespace
@@ -99,6 +116,12 @@ operation_row disconnect_operation(decltype(operation_row::run) run) {
           .needed = role::operate,
           .is_change = true,
           .run = run};
+}
+
+error no_such_client(std::uint64_t id, const std::string& name) {
+  return failure(errc::not_found, fmt::format("disconnect client {} of '{}'", id, name),
+                 "it has gone, or never came", "see: strata clients " + name)
+      .error();
 }
 
 }  // namespace strata::runtime

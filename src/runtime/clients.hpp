@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ struct client_report {
   traffic passed;
   std::uint64_t waiting = 0;  ///< bytes that are held for it, or of a message that is not whole
   std::vector<std::string> groups;
+  std::string name = {};                  ///< that it has given itself; empty: none
+  std::optional<unsigned> database = {};  ///< that it works on; unset: it has none
 };
 
 /// As the operation `clients` answers, sorted by id. The loop serves others between some of them.
@@ -39,5 +42,8 @@ struct client_report {
 [[nodiscard]] operation_row clients_operation(decltype(operation_row::run) run);
 /// Its call has the parameter `client`.
 [[nodiscard]] operation_row disconnect_operation(decltype(operation_row::run) run);
+
+/// `disconnect` of a client that the runtime `name` does not have: not_found.
+[[nodiscard]] error no_such_client(std::uint64_t id, const std::string& name);
 
 }  // namespace strata::runtime

@@ -22,6 +22,13 @@ std::string_view name_of(role role) {
   return {};
 }
 
+std::optional<role> find_role(std::string_view name) {
+  for (const auto each : {role::read, role::operate, role::admin}) {
+    if (name_of(each) == name) return each;
+  }
+  return std::nullopt;
+}
+
 result<void> check_call(const operation_row& row, const operation_call& call) {
   const auto operation = "ask for '" + std::string(row.name) + "'";
   if (!call.parameters.is_object()) {

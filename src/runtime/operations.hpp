@@ -5,6 +5,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ enum class role : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view name_of(role role);
+/// Nullopt: no role has that name.
+[[nodiscard]] std::optional<role> find_role(std::string_view name);
 
 enum class answer_kind : std::uint8_t {
   text,     ///< a JSON string

@@ -27,6 +27,14 @@ def root():
 
 
 @pytest.fixture
+def place(root):
+    """A folder as /tmp is: all may make files in it, and remove their own."""
+    with tempfile.TemporaryDirectory(prefix="strata-trust.") as folder:
+        os.chmod(folder, 0o1777)
+        yield Path(folder)
+
+
+@pytest.fixture
 def veth(root):
     made = Veth()
     yield made

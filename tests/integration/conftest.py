@@ -7,7 +7,7 @@ import pytest
 
 import scripted_server
 from certificates import Authority
-from fixtures import broker, failing_disk, root, site, small_disk, veth  # noqa: F401
+from fixtures import broker, failing_disk, place, root, site, small_disk, veth  # noqa: F401
 from http_backend import Backend
 from strata_daemon import BINARY, Daemon
 from talker import port_of

@@ -1,11 +1,14 @@
 """strata clients and strata disconnect: who is there, what has passed, and how one is sent away."""
 
 import asyncio
+import contextlib
 import datetime
 import json
 import socket
+import subprocess
 
 import pytest
+import redis
 import websockets
 from strata_daemon import PATIENCE, Refused, eventually
 from talker import Peer, Talker
@@ -183,3 +186,208 @@ def test_thousands_are_listed_while_others_are_served(daemon):
     finally:
         for each in crowd:
             each.close()
+
+
+# --- of a cache
+
+def new_cache(daemon, *flags, name="db"):
+    """A cache, and the port where it listens."""
+    daemon.cli("create", "cache", name, "-l", "tcp://127.0.0.1:0", "-s", *flags)
+    return int(daemon.show(name)["endpoints"][0].rsplit(":", 1)[1])
+
+
+@pytest.fixture
+def cache(daemon):
+    return new_cache(daemon)
+
+
+@contextlib.contextmanager
+def redis_client(port, **options):
+    """One connection, whatever is asked by it."""
+    client = redis.Redis(port=port, single_connection_client=True, socket_timeout=PATIENCE,
+                         decode_responses=True, **options)
+    try:
+        client.ping()
+        yield client
+    finally:
+        client.connection_pool.disconnect()
+
+
+def test_a_caches_clients_are_those_of_client_list(daemon, cache):
+    with redis_client(cache, client_name="ann", db=3) as ann, redis_client(cache) as bob:
+        ann.set("key", "v" * 1000)
+        for _ in range(4):
+            assert ann.get("key") == "v" * 1000
+        listed = {int(each["id"]): each for each in ann.client_list()}
+        shown = {each["id"]: each for each in clients_of(daemon, "db")}
+        assert shown.keys() == listed.keys() == {ann.client_id(), bob.client_id()}
+        for number, each in shown.items():
+            other = listed[number]
+            assert (each["address"], each["name"]) == (other["addr"], other["name"])
+            assert each["database"] == int(other["db"])
+            assert (each["protocol"], each["tls_subject"]) == ("tcp", "")
+            assert each["groups"] == [] and each["waiting"] == 0 and each["idle_s"] < 60
+            came = datetime.datetime.fromisoformat(each["since"].replace("Z", "+00:00"))
+            age = datetime.datetime.now(datetime.timezone.utc) - came
+            assert abs(age.total_seconds() - int(other["age"])) < 60
+        of_ann = shown[ann.client_id()]
+        assert of_ann["messages_in"] == of_ann["messages_out"] >= 8
+        assert of_ann["bytes_in"] > 1000 and of_ann["bytes_out"] > 4000
+        assert shown[bob.client_id()]["bytes_out"] < 1000
+        assert of_ann["database"] == 3 and of_ann["name"] == "ann"
+    eventually(lambda: clients_of(daemon, "db") == [], "they have gone")
+
+
+def test_a_caches_commands_and_replies_are_counted(daemon, cache):
+    with redis_client(cache) as ann, redis_client(cache) as bob:
+        def passed(client):
+            number = client.client_id()
+            [one] = [each for each in clients_of(daemon, "db") if each["id"] == number]
+            return one["messages_in"], one["messages_out"]
+
+        begun = passed(bob)
+        assert begun[0] == begun[1]
+        for number in range(50):
+            bob.set(f"key-{number}", number)
+        # And CLIENT ID, which `passed` asks.
+        assert passed(bob) == (begun[0] + 51, begun[1] + 51)
+        listener = bob.pubsub()
+        with contextlib.closing(listener):
+            listener.subscribe("news")
+            assert listener.get_message(timeout=PATIENCE)["type"] == "subscribe"
+            number = max(each["id"] for each in clients_of(daemon, "db"))
+            for _ in range(10):
+                ann.publish("news", "x")
+            for _ in range(10):
+                assert listener.get_message(timeout=PATIENCE)["data"] == "x"
+            [one] = [each for each in clients_of(daemon, "db") if each["id"] == number]
+            assert one["messages_out"] == one["messages_in"] + 10
+
+
+def test_a_pipeline_is_counted_to_the_byte(daemon, cache):
+    ping, pong = b"*1\r\n$4\r\nPING\r\n", b"+PONG\r\n"
+    with Talker(f"tcp://127.0.0.1:{cache}") as ann:
+        ann.send(ping * 5000)
+        assert ann.hear_lines(5000) == [pong.rstrip(b"\n")] * 5000
+        [shown] = clients_of(daemon, "db")
+        assert (shown["messages_in"], shown["messages_out"]) == (5000, 5000)
+        assert shown["bytes_in"] == len(ping) * 5000
+        assert shown["bytes_out"] == len(pong) * 5000
+        assert shown["waiting"] == 0
+
+
+def test_what_waits_for_a_caches_client(daemon, cache):
+    address = f"tcp://127.0.0.1:{cache}"
+    with Talker(address, room=4096) as slow, Talker(address) as half, redis_client(cache) as ann:
+        ann.set("big", "x" * 500_000)
+        half.send(b"*2\r\n$3\r\nGET\r\n$1000\r\nunfinished")
+        slow.send(b"*2\r\n$3\r\nGET\r\n$3\r\nbig\r\n" * 20)
+
+        def waiting():
+            return {each["address"]: each["waiting"] for each in clients_of(daemon, "db")}
+
+        for client, least in [(slow, 100_000), (half, 10)]:
+            where = "{}:{}".format(*client.socket.getsockname())
+            eventually(lambda where=where, least=least: waiting()[where] >= least, "it waits")
+
+
+def test_disconnect_and_client_kill_mean_the_same_one(daemon, cache):
+    with redis_client(cache) as ann, redis_client(cache) as bob, redis_client(cache) as cyd:
+        number = bob.client_id()
+        assert ann.client_kill_filter(_id=cyd.client_id()) == 1
+        eventually(lambda: len(clients_of(daemon, "db")) == 2, "one was killed")
+        daemon.cli("disconnect", "db", number)
+        with pytest.raises(redis.ConnectionError):
+            bob.connection.send_command("PING")
+            bob.connection.read_response()
+        eventually(lambda: [each["id"] for each in clients_of(daemon, "db")] == [ann.client_id()],
+                   "only one is left")
+        assert ann.client_kill_filter(_id=number) == 0
+        again = daemon.run("disconnect", "db", number)
+        assert again.returncode == 1 and "it has gone, or never came" in again.stderr
+        assert again.stderr.endswith("; see: strata clients db\n")
+        assert ann.ping()
+
+
+def test_one_that_waits_for_a_key_is_disconnected(daemon, cache):
+    waiting = subprocess.Popen(["redis-cli", "-p", str(cache), "BLPOP", "queue", "0"],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    [shown] = eventually(lambda: clients_of(daemon, "db"), "it is there")
+    with redis_client(cache) as ann:
+        eventually(lambda: ann.info("clients")["blocked_clients"] == 1, "it waits")
+        daemon.cli("disconnect", "db", shown["id"])
+        waiting.communicate(timeout=PATIENCE)
+        ann.rpush("queue", "kept")
+        assert ann.llen("queue") == 1
+
+
+def test_disconnect_in_a_transaction_executes_nothing(daemon, cache):
+    with redis_client(cache) as ann, Talker(f"tcp://127.0.0.1:{cache}") as bob:
+        bob.send(b"MULTI\r\nSET half done\r\n")
+        assert bob.hear_lines(2) == [b"ok", b"QUEUED"]
+        [number] = [each["id"] for each in clients_of(daemon, "db")
+                    if each["id"] != ann.client_id()]
+        daemon.cli("disconnect", "db", number)
+        assert bob.is_ended()
+        assert ann.get("half") is None
+
+
+@pytest.mark.parametrize("client, why", [
+    ("0", "it has gone"), ("18446744073709551615", "it has gone"), ("-1", "-1"), ("ann", "ann")])
+def test_a_client_that_a_cache_has_not_is_refused(daemon, cache, client, why):
+    with pytest.raises(Refused, match=why):
+        daemon.ask("POST", f"/v1/runtimes/db/disconnect?client={client}")
+    assert cache
+
+
+def test_a_caches_clients_by_tls_and_by_a_path(daemon, authority, tmp_path):
+    certificate, key = authority.issue("localhost")
+    path = tmp_path / "socket"
+    daemon.cli("create", "cache", "db", "-s", "-l", "tls://127.0.0.1:0", "-l", f"unix://{path}",
+               "--cert", certificate, "--key", key, "--client-ca", authority.ca)
+    port = next(int(each.rsplit(":", 1)[1]) for each in daemon.show("db")["endpoints"]
+                if each.startswith("tls"))
+    own, own_key = authority.issue("ann", into=tmp_path / "ann")
+    secure = redis.Redis(host="localhost", port=port, ssl=True, ssl_ca_certs=authority.ca,
+                         ssl_certfile=own, ssl_keyfile=own_key, socket_timeout=PATIENCE)
+    local = redis.Redis(unix_socket_path=str(path), socket_timeout=PATIENCE)
+    with contextlib.closing(secure), contextlib.closing(local):
+        assert secure.ping() and local.ping()
+        shown = {each["protocol"]: each for each in clients_of(daemon, "db")}
+        assert shown.keys() == {"tls", "unix"}
+        assert shown["tls"]["tls_subject"] == "CN=ann" and shown["unix"]["tls_subject"] == ""
+
+
+# --- --filter
+
+def test_filter_keeps_whole_values_alone(daemon, cache):
+    def ids(*flags):
+        return [each["id"] for each in
+                json.loads(daemon.cli("clients", "db", "--format", "json", *flags))]
+
+    with redis_client(cache, client_name="ann") as ann, \
+            redis_client(cache, client_name="bob") as bob, \
+            redis_client(cache, client_name="ann", db=2) as cyd:
+        by_name = ("--filter", "name=ann")
+        assert ids(*by_name) == [ann.client_id(), cyd.client_id()]
+        assert ids(*by_name, "--filter", "database=2") == [cyd.client_id()]
+        assert ids(*by_name, "--filter", "name=bob") == []
+        assert ids("--filter", "name=an") == ids("--filter", "name=a*") == []
+        assert ids("--filter", f"id={bob.client_id()}") == [bob.client_id()]
+        assert len(ids("--filter", "groups=")) == len(ids("--filter", "protocol=tcp")) == 3
+        table = daemon.cli("clients", "db", "--columns", "id,name", *by_name, "--sort", "id")
+        assert table.split() == ["ID", "NAME", str(cyd.client_id()), "ann", str(ann.client_id()),
+                                 "ann"]
+        assert daemon.cli("clients", "db", "--filter", "name=eve", "--columns", "id") == "ID\n"
+
+
+@pytest.mark.parametrize("filter, why", [
+    ("height=1", "there is no field 'height' to filter by"),
+    ("databse=1", "did you mean 'database'?"),
+    ("name", "--filter takes FIELD=VALUE, not 'name'"), ("=x", "--filter takes FIELD=VALUE"),
+    ("", "--filter takes FIELD=VALUE")])
+def test_a_filter_that_is_none_names_the_fields(daemon, cache, filter, why):
+    done = daemon.run("clients", "db", "--filter", filter)
+    assert done.returncode == 2 and why in done.stderr and done.stdout == "", done
+    assert "id, address, protocol, tls_subject" in done.stderr
+    assert cache

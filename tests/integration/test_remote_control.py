@@ -11,36 +11,11 @@ import pytest
 
 from certificates import Authority, client_context
 from deaf import deaf_address
-from strata_daemon import BINARY, PATIENCE, Daemon
+from remote import Remote
+from strata_daemon import BINARY, PATIENCE
 from talker import free_port
 
 UNREACHABLE = 4
-
-
-class Remote:
-    """A daemon that listens far and wide, and those who would speak with it."""
-
-    def __init__(self, folder):
-        self.authority = Authority(folder / "authority")
-        self.certificate, self.key = self.authority.issue("localhost", "127.0.0.1")
-        self.token_file = folder / "token"
-        self.token = "0123456789abcdef0123456789abcdef"
-        self.token_file.write_text(self.token + "\nnot of it\n")
-        self.token_file.chmod(0o600)
-        self.port = free_port()
-        self.url = f"https://localhost:{self.port}"
-        self.folder = folder
-        self.flags = ["--listen", f"https://127.0.0.1:{self.port}", "--cert", self.certificate,
-                      "--key", self.key]
-
-    def daemon(self, *flags):
-        return Daemon(self.folder / "daemon", *self.flags, *flags)
-
-    def run(self, *words, **environment):
-        wanted = {"PATH": "/usr/bin:/bin", "STRATA_SOCKET": self.url,
-                  "STRATA_CA": self.authority.ca, **environment}
-        return subprocess.run([BINARY, *words], env=wanted, text=True, capture_output=True,
-                              timeout=PATIENCE)
 
 
 @pytest.fixture

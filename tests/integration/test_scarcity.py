@@ -11,7 +11,6 @@ import pytest
 
 from others import USER, UserDaemon, copied_binary, run_as
 from strata_daemon import Refused, eventually
-from test_trust import place  # noqa: F401
 from talker import Talker
 
 DEEP = 100_000

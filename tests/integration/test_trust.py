@@ -4,7 +4,6 @@ import json
 import os
 import stat
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,6 @@ from strata_daemon import BINARY, Daemon, eventually
 
 def mode(path):
     return stat.S_IMODE(os.stat(path).st_mode)
-
-
-@pytest.fixture
-def place(root):
-    """A folder as /tmp is: all may make files in it, and remove their own."""
-    with tempfile.TemporaryDirectory(prefix="strata-trust.") as folder:
-        os.chmod(folder, 0o1777)
-        yield Path(folder)
 
 
 @pytest.fixture
@@ -190,8 +181,9 @@ def test_a_group_that_was_named_may_control_the_daemon_and_no_other(place, binar
         assert curl(MEMBER, daemon, groups=[SHARED]) == "200"
         assert curl(MEMBER, daemon, gid=SHARED) == "200"
         assert curl(ATTACKER, daemon) == "000"
-        member = run_as(MEMBER, binary, "create", "server", "s", "-p", "0",
-                        environment=daemon.environment, groups=[SHARED])
+        daemon.server("s")
+        member = run_as(MEMBER, binary, "stop", "s", environment=daemon.environment,
+                        groups=[SHARED])
         assert member.returncode == 0, member
         stranger = run_as(ATTACKER, binary, "ls", environment=daemon.environment)
         assert stranger.returncode == 4 and "--socket-group" in stranger.stderr

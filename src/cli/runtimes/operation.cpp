@@ -8,6 +8,7 @@
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/daemon_client/report.hpp"
+#include "cli/runtimes/answer_filter.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
@@ -87,12 +88,17 @@ outcome<int> show_answers(const invocation& call, const runtime::operation_row& 
   if (!shown) return std::unexpected(shown.error());
   const auto order = select_columns(columns_of(row.name), call.text("sort"));
   if (!order) return std::unexpected(order.error());
+  const auto filter =
+      answer_filter::parse(call.flags.value("filter", json::array()), columns_of(row.name));
+  if (!filter) return std::unexpected(filter.error());
   const auto parameters = parameters_of(call, row);
   if (!parameters) return std::unexpected(parameters.error());
   control_client client(call.daemon);
   auto answer = client.ask(call.words[0], row.name, {}, *parameters);
   if (!answer) return std::unexpected(answer.error());
   if (!answer->is_array()) return refuse(exit_failed, "the daemon's answer is no list");
+  std::erase_if(answer->get_ref<json::array_t&>(),
+                [&](const json& object) { return !filter->takes(object); });
   if (!call.text("sort").empty()) sort_by(order->front(), *answer);
   show_list(call, *shown, *answer);
   return exit_done;
@@ -117,6 +123,11 @@ option_rows list_flags() {
                    .kind = options::option_kind::text,
                    .value_name = "COLUMN",
                    .help = "order by this column; numbers from the largest"});
+  flags.push_back({.key = "filter",
+                   .kind = options::option_kind::list,
+                   .value_name = "FIELD=VALUE",
+                   .help = "show only those whose column FIELD has this value; repeatable: all "
+                           "must hold"});
   return flags;
 }
 

@@ -1,9 +1,7 @@
 #include "daemon/api/control_api.hpp"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,7 +17,6 @@
 #include "options/option_table.hpp"
 #include "runtime/tls_identity.hpp"
 #include "text/json_text.hpp"
-#include "text/secret.hpp"
 
 namespace strata::daemon {
 
@@ -134,7 +131,7 @@ serve::reception control_api::reception(door door) {
       .connections = connections_,
       .admits =
           [this, door](const loop::descriptor& arrived, unsigned /*door*/) {
-            if (door != door::api || is_trusted(arrived)) return true;
+            if (door != door::api || access_.role_of_process(arrived)) return true;
             facts_.log->write_few("stranger", runtime::level::warning,
                                   "a process of another user and group was refused");
             return false;
@@ -162,7 +159,7 @@ serve::reception control_api::reception(door door) {
   };
 }
 
-result<void> control_api::listen(const std::string& path, std::optional<gid_t> group) {
+result<void> control_api::listen(const std::string& path, std::optional<socket_group> group) {
   auto address = loop::socket_address::from_path(path);
   if (!address) return std::unexpected(address.error());
   // From bind on nobody else may connect.
@@ -171,15 +168,15 @@ result<void> control_api::listen(const std::string& path, std::optional<gid_t> g
   ::umask(before);
   if (!listening) return std::unexpected(listening.error());
   api_.add(std::make_unique<net::listener>(supervisor_.home(), std::move(*listening)));
-  group_ = group;
-  if (group) return loop::give_socket(path, *group, 0660);
+  access_.set_group(group);
+  if (group) return loop::give_socket(path, group->id, 0660);
   return {};
 }
 
 void control_api::secure_with(std::shared_ptr<const net::tls_slot> certificates,
-                              std::string token) {
+                              remote_access access) {
   secure_ = std::move(certificates);
-  token_ = std::move(token);
+  access_.set_remote(std::move(access));
 }
 
 result<void> control_api::listen_remote(const loop::socket_address& address) {
@@ -205,33 +202,12 @@ void control_api::begin() {
   metrics_.begin();
 }
 
-// The socket's mode keeps strangers out; this is the second lock, should the mode be changed.
-bool control_api::is_trusted(const loop::descriptor& peer) const {
-  ucred who{};
-  socklen_t size = sizeof who;
-  if (::getsockopt(peer.fd(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return false;
-  // A script or a proxy of this daemon, by whatever path it has found the socket.
-  if (who.pid == ::getpid()) return false;
-  if (who.uid == 0 || who.uid == ::geteuid()) return true;
-  if (!group_) return false;
-  if (who.gid == *group_) return true;
-  std::vector<gid_t> groups(1024);
-  size = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
-  if (::getsockopt(peer.fd(), SOL_SOCKET, SO_PEERGROUPS, groups.data(), &size) != 0) return false;
-  groups.resize(size / sizeof(gid_t));
-  return std::ranges::find(groups, *group_) != groups.end();
-}
-
-bool control_api::has_token(const proto::http_request& request) const {
-  constexpr std::string_view scheme = "Bearer ";
-  const auto said = request.header("authorization").value_or("");
-  return said.starts_with(scheme) &&
-         text::equal_in_constant_time(said.substr(scheme.size()), token_);
-}
-
 loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
                                 [[maybe_unused]] serve::connection_gauge::place place, door door) {
-  const visitor guest{door, visitor_text(*connection)};
+  const auto role = door == door::api ? access_.role_of_process(connection->out().socket())
+                                      : access_.role_of_subject(connection->peer().tls_subject);
+  if (!role) co_return;
+  const visitor guest{door, *role, visitor_text(*connection)};
   const http::handler respond = [&](http::exchange& exchange) { return handle(exchange, guest); };
   const http::refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
     return std::pair(dump(error_json(why)), std::string("application/json"));
@@ -240,19 +216,47 @@ loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
   co_await served.serve(respond, refuse);
 }
 
+void control_api::respond(http::exchange& exchange, const answer& answer) {
+  exchange.respond(answer.status, answer.type, answer.body);
+}
+
+void control_api::refuse_token(http::exchange& exchange, const visitor& guest) {
+  const bool has_other = exchange.request().header("authorization").has_value();
+  facts_.log->write_few(
+      "token", runtime::level::warning,
+      fmt::format("{} was refused: its token is {}", guest.text, has_other ? "wrong" : "missing"));
+  exchange.respond(
+      {.status = 401,
+       .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
+       .length = {}},
+      dump(error_json("permission_denied", "the daemon does not accept the token",
+                      "give the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
+}
+
+control_api::answer control_api::refuse_role(const http::exchange& exchange, const visitor& guest,
+                                             const route_row& row, runtime::role role) {
+  const auto needed = name_of(row.needed);
+  facts_.log->write_few("role", runtime::level::warning,
+                        fmt::format("{} was refused: {} {} needs the role '{}', it has '{}'",
+                                    guest.text, row.method, row.path, needed, name_of(role)));
+  const auto remedy =
+      guest.entrance == door::api
+          ? fmt::format("use 'sudo strata', or have the daemon run with --socket-role {}", needed)
+          : fmt::format("use a token or a certificate that has the role '{}'", needed);
+  const auto& request = exchange.request();
+  return {403, "application/json",
+          dump(error_json("permission_denied",
+                          fmt::format("cannot {} '{}': it needs the role '{}', and you have '{}'",
+                                      request.method, request.path, needed, name_of(role)),
+                          remedy))};
+}
+
 loop::task<> control_api::handle(http::exchange& exchange, const visitor& guest) {
-  if (is_guarded(guest.entrance) && !token_.empty() && !has_token(exchange.request())) {
-    const bool has_other = exchange.request().header("authorization").has_value();
-    facts_.log->write_few("token", runtime::level::warning,
-                          fmt::format("{} was refused: its token is {}", guest.text,
-                                      has_other ? "wrong" : "missing"));
-    exchange.respond(
-        {.status = 401,
-         .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
-         .length = {}},
-        dump(
-            error_json("permission_denied", "the daemon does not accept the token",
-                       "give the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
+  const auto role = is_guarded(guest.entrance)
+                        ? access_.role_of_request(exchange.request(), guest.role)
+                        : guest.role;
+  if (!role) {
+    refuse_token(exchange, guest);
     co_return;
   }
   if (exchange.request().has_opaque_query) {
@@ -261,58 +265,74 @@ loop::task<> control_api::handle(http::exchange& exchange, const visitor& guest)
         dump(error_json("invalid_argument", "cannot decode the query", "write % as %25")));
     co_return;
   }
-  for (const auto& each : routes()) {
-    std::string name;
-    if (guest.entrance == door::metrics || closing_ || each.find_feed == nullptr) continue;
-    if (each.row.method != exchange.method()) continue;
-    if (!matches(each.row.path, exchange.request().path, &name)) continue;
-    auto found = (this->*each.find_feed)(name);
-    if (!found) {
-      const auto reply = as_answer(found.error());
-      exchange.respond(reply.status, reply.type, reply.body);
-      co_return;
-    }
-    co_await stream(exchange, std::move(*found));
+  if (closing_) {
+    exchange.respond(503, "application/json",
+                     dump(error_json("unavailable", "cannot serve: the daemon is stopping",
+                                     "wait for the next one")));
     co_return;
   }
-  const auto reply = co_await dispatch(exchange, guest);
-  exchange.respond(reply.status, reply.type, reply.body);
+  co_await dispatch(exchange, guest, *role);
 }
 
-loop::task<control_api::answer> control_api::dispatch(http::exchange& exchange,
-                                                      const visitor& guest) {
-  const auto& request = exchange.request();
-  if (closing_) {
-    co_return answer{503, "application/json",
-                     dump(error_json("unavailable", "cannot serve: the daemon is stopping",
-                                     "wait for the next one"))};
-  }
-  bool path_known = false;
+control_api::destination control_api::find_route(const http::exchange& exchange, door entrance) {
+  destination found;
   for (const auto& each : routes()) {
-    std::string name;
-    if (guest.entrance == door::metrics && !each.row.is_public) continue;
-    if (!matches(each.row.path, request.path, &name)) continue;
-    path_known = true;
-    if (each.row.method != exchange.method() || each.run == nullptr) continue;
-    // To read the metrics takes none.
-    auto body = co_await exchange.read_all(guest.entrance == door::metrics ? 0 : longest_body);
-    if (!body) co_return as_answer(body.error());
-    // Named, since GCC 12 destroys a braced temporary in a co_await twice.
-    const call wanted{request, name, std::move(*body), each.operation};
-    auto reply = co_await (this->*each.run)(wanted);
-    if (each.row.is_change) {
-      const bool is_done = reply.status < 300;
-      facts_.log->write(runtime::level::info,
-                        change_note(each.row, name, wanted.body, guest.text, is_done));
-    }
-    co_return reply;
+    if (entrance == door::metrics && !each.row.is_public) continue;
+    if (!matches(each.row.path, exchange.request().path, &found.name)) continue;
+    found.is_path_known = true;
+    if (each.row.method != exchange.method()) continue;
+    found.served = &each;
+    break;
   }
-  const int status = path_known ? 405 : 404;
-  const auto message = path_known ? "cannot " + request.method + " '" + request.path + "'"
+  return found;
+}
+
+loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& guest,
+                                   runtime::role role) {
+  const auto& request = exchange.request();
+  const auto destination = find_route(exchange, guest.entrance);
+  if (destination.served == nullptr) {
+    const bool is_known = destination.is_path_known;
+    const auto message = is_known ? "cannot " + request.method + " '" + request.path + "'"
                                   : "cannot find '" + request.path + "'";
-  co_return answer{
-      status, "application/json",
-      dump(error_json(path_known ? "method_not_allowed" : "not_found", message, description_hint))};
+    exchange.respond(
+        is_known ? 405 : 404, "application/json",
+        dump(error_json(is_known ? "method_not_allowed" : "not_found", message, description_hint)));
+    co_return;
+  }
+  const auto& route = *destination.served;
+  if (role < route.row.needed) {
+    respond(exchange, refuse_role(exchange, guest, route.row, role));
+    co_return;
+  }
+  if (route.find_feed == nullptr) {
+    const auto reply = co_await run(exchange, guest, destination);
+    respond(exchange, reply);
+    co_return;
+  }
+  auto found = (this->*route.find_feed)(destination.name);
+  if (!found) {
+    respond(exchange, as_answer(found.error()));
+    co_return;
+  }
+  co_await stream(exchange, std::move(*found));
+}
+
+loop::task<control_api::answer> control_api::run(http::exchange& exchange, const visitor& guest,
+                                                 const destination& destination) {
+  const auto& route = *destination.served;
+  // To read the metrics takes none.
+  auto body = co_await exchange.read_all(guest.entrance == door::metrics ? 0 : longest_body);
+  if (!body) co_return as_answer(body.error());
+  // Named, since GCC 12 destroys a braced temporary in a co_await twice.
+  const call wanted{exchange.request(), destination.name, std::move(*body), route.operation};
+  auto reply = co_await (this->*route.run)(wanted);
+  if (route.row.is_change) {
+    const bool is_done = reply.status < 300;
+    facts_.log->write(runtime::level::info,
+                      change_note(route.row, destination.name, wanted.body, guest.text, is_done));
+  }
+  co_return reply;
 }
 
 control_api::answer control_api::as_answer(const error& failed) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/api/access_policy.hpp"
 #include "daemon/api/route_row.hpp"
 #include "daemon/supervisor/supervisor.hpp"
 #include "http/exchange.hpp"
@@ -31,14 +32,16 @@ class control_api {
 
   /// Serves the whole API on a Unix socket, to the daemon's user and to root (mode 0600), and to
   /// the members of `group` if there is one (mode 0660).
-  result<void> listen(const std::string& path, std::optional<gid_t> group);
-  /// What is shown to strangers who are served with TLS, and the token that they must say in
-  /// `Authorization: Bearer TOKEN`; empty: nothing to say. Before those two are to listen:
-  void secure_with(std::shared_ptr<const net::tls_slot> certificates, std::string token);
+  result<void> listen(const std::string& path, std::optional<socket_group> group);
+  /// What is shown to clients that come by TLS, and what they have to show. Called before those two
+  /// are to listen:
+  void secure_with(std::shared_ptr<const net::tls_slot> certificates, remote_access access);
   /// Serves the whole API with TLS, on a TCP address.
   result<void> listen_remote(const loop::socket_address& address);
   /// Serves only `GET /metrics`, on a TCP address; with TLS, or to anybody.
   result<void> listen_metrics(const loop::socket_address& address, bool is_secure);
+  /// Requests to come have to say one of these tokens.
+  void replace_tokens(token_list tokens) { access_.set_tokens(std::move(tokens)); }
   /// Starts to answer; until then those who connect wait.
   void begin();
   /// From now on refuses new requests; those under way are finished.
@@ -81,23 +84,37 @@ class control_api {
 
   /// The whole API to those of this machine, to those elsewhere, or the metrics alone.
   enum class door : std::uint8_t { api, remote, metrics };
-  /// Strangers come by TLS, and have to say the token if there is one.
+  /// Clients come by TLS, and have to say a token if there are tokens.
   [[nodiscard]] bool is_guarded(door door) const {
     return door == door::remote || (door == door::metrics && are_metrics_secure_);
   }
   /// Who asks, by which door.
   struct visitor {
     door entrance;
-    std::string text;  ///< `uid 1000, pid 4242`; `10.0.0.7:5123, CN=ann`
+    runtime::role role;  ///< that of the process, or of the certificate
+    std::string text;    ///< `uid 1000, pid 4242`; `10.0.0.7:5123, CN=ann`
+  };
+  /// What serves a path: null where the method is not the path's, or the path is none.
+  struct destination {
+    const route* served = nullptr;
+    std::string name = {};
+    bool is_path_known = false;
   };
   [[nodiscard]] serve::reception reception(door door);
   loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place,
                      door door);
   loop::task<> handle(http::exchange& exchange, const visitor& guest);
-  loop::task<answer> dispatch(http::exchange& exchange, const visitor& guest);
-  [[nodiscard]] bool is_trusted(const loop::descriptor& peer) const;
-  [[nodiscard]] bool has_token(const proto::http_request& request) const;
+  loop::task<> dispatch(http::exchange& exchange, const visitor& guest, runtime::role role);
+  /// Reads the body, and has the route answer.
+  loop::task<answer> run(http::exchange& exchange, const visitor& guest,
+                         const destination& destination);
+  [[nodiscard]] static destination find_route(const http::exchange& exchange, door entrance);
+  void refuse_token(http::exchange& exchange, const visitor& guest);
+  /// The answer for a caller whose role is too low; the log says who asked.
+  answer refuse_role(const http::exchange& exchange, const visitor& guest, const route_row& row,
+                     runtime::role role);
 
+  static void respond(http::exchange& exchange, const answer& answer);
   static answer as_answer(const error& failed);
   answer as_answer(const result<entry_ref>& entry, int status) const;
 
@@ -132,13 +149,12 @@ class control_api {
   supervisor& supervisor_;
   runtime::loop_source& loops_;
   facts facts_;
-  std::optional<gid_t> group_;
+  access_policy access_;
   bool closing_ = false;
   serve::connection_gauge connections_;
   serve::acceptor api_;
   serve::acceptor remote_;
   std::shared_ptr<const net::tls_slot> secure_;
-  std::string token_;
   bool are_metrics_secure_ = false;
   std::string metrics_page_;
   loop::time_point metrics_written_{};

@@ -21,6 +21,7 @@ constexpr std::string_view ndjson = "application/x-ndjson";
 // A row is read as a row.
 // clang-format off
 std::vector<control_api::route> control_api::routes_of_records() {
+  using enum runtime::role;
   return {
       {{.method = "GET", .path = "/v1/version",
         .summary = "The daemon's version, process id, loop backend and state folder",
@@ -42,7 +43,7 @@ std::vector<control_api::route> control_api::routes_of_records() {
                        "nothing is created, and the answer is the start's error. With `dry_run` "
                        "all is checked, and answered with 200, and nothing is created.",
         .body = "Creation", .answer = "Detail", .body_type = json_type, .status = 201,
-        .is_change = true},
+        .needed = admin, .is_change = true},
        &control_api::create},
       {{.method = "GET", .path = "/v1/runtimes/{name}",
         .summary = "One runtime with its options (a secret is shown as \"********\", but a "
@@ -50,38 +51,37 @@ std::vector<control_api::route> control_api::routes_of_records() {
         .answer = "Detail"},
        &control_api::show},
       {{.method = "PATCH", .path = "/v1/runtimes/{name}", .summary = "Change options",
-        .body = "Changes", .answer = "Edited", .body_type = json_type, .is_change = true},
+        .body = "Changes", .answer = "Edited", .body_type = json_type, .needed = admin,
+        .is_change = true},
        &control_api::edit},
       {{.method = "DELETE", .path = "/v1/runtimes/{name}",
         .summary = "Stop the runtime if it runs, as `stop` does, and forget it", .answer_type = {},
-        .status = 204, .has_timeout = true,
-        .is_change = true},
+        .status = 204, .needed = admin, .has_timeout = true, .is_change = true},
        &control_api::remove},
   };
 }
 
 std::vector<control_api::route> control_api::routes_of_runs() {
+  using enum runtime::role;
   return {
       {{.method = "POST", .path = "/v1/runtimes/{name}/start",
-        .summary = "Start the runtime, unless it runs", .answer = "Detail", .is_change = true},
+        .summary = "Start the runtime, unless it runs", .answer = "Detail", .needed = operate,
+        .is_change = true},
        &control_api::start},
       {{.method = "POST", .path = "/v1/runtimes/{name}/stop",
         .summary = "Stop the runtime, if it runs. It is `stopping` while it delivers and saves; "
                    "after `timeout`, such as 2.5s, it gives up delivering, and one that could not "
                    "save runs on. With 0 it delivers and saves nothing",
-        .answer = "Detail", .has_timeout = true,
-        .is_change = true},
+        .answer = "Detail", .needed = operate, .has_timeout = true, .is_change = true},
        &control_api::stop},
       {{.method = "POST", .path = "/v1/runtimes/{name}/restart",
         .summary = "Stop the runtime if it runs, as `stop` does, then start it",
-        .answer = "Detail", .has_timeout = true,
-        .is_change = true},
+        .answer = "Detail", .needed = operate, .has_timeout = true, .is_change = true},
        &control_api::restart},
       {{.method = "POST", .path = "/v1/runtimes/{name}/reload",
         .summary = "Have a runtime that runs read its certificates and open its logs again; it "
                    "keeps its connections; it is restarted where an edit waits for that",
-        .answer = "Detail",
-        .is_change = true},
+        .answer = "Detail", .needed = operate, .is_change = true},
        &control_api::reload},
       {{.method = "GET", .path = "/v1/runtimes/{name}/stats", .summary = "Counters and rates",
         .answer = "Stats"},
@@ -130,6 +130,7 @@ std::vector<control_api::route> control_api::routes_of_operations() {
                  .parameters = row->parameters,
                  .required = row->required,
                  .body_type = row->body_type,
+                 .needed = row->needed,
                  .has_timeout = row->timeout_s > 0,
                  .is_change = row->is_change},
          .run = &control_api::ask,

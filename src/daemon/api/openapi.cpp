@@ -1,6 +1,7 @@
 #include "daemon/api/openapi.hpp"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "daemon/api/openapi_schemas.hpp"
 #include "runtime/types/types.hpp"
@@ -15,8 +16,10 @@ namespace {
 constexpr const char* about =
     "HTTP/1.1 and JSON on the daemon's Unix socket. `curl --unix-socket $STRATA_SOCKET "
     "http://strata/v1/runtimes` is as good a client as the CLI. The socket is for root and the "
-    "daemon's user (mode 0600), and for a group that `--socket-group` names (mode 0660). Every "
-    "error is the JSON object `Error` below. Streams are application/x-ndjson in chunked "
+    "daemon's user (mode 0600), and for a group that `--socket-group` names (mode 0660). Each "
+    "caller has a role, read, operate or admin, and each may do what those before it may; `x-role` "
+    "is the role that an operation needs. Every error is the JSON object `Error` below. Streams "
+    "are application/x-ndjson in chunked "
     "encoding: one JSON object a line.";
 
 constexpr const char* about_errors =
@@ -24,6 +27,9 @@ constexpr const char* about_errors =
     "conflict; 413 limit_exceeded, when the request is too large; 501 not_supported; 503 "
     "limit_exceeded, when the process or the system has no descriptors, threads or memory left; "
     "504 timed_out; 507 no_space; 500 else";
+
+constexpr const char* about_forbidden =
+    "permission_denied: the caller's role is lower than `x-role`; nothing is done";
 
 json reference(std::string_view kind, std::string_view name) {
   return {{"$ref", "#/components/" + std::string(kind) + "/" + std::string(name)}};
@@ -85,7 +91,7 @@ json parameters_of(const route_row& row) {
 }
 
 json operation_of(const route_row& row) {
-  json operation = {{"summary", row.summary}};
+  json operation = {{"summary", row.summary}, {"x-role", runtime::name_of(row.needed)}};
   if (!row.description.empty()) operation["description"] = row.description;
   if (auto parameters = parameters_of(row); !parameters.empty()) {
     operation["parameters"] = std::move(parameters);
@@ -98,6 +104,9 @@ json operation_of(const route_row& row) {
   answer["description"] = row.status == 204 ? "gone" : row.status == 201 ? "created" : "done";
   if (!row.answer_type.empty()) {
     answer["content"][std::string(row.answer_type)]["schema"] = schema_of(row.answer, "");
+  }
+  if (row.needed != runtime::role::read) {
+    operation["responses"]["403"] = reference("responses", "Forbidden");
   }
   if (row.may_fail) operation["responses"]["default"] = reference("responses", "Error");
   return operation;
@@ -252,9 +261,12 @@ std::string openapi_text(std::span<const route_row> routes) {
        parameter("tail", "query", {{"type", "integer"}, {"default", 1000}, {"maximum", 1000}})},
       {"follow", parameter("follow", "query", {{"type", "boolean"}, {"default", false}})},
       {"timeout", parameter("timeout", "query", {{"type", "string"}, {"example", "2.5s"}})}};
-  components["responses"]["Error"] = {
-      {"description", about_errors},
-      {"content", {{"application/json", {{"schema", reference("schemas", "Error")}}}}}};
+  for (const auto& [name, description] :
+       {std::pair("Error", about_errors), std::pair("Forbidden", about_forbidden)}) {
+    components["responses"][name] = {
+        {"description", description},
+        {"content", {{"application/json", {{"schema", reference("schemas", "Error")}}}}}};
+  }
   components["schemas"] = schemas();
   return "# Made from the tables of routes, options and figures, as "
          "src/daemon/api/openapi_test.cpp "

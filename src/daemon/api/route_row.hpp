@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "options/option_table.hpp"
+#include "runtime/operations.hpp"
 
 namespace strata::daemon {
 
@@ -25,6 +26,7 @@ struct route_row {
   std::string_view body_type = {};  ///< empty: the request has no body
   std::string_view answer_type = "application/json";
   int status = 200;
+  runtime::role needed = runtime::role::read;
   bool has_tail = false;     ///< takes `?tail=N&follow=true`
   bool has_timeout = false;  ///< takes `?timeout=TIME`
   bool may_fail = true;      ///< in a way of its own

@@ -6,8 +6,6 @@
 
 namespace strata::daemon {
 
-using nlohmann::json;
-
 namespace {
 
 std::string_view name_of(options::option_kind kind) {
@@ -63,21 +61,21 @@ std::string_view name_of(runtime::answer_kind kind) {
   return {};
 }
 
-json option_json(const options::option_row& row) {
-  json option = {{"key", row.key},
-                 {"kind", name_of(row.kind)},
-                 {"value_name", row.value_name},
-                 {"default", nullptr},
-                 {"help", row.help},
-                 {"choices", options::split_choices(row.choices)},
-                 {"needs_restart", row.needs_restart}};
+nlohmann::json option_json(const options::option_row& row) {
+  nlohmann::json option = {{"key", row.key},
+                           {"kind", name_of(row.kind)},
+                           {"value_name", row.value_name},
+                           {"default", nullptr},
+                           {"help", row.help},
+                           {"choices", options::split_choices(row.choices)},
+                           {"needs_restart", row.needs_restart}};
   if (!row.default_text.empty()) {
     if (auto value = options::parse_option(row, row.default_text)) option["default"] = *value;
   }
   return option;
 }
 
-json figure_json(const options::figure_row& row) {
+nlohmann::json figure_json(const options::figure_row& row) {
   return {{"key", row.key},
           {"kind", name_of(row.kind)},
           {"unit", name_of(row.unit)},
@@ -85,7 +83,7 @@ json figure_json(const options::figure_row& row) {
           {"metric", row.metric}};
 }
 
-json answer_json(const runtime::answer_row& row) {
+nlohmann::json answer_json(const runtime::answer_row& row) {
   return {{"key", row.key},
           {"kind", name_of(row.kind)},
           {"help", row.help},
@@ -93,13 +91,13 @@ json answer_json(const runtime::answer_row& row) {
 }
 
 template <class Rows, class Shown>
-json each_of(const Rows& rows, Shown shown) {
-  auto array = json::array();
+nlohmann::json each_of(const Rows& rows, Shown shown) {
+  auto array = nlohmann::json::array();
   for (const auto& row : rows) array.push_back(shown(row));
   return array;
 }
 
-json operation_json(const runtime::operation_row& row) {
+nlohmann::json operation_json(const runtime::operation_row& row) {
   return {{"name", row.name},
           {"method", row.method},
           {"path", "/v1/runtimes/{name}/" + std::string(row.name)},
@@ -115,13 +113,13 @@ json operation_json(const runtime::operation_row& row) {
 
 }  // namespace
 
-json types_json() {
+nlohmann::json types_json() {
   return each_of(runtime::types(), [](const runtime::type_row& type) {
-    return json{{"name", type.name},
-                {"summary", type.summary},
-                {"options", each_of(type.rows(), option_json)},
-                {"figures", each_of(type.figures(), figure_json)},
-                {"operations", each_of(type.operations(), operation_json)}};
+    return nlohmann::json{{"name", type.name},
+                          {"summary", type.summary},
+                          {"options", each_of(type.rows(), option_json)},
+                          {"figures", each_of(type.figures(), figure_json)},
+                          {"operations", each_of(type.operations(), operation_json)}};
   });
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/cache/cache_part.hpp"
+#include "runtime/clients.hpp"
 #include "runtime/data_saver.hpp"
 #include "runtime/house.hpp"
 #include "runtime/introducers.hpp"
@@ -85,6 +86,8 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
 
   loop::task<result<void>> save(loop::time_point limit, const std::atomic<bool>& hurried) override;
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
+  loop::task<result<nlohmann::json>> clients(operation_call call);
+  loop::task<result<nlohmann::json>> disconnect(operation_call call);
 
  private:
   [[nodiscard]] result<void> check(const cache_options& options) const override;
@@ -222,6 +225,25 @@ loop::task<result<void>> cache::save(loop::time_point limit, const std::atomic<b
   co_return co_await loop::call_on(given().home, loop_of(0), std::move(work));
 }
 
+loop::task<result<nlohmann::json>> cache::clients(operation_call /*call*/) {
+  std::vector<client_report> all;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    auto more = co_await run_at(i, [](cache_part& part) { return part.report(); });
+    std::ranges::move(more, std::back_inserter(all));
+  }
+  co_return co_await json_of(given().home, std::move(all));
+}
+
+loop::task<result<nlohmann::json>> cache::disconnect(operation_call call) {
+  const auto id = call.parameters.at("client").get<std::uint64_t>();
+  for (std::size_t i = 0; i < opened(); ++i) {
+    const bool is_there =
+        co_await run_at(i, [id](cache_part& part) { return part.disconnect(id); });
+    if (is_there) co_return nlohmann::json();
+  }
+  co_return std::unexpected(no_such_client(id, given().name));
+}
+
 key_figures cache::counted_keys() const {
   auto sum = past_keys_;
   for (std::size_t i = 0; i < opened(); ++i) {
@@ -266,7 +288,12 @@ const std::vector<options::figure_row>& figure_rows() {
 }
 
 const std::vector<operation_row>& operation_rows() {
-  static const auto rows = scripting::script_operations<cache>();
+  static const auto rows = [] {
+    auto all = scripting::script_operations<cache>();
+    all.push_back(clients_operation(operation_method<&cache::clients>::run));
+    all.push_back(disconnect_operation(operation_method<&cache::disconnect>::run));
+    return all;
+  }();
   return rows;
 }
 

@@ -42,6 +42,8 @@ class cache_part final : public part {
   }
   [[nodiscard]] result<bool> read_certificates() { return shard_->read_certificates(); }
   void note_record_trouble(const std::string& trouble) { shard_->note_record_trouble(trouble); }
+  [[nodiscard]] std::vector<client_report> report() const { return shard_->report(); }
+  [[nodiscard]] bool disconnect(std::uint64_t id) { return shard_->disconnect(id); }
   void apply(const live_edit<cache_options>& edit) { shard_->apply(edit.changes, edit.number); }
 
   [[nodiscard]] const counters& counted() const override { return shard_->counted(); }

@@ -179,9 +179,7 @@ loop::task<result<nlohmann::json>> server::disconnect(operation_call call) {
     is_there = co_await run_at(where, [client](shard& shard) { return shard.disconnect(client); });
   }
   if (is_there) co_return nlohmann::json();
-  co_return failure(errc::not_found,
-                    fmt::format("disconnect client {} of '{}'", client, given().name),
-                    "it has gone, or never came", "see: strata clients " + given().name);
+  co_return std::unexpected(no_such_client(client, given().name));
 }
 
 loop::task<result<nlohmann::json>> server::send_to(std::uint64_t client,

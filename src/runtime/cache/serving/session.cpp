@@ -1,5 +1,7 @@
 #include "runtime/cache/serving/session.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -31,8 +33,10 @@ session::session(workbench& workbench, std::unique_ptr<net::stream> connection)
     : bench_(workbench),
       stream_(std::move(connection)),
       reply_(workbench.replies(), stream_->out()),
+      came_(workbench.loop().now()),
+      last_heard_(came_),
       caught_up_(workbench.loop()) {
-  last_whole = workbench.loop().now();
+  last_whole = came_;
   bench_.data().home().enter(*this);
   release_durable();
 }
@@ -148,6 +152,27 @@ std::string session::local_address() const { return stream_->peer().local.text()
 
 std::size_t session::held() const { return reader_.held() + stream_->unsent() + queued_bytes(); }
 
+client_report session::report() const {
+  const auto& peer = stream_->peer();
+  const bool is_local = peer.local.family() == AF_UNIX;
+  return {.id = id,
+          .address = peer.address.text(),
+          .protocol = stream_->tls() != nullptr ? "tls"
+                      : is_local                ? "unix"
+                                                : "tcp",
+          .tls_subject = peer.tls_subject,
+          .since = came_,
+          .last_active = last_heard_,
+          .passed = {.messages_in = commands_,
+                     .bytes_in = heard_,
+                     .messages_out = replies_,
+                     .bytes_out = sent()},
+          .waiting = held(),
+          .groups = {},
+          .name = name,
+          .database = database};
+}
+
 loop::task<> session::room(std::size_t low) { co_await stream_->writable(low); }
 
 loop::task<> session::run() {
@@ -156,6 +181,7 @@ loop::task<> session::run() {
       auto got = co_await stream_->receive();
       if (!got || got->empty()) break;
       heard_ += got->bytes().size();
+      last_heard_ = bench_.loop().now();
       bench_.count().bytes_in.add(got->bytes().size());
       bench_.memory().grew(got->bytes().size());
       if (std::exchange(is_new_, false) && !bench_.speaks_only_resp() &&
@@ -339,6 +365,7 @@ bool session::execute_batch() {
 
 void session::count_executed(std::size_t commands, std::size_t without_reply) {
   bench_.count_in(commands);
+  commands_ += commands;
   if (commands != 0) last_whole = bench_.loop().now();
   uncounted_ += commands - without_reply;
 }
@@ -347,6 +374,7 @@ void session::count_executed(std::size_t commands, std::size_t without_reply) {
 void session::count_out() {
   const auto pushed = stream_->out().pushed();
   if (uncounted_ == 0 && pushed == said_) return;
+  replies_ += uncounted_;
   bench_.count_out(std::exchange(uncounted_, 0), pushed - said_);
   said_ = pushed;
 }

@@ -16,6 +16,7 @@
 #include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/engine/output_limits.hpp"
 #include "runtime/cache/serving/reply_arena.hpp"
+#include "runtime/clients.hpp"
 
 namespace strata::runtime::cache {
 
@@ -37,19 +38,21 @@ class session final : public client, private loop::turn_end_hook {
   [[nodiscard]] std::string local_address() const override;
   [[nodiscard]] int descriptor_number() const override { return stream_->out().socket().fd(); }
   [[nodiscard]] std::size_t output_bytes() override { return stream_->unsent(); }
-  [[nodiscard]] std::uint64_t traffic() override {
-    return heard_ + stream_->out().pushed() - stream_->unsent();
-  }
+  [[nodiscard]] std::uint64_t traffic() override { return heard_ + sent(); }
   [[nodiscard]] std::size_t input_bytes() const override { return reader_.held(); }
   [[nodiscard]] std::size_t input_room() const override { return reader_.room(); }
   [[nodiscard]] std::size_t held() const override;
   [[nodiscard]] loop::task<> room(std::size_t low) override;
+
+  /// As `strata clients` shows it.
+  [[nodiscard]] client_report report() const;
 
   /// Sees which replies may go: to be called when there are new ones, and when the log is safe
   /// further on.
   void release_durable();
 
  private:
+  [[nodiscard]] std::uint64_t sent() const { return stream_->out().pushed() - stream_->unsent(); }
   void on_turn_end() override;
   void work();
   /// Executes what was read, as far as it may.
@@ -90,7 +93,11 @@ class session final : public client, private loop::turn_end_hook {
   rest rest_ = rest::none;
   std::int64_t rate_due_ = 0;
   bool is_broken_ = false;
-  bool owes_reply_ = false;                     // the one to a blocking command
+  bool owes_reply_ = false;  // the one to a blocking command
+  loop::time_point came_;
+  loop::time_point last_heard_;
+  std::uint64_t commands_ = 0;                  // executed
+  std::uint64_t replies_ = 0;                   // and pushes, that were counted
   std::uint64_t heard_ = 0;                     // bytes
   std::uint64_t said_ = 0;                      // of the outbox's bytes, those that are counted
   std::uint64_t uncounted_ = 0;                 // replies and pushes that are not

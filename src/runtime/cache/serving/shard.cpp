@@ -264,6 +264,24 @@ void shard::end_idle_clients() {
   }
 }
 
+// Of the engine's clients, those that are connections.
+std::vector<client_report> shard::report() const {
+  std::vector<client_report> reports;
+  for (const auto* each : data_.home().clients()) {
+    const auto* const connection = dynamic_cast<const session*>(each);
+    if (connection != nullptr) reports.push_back(connection->report());
+  }
+  return reports;
+}
+
+bool shard::disconnect(std::uint64_t id) {
+  const auto& clients = data_.home().clients();
+  const auto found = std::ranges::find(clients, id, &client::id);
+  if (found == clients.end()) return false;
+  (*found)->disconnect(false);
+  return true;
+}
+
 loop::task<> shard::serve(std::unique_ptr<net::stream> connection,
                           [[maybe_unused]] serve::connection_gauge::place place) {
   if (const auto interval_s = settings().tcp_keepalive_s; interval_s != 0) {

@@ -14,6 +14,7 @@
 #include "runtime/cache/replication/redis_replication.hpp"
 #include "runtime/cache/scripting/cache_script.hpp"
 #include "runtime/cache/serving/workbench.hpp"
+#include "runtime/clients.hpp"
 #include "runtime/runtime.hpp"
 #include "serve/acceptor.hpp"
 
@@ -55,6 +56,10 @@ class shard final : private loop::timer {
   /// Ends all connections, and awaits that the script has heard of all changes and that a snapshot
   /// has them, until `limit`, --drain-timeout or `hurried`; then that the log is on the disk.
   [[nodiscard]] loop::task<> close(loop::time_point limit, const std::atomic<bool>& hurried);
+  /// The clients that CLIENT LIST shows.
+  [[nodiscard]] std::vector<client_report> report() const;
+  /// Ends a client, as CLIENT KILL ID does. False: it is not there.
+  bool disconnect(std::uint64_t id);
   /// Null: there is none.
   [[nodiscard]] cache_script* script() const { return script_.get(); }
   /// Takes over the options that `edit`, a number that grows, has changed. They are checked.

@@ -1,0 +1,34 @@
+// `--filter FIELD=VALUE`: which objects of an operation's answer are shown.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/line/outcome.hpp"
+#include "cli/terminal/table.hpp"
+
+namespace strata::cli {
+
+class answer_filter {
+ public:
+  /// From an array of strings; a field is a column's name. Errors: misused, with the fields that
+  /// there are.
+  [[nodiscard]] static outcome<answer_filter> parse(const nlohmann::json& value,
+                                                    std::span<const column> columns);
+
+  /// Whether each field of `object` that was given has the value that was given: as JSON writes it,
+  /// a text without its quotes. A list has each of its elements; one that is missing is empty.
+  [[nodiscard]] bool takes(const nlohmann::json& object) const;
+
+ private:
+  struct condition {
+    nlohmann::json::json_pointer field;
+    std::string value;
+  };
+
+  std::vector<condition> conditions_;
+};
+
+}  // namespace strata::cli
