@@ -7,16 +7,22 @@ namespace {
 
 using nlohmann::json;
 
-const std::vector<column> columns = {
-    {"id", "/id"}, {"protocol", "/protocol"}, {"groups", "/groups"}, {"p99", "/latency/p99_ms"}};
-const json client = {{"id", 7},
-                     {"protocol", "ws"},
-                     {"groups", {"red", "blue"}},
-                     {"latency", {{"p99_ms", 1.5}}},
-                     {"secret", "x"}};
+const std::vector<column>& columns() {
+  static const std::vector<column> all = {
+      {"id", "/id"}, {"protocol", "/protocol"}, {"groups", "/groups"}, {"p99", "/latency/p99_ms"}};
+  return all;
+}
 
-bool takes(const json& conditions, const json& object = client) {
-  const auto filter = answer_filter::parse(conditions, columns);
+json client() {
+  return {{"id", 7},
+          {"protocol", "ws"},
+          {"groups", {"red", "blue"}},
+          {"latency", {{"p99_ms", 1.5}}},
+          {"secret", "x"}};
+}
+
+bool takes(const json& conditions, const json& object = client()) {
+  const auto filter = answer_filter::parse(conditions, columns());
   EXPECT_TRUE(filter) << conditions;
   return filter && filter->takes(object);
 }
@@ -49,11 +55,11 @@ TEST(answer_filter, what_is_missing_is_empty) {
 
 TEST(answer_filter, names_the_fields) {
   for (const auto* const wrong : {"", "=", "=7", "id", "height=1", "ID=7", "secret=x"}) {
-    const auto refused = answer_filter::parse({wrong}, columns);
+    const auto refused = answer_filter::parse({wrong}, columns());
     ASSERT_FALSE(refused) << wrong;
     EXPECT_TRUE(refused.error().message.ends_with("id, protocol, groups, p99")) << wrong;
   }
-  const auto near = answer_filter::parse({"protocl=x"}, columns);
+  const auto near = answer_filter::parse({"protocl=x"}, columns());
   EXPECT_TRUE(near.error().message.contains("did you mean 'protocol'?"));
 }
 
