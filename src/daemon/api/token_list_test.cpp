@@ -14,9 +14,7 @@ namespace {
 
 using runtime::role;
 
-const std::string token_a = "aaaaaaaaaaaaaaaaaaaa";
-const std::string token_b = "bbbbbbbbbbbbbbbbbbbb";
-const std::string token_c = "cccccccccccccccccccc";
+std::string token_of(char letter) { return std::string(20, letter); }
 
 std::string error_of(std::string_view text) {
   const auto list = token_list::parse(text, "tokens");
@@ -24,23 +22,25 @@ std::string error_of(std::string_view text) {
 }
 
 TEST(token_list, gives_each_token_its_role) {
-  const auto list = token_list::parse("# who\n\nread " + token_a + "\r\n \t operate \t" + token_b +
-                                          " \n" + token_c + "\nadmin dddddddddddddddd",
-                                      "tokens");
+  const auto list =
+      token_list::parse("# who\n\nread " + token_of('a') + "\r\n \t operate \t" + token_of('b') +
+                            " \n" + token_of('c') + "\nadmin dddddddddddddddd",
+                        "tokens");
   ASSERT_TRUE(list) << describe(list.error());
   EXPECT_EQ(list->size(), 4U);
-  EXPECT_EQ(list->find(token_a), role::read);
-  EXPECT_EQ(list->find(token_b), role::operate);
-  EXPECT_EQ(list->find(token_c), role::admin);
+  EXPECT_EQ(list->find(token_of('a')), role::read);
+  EXPECT_EQ(list->find(token_of('b')), role::operate);
+  EXPECT_EQ(list->find(token_of('c')), role::admin);
   EXPECT_EQ(list->find("dddddddddddddddd"), role::admin);
 }
 
 TEST(token_list, finds_whole_tokens_alone) {
-  const auto list = token_list::parse("read " + token_a + "\n", "tokens");
+  const auto list = token_list::parse("read " + token_of('a') + "\n", "tokens");
   ASSERT_TRUE(list);
   for (const auto& guess :
-       {std::string(), token_b, token_a + "a", token_a + token_a, token_a.substr(1),
-        "read " + token_a, " " + token_a, std::string("read"), std::string(100'000, 'a')}) {
+       {std::string(), token_of('b'), token_of('a') + "a", token_of('a') + token_of('a'),
+        token_of('a').substr(1), "read " + token_of('a'), " " + token_of('a'), std::string("read"),
+        std::string(100'000, 'a')}) {
     EXPECT_FALSE(list->find(guess)) << guess.size();
   }
   EXPECT_FALSE(token_list().find(""));
@@ -48,10 +48,10 @@ TEST(token_list, finds_whole_tokens_alone) {
 }
 
 TEST(token_list, a_token_that_is_listed_twice_has_one_role) {
-  const auto same = token_list::parse(token_a + "\nadmin " + token_a + "\n", "tokens");
+  const auto same = token_list::parse(token_of('a') + "\nadmin " + token_of('a') + "\n", "tokens");
   ASSERT_TRUE(same);
   EXPECT_EQ(same->size(), 1U);
-  EXPECT_EQ(error_of("read " + token_a + "\n\n" + token_a),
+  EXPECT_EQ(error_of("read " + token_of('a') + "\n\n" + token_of('a')),
             "cannot read the tokens in 'tokens': lines 1 and 3 give one token the roles 'read' and "
             "'admin'; leave one of them out");
 }
@@ -70,19 +70,22 @@ TEST(token_list, says_what_is_wrong_and_in_which_line) {
   has("short", "the token in line 1 has 5 letters, and could be guessed; ");
   has("\nread 123456789012345", "the token in line 2 has 15 letters, and could be guessed; ");
   has("read", "line 1 has the role 'read', but no token; ");
-  has("root " + token_a, "the first word of line 1 is no role; ");
-  has("Read " + token_a, "the first word of line 1 is no role; ");
-  has(token_a + " read", "the first word of line 1 is no role; ");
-  has("read " + token_a + " " + token_b, "line 1 has more than two words; ");
-  has("read \xEF\xBB\xBF" + token_a, "the token in line 1 has letters that are not printable");
-  has(token_a + std::string(1, '\0'), "the token in line 1 has letters that are not printable");
+  has("root " + token_of('a'), "the first word of line 1 is no role; ");
+  has("Read " + token_of('a'), "the first word of line 1 is no role; ");
+  has(token_of('a') + " read", "the first word of line 1 is no role; ");
+  has("read " + token_of('a') + " " + token_of('b'), "line 1 has more than two words; ");
+  has("read \xEF\xBB\xBF" + token_of('a'),
+      "the token in line 1 has letters that are not printable");
+  has(token_of('a') + std::string(1, '\0'),
+      "the token in line 1 has letters that are not printable");
   has(std::string(1025, 'a'), "the token in line 1 is longer than 1024 letters; ");
 }
 
 TEST(token_list, shows_no_part_of_a_line) {
-  for (const auto& text : {"root " + token_a, token_a + " " + token_b, token_a + " read " + token_b,
-                           "read " + token_a + "\x01", "read " + token_a + "\nadmin " + token_a,
-                           std::string("read secretsecret")}) {
+  for (const auto& text :
+       {"root " + token_of('a'), token_of('a') + " " + token_of('b'),
+        token_of('a') + " read " + token_of('b'), "read " + token_of('a') + "\x01",
+        "read " + token_of('a') + "\nadmin " + token_of('a'), std::string("read secretsecret")}) {
     const auto error = error_of(text);
     EXPECT_NE(error, "none") << text;
     for (const auto* const part : {"aaaa", "bbbb", "root", "secret"}) {
@@ -97,14 +100,14 @@ TEST(token_list, holds_a_thousand_tokens) {
   const auto list = token_list::parse(text, "tokens");
   ASSERT_TRUE(list);
   EXPECT_EQ(list->find("token-number-00000999"), role::read);
-  EXPECT_TRUE(error_of(text + token_a).contains("it has more than 1000 tokens"));
+  EXPECT_TRUE(error_of(text + token_of('a')).contains("it has more than 1000 tokens"));
   EXPECT_EQ(error_of(text + "read token-number-00000999"), "none");
 }
 
 class token_file : public testing::Test {
  protected:
-  token_file() { std::filesystem::create_directory(folder_); }
-  ~token_file() override { std::filesystem::remove_all(folder_); }
+  void SetUp() override { std::filesystem::create_directory(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string write(const std::string& text, mode_t mode = 0600) {
     const auto path = folder_ + "/tokens";
@@ -121,14 +124,15 @@ class token_file : public testing::Test {
 };
 
 TEST_F(token_file, is_read_to_its_end) {
-  const auto list = token_list::read(write("read " + token_a + "\n" + token_b));
+  const auto list = token_list::read(write("read " + token_of('a') + "\n" + token_of('b')));
   ASSERT_TRUE(list) << describe(list.error());
   EXPECT_EQ(list->size(), 2U);
 }
 
 TEST_F(token_file, that_others_may_read_is_refused) {
   for (const mode_t mode : {0640U, 0604U, 0610U, 0602U}) {
-    EXPECT_TRUE(error_of(write(token_a, mode)).contains("others may read it too; chmod 600 "));
+    EXPECT_TRUE(
+        error_of(write(token_of('a'), mode)).contains("others may read it too; chmod 600 "));
   }
 }
 
