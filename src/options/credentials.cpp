@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 
+#include "options/file_text.hpp"
 #include "options/own_folder.hpp"
 #include "strata/base/unique_fd.hpp"
 
@@ -58,17 +58,9 @@ result<unique_fd> open_folder(const std::string& path, const std::string& operat
 }
 
 result<std::string> read_first_line(int fd, const std::string& operation) {
-  std::array<char, longest_line + 2> block;  // and its end
-  std::size_t size = 0;
-  while (size < block.size()) {
-    const auto got = ::read(fd, block.data() + size, block.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_failure(errno, operation);
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  const auto* const end = std::find(block.data(), block.data() + size, '\n');
-  std::string line(static_cast<const char*>(block.data()), end);
+  auto text = read_text(fd, longest_line + 2, operation);  // and its end
+  if (!text) return text;
+  auto line = text->substr(0, text->find('\n'));
   if (line.ends_with('\r')) line.pop_back();
   if (line.size() > longest_line) {
     return failure(errc::limit_exceeded, operation,

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "text/word.hpp"
+
 namespace strata::daemon {
 
 namespace {
@@ -31,13 +33,7 @@ std::string_view token_of(const proto::http_request& request) {
     if (std::exchange(is_given, true)) return {};
     value = text;
   }
-  const auto lower = [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  };
-  if (value.size() < scheme.size() ||
-      !std::ranges::equal(value.substr(0, scheme.size()), scheme, {}, lower)) {
-    return {};
-  }
+  if (!text::same_text(value.substr(0, scheme.size()), scheme)) return {};
   const auto first = value.find_first_not_of(' ', scheme.size());
   return first == std::string_view::npos ? std::string_view{} : value.substr(first);
 }

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "loop/file_store.hpp"
+#include "options/file_text.hpp"
 #include "strata/base/unique_fd.hpp"
 #include "text/secret.hpp"
+#include "text/word.hpp"
 
 namespace strata::daemon {
 
@@ -34,27 +36,13 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-// What a field of HTTP can carry as one word.
-bool is_plain(std::string_view token) {
-  return std::ranges::all_of(token, [](char letter) { return letter > ' ' && letter < '\x7f'; });
-}
-
 result<std::string> read_all(int fd, const std::string& operation) {
-  std::string text(token_list::max_file_size + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const auto count = ::read(fd, text.data() + size, text.size() - size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_failure(errno, operation);
-    if (count == 0) break;
-    size += static_cast<std::size_t>(count);
-  }
-  if (size > token_list::max_file_size) {
+  auto text = options::read_text(fd, token_list::max_file_size + 1, operation);
+  if (text && text->size() > token_list::max_file_size) {
     return failure(errc::limit_exceeded, operation,
                    fmt::format("it is larger than {} bytes", token_list::max_file_size),
                    "name a file that has one token a line");
   }
-  text.resize(size);
   return text;
 }
 
@@ -137,7 +125,8 @@ result<void> token_list::add(entry added, const std::string& file) {
         fmt::format("the token in line {} is longer than {} letters", number, longest_token),
         "take a shorter one");
   }
-  if (!is_plain(added.token)) {
+  // What a field of HTTP can carry as one word.
+  if (!text::is_visible(added.token)) {
     return failure(
         errc::invalid_argument, operation,
         fmt::format("the token in line {} has letters that are not printable ASCII", number),

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 
+#include "options/file_text.hpp"
 #include "options/own_folder.hpp"
 #include "strata/base/unique_fd.hpp"
 
@@ -172,19 +173,12 @@ result<socket_policy> socket_policy::read(const std::string& path) {
     return failure(errc::permission_denied, "use the policy '" + path + "'", "others may write it",
                    "chown root it, and chmod 644");
   }
-  std::string text(most_bytes + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const auto got = ::read(file.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_failure(errno, operation);
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  if (size > most_bytes) {
+  const auto text = options::read_text(file.get(), most_bytes + 1, operation);
+  if (!text) return std::unexpected(text.error());
+  if (text->size() > most_bytes) {
     return failure(errc::limit_exceeded, operation, "it has more than 1 MiB");
   }
-  return parse(std::string_view(text).substr(0, size), path);
+  return parse(*text, path);
 }
 
 result<socket_policy> socket_policy::parse(std::string_view text, const std::string& name) {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "options/file_text.hpp"
 #include "options/own_folder.hpp"
 #include "text/json_text.hpp"
 
@@ -99,17 +100,7 @@ void remove_all_in(int folder, const std::string& path) {
 
 /// At most one byte more than the largest file may have.
 result<std::string> read_all(int fd, const std::string& operation) {
-  std::string text(largest_file + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const auto got = ::read(fd, text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_failure(errno, operation);
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
+  return options::read_text(fd, largest_file + 1, operation);
 }
 
 result<void> write_synced(int folder, const std::string& name, const std::string& path,

@@ -82,7 +82,6 @@ class supervisor final : public net::directory, public runtime::house {
                                               std::string group) override;
   loop::task<result<nlohmann::json>> obey(loop::loop& asking, runtime::house_order order) override;
   [[nodiscard]] net::directory& names() override { return *this; }
-  /// By name.
   /// Those that could not be restored, by name.
   [[nodiscard]] const std::map<std::string, unusable_record>& unusable() const { return unusable_; }
   [[nodiscard]] std::vector<entry_ref> all() const;
