@@ -161,7 +161,7 @@ class stage final : private runtime::loop_source {
   loop::sim_loop& home_;
   std::vector<loop::loop*> workers_;
   obedient_house house_;
-  loop::async_lock binding_;
+  loop::async_lock binding_{home_};
 };
 
 // `self.send`, `made:receive`: all that a script of the type can call.

@@ -263,7 +263,7 @@ loop::task<> daemon::bring_up() {
     co_return;
   }
   loop::task_group restoring;
-  restoring.spawn(supervisor_.start_wanted());
+  restoring.spawn(supervisor_.start_all());
   const auto limit = home_.now() + 2s;
   while (!restoring.empty() && home_.now() < limit) co_await home_.sleep(10ms);
   api_.begin();

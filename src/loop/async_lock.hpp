@@ -1,72 +1,106 @@
 // One coroutine at a time, first come first served. For one loop's thread.
+//
+// A coroutine that waits may be destroyed: it then leaves the queue. The next holder is resumed at
+// the turn's end, never inside the release of the one before it.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <coroutine>
-#include <deque>
 #include <utility>
+
+#include "loop/loop.hpp"
 
 namespace strata::loop {
 
-class async_lock {
+class async_lock final : private turn_end_hook {
  public:
-  /// Held until destroyed.
+  /// Holds the lock until it is destroyed.
   class guard {
    public:
-    explicit guard(async_lock& held) : held_(&held) {}
-    guard(guard&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+    explicit guard(async_lock& lock) : lock_(&lock) {}
+    guard(guard&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)) {}
     guard(const guard&) = delete;
     guard& operator=(const guard&) = delete;
     guard& operator=(guard&&) = delete;
     ~guard() {
-      if (held_ != nullptr) held_->release();
+      if (lock_ != nullptr) lock_->release();
     }
 
    private:
-    async_lock* held_;
+    async_lock* lock_;
   };
 
-  async_lock() = default;
-  async_lock(const async_lock&) = delete;
-  async_lock& operator=(const async_lock&) = delete;
+  /// `loop` resumes the waiters and must outlive the lock.
+  explicit async_lock(loop& loop) : loop_(loop) {}
 
-  /// Awaits the lock. A coroutine that waits must not be destroyed.
-  [[nodiscard]] auto acquire() {
-    struct awaiter {
-      async_lock& wanted;
-      [[nodiscard]] bool await_ready() const { return !std::exchange(wanted.taken_, true); }
-      void await_suspend(std::coroutine_handle<> self) const { wanted.waiting_.push_back(self); }
-      [[nodiscard]] guard await_resume() const { return guard(wanted); }
-    };
-    return awaiter{*this};
-  }
-  /// For the one that holds it: awaits that those that wait for it now have had it, and holds it
-  /// again.
-  [[nodiscard]] auto let_others() {
-    struct awaiter {
-      async_lock& held;
-      [[nodiscard]] bool await_ready() const { return held.waiting_.empty(); }
-      void await_suspend(std::coroutine_handle<> self) const {
-        held.waiting_.push_back(self);
-        held.release();
-      }
-      void await_resume() const {}
-    };
-    return awaiter{*this};
-  }
+  /// Awaits the lock.
+  [[nodiscard]] auto acquire();
+  /// For the holder: lets all that wait now hold the lock first, then holds it again.
+  [[nodiscard]] auto let_others();
 
  private:
+  class waiter : public boost::intrusive::list_base_hook<
+                     boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+   public:
+    explicit waiter(async_lock& lock) : lock_(lock) {}
+
+   protected:
+    void queue(std::coroutine_handle<> self) {
+      self_ = self;
+      lock_.waiters_.push_back(*this);
+    }
+
+    async_lock& lock_;
+
+   private:
+    friend class async_lock;
+    std::coroutine_handle<> self_;
+  };
+
   void release() {
-    if (waiting_.empty()) {
-      taken_ = false;
+    if (waiters_.empty()) {
+      is_held_ = false;
+    } else {
+      loop_.at_turn_end(*this);
+    }
+  }
+  // All that waited at the release may have been destroyed since.
+  void on_turn_end() override {
+    if (waiters_.empty()) {
+      is_held_ = false;
       return;
     }
-    const auto next = waiting_.front();
-    waiting_.pop_front();
+    const auto next = waiters_.front().self_;
+    waiters_.pop_front();
     next.resume();
   }
 
-  bool taken_ = false;
-  std::deque<std::coroutine_handle<>> waiting_;
+  loop& loop_;
+  bool is_held_ = false;  // also from a release until the next holder is resumed
+  boost::intrusive::list<waiter, boost::intrusive::constant_time_size<false>> waiters_;
 };
+
+inline auto async_lock::acquire() {
+  struct acquisition : waiter {
+    using waiter::waiter;
+    [[nodiscard]] bool await_ready() const { return !std::exchange(lock_.is_held_, true); }
+    void await_suspend(std::coroutine_handle<> self) { queue(self); }
+    [[nodiscard]] guard await_resume() const { return guard(lock_); }
+  };
+  return acquisition(*this);
+}
+
+inline auto async_lock::let_others() {
+  struct turn : waiter {
+    using waiter::waiter;
+    [[nodiscard]] bool await_ready() const { return lock_.waiters_.empty(); }
+    void await_suspend(std::coroutine_handle<> self) {
+      queue(self);
+      lock_.release();
+    }
+    void await_resume() const {}
+  };
+  return turn(*this);
+}
 
 }  // namespace strata::loop

@@ -83,6 +83,15 @@ result<bool> flag_at(const nlohmann::json& object, const char* key) {
                  "'" + std::string(key) + "' is neither true nor false");
 }
 
+/// None: any will do.
+result<std::optional<std::uint64_t>> revision_at(const nlohmann::json& object) {
+  const auto found = object.find("revision");
+  if (found == object.end()) return std::nullopt;
+  if (found->is_number_unsigned()) return found->get<std::uint64_t>();
+  return failure(errc::invalid_argument, "read the request",
+                 "'revision' is not a whole number from 0", description_hint);
+}
+
 result<void> check_keys(const nlohmann::json& object, std::span<const std::string_view> known) {
   for (const auto& [key, value] : object.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
@@ -342,7 +351,7 @@ control_api::answer control_api::as_answer(const error& failed) {
 control_api::answer control_api::as_answer(const result<entry_ref>& entry, int status) const {
   if (!entry) return as_answer(entry.error());
   return {status, "application/json",
-          dump(detail_json(**entry, supervisor_, supervisor_.home().now()))};
+          dump(detail_json(**entry, supervisor_.list(), supervisor_.home().now()))};
 }
 
 loop::task<control_api::answer> control_api::get_description(call /*of*/) {
@@ -354,7 +363,8 @@ loop::task<control_api::answer> control_api::get_types(call /*call*/) {
 }
 
 loop::task<control_api::answer> control_api::list(call /*of*/) {
-  co_return answer{200, "application/json", dump(list_json(supervisor_, supervisor_.home().now()))};
+  co_return answer{200, "application/json",
+                   dump(list_json(supervisor_.list(), supervisor_.home().now()))};
 }
 
 loop::task<control_api::answer> control_api::create(call call) {
@@ -370,8 +380,12 @@ loop::task<control_api::answer> control_api::create(call call) {
   if (!is_rehearsal) co_return as_answer(is_rehearsal.error());
   static constexpr std::string_view known[] = {"type", "name", "options", "start", "dry_run"};
   if (auto good = check_keys(*body, known); !good) co_return as_answer(good.error());
-  auto options = body->value("options", nlohmann::json::object());
-  auto made = co_await supervisor_.create(*type, *name, std::move(options), *start, *is_rehearsal);
+  creation ordered{.type = *type,
+                   .name = *name,
+                   .options = body->value("options", nlohmann::json::object()),
+                   .is_started = *start,
+                   .is_rehearsal = *is_rehearsal};
+  auto made = co_await supervisor_.create(std::move(ordered));
   co_return as_answer(made, *is_rehearsal ? 200 : 201);
 }
 
@@ -382,9 +396,12 @@ loop::task<control_api::answer> control_api::show(call call) {
 loop::task<control_api::answer> control_api::edit(call call) {
   auto body = parse_body(call.body);
   if (!body) co_return as_answer(body.error());
-  static constexpr std::string_view known[] = {"options"};
+  static constexpr std::string_view known[] = {"options", "revision"};
   if (auto good = check_keys(*body, known); !good) co_return as_answer(good.error());
-  auto edited = co_await supervisor_.edit(call.name, body->value("options", nlohmann::json()));
+  const auto revision = revision_at(*body);
+  if (!revision) co_return as_answer(revision.error());
+  auto edited =
+      co_await supervisor_.edit(call.name, body->value("options", nlohmann::json()), *revision);
   if (!edited) co_return as_answer(edited.error());
   co_return answer{200, "application/json",
                    dump({{"applied", edited->applied}, {"needs_restart", edited->needs_restart}})};

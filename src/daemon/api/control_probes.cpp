@@ -34,12 +34,12 @@ loop::task<control_api::answer> control_api::healthz(call /*of*/) {
 
 loop::task<control_api::answer> control_api::readyz(call /*of*/) {
   std::string text;
-  for (const auto& each : supervisor_.all()) {
-    if (!each->wanted.running || each->state == run_state::running) continue;
+  for (const auto& each : supervisor_.list().all()) {
+    if (!each->desired.running || each->state == run_state::running) continue;
     text += fmt::format("{}: {}{}{}\n", each->name(), name_of(each->state),
                         each->reason.empty() ? "" : ": ", each->reason);
   }
-  for (const auto& [name, kept] : supervisor_.unusable()) {
+  for (const auto& [name, kept] : supervisor_.list().unusable()) {
     text += fmt::format("{}: it could not be restored: {}\n", name, kept.reason);
   }
   if (text.empty()) co_return answer{200, "text/plain", "ok\n"};
@@ -50,7 +50,7 @@ loop::task<control_api::answer> control_api::readyz(call /*of*/) {
 loop::task<control_api::answer> control_api::metrics(call /*of*/) {
   const auto now = supervisor_.home().now();
   if (now != metrics_written_ || metrics_page_.empty()) {
-    metrics_page_ = metrics_text(supervisor_) + process_metrics(facts_.version);
+    metrics_page_ = metrics_text(supervisor_.list()) + process_metrics(facts_.version);
     metrics_written_ = now;
   }
   co_return answer{200, "text/plain; version=0.0.4", metrics_page_};

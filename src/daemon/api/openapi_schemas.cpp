@@ -49,7 +49,11 @@ constexpr const char* documents = R"json({
 "Changes": {
   "type": "object",
   "required": ["options"],
-  "properties": {"options": {"type": "object", "description": "null resets to the default"}}
+  "properties": {
+    "options": {"type": "object", "description": "null resets to the default"},
+    "revision": {"type": "integer",
+      "description": "as in Detail: 409 when somebody else has changed the runtime since"}
+  }
 },
 "Edited": {
   "type": "object",
@@ -143,6 +147,9 @@ constexpr const char* documents = R"json({
           "description": "options that were edited, and are in force from the next start"
         },
         "options": {"$ref": "#/components/schemas/Options"},
+        "revision": {"type": "integer", "description": "of the last change of its record"},
+        "origin": {"type": "string",
+          "description": "the runtime whose script made it; empty: people did"},
         "certificates": {"type": "array", "description": "shown to the other ends of TLS",
           "items": {"type": "object", "properties": {
             "file": {"type": "string"},

@@ -1,7 +1,10 @@
-// The records in files of a folder. A thread of its own does what waits for the disk.
+// The records in files of a folder. A thread of its own does what waits for the disk, and counts
+// the revisions.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "daemon/store/record_files.hpp"
 #include "daemon/store/record_store.hpp"
 #include "daemon/store/work_thread.hpp"
+#include "loop/condition.hpp"
 #include "loop/loop.hpp"
 
 namespace strata::daemon {
@@ -21,18 +25,31 @@ class file_record_store final : public record_store {
   /// Waits until all that was asked for is on disk.
   ~file_record_store() override = default;
 
-  loop::task<result<std::vector<record>>> load(
-      std::function<void(std::string)> on_damaged) override;
-  loop::task<result<void>> put(record record) override;
-  loop::task<result<void>> remove(std::string name) override;
+  loop::task<result<record_list>> load(std::function<void(std::string)> on_damaged) override;
+  loop::task<result<std::optional<record>>> find(std::string name) override;
+  loop::task<result<std::uint64_t>> put(record record, std::uint64_t expected) override;
+  loop::task<result<void>> remove(std::string name, std::uint64_t expected) override;
+  /// Nobody else changes the files: awaits `close`.
+  loop::task<result<record_changes>> watch(std::uint64_t last) override;
+  void close() override;
   [[nodiscard]] const std::string& place() const override { return files_.folder(); }
 
  private:
   file_record_store(loop::loop& loop, record_files files, std::unique_ptr<work_thread> thread)
-      : home_(loop), files_(std::move(files)), thread_(std::move(thread)) {}
+      : home_(loop), files_(std::move(files)), closed_(loop), thread_(std::move(thread)) {}
+
+  // On the thread:
+  result<record_list> load_files(std::vector<std::string>& damaged);
+  result<std::uint64_t> save(record record, std::uint64_t expected);
+  result<void> remove_file(const std::string& name, std::uint64_t expected);
+  [[nodiscard]] result<void> check_revision(const std::string& name, std::uint64_t expected) const;
 
   loop::loop& home_;
   const record_files files_;
+  std::map<std::string, std::uint64_t> revisions_;  // by name; the thread's own
+  std::uint64_t last_ = 0;                          // revision; the thread's own
+  bool is_closed_ = false;
+  loop::condition closed_;
   std::unique_ptr<work_thread> thread_;  // goes first: it works on the files
 };
 

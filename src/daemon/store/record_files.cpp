@@ -126,13 +126,25 @@ constexpr std::string_view running_key = "\n  \"running\": ";
 
 /// Both values take the same room, so that one may be written over the other.
 std::string as_text(const record& record) {
-  const nlohmann::json json = {
+  nlohmann::json json = {
       {"version", version},        {"name", record.name},
       {"type", record.type},       {"created_at", record.created_at},
       {"running", record.running}, {"options", nlohmann::json::parse(record.options)}};
+  if (!record.origin.empty()) json["origin"] = record.origin;
+  if (record.revision != 0) json["revision"] = record.revision;
   auto text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (record.running) text.insert(text.find(running_key) + running_key.size(), " ");
   return text;
+}
+
+// A number that a file may have by other means than ours, and a client of the API could not read,
+// counts as none.
+std::uint64_t revision_of(const nlohmann::json& json) {
+  constexpr std::uint64_t largest = 1ULL << 53U;
+  const auto found = json.find("revision");
+  if (found == json.end() || !found->is_number_unsigned()) return 0;
+  const auto revision = found->get<std::uint64_t>();
+  return revision <= largest ? revision : 0;
 }
 
 /// On a disk that is full: writes over what is there, if nothing else has changed than whether it
@@ -146,9 +158,9 @@ bool write_over(int folder, const std::string& file, const std::string& text) {
   if (!there || !check_file(there.get(), {})) return false;
   const auto before = read_all(there.get(), {});
   if (!before || before->size() != text.size()) return false;
-  auto wanted = *before;
-  wanted.replace(at, length, text, at, length);
-  return wanted == text &&
+  auto next = *before;
+  next.replace(at, length, text, at, length);
+  return next == text &&
          ::pwrite(there.get(), text.data() + at, length, static_cast<off_t>(at)) == length &&
          ::fsync(there.get()) == 0;
 }
@@ -211,11 +223,21 @@ result<record> record_files::read(const std::string& file) const {
   if (json["name"] != name || !is_valid_name(name)) {
     return failure(errc::malformed, operation, "its name and its file's name differ");
   }
-  return record{.name = name,
-                .type = json["type"],
-                .created_at = json["created_at"],
-                .running = json["running"],
-                .options = json["options"].dump()};
+  return record{
+      .name = name,
+      .type = json["type"],
+      .created_at = json["created_at"],
+      .running = json["running"],
+      .options = json["options"].dump(),
+      .origin = is("origin", &value::is_string) ? json["origin"].get<std::string>() : std::string(),
+      .revision = revision_of(json)};
+}
+
+result<std::optional<record>> record_files::find(const std::string& name) const {
+  auto found = read(name + std::string(suffix));
+  if (found) return std::optional(std::move(*found));
+  if (found.error().sys_errno == ENOENT) return std::nullopt;
+  return std::unexpected(found.error());
 }
 
 result<std::vector<record>> record_files::load(
@@ -242,17 +264,21 @@ result<std::vector<record>> record_files::load(
   return loaded;
 }
 
-result<void> record_files::save(const record& record) const {
+result<std::uint64_t> record_files::save(const record& record) const {
   const auto file = record.name + std::string(suffix);
-  const auto text = as_text(record);
   const int temporary = within_.temporary.get();
-  if (auto written = write_synced(temporary, file, folder_ + "/tmp/" + file, text); !written) {
+  const auto written = write_synced(temporary, file, folder_ + "/tmp/" + file, as_text(record));
+  if (!written) {
     ::unlinkat(temporary, file.c_str(), 0);
-    const bool is_full = written.error().code == errc::no_space;
-    if (is_full && write_over(within_.runtimes.get(), file, text)) return {};
-    return written;
+    const auto present = written.error().code == errc::no_space ? find(record.name) : std::nullopt;
+    if (!present || !*present) return std::unexpected(written.error());
+    auto next = record;
+    next.revision = (*present)->revision;
+    if (write_over(within_.runtimes.get(), file, as_text(next))) return next.revision;
+    return std::unexpected(written.error());
   }
-  return put_in_place(file);
+  if (auto placed = put_in_place(file); !placed) return std::unexpected(placed.error());
+  return record.revision;
 }
 
 // The old record changes places with the new one. So it is there still when the folder cannot be

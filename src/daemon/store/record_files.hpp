@@ -7,7 +7,9 @@
 //   STATE_DIR/damaged/          files that could not be read, set aside
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +31,12 @@ class record_files {
   /// Errors: the folder or a file cannot be read; no file is touched for that.
   [[nodiscard]] result<std::vector<record>> load(
       const std::function<void(std::string)>& on_damaged) const;
-  /// Returns when the file and its folder are on disk (mode 0600). Errors: no_space, …
-  /// What was saved before is there still.
-  [[nodiscard]] result<void> save(const record& record) const;
+  /// The record of that name, if there is a file. Errors: it is damaged, or cannot be read.
+  [[nodiscard]] result<std::optional<record>> find(const std::string& name) const;
+  /// Returns when the file and its folder are on disk (mode 0600), with the revision in the file:
+  /// on a full disk a change of `running` alone is written over the file, which keeps the revision
+  /// that it has, if any. Errors: no_space, …: the file is as it was.
+  [[nodiscard]] result<std::uint64_t> save(const record& record) const;
   /// Errors: the record is there still.
   [[nodiscard]] result<void> remove(const std::string& name) const;
 

@@ -1,5 +1,7 @@
 #include "daemon/store/record_store.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace strata::daemon {
@@ -11,6 +13,15 @@ bool is_valid_name(std::string_view name) {
   };
   return !name.empty() && name.size() <= 64 && name.front() != '.' && name.front() != '-' &&
          std::ranges::all_of(name, is_good);
+}
+
+std::unexpected<error> stale_revision(const std::string& name, std::uint64_t expected,
+                                      std::uint64_t present) {
+  const auto state = present == 0 ? std::string("it has been removed")
+                                  : fmt::format("it has revision {}", present);
+  return failure(errc::conflict, fmt::format("change revision {} of '{}'", expected, name),
+                 expected == 0 ? "there is a runtime of that name" : state,
+                 "look at it again: strata inspect " + name);
 }
 
 }  // namespace strata::daemon

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,41 +24,47 @@ namespace strata::daemon {
 enum class run_state : std::uint8_t { created, running, stopping, stopped, failed };
 [[nodiscard]] std::string_view name_of(run_state state);
 
-/// The other runtimes that one names in its options.
-struct relatives {
-  std::string owner;
-  std::vector<std::string> needs;
-};
-
 struct entry {
-  /// What shall be. Its options are those of the last save; `body` has those in force.
-  record wanted;
+  /// `seed` of the pauses between restarts; 0: one by chance.
+  explicit entry(loop::loop& loop, std::uint64_t seed = 0) : restarts(seed), lock(loop) {}
+
+  /// What shall be.
+  record desired;
+  /// Options of `desired` that the body does not have yet.
+  nlohmann::json unapplied = nlohmann::json::object();
+  /// The last record that the store is known to have had. Revision 0: none, and until there is one
+  /// the entry is shown to nobody.
+  record stored;
+  /// What has been asked to be written without an answer, or in vain: the store may have it, or
+  /// not.
+  std::optional<record> attempted;
+  bool has_write_pending = false;  ///< of `desired`, which could not be written
   const runtime::type_row* type = nullptr;
 
   // --- what is
   run_state state = run_state::created;
   std::string reason;  ///< why it failed
   loop::time_point started;
-  /// When it is started again by itself.
+  /// When it is started again automatically.
   std::optional<loop::time_point> next_start;
   net::backoff restarts;
+  bool has_return_pending = false;  ///< a restart after a failure waits for its time
   std::uint64_t changes = 0;  ///< starts, stops and the like: what one has planned, another voids
-  bool is_saved = false;      ///< in the store; until then it is shown to nobody
-  std::optional<record> stored;  ///< what the store has for certain
-  bool is_starting = false;      ///< listens perhaps, and does not count as running yet
-  std::size_t edits = 0;         ///< that wait for the lock
+  bool is_starting = false;   ///< listens perhaps, and does not count as running yet
+  std::size_t edits = 0;      ///< that wait for the lock
   std::atomic<bool> gives_up_saving = false;  ///< a later order does not wait for it
   bool is_stopping = false;  ///< runs still, until what it delivers or saves first is done
   bool removed = false;      ///< no longer among the entries
-  bool ended = false;        ///< stopped for good by `shut_down`
-  /// While an edit is being saved: what it would change back to if that fails.
-  std::optional<relatives> before_edit;
+  bool ended = false;        ///< stopped for good, since the daemon ends
+  /// While an edit is being written: what the body becomes by it. Else null.
+  const runtime::runtime* edited = nullptr;
   std::shared_ptr<runtime::journal> log;
   std::shared_ptr<runtime::journal> messages;
   std::unique_ptr<runtime::runtime> body;
-  loop::async_lock lock;  ///< held by the one operation under way
+  loop::async_lock lock;  ///< held by the one operation that changes the entry
 
-  [[nodiscard]] const std::string& name() const { return wanted.name; }
+  [[nodiscard]] const std::string& name() const { return desired.name; }
+  [[nodiscard]] bool is_stored() const { return stored.revision != 0; }
   /// What people are shown: one that is being stopped is `running` to the supervisor until it ends.
   [[nodiscard]] run_state shown_state() const {
     return is_stopping && state == run_state::running ? run_state::stopping : state;

@@ -10,16 +10,22 @@ namespace strata::daemon {
 
 namespace {
 
+/// The runtimes that an entry is, or may be from one moment to the next.
+std::vector<const runtime::runtime*> bodies_of(const entry& entry) {
+  if (entry.edited == nullptr) return {entry.body.get()};
+  return {entry.body.get(), entry.edited};
+}
+
 std::vector<std::string> owners_of(const entry& entry) {
-  std::vector<std::string> names = {entry.body->common().owner};
-  if (entry.before_edit) names.push_back(entry.before_edit->owner);
+  std::vector<std::string> names;
+  for (const auto* each : bodies_of(entry)) names.push_back(each->common().owner);
   return names;
 }
 
 std::vector<std::string> needs_of(const entry& entry) {
-  auto names = entry.body->needs();
-  if (entry.before_edit) {
-    names.insert(names.end(), entry.before_edit->needs.begin(), entry.before_edit->needs.end());
+  std::vector<std::string> names;
+  for (const auto* each : bodies_of(entry)) {
+    for (auto& needed : each->needs()) names.push_back(std::move(needed));
   }
   return names;
 }
@@ -46,18 +52,23 @@ std::vector<std::string> next_places(const entry_map& all, const told_members& m
                                      const std::string& place) {
   std::vector<std::string> next;
   if (place.starts_with(group_mark)) {
+    const auto group = place.substr(1);
     for (const auto& [name, each] : all) {
-      if (each->body->common().group == place.substr(1)) next.push_back(name);
+      const auto is_member = [&group](const auto* body) { return body->common().group == group; };
+      if (std::ranges::any_of(bodies_of(*each), is_member)) next.push_back(name);
     }
     return next;
   }
   const auto found = all.find(place);
   if (found == all.end()) return next;
   next = needs_of(*found->second);
-  for (const auto& group : found->second->body->follows()) {
-    next.push_back(group_mark + group);
-    const auto known = members.find({place, group});
-    if (known != members.end()) next.insert(next.end(), known->second.begin(), known->second.end());
+  for (const auto* each : bodies_of(*found->second)) {
+    for (const auto& group : each->follows()) {
+      next.push_back(group_mark + group);
+      const auto known = members.find({place, group});
+      if (known == members.end()) continue;
+      next.insert(next.end(), known->second.begin(), known->second.end());
+    }
   }
   return next;
 }
@@ -101,7 +112,7 @@ result<void> check_owner(const entry_map& all, const std::string& name,
                    "choose another owner");
   }
   const auto holder = all.find(owner);
-  if (holder == all.end() || !holder->second->is_saved) {
+  if (holder == all.end() || !holder->second->is_stored()) {
     std::vector<std::string> known;
     for (const auto& [other, each] : all) known.push_back(other);
     return failure(errc::not_found, operation,
@@ -112,16 +123,16 @@ result<void> check_owner(const entry_map& all, const std::string& name,
 }
 
 result<void> check_needs(const entry_map& all, const told_members& members, const std::string& name,
-                         const std::vector<std::string>& had) {
-  auto needs = all.at(name)->body->needs();
+                         std::vector<std::string> needs, const std::vector<std::string>& before) {
   if (reaches(all, needs, name, needs_of)) {
     return failure(errc::conflict, "make '" + name + "' connect to '" + needs.front() + "'",
                    "it would wait for itself", "connect to another runtime");
   }
   // What it had already may have come to lead back to it: of the groups on that way nobody takes
   // those that do.
-  std::erase_if(
-      needs, [&had](const std::string& each) { return std::ranges::find(had, each) != had.end(); });
+  std::erase_if(needs, [&before](const std::string& each) {
+    return std::ranges::find(before, each) != before.end();
+  });
   const auto circular = leading_to(all, members, std::move(needs), name);
   if (circular.empty()) return {};
   return failure(errc::conflict, "make '" + name + "' connect to '" + circular.front() + "'",

@@ -1,6 +1,5 @@
 // Which runtime owns which, and which connects to which by its name: no circle of either may come
-// about. An edit that is being saved counts with what it changes and with what it may change back
-// to.
+// about. Of one whose edit is being written both count: what it is, and what it becomes.
 #pragma once
 
 #include <map>
@@ -18,11 +17,11 @@ namespace strata::daemon {
 /// What each runtime has been told last of each group that it follows.
 using told_members = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
 
-/// Whether `name`, which is one of them, may need what it needs beside what it `had` already.
-/// Errors: conflict.
+/// Whether `name` may come to need `needs`, of which it has those of `before` already. Errors:
+/// conflict.
 [[nodiscard]] result<void> check_needs(const entry_map& all, const told_members& members,
-                                       const std::string& name,
-                                       const std::vector<std::string>& had);
+                                       const std::string& name, std::vector<std::string> needs,
+                                       const std::vector<std::string>& before);
 /// Those of `texts` from which a way leads to `name`, by names and by groups. Whether they run does
 /// not matter: they may at any moment. Where one has been told of a member of a group, it connects
 /// to that until it asks again, whatever has become of the group.
@@ -30,7 +29,7 @@ using told_members = std::map<std::pair<std::string, std::string>, std::vector<s
                                                   std::vector<std::string> texts,
                                                   const std::string& name);
 
-/// Those that `name` owns, or would own again when their edit is taken back.
+/// Those that `name` owns, or will own once their edit is written.
 [[nodiscard]] std::vector<entry_ref> children_of(const entry_map& all, const std::string& name);
 [[nodiscard]] std::vector<std::string> running_that_need(const entry_map& all,
                                                          const std::string& name);

@@ -118,7 +118,7 @@ std::string detail_metrics(const std::vector<reading>& all) {
   return text;
 }
 
-std::string certificate_metrics(const supervisor& all) {
+std::string certificate_metrics(const entry_list& all) {
   constexpr auto* name = "strata_tls_certificate_expiry_seconds";
   std::string text;
   for (const auto& each : all.all()) {
@@ -171,7 +171,7 @@ std::string dump(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string warning_of(const entry& entry, const supervisor& all) {
+std::string warning_of(const entry& entry, const entry_list& all) {
   if (auto given = entry.body->warning(); !given.empty()) return given;
   for (const auto& name : entry.body->needs()) {
     const auto known = all.known_names();
@@ -185,7 +185,7 @@ std::string warning_of(const entry& entry, const supervisor& all) {
   return fmt::format("it waits for the interface '{}', which is not there", awaited);
 }
 
-nlohmann::json summary_json(const entry& entry, const supervisor& all, loop::time_point now) {
+nlohmann::json summary_json(const entry& entry, const entry_list& all, loop::time_point now) {
   const auto& common = entry.body->common();
   return {{"name", entry.name()},
           {"type", entry.type->name},
@@ -197,12 +197,12 @@ nlohmann::json summary_json(const entry& entry, const supervisor& all, loop::tim
           {"connections", entry.body->stats().connections_now.get()},
           {"group", common.group},
           {"owner", common.owner},
-          {"created_at", entry.wanted.created_at},
+          {"created_at", entry.desired.created_at},
           {"uptime_s", entry.uptime_s(now)},
           {"next_start_in_s", next_start_json(entry, now)}};
 }
 
-nlohmann::json list_json(const supervisor& all, loop::time_point now) {
+nlohmann::json list_json(const entry_list& all, loop::time_point now) {
   std::map<std::string, nlohmann::json> rows;
   for (const auto& each : all.all()) {
     rows[each->name()] = summary_json(*each, all, now);
@@ -227,13 +227,15 @@ nlohmann::json list_json(const supervisor& all, loop::time_point now) {
   return list;
 }
 
-nlohmann::json detail_json(const entry& entry, const supervisor& all, loop::time_point now) {
+nlohmann::json detail_json(const entry& entry, const entry_list& all, loop::time_point now) {
   auto json = summary_json(entry, all, now);
   json["on_parent_stop"] = entry.body->common().on_parent_stop;
   json["children"] = all.children(entry.name());
   json["options"] = entry.body->options(false);
   json["pending"] = entry.body->pending_options();
   json["certificates"] = entry.body->certificates();
+  json["revision"] = entry.stored.revision;
+  json["origin"] = entry.desired.origin;
   return json;
 }
 
@@ -277,7 +279,7 @@ std::string event_json(const runtime::journal_line& line) {
   return dump(runtime::event_of(line)) + "\n";
 }
 
-std::string metrics_text(const supervisor& all) {
+std::string metrics_text(const entry_list& all) {
   std::vector<reading> read;
   for (const auto& each : all.all()) {
     read.emplace_back(each.get(), each->body->figures(), each->body->details());

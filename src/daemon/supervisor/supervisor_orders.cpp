@@ -26,11 +26,11 @@ loop::task<result<json>> supervisor::obey(loop::loop& asking, runtime::house_ord
 loop::task<result<json>> supervisor::obey_here(runtime::house_order order) {
   const auto shown = [this](const result<entry_ref>& entry) -> result<json> {
     if (!entry) return std::unexpected(entry.error());
-    return summary_json(**entry, *this, home_.now());
+    return summary_json(**entry, list(), home_.now());
   };
   switch (order.verb) {
     case house_verb::list: {
-      auto found = list_json(*this, home_.now());
+      auto found = list_json(list(), home_.now());
       co_return found;
     }
     case house_verb::get:
@@ -94,17 +94,18 @@ result<void> supervisor::check_edit(runtime::house_order& order) const {
 }
 
 // A script that asks in on_start is there before its runtime is saved.
-loop::task<> supervisor::saved(std::string name) {
+loop::task<> supervisor::stored(std::string name) {
   const auto limit = home_.now() + longest_creation;
-  while (!stopping_ && home_.now() < limit && !find(name)) co_await home_.sleep(between_looks);
+  while (!reconciler_.is_ending() && home_.now() < limit && !find(name))
+    co_await home_.sleep(between_looks);
 }
 
 loop::task<result<json>> supervisor::look_for(runtime::house_order order) {
-  if (order.name == order.by) co_await saved(order.by);
+  if (order.name == order.by) co_await stored(order.by);
   const auto found = find(order.name);
   if (!found) co_return std::unexpected(found.error());
   if (order.verb == house_verb::stats) co_return stats_json(**found, home_.now());
-  co_return detail_json(**found, *this, home_.now());
+  co_return detail_json(**found, list(), home_.now());
 }
 
 // Nobody's script runs with the rights of another.
@@ -126,7 +127,7 @@ loop::task<result<json>> supervisor::ask_for(runtime::house_order order) {
 // What is there already, and the script's own, becomes what it asks for: a script that runs again
 // changes nothing.
 loop::task<result<json>> supervisor::create_for(runtime::house_order order) {
-  co_await saved(order.by);
+  co_await stored(order.by);
   auto options = order.details.at("options");
   if (!options.contains("owner")) options["owner"] = order.by;
   if (auto allowed = check_creation(order, options); !allowed) {
@@ -137,10 +138,14 @@ loop::task<result<json>> supervisor::create_for(runtime::house_order order) {
   const bool is_own = there && json((*there)->body->common().owner) == options.at("owner") &&
                       json((*there)->type->name) == order.details.at("type");
   if (!is_own) {
-    const auto made =
-        co_await create(order.details.at("type"), order.name, std::move(options), starts);
+    creation ordered{.type = order.details.at("type"),
+                     .name = order.name,
+                     .options = std::move(options),
+                     .is_started = starts,
+                     .origin = order.by};
+    const auto made = co_await create(std::move(ordered));
     if (!made) co_return std::unexpected(made.error());
-    co_return summary_json(**made, *this, home_.now());
+    co_return summary_json(**made, list(), home_.now());
   }
   const auto edited = co_await edit(order.name, std::move(options));
   if (!edited) co_return std::unexpected(edited.error());
@@ -148,7 +153,7 @@ loop::task<result<json>> supervisor::create_for(runtime::house_order order) {
     const auto started = co_await start(order.name);
     if (!started) co_return std::unexpected(started.error());
   }
-  co_return summary_json(**there, *this, home_.now());
+  co_return summary_json(**there, list(), home_.now());
 }
 
 }  // namespace strata::daemon

@@ -4,82 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
 
+#include "daemon/store/testing/memory_record_store.hpp"
+#include "daemon/supervisor/testing/sim_loops.hpp"
 #include "loop/backends/sim_loop.hpp"
 
 namespace strata::daemon {
 namespace {
 
 using namespace std::chrono_literals;
-
-class slow_store final : public record_store {
- public:
-  explicit slow_store(loop::loop& loop) : changed_(loop) {}
-
-  loop::task<result<std::vector<record>>> load(std::function<void(std::string)> /*told*/) override {
-    const auto stuck = co_await pass("load");
-    if (!stuck) co_return std::unexpected(stuck.error());
-    std::vector<record> all;
-    for (const auto& [name, each] : kept) all.push_back(each);
-    co_return all;
-  }
-  loop::task<result<void>> put(record record) override {
-    auto passed = co_await pass("put " + record.name);
-    if (passed) kept[record.name] = record;
-    co_return passed;
-  }
-  loop::task<result<void>> remove(std::string name) override {
-    auto passed = co_await pass("remove " + name);
-    if (passed) kept.erase(name);
-    co_return passed;
-  }
-  [[nodiscard]] const std::string& place() const override { return place_; }
-
-  /// From now on what is asked for, such as "put NAME", waits.
-  void block(const std::string& text) { blocked_.insert(text); }
-  void release(const std::string& text) {
-    blocked_.erase(text);
-    changed_.notify();
-  }
-  /// What is waiting, and what is asked for, fails.
-  void fail(const std::string& text) { failing_.insert(text); }
-
-  std::map<std::string, record> kept;
-  std::vector<std::string> asked;
-
- private:
-  loop::task<result<void>> pass(std::string text) {
-    asked.push_back(text);
-    const auto may_go = [this, &text] { return !blocked_.contains(text); };
-    (void)co_await changed_.wait(may_go);
-    if (failing_.contains(text)) co_return failure(errc::no_space, text, "it was told so");
-    co_return result<void>{};
-  }
-
-  loop::condition changed_;
-  std::set<std::string> blocked_;
-  std::set<std::string> failing_;
-  const std::string place_ = "nowhere";
-};
-
-class sim_loops final : public runtime::loop_source {
- public:
-  explicit sim_loops(loop::sim_world& world) : world_(world) {}
-
-  result<std::vector<loop::loop*>> assign(std::size_t count) override {
-    while (made_.size() < count) made_.push_back(&world_.add_loop());
-    return std::vector(made_.begin(), made_.begin() + static_cast<std::ptrdiff_t>(count));
-  }
-  void release(const std::vector<loop::loop*>& /*loops*/) override {}
-  [[nodiscard]] std::size_t size() const override { return made_.size(); }
-
- private:
-  loop::sim_world& world_;
-  std::vector<loop::loop*> made_;
-};
 
 class supervisor_test : public testing::Test {
  protected:
@@ -115,14 +49,15 @@ class supervisor_test : public testing::Test {
   }
   pending<result<entry_ref>> create(const std::string& name, bool start = false,
                                     const std::string& owner = {}) {
-    return begin(subject_.create("server", name, options(owner), start));
+    return begin(subject_.create(
+        {.type = "server", .name = name, .options = options(owner), .is_started = start}));
   }
   void have(const std::string& name, const std::string& owner = {}) {
     const auto made = create(name, false, owner);
     ASSERT_TRUE(*made && **made) << name;
   }
   [[nodiscard]] nlohmann::json kept_options(const std::string& name) {
-    return nlohmann::json::parse(store_.kept.at(name).options);
+    return nlohmann::json::parse(records_.records.at(name).options);
   }
   [[nodiscard]] std::string owner_of(const std::string& name) const {
     return (*subject_.find(name))->body->common().owner;
@@ -131,7 +66,10 @@ class supervisor_test : public testing::Test {
   loop::sim_world world_{1};
   loop::sim_loop& home_ = world_.add_loop();
   sim_loops loops_{world_};
-  slow_store& store_ = *new slow_store(home_);  // the supervisor owns it
+  memory_records records_;
+  store_faults faults_;
+  // The supervisor owns it.
+  memory_record_store& store_ = *new memory_record_store(home_, records_, faults_, 1);
   supervisor subject_{home_, loops_, std::unique_ptr<record_store>(&store_)};
   loop::task_group tasks_;
 };
@@ -144,12 +82,12 @@ TEST_F(supervisor_test, others_go_on_while_a_save_takes_for_ever) {
   const auto started = begin(subject_.start("other"));
   ASSERT_TRUE(*edited && **edited && *started && **started);
   EXPECT_EQ((*subject_.find("other"))->state, run_state::running);
-  EXPECT_EQ(subject_.all().size(), 1U) << "what is not saved is shown to nobody";
+  EXPECT_EQ(subject_.list().all().size(), 1U) << "what is not saved is shown to nobody";
   EXPECT_FALSE(subject_.find("stuck"));
   EXPECT_FALSE(*stuck) << "it is acknowledged when it is saved";
   release("put stuck");
   EXPECT_TRUE(*stuck && **stuck);
-  EXPECT_EQ(subject_.all().size(), 2U);
+  EXPECT_EQ(subject_.list().all().size(), 2U);
   EXPECT_TRUE(*begin_shut_down());
 }
 
@@ -162,7 +100,7 @@ TEST_F(supervisor_test, of_two_creates_of_a_name_one_is_refused_at_once) {
   release("put twin");
   ASSERT_TRUE(*first && **first);
   EXPECT_EQ(std::ranges::count(store_.asked, "put twin"), 1);
-  EXPECT_EQ(store_.kept.size(), 1U);
+  EXPECT_EQ(records_.records.size(), 1U);
 }
 
 TEST_F(supervisor_test, a_create_whose_save_fails_leaves_the_name_free) {
@@ -172,7 +110,7 @@ TEST_F(supervisor_test, a_create_whose_save_fails_leaves_the_name_free) {
   release("put a");
   ASSERT_TRUE(*failed && !**failed);
   EXPECT_EQ((*failed)->error().code, errc::no_space);
-  EXPECT_TRUE(subject_.all().empty());
+  EXPECT_TRUE(subject_.list().all().empty());
   const auto again = create("a");
   ASSERT_TRUE(*again && !**again);
   EXPECT_EQ((*again)->error().code, errc::no_space) << "and not already_exists";
@@ -189,7 +127,7 @@ TEST_F(supervisor_test, a_name_is_taken_until_its_removal_is_saved) {
   ASSERT_TRUE(*removed && **removed);
   const auto made = create("a");
   ASSERT_TRUE(*made && **made);
-  EXPECT_EQ(store_.kept.count("a"), 1U);
+  EXPECT_EQ(records_.records.count("a"), 1U);
 }
 
 TEST_F(supervisor_test, an_edit_while_it_is_removed_finds_nothing_and_saves_nothing) {
@@ -204,7 +142,7 @@ TEST_F(supervisor_test, an_edit_while_it_is_removed_finds_nothing_and_saves_noth
   ASSERT_FALSE(**edited);
   EXPECT_EQ((*edited)->error().code, errc::not_found);
   EXPECT_FALSE(**started);
-  EXPECT_TRUE(store_.kept.empty());
+  EXPECT_TRUE(records_.records.empty());
 }
 
 TEST_F(supervisor_test, a_removal_that_fails_changes_nothing) {
@@ -279,7 +217,7 @@ TEST_F(supervisor_test, the_end_awaits_the_saves_and_what_was_acknowledged_is_sa
   release("put created");
   EXPECT_FALSE(*ended) << "one save is still under way";
   ASSERT_TRUE(*created && **created);
-  EXPECT_TRUE(store_.kept.at("created").running);
+  EXPECT_TRUE(records_.records.at("created").running);
   release("put edited");
   ASSERT_TRUE(*edited && **edited);
   EXPECT_TRUE(*ended);
@@ -305,18 +243,129 @@ TEST_F(supervisor_test, what_waits_behind_the_end_neither_starts_nor_is_left_hal
 
 TEST_F(supervisor_test, the_records_come_back_and_what_ran_runs) {
   const auto text = options().dump();
-  store_.kept["a"] = {"a", "server", "2026-11-21T00:00:00.000Z", true, text};
-  store_.kept["b"] = {"b", "server", "2026-11-21T00:00:00.000Z", false, text};
-  store_.kept["c"] = {"c", "of no type", "2026-11-21T00:00:00.000Z", true, text};
+  records_.put({"a", "server", "2026-11-21T00:00:00.000Z", true, text});
+  records_.put({"b", "server", "2026-11-21T00:00:00.000Z", false, text});
+  records_.put({"c", "of no type", "2026-11-21T00:00:00.000Z", true, text});
   const auto loaded = begin(subject_.load());
   ASSERT_TRUE(*loaded && **loaded);
-  tasks_.spawn(subject_.start_wanted());
+  tasks_.spawn(subject_.start_all());
   settle();
-  ASSERT_EQ(subject_.all().size(), 2U);
+  ASSERT_EQ(subject_.list().all().size(), 2U);
   EXPECT_EQ((*subject_.find("a"))->state, run_state::running);
   EXPECT_EQ((*subject_.find("b"))->state, run_state::created);
-  EXPECT_EQ(store_.kept.count("c"), 1U) << "what this build cannot run stays";
+  EXPECT_EQ(records_.records.count("c"), 1U) << "what this build cannot run stays";
   EXPECT_TRUE(*begin_shut_down());
+}
+
+TEST_F(supervisor_test, a_stop_that_cannot_be_written_is_written_as_soon_as_the_store_takes_it) {
+  have("a");
+  ASSERT_TRUE(**begin(subject_.start("a")));
+  store_.fail("put a");
+  const auto stopped = begin(subject_.stop("a"));
+  ASSERT_TRUE(*stopped && !**stopped);
+  EXPECT_NE(describe((*stopped)->error()).find("'a' is stopped, which it is"), std::string::npos);
+  EXPECT_EQ((*subject_.find("a"))->state, run_state::stopped);
+  EXPECT_TRUE(records_.records.at("a").running);
+  store_.heal("put a");
+  world_.run_for(60s);
+  EXPECT_FALSE(records_.records.at("a").running);
+}
+
+TEST_F(supervisor_test, a_start_that_fails_is_not_to_run_with_the_next_daemon) {
+  have("a");
+  const auto port = (*create("holder", true)).has_value();
+  ASSERT_TRUE(port);
+  const auto taken = (*subject_.find("holder"))->body->endpoints();
+  ASSERT_TRUE(**begin(subject_.edit("a", {{"listen", taken}})));
+  const auto started = begin(subject_.start("a"));
+  ASSERT_TRUE(*started && !**started);
+  EXPECT_EQ((*subject_.find("a"))->state, run_state::failed);
+  EXPECT_FALSE(records_.records.at("a").running);
+  EXPECT_FALSE((*subject_.find("a"))->next_start) << "nobody starts it again";
+  EXPECT_TRUE(*begin_shut_down());
+}
+
+TEST_F(supervisor_test, an_edit_of_a_stale_revision_is_refused) {
+  have("a");
+  const auto known = (*subject_.find("a"))->stored.revision;
+  const auto first = begin(subject_.edit("a", {{"group", "first"}}, known));
+  ASSERT_TRUE(*first && **first);
+  const auto second = begin(subject_.edit("a", {{"group", "second"}}, known));
+  ASSERT_TRUE(*second && !**second);
+  EXPECT_EQ((*second)->error().code, errc::conflict);
+  EXPECT_EQ((*subject_.find("a"))->body->common().group, "first");
+}
+
+TEST_F(supervisor_test, a_write_whose_answer_was_lost_does_not_stand_in_the_way_of_the_next) {
+  have("a");
+  faults_.lost_answer = 1;
+  const auto lost = begin(subject_.edit("a", {{"group", "lost"}}));
+  ASSERT_TRUE(*lost && !**lost);
+  faults_ = {};
+  const auto next = begin(subject_.edit("a", {{"owner", ""}}));
+  ASSERT_TRUE(*next && **next) << describe((*next)->error());
+  settle();
+  EXPECT_EQ(records_.records.at("a").revision, (*subject_.find("a"))->stored.revision);
+}
+
+TEST_F(supervisor_test, what_another_writes_is_done) {
+  const auto loaded = begin(subject_.load());
+  ASSERT_TRUE(*loaded && **loaded);
+  have("a");
+  have("b");
+  auto theirs = records_.records.at("a");
+  auto changed = nlohmann::json::parse(theirs.options);
+  changed["group"] = "theirs";
+  theirs.options = changed.dump();
+  theirs.running = true;
+  records_.put(theirs);
+  records_.erase("b");
+  records_.put({"c", "server", "2026-11-21T00:00:00.000Z", true, options().dump()});
+  settle();
+  const auto a = subject_.find("a");
+  ASSERT_TRUE(a);
+  EXPECT_EQ((*a)->state, run_state::running);
+  EXPECT_EQ((*a)->body->common().group, "theirs");
+  EXPECT_FALSE(subject_.find("b"));
+  const auto c = subject_.find("c");
+  ASSERT_TRUE(c);
+  EXPECT_EQ((*c)->state, run_state::running);
+  EXPECT_TRUE(*begin_shut_down());
+}
+
+TEST_F(supervisor_test, a_record_that_another_makes_unusable_or_usable_again_is_taken_so) {
+  const auto loaded = begin(subject_.load());
+  ASSERT_TRUE(*loaded && **loaded);
+  have("a");
+  const auto good = records_.records.at("a");
+  auto strange = good;
+  strange.type = "of no type";
+  records_.put(strange);
+  settle();
+  EXPECT_FALSE(subject_.find("a"));
+  ASSERT_TRUE(subject_.list().unusable().contains("a"));
+  records_.put(good);
+  settle();
+  EXPECT_TRUE(subject_.find("a"));
+  EXPECT_TRUE(subject_.list().unusable().empty());
+  strange.revision = 0;
+  records_.put(strange);
+  settle();
+  ASSERT_TRUE(**begin(subject_.remove("a"))) << "by the revision that the store has";
+  EXPECT_TRUE(records_.records.empty());
+}
+
+TEST_F(supervisor_test, a_history_that_is_lost_is_made_up_for_by_all_names) {
+  const auto loaded = begin(subject_.load());
+  ASSERT_TRUE(*loaded && **loaded);
+  have("a");
+  faults_.forgetting = 1;
+  records_.erase("a");
+  settle();
+  EXPECT_TRUE(subject_.list().all().empty());
+  records_.put({"b", "server", "2026-11-21T00:00:00.000Z", false, options().dump()});
+  settle();
+  EXPECT_TRUE(subject_.find("b"));
 }
 
 TEST_F(supervisor_test, a_store_that_cannot_be_read_is_an_error) {

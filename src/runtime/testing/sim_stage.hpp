@@ -76,7 +76,7 @@ class sim_stage final : private loop_source {
 
   std::vector<loop::loop*> workers_;
   no_directory names_;
-  loop::async_lock binding_;
+  loop::async_lock binding_{home};
 };
 
 /// A client of a server: connects, keeps what it reads, message by message.

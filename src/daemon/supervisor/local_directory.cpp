@@ -1,7 +1,8 @@
-// Where runtimes are that others connect to by name.
-#include <algorithm>
+#include "daemon/supervisor/local_directory.hpp"
 
-#include "daemon/supervisor/supervisor.hpp"
+#include <algorithm>
+#include <tuple>
+
 #include "loop/call_on.hpp"
 #include "net/scheme.hpp"
 #include "text/nearest.hpp"
@@ -19,39 +20,42 @@ net::endpoint_url reachable(net::endpoint_url url) {
 
 }  // namespace
 
-loop::task<result<std::vector<net::endpoint_url>>> supervisor::find_endpoints(loop::loop& asking,
-                                                                              std::string name) {
+loop::task<result<std::vector<net::endpoint_url>>> local_directory::find_endpoints(
+    loop::loop& asking, std::string name) {
   auto look = [this, name] { return endpoints_of(name); };
   co_return co_await loop::run_on(asking, home_, std::move(look));
 }
 
-loop::task<net::group_members> supervisor::find_members(loop::loop& asking, std::string whose,
-                                                        std::string group) {
+loop::task<net::group_members> local_directory::find_members(loop::loop& asking, std::string whose,
+                                                             std::string group) {
   auto look = [this, whose, group] { return members_for(whose, group); };
   co_return co_await loop::run_on(asking, home_, std::move(look));
 }
 
-net::group_members supervisor::members_for(const std::string& whose, const std::string& group) {
+net::group_members local_directory::members_for(const std::string& whose,
+                                                const std::string& group) {
   net::group_members found;
-  for (const auto& [name, each] : entries_) {
+  for (const auto& [name, each] : list_.entries()) {
     if (name == whose || each->body->common().group != group) continue;
     if (endpoints_of(name)) found.names.push_back(name);
   }
-  found.circular = leading_to(entries_, told_, found.names, whose);
+  found.circular = leading_to(list_.entries(), told_, found.names, whose);
   std::erase_if(found.names, [&found](const std::string& each) {
     return std::ranges::find(found.circular, each) != found.circular.end();
   });
-  std::erase_if(told_, [this](const auto& each) { return !entries_.contains(each.first.first); });
+  std::erase_if(told_,
+                [this](const auto& each) { return !list_.entries().contains(each.first.first); });
   told_[{whose, group}] = found.names;
   return found;
 }
 
-result<std::vector<net::endpoint_url>> supervisor::endpoints_of(const std::string& name) const {
+result<std::vector<net::endpoint_url>> local_directory::endpoints_of(
+    const std::string& name) const {
   const auto operation = "connect to runtime '" + name + "'";
-  const auto found = find(name);
+  const auto found = list_.find(name);
   if (!found) {
     return failure(errc::not_found, operation,
-                   "there is none of that name" + text::did_you_mean(name, known_names()),
+                   "there is none of that name" + text::did_you_mean(name, list_.known_names()),
                    "create it");
   }
   const auto& [state, body] = std::tie((*found)->state, (*found)->body);

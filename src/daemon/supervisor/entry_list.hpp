@@ -1,0 +1,45 @@
+// The daemon's runtimes by name: entries, and records of which none could be made. On the home loop.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "daemon/supervisor/entry.hpp"
+
+namespace strata::daemon {
+
+/// A record of which no runtime can be made.
+struct unusable_record {
+  std::string type;  ///< empty: not known
+  std::string reason;
+  std::uint64_t revision = 0;
+};
+
+class entry_list {
+ public:
+  // --- what is stored
+  /// Errors: not_found; conflict when its record is unusable.
+  [[nodiscard]] result<entry_ref> find(const std::string& name) const;
+  [[nodiscard]] std::vector<entry_ref> all() const;
+  /// Of all of them, unusable records too.
+  [[nodiscard]] std::vector<std::string> known_names() const;
+  [[nodiscard]] std::vector<std::string> children(const std::string& name) const;
+  [[nodiscard]] const std::map<std::string, unusable_record>& unusable() const { return unusable_; }
+
+  // --- also what is being created
+  [[nodiscard]] const entry_map& entries() const { return entries_; }
+  /// Null: there is none.
+  [[nodiscard]] entry_ref entry_of(const std::string& name) const;
+
+  void add(entry_ref added) { entries_[added->name()] = added; }
+  void erase(const std::string& name) { entries_.erase(name); }
+  void add_unusable(const std::string& name, unusable_record kept) { unusable_[name] = kept; }
+  void erase_unusable(const std::string& name) { unusable_.erase(name); }
+
+ private:
+  entry_map entries_;
+  std::map<std::string, unusable_record> unusable_;
+};
+
+}  // namespace strata::daemon

@@ -1,0 +1,335 @@
+// Changes of records, each with what follows from it.
+#include "daemon/supervisor/reconciler.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "daemon/supervisor/collisions.hpp"
+#include "daemon/supervisor/log_output.hpp"
+#include "daemon/supervisor/relations.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+// Between attempts to write what a store does not take.
+constexpr double first_pause_s = 0.5;
+constexpr double longest_pause_s = 30;
+
+std::string text_of(const nlohmann::json& options) {
+  return options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Null stands for the default, which an option has that is not named.
+void merge(nlohmann::json& options, const nlohmann::json& changes) {
+  for (const auto& [key, value] : changes.items()) {
+    if (value.is_null()) {
+      options.erase(key);
+    } else {
+      options[key] = value;
+    }
+  }
+}
+
+/// While it lives, an entry counts as what an edit makes of it, too.
+class edit_scope {
+ public:
+  edit_scope(entry& subject, const runtime::runtime& edited) : subject_(subject) {
+    subject_.edited = &edited;
+  }
+  edit_scope(const edit_scope&) = delete;
+  edit_scope& operator=(const edit_scope&) = delete;
+  ~edit_scope() { subject_.edited = nullptr; }
+
+ private:
+  entry& subject_;
+};
+
+}  // namespace
+
+reconciler::reconciler(loop::loop& loop, runtime::loop_source& loops,
+                       std::unique_ptr<record_store> store, runtime::house& others,
+                       std::uint64_t pause_seed)
+    : home_(loop),
+      loops_(loops),
+      others_(others),
+      pause_seed_(pause_seed),
+      store_(std::move(store)),
+      binding_(loop),
+      directory_(loop, list_),
+      operations_(loop) {}
+
+void reconciler::write_event(const std::string& name, std::string_view type, std::string_view event,
+                             const std::string& detail) {
+  const nlohmann::json text = {
+      {"event", event}, {"runtime", name}, {"type", type}, {"detail", detail}};
+  events_.write(runtime::level::info, text_of(text), name);
+}
+
+void reconciler::tell(const entry& subject, std::string_view event, const std::string& detail) {
+  write_event(subject.name(), subject.type->name, event, detail);
+  const bool bad = event == "failed";
+  subject.log->write(bad ? runtime::level::error : runtime::level::info,
+                     std::string(event) + (detail.empty() ? "" : ": " + detail));
+}
+
+result<std::unique_ptr<runtime::runtime>> reconciler::make_body(const entry& subject,
+                                                                const nlohmann::json& options) {
+  return subject.type->make(
+      {.name = subject.name(),
+       .home = home_,
+       .loops = loops_,
+       .names = directory_,
+       .binding = binding_,
+       .log = subject.log,
+       .messages = subject.messages,
+       .tell = [this, name = subject.name(), type = subject.type->name](
+                   std::string_view event,
+                   const std::string& detail) { write_event(name, type, event, detail); },
+       .others = &others_},
+      options);
+}
+
+result<entry_ref> reconciler::make_entry(record record, const nlohmann::json& options) {
+  auto made = std::make_shared<entry>(home_, pause_seed_);
+  made->type = runtime::find_type(record.type);
+  made->desired = std::move(record);
+  made->log = std::make_shared<runtime::journal>();
+  made->log->set_copy(
+      [logger = spdlog::default_logger()->clone(made->name())](const runtime::journal_line& line) {
+        const auto* const separator = line.subject.empty() ? "" : ": ";
+        logger->log(log_level(line.severity), "{}{}{}", line.subject, separator, line.text);
+      });
+  made->messages = std::make_shared<runtime::journal>(0);
+  auto body = make_body(*made, options);
+  if (!body) return std::unexpected(body.error());
+  made->body = std::move(*body);
+  made->body->on_failure = [this, weak = std::weak_ptr(made)] {
+    if (auto still = weak.lock()) tasks_.spawn(end_failed(std::move(still)));
+  };
+  return made;
+}
+
+record reconciler::record_of(const entry& subject) {
+  auto options = subject.body->options(true);
+  merge(options, subject.unapplied);
+  auto present = subject.desired;
+  present.options = text_of(options);
+  return present;
+}
+
+loop::task<result<void>> reconciler::settle_attempt(entry_ref subject) {
+  if (!subject->attempted) co_return result<void>{};
+  const auto found = co_await store_->find(subject->name());
+  if (!found) co_return std::unexpected(found.error());
+  const auto present = found->value_or(record{});
+  if (present.revision == subject->stored.revision) {
+    subject->attempted.reset();
+    co_return result<void>{};
+  }
+  if (!present.has_content_of(*subject->attempted)) {
+    co_return stale_revision(subject->name(), subject->stored.revision, present.revision);
+  }
+  subject->stored = present;
+  subject->attempted.reset();
+  co_return result<void>{};
+}
+
+loop::task<result<void>> reconciler::write(entry_ref subject, record next) {
+  auto settled = co_await settle_attempt(subject);
+  if (!settled) co_return settled;
+  next.revision = subject->stored.revision;
+  // What the store has already needs no writing, which a full disk would refuse.
+  if (next != subject->stored) {
+    subject->attempted = next;
+    const auto revision = co_await store_->put(next, subject->stored.revision);
+    if (!revision) co_return std::unexpected(revision.error());
+    next.revision = *revision;
+    subject->attempted.reset();
+    subject->stored = next;
+  }
+  subject->desired = std::move(next);
+  co_return result<void>{};
+}
+
+loop::task<> reconciler::write_in_time(entry_ref subject) {
+  const auto written = co_await write(subject, record_of(*subject));
+  if (written) co_return;
+  spdlog::error("{}; it is tried again", describe(written.error()));
+  write_later(subject);
+}
+
+void reconciler::write_later(const entry_ref& subject) {
+  if (!subject->has_write_pending) tasks_.spawn(write_again(subject));
+}
+
+loop::task<> reconciler::write_again(entry_ref subject) {
+  subject->has_write_pending = true;
+  net::backoff pauses(pause_seed_);
+  while (!is_ending_) {
+    co_await home_.sleep(pauses.next(first_pause_s, longest_pause_s));
+    const operation_count::member counted(operations_);
+    const auto guard = co_await subject->lock.acquire();
+    if (subject->removed || subject->ended) break;
+    const auto written = co_await write(subject, record_of(*subject));
+    if (written) break;
+  }
+  subject->has_write_pending = false;
+}
+
+loop::task<> reconciler::write_back(entry_ref subject) {
+  if (subject->removed || !subject->desired.running) co_return;
+  subject->desired.running = false;
+  co_await write_in_time(subject);
+}
+
+loop::task<result<void>> reconciler::create(entry_ref subject, bool is_started) {
+  auto next = record_of(*subject);
+  next.running = is_started;
+  auto written = co_await write(subject, std::move(next));
+  if (!written) {
+    subject->removed = true;
+    list_.erase(subject->name());
+    co_return written;
+  }
+  tell(*subject, "created");
+  if (!is_started) co_return written;
+  const manner how{.is_retry = false, .leaves_failure = true};
+  auto started = co_await reconcile(subject, how);
+  // It would wait; but whoever creates it has most likely mistyped the name.
+  if (const auto awaited = awaited_interface(*subject); started && !awaited.empty()) {
+    started = failure(errc::not_found, "listen or connect on '" + awaited + "'",
+                      "there is no such interface",
+                      "see: ip link; created without -s and started, it waits for one");
+  }
+  if (started) co_return started;
+  // What is answered with an error leaves nothing behind.
+  auto& why = started.error();
+  const auto gone = co_await remove(subject, home_.now());
+  if (gone) {
+    why.operation =
+        "create '" + subject->name() + "', because it would not start: cannot " + why.operation;
+  } else {
+    co_await write_back(subject);
+  }
+  co_return started;
+}
+
+loop::task<result<runtime::edit_outcome>> reconciler::change(entry_ref subject,
+                                                             nlohmann::json changes) {
+  auto options = subject->body->options(true);
+  merge(options, subject->unapplied);
+  merge(options, changes);
+  const auto edited = make_body(*subject, options);
+  if (!edited) co_return std::unexpected(edited.error());
+  const auto free = check_needs(list_.entries(), directory_.told(), subject->name(),
+                                (*edited)->needs(), subject->body->needs());
+  if (!free) co_return std::unexpected(free.error());
+  auto next = subject->desired;
+  next.options = text_of((*edited)->options(true));
+  result<void> written;
+  {
+    const edit_scope scope(*subject, **edited);
+    written = co_await write(subject, std::move(next));
+  }
+  if (!written) co_return std::unexpected(written.error());
+  const auto before = subject->unapplied;
+  subject->unapplied.update(changes);
+  auto outcome = co_await apply_options(subject);
+  if (outcome) co_return outcome;
+  // What is not in force is not to come into force with the next daemon.
+  subject->unapplied = before;
+  co_await write_in_time(subject);
+  co_return outcome;
+}
+
+loop::task<result<void>> reconciler::start(entry_ref subject) {
+  if (subject->removed) co_return not_found(subject->name());
+  if (subject->ended) {
+    co_return failure(errc::conflict, "start '" + subject->name() + "'", "the daemon is stopping");
+  }
+  if (subject->state == run_state::running) co_return result<void>{};
+  const bool was_to_run = subject->desired.running;
+  if (!was_to_run) {
+    auto next = record_of(*subject);
+    next.running = true;
+    const auto written = co_await write(subject, std::move(next));
+    if (!written) {
+      auto why = written.error();
+      why.operation = "start '" + subject->name() + "': cannot " + why.operation;
+      set_failed(*subject, why, false);
+      co_return std::unexpected(why);
+    }
+  }
+  const manner how{.is_retry = false, .leaves_failure = true};
+  const auto started = co_await reconcile(subject, how);
+  if (!started && was_to_run) {
+    return_later(subject);
+  } else if (!started) {
+    co_await write_back(subject);
+  } else if (was_to_run) {
+    co_await write_in_time(subject);
+  }
+  co_return started;
+}
+
+loop::task<result<void>> reconciler::stop(entry_ref subject, loop::time_point limit) {
+  ++subject->changes;
+  subject->next_start.reset();
+  auto saved = co_await save_data(subject, "stop '" + subject->name() + "'", limit);
+  if (!saved) co_return saved;
+  co_await stop_body(subject, limit);
+  subject->desired.running = false;
+  auto written = co_await write(subject, record_of(*subject));
+  if (!written) {
+    write_later(subject);
+    auto& why = written.error();
+    why.operation =
+        "remember that '" + subject->name() + "' is stopped, which it is: cannot " + why.operation;
+    why.reason += "; the next daemon will start it, unless a later attempt succeeds";
+  }
+  co_await end_children(subject->name(), children_of(list_.entries(), subject->name()), false);
+  co_return written;
+}
+
+loop::task<result<void>> reconciler::remove(entry_ref subject, loop::time_point limit) {
+  if (subject->removed) co_return not_found(subject->name());
+  auto saved = co_await save_data(subject, "remove '" + subject->name() + "'", limit);
+  if (!saved) co_return saved;
+  auto settled = co_await settle_attempt(subject);
+  if (!settled) co_return settled;
+  // The name stays taken until its record is gone: another runtime's must not be removed.
+  auto gone = co_await store_->remove(subject->name(), subject->stored.revision);
+  if (!gone) co_return gone;
+  co_await drop(subject, limit);
+  co_return gone;
+}
+
+loop::task<result<void>> reconciler::remove_unusable(std::string name) {
+  const auto revision = list_.unusable().at(name).revision;
+  auto gone = co_await store_->remove(name, revision);
+  if (gone) list_.erase_unusable(name);
+  co_return gone;
+}
+
+loop::task<result<void>> reconciler::reconcile(entry_ref subject, manner how) {
+  if (subject->removed) co_return not_found(subject->name());
+  if (!subject->unapplied.empty()) {
+    const auto applied = co_await apply_options(subject);
+    if (!applied) co_return std::unexpected(applied.error());
+  }
+  const bool is_running = subject->state == run_state::running;
+  if (subject->desired.running == is_running) co_return result<void>{};
+  if (subject->desired.running) {
+    auto started = co_await start_body(subject, how);
+    co_return started;
+  }
+  ++subject->changes;
+  auto saved =
+      co_await save_data(subject, "stop '" + subject->name() + "'", loop::time_point::max());
+  if (!saved) co_return saved;
+  co_await stop_body(subject, loop::time_point::max());
+  co_await end_children(subject->name(), children_of(list_.entries(), subject->name()), false);
+  co_return saved;
+}
+
+}  // namespace strata::daemon

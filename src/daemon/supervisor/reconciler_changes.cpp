@@ -1,0 +1,181 @@
+// What others write into the store.
+#include <spdlog/spdlog.h>
+
+#include <set>
+
+#include "daemon/supervisor/reconciler.hpp"
+
+namespace strata::daemon {
+
+namespace {
+
+// Between attempts to read a store that fails.
+constexpr double first_pause_s = 0.2;
+constexpr double longest_pause_s = 10;
+
+void log_damaged(const std::string& text) { spdlog::error("{}", text); }
+
+/// Options that differ, as they are in `next`; null where they are as by default.
+nlohmann::json difference(const std::string& before, const std::string& next) {
+  const auto old_options = nlohmann::json::parse(before, nullptr, false);
+  const auto new_options = nlohmann::json::parse(next, nullptr, false);
+  auto changes = nlohmann::json::object();
+  if (!old_options.is_object() || !new_options.is_object()) return changes;
+  for (const auto& [key, value] : new_options.items()) {
+    if (!old_options.contains(key) || old_options[key] != value) changes[key] = value;
+  }
+  for (const auto& [key, value] : old_options.items()) {
+    if (!new_options.contains(key)) changes[key] = nullptr;
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::expected<entry_ref, std::string> reconciler::restore(record saved) {
+  if (!saved.unusable.empty()) return std::unexpected(saved.unusable);
+  if (runtime::find_type(saved.type) == nullptr) {
+    return std::unexpected("there is no type '" + saved.type + "' in this build");
+  }
+  const auto options = nlohmann::json::parse(saved.options, nullptr, false);
+  auto made = make_entry(std::move(saved), options);
+  if (!made) return std::unexpected(describe(made.error()));
+  (*made)->stored = (*made)->desired;
+  (*made)->state = (*made)->desired.running ? run_state::stopped : run_state::created;
+  return *made;
+}
+
+void reconciler::keep_unusable(const record& saved, const std::string& reason) {
+  spdlog::error("cannot restore '{}', its record stays: {}", saved.name, reason);
+  write_event(saved.name, saved.type, "unusable", reason);
+  list_.add_unusable(saved.name,
+                     {.type = saved.type, .reason = reason, .revision = saved.revision});
+}
+
+loop::task<result<void>> reconciler::load() {
+  const operation_count::member counted(operations_);
+  auto found = co_await store_->load(log_damaged);
+  if (!found) co_return std::unexpected(found.error());
+  if (is_ending_) co_return result<void>{};
+  for (const auto& saved : found->records) {
+    const auto made = restore(saved);
+    if (made) {
+      list_.add(*made);
+    } else {
+      keep_unusable(saved, made.error());
+    }
+  }
+  tasks_.spawn(follow_store(found->revision));
+  co_return result<void>{};
+}
+
+loop::task<> reconciler::follow_store(std::uint64_t last) {
+  net::backoff pauses(pause_seed_);
+  while (!is_ending_) {
+    const auto changes = co_await store_->watch(last);
+    if (is_ending_) co_return;
+    if (changes) {
+      if (changes->names.empty()) co_return;
+      pauses.succeeded();
+      last = changes->revision;
+      const std::set<std::string> names(changes->names.begin(), changes->names.end());
+      for (const auto& name : names) tasks_.spawn(adopt(name));
+      continue;
+    }
+    auto why = changes.error();
+    if (why.code == errc::not_found) {
+      const auto adopted = co_await adopt_all();
+      if (adopted) {
+        last = *adopted;
+        continue;
+      }
+      why = adopted.error();
+    }
+    if (pauses.failures() == 0) spdlog::error("{}; it is tried again", describe(why));
+    co_await home_.sleep(pauses.next(first_pause_s, longest_pause_s));
+  }
+}
+
+loop::task<result<std::uint64_t>> reconciler::adopt_all() {
+  const auto found = co_await store_->load(log_damaged);
+  if (!found) co_return std::unexpected(found.error());
+  std::set<std::string> names;
+  for (const auto& each : found->records) names.insert(each.name);
+  for (const auto& each : list_.known_names()) names.insert(each);
+  for (const auto& name : names) tasks_.spawn(adopt(name));
+  co_return found->revision;
+}
+
+loop::task<> reconciler::adopt(std::string name) {
+  net::backoff pauses(pause_seed_);
+  while (!is_ending_) {
+    bool is_done = false;
+    {
+      const operation_count::member counted(operations_);
+      const auto subject = list_.entry_of(name);
+      std::optional<loop::async_lock::guard> turn;
+      if (subject) turn.emplace(co_await subject->lock.acquire());
+      auto found = co_await store_->find(name);
+      if (is_ending_) co_return;
+      // While this waited, the name may have come to another.
+      if (list_.entry_of(name) != subject) continue;
+      if (found && subject) {
+        const auto become_it = co_await become(subject, std::move(*found));
+        is_done = become_it.has_value();
+      } else if (found) {
+        list_.erase_unusable(name);
+        if (*found) co_await enter(std::move(**found));
+        is_done = true;
+      }
+    }
+    if (is_done) co_return;
+    co_await home_.sleep(pauses.next(first_pause_s, longest_pause_s));
+  }
+}
+
+void reconciler::take_over(entry& subject, record next) {
+  subject.unapplied.update(difference(subject.stored.options, next.options));
+  subject.attempted.reset();
+  subject.stored = next;
+  subject.desired = std::move(next);
+}
+
+loop::task<result<void>> reconciler::become(entry_ref subject, std::optional<record> next) {
+  if (!next && !subject->is_stored()) co_return result<void>{};
+  const bool is_other = next && (!next->unusable.empty() || next->type != subject->desired.type);
+  if (!next || is_other) {
+    co_await drop(subject, home_.now());
+    if (is_other) tasks_.spawn(adopt(subject->name()));
+    co_return result<void>{};
+  }
+  const bool is_new = next->revision != subject->stored.revision;
+  if (is_new) {
+    take_over(*subject, std::move(*next));
+  } else {
+    subject->attempted.reset();
+  }
+  const bool is_running = subject->state == run_state::running;
+  if (!is_new && !is_running) co_return result<void>{};
+  const manner how;
+  const auto done = co_await reconcile(subject, how);
+  if (done) co_return done;
+  subject->log->write(runtime::level::error, describe(done.error()));
+  // What fails to start is started again by its own rules.
+  if (subject->desired.running) co_return result<void>{};
+  co_return done;
+}
+
+loop::task<> reconciler::enter(record saved) {
+  const auto made = restore(saved);
+  if (!made) {
+    keep_unusable(saved, made.error());
+    co_return;
+  }
+  const auto guard = co_await (*made)->lock.acquire();
+  list_.add(*made);
+  tell(**made, "created");
+  const manner how;
+  (void)co_await reconcile(*made, how);
+}
+
+}  // namespace strata::daemon
