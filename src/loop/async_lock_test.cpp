@@ -95,9 +95,9 @@ TEST_F(async_lock_test, a_lock_may_be_destroyed_before_the_next_holder_runs) {
   auto lock = std::make_unique<async_lock>(loop_);
   {
     task_group gone;
-    const auto acquire = [](async_lock& of, sim_loop& on) -> task<> {
-      const auto guard = co_await of.acquire();
-      co_await on.sleep(1h);
+    const auto acquire = [](async_lock& subject, sim_loop& loop) -> task<> {
+      const auto guard = co_await subject.acquire();
+      co_await loop.sleep(1h);
     };
     gone.spawn(acquire(*lock, loop_));
     gone.spawn(acquire(*lock, loop_));

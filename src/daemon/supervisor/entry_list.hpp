@@ -1,4 +1,4 @@
-// The daemon's runtimes by name: entries, and records of which none could be made. On the home loop.
+// The daemon's runtimes by name: entries, and records that none could be made of. On the home loop.
 #pragma once
 
 #include <map>

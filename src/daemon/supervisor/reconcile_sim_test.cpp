@@ -33,7 +33,7 @@ class daemon_life {
   void begin() { tasks_.spawn(bring_up()); }
   [[nodiscard]] bool is_up() const { return is_up_; }
   void run_for(loop::duration span) { world_.run_for(span); }
-  /// Until so many steps of the world have been taken, or until `limit`.
+  /// Until the world has taken `steps` steps, or until `limit`.
   void run_steps(std::uint64_t steps, loop::duration limit) {
     (void)world_.run_until([&steps] { return steps-- == 0; }, limit);
   }
@@ -57,8 +57,8 @@ class daemon_life {
     (void)co_await order;
   }
   template <std::size_t N>
-  std::string any(const char* const (&of)[N]) {
-    return of[draw(N)];
+  std::string any(const char* const (&texts)[N]) {
+    return texts[draw(N)];
   }
   nlohmann::json any_options();
   void check_one(const record& kept, const entry& present) const;

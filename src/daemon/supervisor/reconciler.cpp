@@ -193,8 +193,8 @@ loop::task<result<void>> reconciler::create(entry_ref subject, bool is_started) 
   }
   tell(*subject, "created");
   if (!is_started) co_return written;
-  const manner how{.is_retry = false, .leaves_failure = true};
-  auto started = co_await reconcile(subject, how);
+  const manner conduct{.is_retry = false, .leaves_failure = true};
+  auto started = co_await reconcile(subject, conduct);
   // It would wait; but whoever creates it has most likely mistyped the name.
   if (const auto awaited = awaited_interface(*subject); started && !awaited.empty()) {
     started = failure(errc::not_found, "listen or connect on '" + awaited + "'",
@@ -260,8 +260,8 @@ loop::task<result<void>> reconciler::start(entry_ref subject) {
       co_return std::unexpected(why);
     }
   }
-  const manner how{.is_retry = false, .leaves_failure = true};
-  const auto started = co_await reconcile(subject, how);
+  const manner conduct{.is_retry = false, .leaves_failure = true};
+  const auto started = co_await reconcile(subject, conduct);
   if (!started && was_to_run) {
     return_later(subject);
   } else if (!started) {
@@ -311,7 +311,7 @@ loop::task<result<void>> reconciler::remove_unusable(std::string name) {
   co_return gone;
 }
 
-loop::task<result<void>> reconciler::reconcile(entry_ref subject, manner how) {
+loop::task<result<void>> reconciler::reconcile(entry_ref subject, manner conduct) {
   if (subject->removed) co_return not_found(subject->name());
   if (!subject->unapplied.empty()) {
     const auto applied = co_await apply_options(subject);
@@ -320,7 +320,7 @@ loop::task<result<void>> reconciler::reconcile(entry_ref subject, manner how) {
   const bool is_running = subject->state == run_state::running;
   if (subject->desired.running == is_running) co_return result<void>{};
   if (subject->desired.running) {
-    auto started = co_await start_body(subject, how);
+    auto started = co_await start_body(subject, conduct);
     co_return started;
   }
   ++subject->changes;

@@ -69,7 +69,7 @@ class reconciler {
   /// Stops it for the rest of the daemon's life. Its record stays.
   loop::task<> halt(entry_ref subject, loop::time_point limit);
   /// Does what the record says and is not so yet.
-  loop::task<result<void>> reconcile(entry_ref subject, manner how);
+  loop::task<result<void>> reconcile(entry_ref subject, manner conduct);
   /// Starts one that has failed again, later, as often as its options say.
   void return_later(const entry_ref& subject);
 
@@ -117,14 +117,14 @@ class reconciler {
   /// Errors: it cannot be done yet.
   loop::task<result<void>> become(entry_ref subject, std::optional<record> next);
   void take_over(entry& subject, record next);
-  loop::task<> enter(record saved);
+  loop::task<> enter(std::string name, std::optional<record> saved);
   /// Errors: why it cannot be used.
   std::expected<entry_ref, std::string> restore(record saved);
   void keep_unusable(const record& saved, const std::string& reason);
 
   // --- bodies
   loop::task<result<runtime::edit_outcome>> apply_options(entry_ref subject);
-  loop::task<result<void>> start_body(entry_ref subject, manner how);
+  loop::task<result<void>> start_body(entry_ref subject, manner conduct);
   loop::task<result<void>> start_with_edits(entry_ref subject);
   void set_failed(entry& subject, const error& why, bool is_retry);
   /// Ends what runs; it is `stopping` meanwhile.

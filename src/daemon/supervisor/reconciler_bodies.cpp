@@ -46,7 +46,7 @@ void reconciler::set_failed(entry& subject, const error& why, bool is_retry) {
   if (!is_retry || subject.reason != before) tell(subject, "failed", subject.reason);
 }
 
-loop::task<result<void>> reconciler::start_body(entry_ref subject, manner how) {
+loop::task<result<void>> reconciler::start_body(entry_ref subject, manner conduct) {
   const auto operation = "start '" + subject->name() + "'";
   if (subject->ended) co_return failure(errc::conflict, operation, "the daemon is stopping");
   const auto planned = ++subject->changes;
@@ -70,8 +70,8 @@ loop::task<result<void>> reconciler::start_body(entry_ref subject, manner how) {
       explain_conflict(list_.entries(), *subject, why);
       why.operation = operation + ": cannot " + why.operation;
     }
-    set_failed(*subject, why, how.is_retry);
-    if (!how.leaves_failure) return_later(subject);
+    set_failed(*subject, why, conduct.is_retry);
+    if (!conduct.leaves_failure) return_later(subject);
     co_return std::unexpected(why);
   }
   subject->state = run_state::running;
@@ -247,8 +247,8 @@ loop::task<> reconciler::come_back(entry_ref subject) {
     const auto guard = co_await subject->lock.acquire();
     // What another has tried meanwhile begins another pause.
     if (subject->changes != planned || !comes_back(*subject)) continue;
-    const manner how{.is_retry = true, .leaves_failure = true};
-    (void)co_await reconcile(subject, how);
+    const manner conduct{.is_retry = true, .leaves_failure = true};
+    (void)co_await reconcile(subject, conduct);
   }
   subject->has_return_pending = false;
 }

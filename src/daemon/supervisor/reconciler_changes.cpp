@@ -123,8 +123,7 @@ loop::task<> reconciler::adopt(std::string name) {
         const auto become_it = co_await become(subject, std::move(*found));
         is_done = become_it.has_value();
       } else if (found) {
-        list_.erase_unusable(name);
-        if (*found) co_await enter(std::move(**found));
+        co_await enter(name, std::move(*found));
         is_done = true;
       }
     }
@@ -156,8 +155,8 @@ loop::task<result<void>> reconciler::become(entry_ref subject, std::optional<rec
   }
   const bool is_running = subject->state == run_state::running;
   if (!is_new && !is_running) co_return result<void>{};
-  const manner how;
-  const auto done = co_await reconcile(subject, how);
+  const manner conduct;
+  const auto done = co_await reconcile(subject, conduct);
   if (done) co_return done;
   subject->log->write(runtime::level::error, describe(done.error()));
   // What fails to start is started again by its own rules.
@@ -165,17 +164,24 @@ loop::task<result<void>> reconciler::become(entry_ref subject, std::optional<rec
   co_return done;
 }
 
-loop::task<> reconciler::enter(record saved) {
-  const auto made = restore(saved);
+loop::task<> reconciler::enter(std::string name, std::optional<record> saved) {
+  const auto& unusable = list_.unusable();
+  const auto kept = unusable.find(name);
+  if (kept != unusable.end()) {
+    if (saved && saved->revision == kept->second.revision) co_return;
+    list_.erase_unusable(name);
+  }
+  if (!saved) co_return;
+  const auto made = restore(*saved);
   if (!made) {
-    keep_unusable(saved, made.error());
+    keep_unusable(*saved, made.error());
     co_return;
   }
   const auto guard = co_await (*made)->lock.acquire();
   list_.add(*made);
   tell(**made, "created");
-  const manner how;
-  (void)co_await reconcile(*made, how);
+  const manner conduct;
+  (void)co_await reconcile(*made, conduct);
 }
 
 }  // namespace strata::daemon

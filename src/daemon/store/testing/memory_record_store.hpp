@@ -128,7 +128,9 @@ class memory_record_store final : public record_store {
     (void)co_await changed_.wait(may_go);
     co_await delay();
     if (failing_.contains(text)) co_return failure(errc::no_space, text, "it was told so");
-    if (occurs(faults_.refusal)) co_return failure(errc::connection_closed, text, "the store is away");
+    if (occurs(faults_.refusal)) {
+      co_return failure(errc::connection_closed, text, "the store is away");
+    }
     co_return result<void>{};
   }
   loop::task<> delay() {
