@@ -38,30 +38,31 @@ struct entry {
   /// What has been asked to be written without an answer, or in vain: the store may have it, or
   /// not.
   std::optional<record> attempted;
-  bool has_write_pending = false;  ///< of `desired`, which could not be written
   const runtime::type_row* type = nullptr;
 
   // --- what is
-  run_state state = run_state::created;
   std::string reason;  ///< why it failed
   loop::time_point started;
   /// When it is started again automatically.
   std::optional<loop::time_point> next_start;
   net::backoff restarts;
-  bool has_return_pending = false;  ///< a restart after a failure waits for its time
   std::uint64_t changes = 0;  ///< starts, stops and the like: what one has planned, another voids
-  bool is_starting = false;   ///< listens perhaps, and does not count as running yet
   std::size_t edits = 0;      ///< that wait for the lock
-  std::atomic<bool> gives_up_saving = false;  ///< a later order does not wait for it
-  bool is_stopping = false;  ///< runs still, until what it delivers or saves first is done
-  bool removed = false;      ///< no longer among the entries
-  bool ended = false;        ///< stopped for good, since the daemon ends
   /// While an edit is being written: what the body becomes by it. Else null.
   const runtime::runtime* edited = nullptr;
   std::shared_ptr<runtime::journal> log;
   std::shared_ptr<runtime::journal> messages;
   std::unique_ptr<runtime::runtime> body;
   loop::async_lock lock;  ///< held by the one operation that changes the entry
+
+  run_state state = run_state::created;
+  bool is_starting = false;  ///< listens perhaps, and does not count as running yet
+  bool is_stopping = false;  ///< runs still, until what it delivers or saves first is done
+  bool removed = false;      ///< no longer among the entries
+  bool ended = false;        ///< stopped for good, since the daemon ends
+  std::atomic<bool> gives_up_saving = false;  ///< a later order does not wait for it
+  bool has_write_pending = false;             ///< of `desired`, which could not be written
+  bool has_return_pending = false;            ///< a restart after a failure waits for its time
 
   [[nodiscard]] const std::string& name() const { return desired.name; }
   [[nodiscard]] bool is_stored() const { return stored.revision != 0; }

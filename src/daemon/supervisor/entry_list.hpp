@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/supervisor/entry.hpp"
@@ -32,9 +33,11 @@ class entry_list {
   /// Null: there is none.
   [[nodiscard]] entry_ref entry_of(const std::string& name) const;
 
-  void add(entry_ref added) { entries_[added->name()] = added; }
+  void add(const entry_ref& added) { entries_[added->name()] = added; }
   void erase(const std::string& name) { entries_.erase(name); }
-  void add_unusable(const std::string& name, unusable_record kept) { unusable_[name] = kept; }
+  void add_unusable(const std::string& name, unusable_record kept) {
+    unusable_[name] = std::move(kept);
+  }
   void erase_unusable(const std::string& name) { unusable_.erase(name); }
 
  private:

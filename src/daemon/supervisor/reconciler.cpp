@@ -12,8 +12,8 @@ namespace strata::daemon {
 namespace {
 
 // Between attempts to write what a store does not take.
-constexpr double first_pause_s = 0.5;
-constexpr double longest_pause_s = 30;
+constexpr double first_write_pause_s = 0.5;
+constexpr double longest_write_pause_s = 30;
 
 std::string text_of(const nlohmann::json& options) {
   return options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -166,7 +166,7 @@ loop::task<> reconciler::write_again(entry_ref subject) {
   subject->has_write_pending = true;
   net::backoff pauses(pause_seed_);
   while (!is_ending_) {
-    co_await home_.sleep(pauses.next(first_pause_s, longest_pause_s));
+    co_await home_.sleep(pauses.next(first_write_pause_s, longest_write_pause_s));
     const operation_count::member counted(operations_);
     const auto guard = co_await subject->lock.acquire();
     if (subject->removed || subject->ended) break;

@@ -13,8 +13,8 @@ namespace strata::daemon {
 namespace {
 
 // Between restarts of one that fails again and again.
-constexpr double first_pause_s = 0.2;
-constexpr double longest_pause_s = 30;
+constexpr double first_restart_pause_s = 0.2;
+constexpr double longest_restart_pause_s = 30;
 constexpr double long_run_s = 10;  // after which a failure counts as the first one
 
 // A request's start that another request, or the daemon's end, has put an end to.
@@ -240,7 +240,7 @@ loop::task<> reconciler::come_back(entry_ref subject) {
   subject->has_return_pending = true;
   while (comes_back(*subject) && has_tries_left(*subject)) {
     const auto planned = subject->changes;
-    const auto pause = subject->restarts.next(first_pause_s, longest_pause_s);
+    const auto pause = subject->restarts.next(first_restart_pause_s, longest_restart_pause_s);
     subject->next_start = home_.now() + pause;
     co_await home_.sleep(pause);
     const operation_count::member counted(operations_);

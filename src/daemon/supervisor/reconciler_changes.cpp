@@ -10,8 +10,8 @@ namespace strata::daemon {
 namespace {
 
 // Between attempts to read a store that fails.
-constexpr double first_pause_s = 0.2;
-constexpr double longest_pause_s = 10;
+constexpr double first_read_pause_s = 0.2;
+constexpr double longest_read_pause_s = 10;
 
 void log_damaged(const std::string& text) { spdlog::error("{}", text); }
 
@@ -92,7 +92,7 @@ loop::task<> reconciler::follow_store(std::uint64_t last) {
       why = adopted.error();
     }
     if (pauses.failures() == 0) spdlog::error("{}; it is tried again", describe(why));
-    co_await home_.sleep(pauses.next(first_pause_s, longest_pause_s));
+    co_await home_.sleep(pauses.next(first_read_pause_s, longest_read_pause_s));
   }
 }
 
@@ -128,7 +128,7 @@ loop::task<> reconciler::adopt(std::string name) {
       }
     }
     if (is_done) co_return;
-    co_await home_.sleep(pauses.next(first_pause_s, longest_pause_s));
+    co_await home_.sleep(pauses.next(first_read_pause_s, longest_read_pause_s));
   }
 }
 
