@@ -7,7 +7,7 @@
 
 #include "http/http2_channel.hpp"
 #include "http/http_date.hpp"
-#include "proto/websocket_handshake.hpp"
+#include "proto/http_fields.hpp"
 
 namespace strata::http {
 

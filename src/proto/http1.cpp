@@ -266,13 +266,6 @@ class message_reader {
 
 }  // namespace
 
-std::optional<std::string_view> find_field(const http_fields& fields, std::string_view name) {
-  for (const auto& [known, value] : fields) {
-    if (known == name) return value;
-  }
-  return std::nullopt;
-}
-
 struct http_request_parser::state : message_reader<true> {
   using message_reader::message_reader;
   bool continue_taken = false;

@@ -14,16 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "proto/http_fields.hpp"
 #include "strata/base/bytes.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::proto {
-
-using http_fields = std::vector<std::pair<std::string, std::string>>;
-
-/// The value of the first field of that name, or nullopt. `name` in lower case.
-[[nodiscard]] std::optional<std::string_view> find_field(const http_fields& fields,
-                                                         std::string_view name);
 
 struct http_limits {
   std::size_t max_header = 16U << 10U;  ///< bytes of start line and header fields together

@@ -27,12 +27,6 @@ std::string_view take_line(std::string_view& rest) {
   return line;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// Section 3.2: each form is for its methods.
 bool is_target(std::string_view target, std::string_view method) {
   if (target.empty() || !std::ranges::all_of(target, is_visible)) return false;
@@ -96,7 +90,7 @@ struct framing_fields {
     ++codings;
     const auto comma = value.rfind(',');
     const auto is_list = comma != std::string_view::npos;
-    const auto last = trimmed(is_list ? value.substr(comma + 1) : value);
+    const auto last = text::trimmed(is_list ? value.substr(comma + 1) : value);
     if (!text::same_text(last, "chunked")) {
       return head_refusal{400, "chunked is not the last of its codings"};
     }
@@ -135,7 +129,7 @@ std::optional<head_refusal> check_request_head(std::string_view head) {
     if (colon == line.size() || !is_token(line.substr(0, colon))) {  // section 5.1
       return head_refusal{400, "a field's name is not one"};
     }
-    const auto value = trimmed(line.substr(colon + 1));
+    const auto value = text::trimmed(line.substr(colon + 1));
     if (std::ranges::any_of(value, is_control_byte)) {  // RFC 9110 section 5.5
       return head_refusal{400, "a field's value has a control character"};
     }

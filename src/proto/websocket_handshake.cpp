@@ -17,36 +17,11 @@ websocket_refusal bad_request(std::string reason) {
   return {.status = 400, .reason = std::move(reason), .headers = {}};
 }
 
-std::size_t count_of(const http_fields& fields, std::string_view name) {
-  return static_cast<std::size_t>(
-      std::ranges::count(fields, name, [](const auto& field) { return field.first; }));
-}
-
-std::string_view without_blanks(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-/// Calls `visit` for each element of the fields' lists; empty ones do not count.
-template <class Visit>
-void for_each_element(const http_fields& fields, std::string_view name, Visit visit) {
-  for (const auto& [known, value] : fields) {
-    if (known != name) continue;
-    for (std::string_view rest = value; !rest.empty();) {
-      const auto comma = std::min(rest.find(','), rest.size());
-      if (const auto element = without_blanks(rest.substr(0, comma)); !element.empty())
-        visit(element);
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
-    }
-  }
-}
-
 /// The client's protocols: tokens, none of them twice (section 4.1, point 10). False when they are
 /// not.
 bool read_protocols(const http_fields& fields, std::vector<std::string>& protocols) {
-  for_each_element(fields, "sec-websocket-protocol",
-                   [&](std::string_view name) { protocols.emplace_back(name); });
+  const auto names = field_elements(fields, "sec-websocket-protocol");
+  protocols.assign(names.begin(), names.end());
   auto sorted = protocols;
   std::ranges::sort(sorted);
   return std::ranges::all_of(protocols, is_token) &&
@@ -67,7 +42,7 @@ std::optional<websocket_refusal> find_fault(const http_request& request) {
         .status = 405, .reason = "a WebSocket is opened with GET", .headers = {{"Allow", "GET"}}};
   }
   if (request.version < 11) return bad_request("a WebSocket needs HTTP/1.1");
-  if (count_of(request.headers, "host") != 1) return bad_request("there is not one Host");
+  if (count_of_field(request.headers, "host") != 1) return bad_request("there is not one Host");
   if (!is_websocket_request(request)) {
     return bad_request("Upgrade does not name websocket, or Connection not Upgrade");
   }
@@ -90,26 +65,6 @@ std::unexpected<error> bad_response(std::string reason) {
 
 }  // namespace
 
-bool has_token(const http_fields& fields, std::string_view name, std::string_view token) {
-  bool found = false;
-  for_each_element(fields, name,
-                   [&](std::string_view each) { found = found || text::same_text(each, token); });
-  return found;
-}
-
-std::optional<std::string> joined_field(const http_fields& fields, std::string_view name) {
-  std::optional<std::string> joined;
-  for (const auto& [known, value] : fields) {
-    if (known != name) continue;
-    if (joined) {
-      joined->append(", ").append(value);
-    } else {
-      joined = value;
-    }
-  }
-  return joined;
-}
-
 bool is_websocket_request(const http_request& request) {
   if (!request.protocol.empty()) return text::same_text(request.protocol, "websocket");
   return has_token(request.headers, "upgrade", "websocket") &&
@@ -124,7 +79,7 @@ std::expected<websocket_request, websocket_refusal> read_websocket_request(
   }
   const auto& fields = request.headers;
   const auto version = find_field(fields, "sec-websocket-version");
-  if (count_of(fields, "sec-websocket-version") != 1 || version != websocket_version) {
+  if (count_of_field(fields, "sec-websocket-version") != 1 || version != websocket_version) {
     return std::unexpected(other_version(has_key));
   }
   websocket_request made{
@@ -133,7 +88,7 @@ std::expected<websocket_request, websocket_refusal> read_websocket_request(
       .extensions = joined_field(fields, "sec-websocket-extensions").value_or("")};
   if (has_key) {
     const auto key = find_field(fields, "sec-websocket-key");
-    if (count_of(fields, "sec-websocket-key") != 1 || !is_websocket_key(*key)) {
+    if (count_of_field(fields, "sec-websocket-key") != 1 || !is_websocket_key(*key)) {
       return std::unexpected(bad_request("Sec-WebSocket-Key is not 16 bytes in base64"));
     }
     made.key = *key;
@@ -177,20 +132,20 @@ result<websocket_response> read_websocket_response(const http_response_head& res
   }
   const auto& fields = response.headers;
   const auto upgrade = find_field(fields, "upgrade");
-  if (count_of(fields, "upgrade") != 1 || !text::same_text(*upgrade, "websocket")) {
+  if (count_of_field(fields, "upgrade") != 1 || !text::same_text(*upgrade, "websocket")) {
     return bad_response("the server's Upgrade is not websocket");
   }
   if (!has_token(fields, "connection", "upgrade")) {
     return bad_response("the server's Connection is not Upgrade");
   }
   const auto answer = find_field(fields, "sec-websocket-accept");
-  if (count_of(fields, "sec-websocket-accept") != 1 || without_blanks(*answer) != accept) {
+  if (count_of_field(fields, "sec-websocket-accept") != 1 || text::trimmed(*answer) != accept) {
     return bad_response("the server's Sec-WebSocket-Accept is not that of the key");
   }
   websocket_response made{
       .protocol = std::string(find_field(fields, "sec-websocket-protocol").value_or("")),
       .extensions = joined_field(fields, "sec-websocket-extensions").value_or("")};
-  const auto chosen = count_of(fields, "sec-websocket-protocol");
+  const auto chosen = count_of_field(fields, "sec-websocket-protocol");
   if (chosen > 1 || (chosen == 1 && std::ranges::find(offered_protocols, made.protocol) ==
                                         offered_protocols.end())) {
     return bad_response("the server has chosen a protocol that was not offered");

@@ -22,16 +22,6 @@ namespace strata::proto {
 
 inline constexpr std::string_view websocket_version = "13";
 
-/// Whether the list of the fields of that name has the token, in any case: `Connection: a, Upgrade`
-/// has `upgrade`. `name` in lower case.
-[[nodiscard]] bool has_token(const http_fields& fields, std::string_view name,
-                             std::string_view token);
-
-/// The fields of that name as one, joined with commas (RFC 9110 section 5.3); nullopt for none.
-/// `name` in lower case.
-[[nodiscard]] std::optional<std::string> joined_field(const http_fields& fields,
-                                                      std::string_view name);
-
 /// Whether the request asks for a WebSocket at all; if not, it is for another handler.
 [[nodiscard]] bool is_websocket_request(const http_request& request);
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "text/word.hpp"
+
 namespace strata::script {
 
 namespace {
@@ -23,12 +25,6 @@ value_kind kind_of(std::string_view type) {
   return value_kind::any;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 // As far as the comma that is not within brackets.
 std::size_t end_of_first(std::string_view text) {
   int depth = 0;
@@ -46,13 +42,14 @@ std::vector<parameter> parse_parameters(std::string_view signature) {
   std::vector<parameter> all;
   while (!signature.empty()) {
     const auto end = end_of_first(signature);
-    const auto one = trimmed(signature.substr(0, end));
+    const auto one = text::trimmed(signature.substr(0, end));
     signature.remove_prefix(end == signature.size() ? end : end + 1);
     const auto colon = one.find(':');
-    auto name = trimmed(one.substr(0, colon));
+    auto name = text::trimmed(one.substr(0, colon));
     const bool is_optional = name.ends_with('?');
     if (is_optional) name.remove_suffix(1);
-    const auto type = colon == std::string_view::npos ? "any" : trimmed(one.substr(colon + 1));
+    const auto type =
+        colon == std::string_view::npos ? "any" : text::trimmed(one.substr(colon + 1));
     all.push_back({name, kind_of(type), is_optional, type});
   }
   return all;

@@ -26,6 +26,13 @@ namespace strata::text {
   std::ranges::transform(made, made.begin(), in_lower);
   return made;
 }
+/// Without the characters of `blanks` at both ends. A view of `text`.
+[[nodiscard]] constexpr std::string_view trimmed(std::string_view text,
+                                                 std::string_view blanks = " \t") {
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
 /// It has neither blanks nor anything that a terminal does not show: ASCII from '!' to '~' alone.
 [[nodiscard]] inline bool is_visible(std::string_view text) {
   return std::ranges::all_of(text, [](char each) { return each >= '!' && each <= '~'; });

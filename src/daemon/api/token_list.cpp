@@ -30,12 +30,6 @@ std::string how_to_add(const std::string& file) {
                      token_list::shortest_token, file);
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 result<std::string> read_all(int fd, const std::string& operation) {
   auto text = options::read_text(fd, token_list::max_file_size + 1, operation);
   if (text && text->size() > token_list::max_file_size) {
@@ -70,7 +64,7 @@ result<token_list> token_list::parse(std::string_view text, const std::string& f
     auto line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    line = trimmed(line);
+    line = text::trimmed(line, blanks);
     if (line.empty() || line.front() == '#') continue;
     if (auto added = list.add_line(line, number, file); !added) {
       return std::unexpected(added.error());
@@ -97,7 +91,7 @@ result<void> token_list::add_line(std::string_view line, std::size_t number,
     }
     return add({std::string(line), runtime::role::admin, number}, file);
   }
-  const auto token = trimmed(line.substr(blank));
+  const auto token = text::trimmed(line.substr(blank), blanks);
   if (token.find_first_of(blanks) != std::string_view::npos) {
     return failure(errc::invalid_argument, operation,
                    fmt::format("line {} has more than two words", number), std::string(line_form));

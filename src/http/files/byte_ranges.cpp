@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "text/word.hpp"
+
 namespace strata::http {
 
 namespace {
@@ -13,18 +15,7 @@ constexpr std::size_t most_asked = 256;
 constexpr std::string_view unit = "bytes=";
 
 bool begins_with_unit(std::string_view value) {
-  const auto lower = [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  };
-  return value.size() >= unit.size() &&
-         std::ranges::equal(value.substr(0, unit.size()), unit, {}, lower);
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char letter) { return letter == ' ' || letter == '\t'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
+  return text::same_text(value.substr(0, unit.size()), unit);
 }
 
 // One that is too large for 64 bits is as large as can be.
@@ -82,7 +73,7 @@ chosen_ranges choose_ranges(std::string_view value, std::uint64_t size) {
   std::size_t asked = 0;
   for (auto rest = value.substr(unit.size());;) {
     const auto end = rest.find(',');
-    const auto spec = trimmed(rest.substr(0, end));
+    const auto spec = text::trimmed(rest.substr(0, end));
     byte_range range;
     if (!spec.empty()) {  // a list may have empty elements
       const auto read = read_range(spec, size, range);

@@ -1,7 +1,7 @@
 #include "http/files/conditions.hpp"
 
 #include "http/http_date.hpp"
-#include "proto/websocket_handshake.hpp"
+#include "proto/http_fields.hpp"
 
 namespace strata::http {
 

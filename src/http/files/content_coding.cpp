@@ -3,21 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "text/word.hpp"
+
 namespace strata::http {
 
 namespace {
-
-std::string_view without_blanks(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
-}
-
-bool same_word(std::string_view text, std::string_view word) {
-  return std::ranges::equal(text, word, [](char one, char other) {
-    return (one >= 'A' && one <= 'Z' ? static_cast<char>(one - 'A' + 'a') : one) == other;
-  });
-}
 
 // `1`, `0.5`, `0.125`.
 int read_thousandths(std::string_view digits) {
@@ -40,9 +30,9 @@ int read_weight(std::string_view parameters) {
     const auto begin = parameters.find(';');
     if (begin == std::string_view::npos) return 1000;
     parameters.remove_prefix(begin + 1);
-    const auto one = without_blanks(parameters.substr(0, parameters.find(';')));
-    if (one.size() >= 2 && same_word(one.substr(0, 2), "q=")) {
-      return read_thousandths(without_blanks(one.substr(2)));
+    const auto one = text::trimmed(parameters.substr(0, parameters.find(';')));
+    if (one.size() >= 2 && text::same_text(one.substr(0, 2), "q=")) {
+      return read_thousandths(text::trimmed(one.substr(2)));
     }
   }
   return 1000;
@@ -57,11 +47,11 @@ coding_preference read_accept_encoding(std::string_view value) {
     const auto end = std::min(value.find(','), value.size());
     const auto element = value.substr(0, end);
     value.remove_prefix(std::min(end + 1, value.size()));
-    const auto name = without_blanks(element.substr(0, element.find(';')));
+    const auto name = text::trimmed(element.substr(0, element.find(';')));
     const int weight = read_weight(element.substr(std::min(element.find(';'), element.size())));
-    if (same_word(name, "gzip") || same_word(name, "x-gzip")) gzip = weight;
-    if (same_word(name, "br")) brotli = weight;
-    if (same_word(name, "identity")) identity = weight;
+    if (text::same_text(name, "gzip") || text::same_text(name, "x-gzip")) gzip = weight;
+    if (text::same_text(name, "br")) brotli = weight;
+    if (text::same_text(name, "identity")) identity = weight;
     if (name == "*") others = weight;
   }
   // One that is not named is as good as `*`; no coding, if it is not named, is good enough.

@@ -4,7 +4,7 @@
 
 #include "http/cross_origin.hpp"
 #include "http/dressed_exchange.hpp"
-#include "proto/websocket_handshake.hpp"
+#include "proto/http_fields.hpp"
 #include "runtime/server/event_stream.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/shard_script.hpp"

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "proto/http_fields.hpp"
 #include "proto/token.hpp"
 #include "proto/websocket_handshake.hpp"
 #include "runtime/proxy/heads/tracing.hpp"
