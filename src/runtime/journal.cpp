@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace strata::runtime {
 
@@ -63,13 +64,14 @@ journal::following journal::follow(loop::loop& loop, sink on_line, std::function
 }
 
 void journal::write(level severity, std::string text, std::string subject) {
-  const journal_line line{.time = std::chrono::system_clock::now(),
-                          .severity = severity,
-                          .subject = std::move(subject),
-                          .text = std::move(text)};
+  journal_line line{.time = std::chrono::system_clock::now(),
+                    .severity = severity,
+                    .subject = std::move(subject),
+                    .text = std::move(text)};
   if (copy_) copy_(line);
   if (severity == level::debug) return;
   const std::scoped_lock guard(lock_);
+  line.number = ++written_;
   if (keep_ != 0) {
     lines_.push_back(line);
     if (lines_.size() > keep_) lines_.pop_front();
@@ -135,6 +137,20 @@ std::vector<journal_line> journal::last(std::size_t count) const {
   const std::scoped_lock guard(lock_);
   const auto from = lines_.size() - std::min(count, lines_.size());
   return {lines_.begin() + static_cast<std::ptrdiff_t>(from), lines_.end()};
+}
+
+std::string journal::id_of(const journal_line& line) const {
+  return fmt::format("{:x}-{}", origin_.time_since_epoch().count(), line.number);
+}
+
+std::uint64_t journal::number_of(std::string_view id) const {
+  const auto dash = std::min(id.find('-'), id.size());
+  if (id.substr(0, dash) != fmt::format("{:x}", origin_.time_since_epoch().count())) return 0;
+  std::uint64_t number = 0;
+  const auto digits = id.substr(std::min(dash + 1, id.size()));
+  const auto* const end = digits.data() + digits.size();
+  const auto [rest, code] = std::from_chars(digits.data(), end, number);
+  return code == std::errc{} && rest == end ? number : 0;
 }
 
 }  // namespace strata::runtime

@@ -27,6 +27,8 @@ struct journal_line {
   level severity = level::info;
   std::string subject;  ///< who: a connection's id, a runtime's name; may be empty
   std::string text;
+  /// Counted from 1 in the order of the journal; 0: not a line of the journal.
+  std::uint64_t number = 0;
 };
 
 /// RFC 3339 in UTC with milliseconds: 2026-11-21T01:33:00.123Z.
@@ -49,6 +51,10 @@ class journal {
   void write_few(std::string_view cause, level severity, std::string text,
                  std::string subject = {});
   [[nodiscard]] std::vector<journal_line> last(std::size_t count) const;
+  /// Tells a line from all lines of all journals, those of an earlier process too.
+  [[nodiscard]] std::string id_of(const journal_line& line) const;
+  /// The number of the line that has this id; 0: it is no line of this journal.
+  [[nodiscard]] std::uint64_t number_of(std::string_view id) const;
   /// Nobody follows and nothing is kept: writing would be for nothing. From any thread.
   [[nodiscard]] bool idle() const {
     return keep_ == 0 && followers_now_.load(std::memory_order_relaxed) == 0;
@@ -86,6 +92,8 @@ class journal {
   };
 
   const std::size_t keep_;
+  const std::chrono::system_clock::time_point origin_ = std::chrono::system_clock::now();
+  std::uint64_t written_ = 0;
   std::map<std::string, allowance, std::less<>> causes_;
   mutable std::mutex lock_;
   std::deque<journal_line> lines_;

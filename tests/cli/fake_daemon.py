@@ -140,6 +140,9 @@ class Handler(BaseHTTPRequestHandler):
                                      "uptime_s": 1.5})
         if path == ["v1", "events"]:
             return self.lines(fake.events, query)
+        if path == ["v1", "stats"]:
+            return self.answer(200, [each.stats() | each.more_stats
+                                     for _, each in sorted(fake.runtimes.items())])
         if path == ["v1", "runtimes"]:
             if self.command == "GET":
                 return self.answer(200, [fake.runtimes[name].summary()

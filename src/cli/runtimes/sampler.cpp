@@ -44,13 +44,24 @@ outcome<json> sampler::take() {
   const auto now = std::chrono::steady_clock::now();
   elapsed_s_ = before_ ? std::chrono::duration<double>(now - *before_).count() : 0;
   counted_.clear();
-  const auto wanted = names();
-  if (!wanted) return std::unexpected(wanted.error());
+  const auto chosen = names();
+  if (!chosen) return std::unexpected(chosen.error());
+  const auto stats = stats_by_name();
+  if (!stats) return std::unexpected(stats.error());
   auto all = json::array();
-  for (const auto& name : *wanted) {
-    auto one = runtime_figures(name);
-    if (!one) return one;
-    if (!one->is_null()) all.push_back(std::move(*one));
+  for (const auto& name : *chosen) {
+    const auto found = stats->find(name);
+    // One that is not there has gone since it was listed, unless somebody has mistyped its name.
+    if (found == stats->end()) {
+      const bool is_asked_for = std::ranges::find(words_, name) != words_.end();
+      if (!is_asked_for) continue;
+      auto refused = client_.get(runtime_target(name, "stats"));
+      if (!refused) return refused;
+      continue;
+    }
+    auto figures = runtime_figures(name, found->second);
+    if (!figures) return figures;
+    all.push_back(std::move(*figures));
   }
   before_ = now;
   counted_before_ = counted_;
@@ -73,27 +84,32 @@ outcome<std::vector<std::string>> sampler::names() {
   return names;
 }
 
-outcome<json> sampler::runtime_figures(const std::string& name) {
-  const auto stats = client_.get(runtime_target(name, "stats"));
-  const bool is_asked_for = std::ranges::find(words_, name) != words_.end();
-  if (!stats && (is_fatal(stats.error()) || is_asked_for)) return std::unexpected(stats.error());
-  if (!stats) return json(nullptr);
-  const auto state = text_at(*stats, "state");
+outcome<std::map<std::string, json>> sampler::stats_by_name() {
+  auto answer = client_.get("/v1/stats");
+  if (!answer) return std::unexpected(answer.error());
+  std::map<std::string, json> all;
+  if (!answer->is_array()) return all;
+  for (auto& each : *answer) all[text_at(each, "name")] = std::move(each);
+  return all;
+}
+
+outcome<json> sampler::runtime_figures(const std::string& name, const json& stats) {
+  const auto state = text_at(stats, "state");
   auto backends = json::array();
-  if (text_at(*stats, "type") == "proxy" && state == "running") {
+  if (text_at(stats, "type") == "proxy" && state == "running") {
     auto told = backends_of(name);
     if (!told) return told;
     backends = std::move(*told);
   }
   return json{{"name", name},
-              {"type", text_at(*stats, "type")},
+              {"type", text_at(stats, "type")},
               {"state", state},
-              {"connections", number_at(*stats, "/connections/now")},
-              {"in_per_s", number_at(*stats, "/rates/in_1s")},
-              {"out_per_s", number_at(*stats, "/rates/out_1s")},
-              {"bytes_per_s", rate_of(name, sum_at(*stats, "/bytes/in", "/bytes/out"))},
-              {"errors", number_at(*stats, "/errors")},
-              {"p99_ms", p99_at(*stats, "/http/latency")},
+              {"connections", number_at(stats, "/connections/now")},
+              {"in_per_s", number_at(stats, "/rates/in_1s")},
+              {"out_per_s", number_at(stats, "/rates/out_1s")},
+              {"bytes_per_s", rate_of(name, sum_at(stats, "/bytes/in", "/bytes/out"))},
+              {"errors", number_at(stats, "/errors")},
+              {"p99_ms", p99_at(stats, "/http/latency")},
               {"backends", std::move(backends)}};
 }
 

@@ -28,8 +28,9 @@ class sampler {
   using moment = std::chrono::steady_clock::time_point;
 
   [[nodiscard]] outcome<std::vector<std::string>> names();
-  /// Null: it has gone meanwhile.
-  [[nodiscard]] outcome<nlohmann::json> runtime_figures(const std::string& name);
+  [[nodiscard]] outcome<std::map<std::string, nlohmann::json>> stats_by_name();
+  [[nodiscard]] outcome<nlohmann::json> runtime_figures(const std::string& name,
+                                                        const nlohmann::json& stats);
   [[nodiscard]] outcome<nlohmann::json> backends_of(const std::string& name);
   [[nodiscard]] nlohmann::json rate_of(const std::string& key, std::optional<double> counted);
 

@@ -314,7 +314,12 @@ loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& gues
     respond(exchange, refuse_role(exchange, guest, route.row, role));
     co_return;
   }
-  if (route.find_feed == nullptr) {
+  const auto asked = read_feed_request(request);
+  if (route.find_feed != nullptr && !asked) {
+    respond(exchange, as_answer(asked.error()));
+    co_return;
+  }
+  if (route.find_feed == nullptr || (route.run != nullptr && !asked->follows)) {
     const auto reply = co_await run(exchange, guest, destination);
     respond(exchange, reply);
     co_return;
@@ -324,7 +329,7 @@ loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& gues
     respond(exchange, as_answer(found.error()));
     co_return;
   }
-  co_await stream(exchange, std::move(*found));
+  co_await stream(supervisor_.home(), exchange, std::move(*found), *asked);
 }
 
 loop::task<control_api::answer> control_api::run(http::exchange& exchange, const visitor& guest,
@@ -483,6 +488,11 @@ loop::task<control_api::answer> control_api::stats(call call) {
   auto found = supervisor_.find(call.name);
   if (!found) co_return as_answer(found.error());
   co_return answer{200, "application/json", dump(stats_json(**found, supervisor_.home().now()))};
+}
+
+loop::task<control_api::answer> control_api::all_stats(call /*call*/) {
+  co_return answer{200, "application/json",
+                   dump(stats_json(supervisor_.list(), supervisor_.home().now()))};
 }
 
 }  // namespace strata::daemon

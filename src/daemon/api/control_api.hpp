@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/api/access_policy.hpp"
+#include "daemon/api/feed.hpp"
 #include "daemon/api/route_row.hpp"
 #include "daemon/supervisor/supervisor.hpp"
 #include "http/exchange.hpp"
@@ -63,14 +64,8 @@ class control_api {
     std::string body;
     const runtime::operation_row* operation = nullptr;
   };
-  /// The journal that a path streams, and how its lines are written.
-  struct feed {
-    std::shared_ptr<runtime::journal> keeps;  // of a runtime that may be removed meanwhile
-    runtime::journal* of = nullptr;
-    std::string (*line)(const runtime::journal_line&) = nullptr;
-    bool always_follows = false;
-  };
-  /// A row and what serves it: a function that answers, or one that finds what is streamed.
+  /// A row and what serves it: a function that answers, one that finds what is streamed, or both:
+  /// then a request that follows gets the stream.
   struct route {
     route_row row;
     loop::task<answer> (control_api::*run)(call) = nullptr;
@@ -137,6 +132,7 @@ class control_api {
   loop::task<answer> reload(call call);
   loop::task<answer> ask(call call);
   loop::task<answer> stats(call call);
+  loop::task<answer> all_stats(call call);
   loop::task<answer> metrics(call call);
   loop::task<answer> healthz(call call);
   loop::task<answer> readyz(call call);
@@ -144,7 +140,8 @@ class control_api {
   [[nodiscard]] result<feed> messages_of(const std::string& name) const;
   [[nodiscard]] result<feed> log_of(const std::string& name) const;
   [[nodiscard]] result<feed> events(const std::string& name) const;
-  loop::task<> stream(http::exchange& exchange, feed feed);
+  [[nodiscard]] result<feed> stats_of(const std::string& name) const;
+  [[nodiscard]] result<feed> stats_of_all(const std::string& name) const;
 
   supervisor& supervisor_;
   runtime::loop_source& loops_;

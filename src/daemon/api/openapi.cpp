@@ -19,8 +19,9 @@ constexpr const char* about =
     "daemon's user (mode 0600), and for a group that `--socket-group` names (mode 0660). Each "
     "caller has a role, read, operate or admin, and each may do what those before it may; `x-role` "
     "is the role that an operation needs. Every error is the JSON object `Error` below. Streams "
-    "are application/x-ndjson in chunked "
-    "encoding: one JSON object a line.";
+    "are application/x-ndjson, with a JSON document on each line; to a client that accepts "
+    "text/event-stream they are server-sent events, each with such a document as its data, and "
+    "the client goes on after a break where Last-Event-ID says.";
 
 constexpr const char* about_errors =
     "400 invalid_argument, malformed; 403 permission_denied; 404 not_found; 409 already_exists, "
@@ -30,6 +31,9 @@ constexpr const char* about_errors =
 
 constexpr const char* about_forbidden =
     "permission_denied: the caller's role is lower than `x-role`; nothing is done";
+
+constexpr const char* ndjson = "application/x-ndjson";
+constexpr const char* event_stream = "text/event-stream";
 
 json reference(std::string_view kind, std::string_view name) {
   return {{"$ref", "#/components/" + std::string(kind) + "/" + std::string(name)}};
@@ -86,6 +90,10 @@ json parameters_of(const route_row& row) {
     parameters.push_back(reference("parameters", "tail"));
     parameters.push_back(reference("parameters", "follow"));
   }
+  if (row.has_interval) {
+    parameters.push_back(reference("parameters", "follow"));
+    parameters.push_back(reference("parameters", "interval"));
+  }
   if (row.has_timeout) parameters.push_back(reference("parameters", "timeout"));
   return parameters;
 }
@@ -104,6 +112,12 @@ json operation_of(const route_row& row) {
   answer["description"] = row.status == 204 ? "gone" : row.status == 201 ? "created" : "done";
   if (!row.answer_type.empty()) {
     answer["content"][std::string(row.answer_type)]["schema"] = schema_of(row.answer, "");
+  }
+  // Each event's data, or each line, is such a document.
+  if (row.has_interval || row.has_tail || row.answer_type == ndjson) {
+    for (const auto* const type : {ndjson, event_stream}) {
+      answer["content"][type]["schema"] = schema_of(row.answer, "");
+    }
   }
   if (row.needed != runtime::role::read) {
     operation["responses"]["403"] = reference("responses", "Forbidden");
@@ -260,6 +274,8 @@ std::string openapi_text(std::span<const route_row> routes) {
       {"tail",
        parameter("tail", "query", {{"type", "integer"}, {"default", 1000}, {"maximum", 1000}})},
       {"follow", parameter("follow", "query", {{"type", "boolean"}, {"default", false}})},
+      {"interval", parameter("interval", "query",
+                             {{"type", "string"}, {"default", "1s"}, {"example", "500ms"}})},
       {"timeout", parameter("timeout", "query", {{"type", "string"}, {"example", "2.5s"}})}};
   for (const auto& [name, description] :
        {std::pair("Error", about_errors), std::pair("Forbidden", about_forbidden)}) {

@@ -27,11 +27,12 @@ struct route_row {
   std::string_view answer_type = "application/json";
   int status = 200;
   runtime::role needed = runtime::role::read;
-  bool has_tail = false;     ///< takes `?tail=N&follow=true`
-  bool has_timeout = false;  ///< takes `?timeout=TIME`
-  bool may_fail = true;      ///< in a way of its own
-  bool is_change = false;    ///< of what there is: the log says who asked for it
-  bool is_public = false;    ///< where the metrics are served, too
+  bool has_tail = false;      ///< takes `?tail=N&follow=true`
+  bool has_interval = false;  ///< takes `?follow=true&interval=TIME`
+  bool has_timeout = false;   ///< takes `?timeout=TIME`
+  bool may_fail = true;       ///< in a way of its own
+  bool is_change = false;     ///< of what there is: the log says who asked for it
+  bool is_public = false;     ///< where the metrics are served, too
 };
 
 }  // namespace strata::daemon

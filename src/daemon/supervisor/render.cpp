@@ -258,11 +258,16 @@ nlohmann::json stats_json(const entry& entry, loop::time_point now) {
   return json;
 }
 
+nlohmann::json stats_json(const entry_list& all, loop::time_point now) {
+  auto list = nlohmann::json::array();
+  for (const auto& each : all.all()) list.push_back(stats_json(*each, now));
+  return list;
+}
+
 std::string log_line_json(const runtime::journal_line& line) {
   return dump({{"time", runtime::format_time(line.time)},
                {"level", runtime::name_of(line.severity)},
-               {"text", line.subject.empty() ? line.text : line.subject + ": " + line.text}}) +
-         "\n";
+               {"text", line.subject.empty() ? line.text : line.subject + ": " + line.text}});
 }
 
 std::string message_json(const runtime::journal_line& line) {
@@ -272,12 +277,10 @@ std::string message_json(const runtime::journal_line& line) {
   } else {
     json["base64"] = text::base64_encode(as_bytes(line.text));
   }
-  return dump(json) + "\n";
+  return dump(json);
 }
 
-std::string event_json(const runtime::journal_line& line) {
-  return dump(runtime::event_of(line)) + "\n";
-}
+std::string event_json(const runtime::journal_line& line) { return dump(runtime::event_of(line)); }
 
 std::string metrics_text(const entry_list& all) {
   std::vector<reading> read;

@@ -13,7 +13,9 @@ namespace strata::daemon {
 [[nodiscard]] nlohmann::json detail_json(const entry& entry, const entry_list& all,
                                          loop::time_point now);
 [[nodiscard]] nlohmann::json stats_json(const entry& entry, loop::time_point now);
-/// One journal line of a log or of received messages, as one line of NDJSON.
+/// Of all runtimes, sorted by name.
+[[nodiscard]] nlohmann::json stats_json(const entry_list& all, loop::time_point now);
+/// A line of a journal as one line of JSON.
 [[nodiscard]] std::string log_line_json(const runtime::journal_line& line);
 [[nodiscard]] std::string message_json(const runtime::journal_line& line);
 [[nodiscard]] std::string event_json(const runtime::journal_line& line);

@@ -1,0 +1,172 @@
+#include "daemon/api/feed.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "loop/task_group.hpp"
+#include "options/option_table.hpp"
+#include "proto/http_fields.hpp"
+
+namespace strata::daemon {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t most_behind = 8U << 20U;  // bytes that may wait for a client
+constexpr auto shortest_interval = 100ms;
+// Proxies on the way end what is silent for a minute.
+constexpr auto longest_silence = 15s;
+
+std::optional<std::size_t> parse_number(std::string_view text) {
+  std::size_t number = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, number);
+  if (code != std::errc{} || rest != end) return std::nullopt;
+  return number;
+}
+
+result<loop::duration> parse_interval(std::string_view text) {
+  const auto seconds = options::parse_seconds(text);
+  if (!seconds) return std::unexpected(seconds.error());
+  const auto interval = loop::from_seconds(*seconds);
+  if (interval < shortest_interval) {
+    return failure(errc::invalid_argument, "read 'interval'",
+                   fmt::format("'{}' is shorter than 100ms", text), "such as 500ms, 1s, 1m");
+  }
+  return interval;
+}
+
+/// The answer to one request for a feed.
+class feed_writer {
+ public:
+  feed_writer(loop::loop& home, http::exchange& exchange, feed source, feed_request request)
+      : home_(home),
+        exchange_(exchange),
+        source_(std::move(source)),
+        request_(std::move(request)) {}
+
+  loop::task<> run() {
+    exchange_.begin({.status = 200,
+                     .fields = {{"Content-Type", request_.is_event_stream ? "text/event-stream"
+                                                                          : "application/x-ndjson"},
+                                {"Cache-Control", "no-store"}},
+                     .length = {}});
+    if (request_.is_event_stream) exchange_.push(":\n\n");
+    const bool follows = request_.follows && !exchange_.is_head();
+    // What is written meanwhile comes behind the lines that are kept.
+    runtime::journal::following following;
+    if (follows && source_.journal != nullptr) following = follow();
+    if (source_.journal != nullptr) write_kept();
+    if (!follows) {
+      if (source_.journal == nullptr) write(framed(source_.sample(), {}));
+      exchange_.finish();
+      co_return;
+    }
+    loop::task_group tasks;
+    if (source_.journal == nullptr) tasks.spawn(take_samples());
+    if (request_.is_event_stream) tasks.spawn(break_silence());
+    // Nothing more is expected from the client but its end.
+    co_await exchange_.client_end();
+  }
+
+ private:
+  [[nodiscard]] std::string framed(std::string_view json, std::string_view id) const {
+    if (!request_.is_event_stream) return fmt::format("{}\n", json);
+    if (id.empty()) return fmt::format("data: {}\n\n", json);
+    return fmt::format("id: {}\ndata: {}\n\n", id, json);
+  }
+  /// A line about the journal itself has no number, and no id.
+  [[nodiscard]] std::string framed(const runtime::journal_line& line) const {
+    return framed(source_.line(line),
+                  line.number == 0 ? std::string() : source_.journal->id_of(line));
+  }
+  void write(std::string_view text) {
+    exchange_.push(text);
+    written_ = home_.now();
+  }
+
+  void write_kept() {
+    newest_ = source_.journal->number_of(request_.last_id);
+    std::string text;
+    for (const auto& line : source_.journal->last(request_.tail)) {
+      if (line.number <= newest_) continue;
+      text += framed(line);
+      newest_ = line.number;
+    }
+    write(text);
+  }
+
+  runtime::journal::following follow() {
+    return source_.journal->follow(
+        home_,
+        [this](const runtime::journal_line& line) {
+          if (line.number != 0 && line.number <= newest_) return;
+          if (exchange_.unsent() > most_behind) {
+            exchange_.abort();
+            return;
+          }
+          write(framed(line));
+        },
+        [this] { exchange_.finish(); });
+  }
+
+  /// Of samples, those are left out that a client has no room for.
+  loop::task<> take_samples() {
+    for (;;) {
+      const auto sample = source_.sample();
+      if (sample.empty()) break;
+      if (exchange_.unsent() <= most_behind) write(framed(sample, {}));
+      co_await home_.sleep(request_.interval);
+    }
+    exchange_.finish();
+  }
+
+  loop::task<> break_silence() {
+    for (;;) {
+      co_await home_.sleep(longest_silence);
+      if (exchange_.is_answered()) co_return;
+      if (home_.now() - written_ >= longest_silence) exchange_.push(":\n\n");
+    }
+  }
+
+  loop::loop& home_;
+  http::exchange& exchange_;
+  const feed source_;
+  const feed_request request_;
+  std::uint64_t newest_ = 0;  // number of the newest line written
+  loop::time_point written_;
+};
+
+}  // namespace
+
+result<feed_request> read_feed_request(const proto::http_request& request) {
+  feed_request read;
+  if (const auto text = request.query_value("tail")) {
+    const auto tail = parse_number(*text);
+    if (!tail) {
+      return failure(errc::invalid_argument, "read 'tail'",
+                     fmt::format("'{}' is not a whole number", *text));
+    }
+    read.tail = *tail;
+  }
+  if (const auto text = request.query_value("interval")) {
+    const auto interval = parse_interval(*text);
+    if (!interval) return std::unexpected(interval.error());
+    read.interval = *interval;
+  }
+  const auto follow = request.query_value("follow");
+  read.is_event_stream = proto::has_token(request.headers, "accept", "text/event-stream");
+  read.follows = read.is_event_stream || follow == "true" || follow == "1";
+  read.last_id = request.header("last-event-id").value_or("");
+  return read;
+}
+
+loop::task<> stream(loop::loop& home, http::exchange& exchange, feed source, feed_request request) {
+  if (source.always_follows) request.follows = true;
+  feed_writer writer(home, exchange, std::move(source), std::move(request));
+  co_await writer.run();
+}
+
+}  // namespace strata::daemon
