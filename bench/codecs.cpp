@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/http1_head.hpp"
-#include "proto/resp_request.hpp"
-#include "proto/websocket.hpp"
+#include "proto/http/http1_head.hpp"
+#include "proto/resp/resp_request.hpp"
+#include "proto/websocket/websocket.hpp"
 #include "strata/base/bytes.hpp"
 #include "strata/wire/ethernet.hpp"
 #include "strata/wire/genl.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "proto/http2.hpp"
+#include "proto/http/http2.hpp"
 
 namespace {
 

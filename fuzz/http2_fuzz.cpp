@@ -4,7 +4,7 @@
 #include <list>
 #include <string>
 
-#include "proto/http2.hpp"
+#include "proto/http/http2.hpp"
 
 namespace {
 

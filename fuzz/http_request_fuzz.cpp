@@ -1,7 +1,7 @@
 // Any bytes, cut anywhere, give requests, "more", or one error that stays.
 #include <cstdlib>
 
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;

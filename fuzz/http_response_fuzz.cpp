@@ -1,5 +1,5 @@
 // A hostile server's bytes, cut anywhere, never harm the client.
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;

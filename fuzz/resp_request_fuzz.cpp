@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/resp_request.hpp"
+#include "proto/resp/resp_request.hpp"
 
 namespace {
 

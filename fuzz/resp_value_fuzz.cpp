@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/resp_value.hpp"
+#include "proto/resp/resp_value.hpp"
 
 namespace {
 

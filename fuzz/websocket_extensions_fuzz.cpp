@@ -2,7 +2,7 @@
 // client takes it.
 #include <cstdlib>
 
-#include "proto/websocket_extensions.hpp"
+#include "proto/websocket/websocket_extensions.hpp"
 
 using strata::proto::websocket_deflate;
 using strata::proto::websocket_role;

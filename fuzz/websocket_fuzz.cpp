@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/websocket.hpp"
+#include "proto/websocket/websocket.hpp"
 
 namespace {
 

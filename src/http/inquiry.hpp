@@ -10,7 +10,7 @@
 
 #include "loop/task.hpp"
 #include "net/stream.hpp"
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 
 namespace strata::http {
 

@@ -13,8 +13,8 @@
 #include "http/served_connection.hpp"
 #include "loop/loop.hpp"
 #include "net/stream.hpp"
-#include "proto/http1.hpp"
-#include "proto/http2.hpp"
+#include "proto/http/http1.hpp"
+#include "proto/http/http2.hpp"
 
 namespace strata::http {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "net/tls/digest.hpp"
-#include "proto/websocket_handshake.hpp"
+#include "proto/websocket/websocket_handshake.hpp"
 #include "text/word.hpp"
 
 namespace strata::http {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "http/exchange.hpp"
-#include "proto/websocket_extensions.hpp"
+#include "proto/websocket/websocket_extensions.hpp"
 
 namespace strata::http {
 

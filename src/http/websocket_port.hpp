@@ -9,7 +9,7 @@
 #include "net/endpoint_url.hpp"
 #include "net/message_port.hpp"
 #include "net/stream.hpp"
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 
 namespace strata::http {
 

@@ -7,8 +7,8 @@
 
 #include "net/testing/backend_stage.hpp"
 #include "net/tls/digest.hpp"
-#include "proto/testing/websocket_bytes.hpp"
-#include "proto/websocket_handshake.hpp"
+#include "proto/websocket/testing/websocket_bytes.hpp"
+#include "proto/websocket/websocket_handshake.hpp"
 
 namespace strata::http {
 namespace {

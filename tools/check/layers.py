@@ -136,8 +136,8 @@ def _outer_breach(path, mark, name):
         return f"includes {name}; only src/{shell}* may, use {shell}.hpp"
     if ZLIB_HEADER.fullmatch(name) and not str(path).startswith("src/proto/deflate"):
         return f"includes {name}; only src/proto/deflate* may, use proto/deflate.hpp"
-    if HTTP2_HEADER.fullmatch(name) and not str(path).startswith("src/proto/http2"):
-        return f"includes {name}; only src/proto/http2* may, use proto/http2.hpp"
+    if HTTP2_HEADER.fullmatch(name) and not str(path).startswith("src/proto/http/http2"):
+        return f"includes {name}; only src/proto/http/http2* may, use proto/http/http2.hpp"
     if TLS_HEADER.fullmatch(name) and not str(path).startswith("src/net/tls"):
         return f"includes {name}; only src/net/tls/ may, use net/tls/context.hpp"
     if TEST_HEADER.fullmatch(name) and not _is_test(path):

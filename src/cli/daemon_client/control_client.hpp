@@ -11,7 +11,7 @@
 
 #include "cli/daemon_client/wire.hpp"
 #include "cli/line/outcome.hpp"
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {

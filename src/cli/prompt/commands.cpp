@@ -10,7 +10,7 @@
 #include "cli/terminal/input_lines.hpp"
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/screen.hpp"
-#include "proto/resp_request.hpp"
+#include "proto/resp/resp_request.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {

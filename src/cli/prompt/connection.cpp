@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/resp_request.hpp"
+#include "proto/resp/resp_request.hpp"
 
 namespace strata::cli {
 

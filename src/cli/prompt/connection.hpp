@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/line/outcome.hpp"
-#include "proto/resp_value.hpp"
+#include "proto/resp/resp_value.hpp"
 #include "strata/base/unique_fd.hpp"
 
 namespace strata::cli {

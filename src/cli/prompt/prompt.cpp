@@ -13,7 +13,7 @@
 #include "cli/terminal/line_editor.hpp"
 #include "cli/terminal/output.hpp"
 #include "options/locations.hpp"
-#include "proto/resp_request.hpp"
+#include "proto/resp/resp_request.hpp"
 #include "text/readable.hpp"
 #include "text/word.hpp"
 

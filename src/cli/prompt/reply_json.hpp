@@ -3,7 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "proto/resp_value.hpp"
+#include "proto/resp/resp_value.hpp"
 
 namespace strata::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "proto/resp_value.hpp"
+#include "proto/resp/resp_value.hpp"
 
 namespace strata::cli {
 

@@ -8,7 +8,7 @@
 #include "daemon/api/certificate_roles.hpp"
 #include "daemon/api/token_list.hpp"
 #include "loop/loop.hpp"
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 #include "runtime/operations.hpp"
 
 namespace strata::daemon {

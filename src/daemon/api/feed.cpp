@@ -6,7 +6,7 @@
 
 #include "loop/task_group.hpp"
 #include "options/option_table.hpp"
-#include "proto/http_fields.hpp"
+#include "proto/http/http_fields.hpp"
 
 namespace strata::daemon {
 
@@ -41,8 +41,8 @@ result<loop::duration> parse_interval(std::string_view text) {
 /// The answer to one request for a feed.
 class feed_writer {
  public:
-  feed_writer(loop::loop& home, http::exchange& exchange, feed source, feed_request request)
-      : home_(home),
+  feed_writer(loop::loop& loop, http::exchange& exchange, feed source, feed_request request)
+      : home_(loop),
         exchange_(exchange),
         source_(std::move(source)),
         request_(std::move(request)) {}
@@ -131,7 +131,7 @@ class feed_writer {
     }
   }
 
-  loop::loop& home_;
+  loop::loop& loop_;
   http::exchange& exchange_;
   const feed source_;
   const feed_request request_;
@@ -163,9 +163,9 @@ result<feed_request> read_feed_request(const proto::http_request& request) {
   return read;
 }
 
-loop::task<> stream(loop::loop& home, http::exchange& exchange, feed source, feed_request request) {
+loop::task<> stream(loop::loop& loop, http::exchange& exchange, feed source, feed_request request) {
   if (source.always_follows) request.follows = true;
-  feed_writer writer(home, exchange, std::move(source), std::move(request));
+  feed_writer writer(loop, exchange, std::move(source), std::move(request));
   co_await writer.run();
 }
 

@@ -36,7 +36,7 @@ struct feed_request {
 [[nodiscard]] result<feed_request> read_feed_request(const proto::http_request& request);
 
 /// Answers the exchange; where the request follows, until the client goes.
-[[nodiscard]] loop::task<> stream(loop::loop& home, http::exchange& exchange, feed source,
+[[nodiscard]] loop::task<> stream(loop::loop& loop, http::exchange& exchange, feed source,
                                   feed_request request);
 
 }  // namespace strata::daemon

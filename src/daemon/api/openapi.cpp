@@ -207,12 +207,12 @@ json answer_schema(const runtime::operation_row& row) {
   return schema;
 }
 
-json detail_schema(const runtime::detail_row& of) {
+json detail_schema(const runtime::detail_row& kind) {
   json thing = {{"type", "object"}};
-  for (const auto& label : of.labels) {
+  for (const auto& label : kind.labels) {
     thing["properties"][std::string(label)] = {{"type", "string"}};
   }
-  for (const auto& row : of.figures) {
+  for (const auto& row : kind.figures) {
     thing["properties"][std::string(row.key)] = figure_schema(row);
   }
   return {{"type", "array"}, {"items", thing}};

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 
 namespace strata::http {
 

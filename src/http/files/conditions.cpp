@@ -1,7 +1,7 @@
 #include "http/files/conditions.hpp"
 
 #include "http/http_date.hpp"
-#include "proto/http_fields.hpp"
+#include "proto/http/http_fields.hpp"
 
 namespace strata::http {
 

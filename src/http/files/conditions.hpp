@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 
 namespace strata::http {
 

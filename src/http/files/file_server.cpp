@@ -10,7 +10,7 @@
 #include "http/files/accepted_types.hpp"
 #include "http/files/folder_listing.hpp"
 #include "proto/deflate_gzip.hpp"
-#include "proto/http_fields.hpp"
+#include "proto/http/http_fields.hpp"
 #include "text/percent.hpp"
 
 namespace strata::http {

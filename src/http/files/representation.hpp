@@ -9,7 +9,7 @@
 #include "http/files/content_coding.hpp"
 #include "http/files/file_root.hpp"
 #include "loop/slice.hpp"
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 
 namespace strata::http {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "http/client_connection.hpp"
-#include "http/http2_client.hpp"
+#include "http/http2/http2_client.hpp"
 
 namespace strata::runtime::proxy {
 

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "proto/resp_request.hpp"
+#include "proto/resp/resp_request.hpp"
 #include "runtime/house.hpp"
 
 namespace strata::runtime::scripting {

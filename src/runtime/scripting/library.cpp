@@ -12,7 +12,7 @@
 #include "runtime/scripting/host.hpp"
 #include "runtime/scripting/house_functions.hpp"
 #include "runtime/scripting/outside.hpp"
-#include "runtime/scripting/web_request.hpp"
+#include "runtime/scripting/web/web_request.hpp"
 #include "script/call.hpp"
 #include "text/base64.hpp"
 #include "text/json_text.hpp"

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "proto/resp_request.hpp"
+#include "proto/resp/resp_request.hpp"
 #include "runtime/house.hpp"
 #include "runtime/scripting/redis_values.hpp"
 #include "text/word.hpp"

@@ -10,7 +10,7 @@
 
 #include "loop/condition.hpp"
 #include "loop/task_group.hpp"
-#include "proto/resp_value.hpp"
+#include "proto/resp/resp_value.hpp"
 #include "runtime/scripting/host.hpp"
 #include "runtime/scripting/redis_link.hpp"
 #include "script/call.hpp"

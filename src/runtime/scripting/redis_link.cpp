@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "loop/within.hpp"
-#include "proto/resp_request.hpp"
+#include "proto/resp/resp_request.hpp"
 #include "runtime/scripting/options_table.hpp"
 
 namespace strata::runtime::scripting {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "net/connector.hpp"
-#include "proto/resp_value.hpp"
+#include "proto/resp/resp_value.hpp"
 #include "runtime/options/script_rights.hpp"
 #include "runtime/scripting/redis_place.hpp"
 #include "script/call.hpp"

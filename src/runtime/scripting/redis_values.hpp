@@ -1,7 +1,7 @@
 // Replies of a Redis server as scripts have them.
 #pragma once
 
-#include "proto/resp_value.hpp"
+#include "proto/resp/resp_value.hpp"
 #include "script/library.hpp"
 
 namespace strata::runtime::scripting {

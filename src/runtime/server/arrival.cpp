@@ -7,7 +7,7 @@
 #include "net/tls/session.hpp"
 #include "runtime/server/session.hpp"
 #include "runtime/server/shard.hpp"
-#include "runtime/server/web.hpp"
+#include "runtime/server/web/web.hpp"
 #include "serve/detection.hpp"
 
 namespace strata::runtime::server {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "proto/deflate.hpp"
-#include "proto/websocket_frame.hpp"
+#include "proto/websocket/websocket_frame.hpp"
 #include "text/utf8.hpp"
 
 namespace strata::runtime::server {

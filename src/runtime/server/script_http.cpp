@@ -1,9 +1,9 @@
 // HTTP requests that a server's script answers.
 #include <algorithm>
 
-#include "runtime/scripting/http_answer.hpp"
-#include "runtime/scripting/streamed_body.hpp"
-#include "runtime/scripting/taken_body.hpp"
+#include "runtime/scripting/web/http_answer.hpp"
+#include "runtime/scripting/web/streamed_body.hpp"
+#include "runtime/scripting/web/taken_body.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/shard_script.hpp"
 

@@ -1,6 +1,6 @@
 #include "runtime/web/http_serving.hpp"
 
-#include "http/http2_connection.hpp"
+#include "http/http2/http2_connection.hpp"
 #include "net/tls/session.hpp"
 #include "serve/detection.hpp"
 

@@ -1,5 +1,5 @@
 // Publish and subscribe.
-#include "runtime/cache/engine/pubsub.hpp"
+#include "runtime/cache/engine/clients/pubsub.hpp"
 
 #include <array>
 

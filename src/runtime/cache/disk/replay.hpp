@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/resp_request.hpp"
-#include "runtime/cache/engine/client.hpp"
+#include "proto/resp/resp_request.hpp"
+#include "runtime/cache/engine/clients/client.hpp"
 #include "runtime/cache/engine/kept_reply.hpp"
 #include "strata/base/result.hpp"
 

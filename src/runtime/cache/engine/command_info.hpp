@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/resp_reply.hpp"
+#include "proto/resp/resp_reply.hpp"
 #include "runtime/cache/engine/command.hpp"
 
 namespace strata::runtime::cache {

@@ -11,17 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cache/engine/blocked_clients.hpp"
-#include "runtime/cache/engine/client.hpp"
+#include "runtime/cache/engine/clients/blocked_clients.hpp"
+#include "runtime/cache/engine/clients/client.hpp"
+#include "runtime/cache/engine/clients/pause.hpp"
+#include "runtime/cache/engine/clients/pubsub.hpp"
+#include "runtime/cache/engine/clients/tracking.hpp"
+#include "runtime/cache/engine/clients/watched_keys.hpp"
 #include "runtime/cache/engine/keyspace.hpp"
 #include "runtime/cache/engine/latency.hpp"
 #include "runtime/cache/engine/parameters.hpp"
-#include "runtime/cache/engine/pause.hpp"
-#include "runtime/cache/engine/pubsub.hpp"
 #include "runtime/cache/engine/service_figures.hpp"
 #include "runtime/cache/engine/slow_log.hpp"
-#include "runtime/cache/engine/tracking.hpp"
-#include "runtime/cache/engine/watched_keys.hpp"
 
 namespace strata::runtime::cache {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "proto/resp_reply.hpp"
+#include "proto/resp/resp_reply.hpp"
 
 namespace strata::runtime::cache {
 

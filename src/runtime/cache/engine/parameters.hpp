@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cache/engine/clients/output_limits.hpp"
+#include "runtime/cache/engine/clients/permission.hpp"
 #include "runtime/cache/engine/keyspace_limits.hpp"
-#include "runtime/cache/engine/output_limits.hpp"
-#include "runtime/cache/engine/permission.hpp"
 #include "runtime/cache/options.hpp"
 #include "strata/base/result.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "proto/resp_request.hpp"
+#include "proto/resp/resp_request.hpp"
 #include "text/redis_number.hpp"
 
 namespace strata::runtime::cache {

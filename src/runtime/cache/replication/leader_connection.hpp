@@ -12,7 +12,7 @@
 #include "loop/task_group.hpp"
 #include "net/stream.hpp"
 #include "net/tls/slot.hpp"
-#include "proto/resp_request.hpp"
+#include "proto/resp/resp_request.hpp"
 #include "runtime/cache/disk/replay.hpp"
 #include "runtime/journal.hpp"
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "proto/resp_value.hpp"
-#include "runtime/cache/engine/client.hpp"
+#include "proto/resp/resp_value.hpp"
+#include "runtime/cache/engine/clients/client.hpp"
 #include "runtime/cache/engine/engine.hpp"
 #include "runtime/cache/engine/kept_reply.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "net/outbox.hpp"
-#include "proto/resp_reply.hpp"
+#include "proto/resp/resp_reply.hpp"
 
 namespace strata::runtime::cache {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/resp_text.hpp"
+#include "proto/resp/resp_text.hpp"
 #include "runtime/cache/serving/workbench.hpp"
 #include "runtime/rate_limiter.hpp"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "loop/loop.hpp"
-#include "proto/resp_request.hpp"
+#include "proto/resp/resp_request.hpp"
 #include "runtime/cache/disk/disk_persistence.hpp"
 #include "runtime/cache/engine/engine.hpp"
 #include "runtime/cache/engine/kept_reply.hpp"

@@ -7,7 +7,7 @@
 
 #include "loop/loop.hpp"
 #include "loop/names/network.hpp"
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 #include "runtime/proxy/admission/client_rates.hpp"
 #include "runtime/proxy/options.hpp"
 

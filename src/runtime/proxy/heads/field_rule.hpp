@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 #include "strata/base/result.hpp"
 
 namespace strata::runtime::proxy {

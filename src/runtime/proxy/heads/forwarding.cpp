@@ -4,9 +4,9 @@
 #include <array>
 #include <charconv>
 
-#include "proto/http_fields.hpp"
+#include "proto/http/http_fields.hpp"
 #include "proto/token.hpp"
-#include "proto/websocket_handshake.hpp"
+#include "proto/websocket/websocket_handshake.hpp"
 #include "runtime/proxy/heads/tracing.hpp"
 
 namespace strata::runtime::proxy {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 
 namespace strata::runtime::proxy {
 

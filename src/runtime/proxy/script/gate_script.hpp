@@ -11,8 +11,8 @@
 #include "runtime/proxy/heads/forwarding.hpp"
 #include "runtime/proxy/options.hpp"
 #include "runtime/scripting/host.hpp"
-#include "runtime/scripting/http_answer.hpp"
-#include "runtime/scripting/http_values.hpp"
+#include "runtime/scripting/web/http_answer.hpp"
+#include "runtime/scripting/web/http_values.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime::proxy {

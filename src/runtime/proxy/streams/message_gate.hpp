@@ -18,7 +18,7 @@
 #include "loop/task_group.hpp"
 #include "net/message_port.hpp"
 #include "net/stream.hpp"
-#include "proto/http1.hpp"
+#include "proto/http/http1.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/proxy/choice/backends.hpp"

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "http/http2_client.hpp"
+#include "http/http2/http2_client.hpp"
 #include "loop/task_group.hpp"
 #include "runtime/proxy/choice/backend.hpp"
 

@@ -1,0 +1,116 @@
+// One request of a client of HTTP/2, and its answer. For http2_client alone.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "http/http2/http2_body.hpp"
+#include "http/http2/http2_client.hpp"
+#include "loop/condition.hpp"
+
+namespace strata::http {
+
+class http2_call_channel;
+
+/// It belongs to its connection, and outlives the inquiry where the stream does.
+class http2_call final : public proto::http2_stream {
+ public:
+  explicit http2_call(http2_client& client) : client_(client), changed_(client.loop_) {}
+
+  void begin(const question& question);
+  void push(const loop::slice& piece);
+  void finish(proto::http_fields trailers);
+  loop::task<bool> room(std::size_t low);
+  loop::task<result<proto::http_response_head>> head(loop::time_point limit);
+  loop::task<result<std::string>> read(loop::time_point limit);
+  [[nodiscard]] proto::http_fields take_trailers() { return std::move(come_trailers_); }
+  [[nodiscard]] bool has_heard() const { return has_heard_; }
+  [[nodiscard]] bool is_empty() const {
+    return is_whole_ && unread_.empty() && come_trailers_.empty();
+  }
+  [[nodiscard]] bool is_refused() const { return is_refused_; }
+  void abort();
+  /// WebSockets alone, by the server's settings (RFC 8441 section 3).
+  loop::task<bool> may_switch_to(std::string protocol, loop::time_point limit);
+  /// Nobody waits for it any more.
+  void leave();
+
+ private:
+  friend class http2_client;
+  friend class http2_call_channel;
+
+  void notify();
+  void on_head(proto::http_response_head&& head) override;
+  void on_body(byte_span bytes) override;
+  void on_trailers(proto::http_fields&& fields) override { come_trailers_ = std::move(fields); }
+  void on_end() override;
+  void on_refusal() override { is_refused_ = true; }
+  void on_close() override;
+  [[nodiscard]] supply supplied() const override;
+  void move_body(std::size_t count) override;
+  void drop_unread();
+  /// So many bytes of what has come are read.
+  void credit(std::size_t bytes);
+  [[nodiscard]] error failed(const char* reason) const;
+
+  http2_client& client_;
+  loop::condition changed_;
+  std::uint32_t stream_ = 0;  // 0: it has not begun
+  http2_body body_;
+  std::string key_;  // of the WebSocket that it opens, as HTTP/1.1 would have it; empty: none
+  http2_call_channel* channel_ = nullptr;
+  proto::http_fields trailers_;
+  bool is_said_ = false;                           // all of the request
+  std::deque<proto::http_response_head> interim_;  // not taken yet
+  std::optional<proto::http_response_head> head_;
+  std::string unread_;
+  proto::http_fields come_trailers_;
+  bool has_heard_ = false;
+  bool is_whole_ = false;    // the answer
+  bool is_gone_ = false;     // nothing more is heard or said
+  bool is_refused_ = false;  // the server has not processed it
+  bool is_closed_ = false;
+  bool is_left_ = false;
+};
+
+/// What whoever asks has of it.
+class http2_inquiry final : public inquiry {
+ public:
+  http2_inquiry(std::shared_ptr<http2_client> client, http2_call& call)
+      : on_(std::move(client)), call_(call) {}
+  ~http2_inquiry() override { call_.leave(); }
+
+  using inquiry::finish;
+  void begin(const question& question) override { call_.begin(question); }
+  void push(std::string_view piece) override {
+    if (!piece.empty()) call_.push(loop::slice::copy_of(as_bytes(piece)));
+  }
+  void finish(proto::http_fields trailers) override { call_.finish(std::move(trailers)); }
+  loop::task<bool> room(std::size_t low) override { return call_.room(low); }
+  loop::task<result<proto::http_response_head>> head(loop::time_point limit) override {
+    return call_.head(limit);
+  }
+  loop::task<result<std::string>> read(loop::time_point limit) override {
+    return call_.read(limit);
+  }
+  [[nodiscard]] proto::http_fields take_trailers() override { return call_.take_trailers(); }
+  /// The next request has a stream of its own.
+  [[nodiscard]] bool is_free() const override { return false; }
+  [[nodiscard]] bool has_heard() const override { return call_.has_heard(); }
+  [[nodiscard]] bool is_empty() const override { return call_.is_empty(); }
+  [[nodiscard]] bool can_be_refused() const override { return true; }
+  [[nodiscard]] bool is_refused() const override { return call_.is_refused(); }
+  loop::task<> ended(loop::time_point /*limit*/) override { co_return; }
+  void abort() override { call_.abort(); }
+  [[nodiscard]] loop::task<bool> may_switch_to(std::string_view protocol,
+                                               loop::time_point limit) override {
+    return call_.may_switch_to(std::string(protocol), limit);
+  }
+  [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade() override;
+
+ private:
+  std::shared_ptr<http2_client> on_;
+  http2_call& call_;
+};
+
+}  // namespace strata::http

@@ -1,0 +1,102 @@
+// An exchange as a stream of HTTP/2 carries it (RFC 9113 section 8). For http2_connection alone.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "http/http2/http2_body.hpp"
+#include "http/http2/http2_connection.hpp"
+#include "loop/condition.hpp"
+
+namespace strata::http {
+
+class http2_exchange final : public exchange, public proto::http2_stream {
+ public:
+  http2_exchange(http2_connection& connection, proto::http2_listener::arrival&& come);
+
+  [[nodiscard]] const net::peer_info& peer() const override { return connection_.stream_->peer(); }
+  [[nodiscard]] bool is_secure() const override { return connection_.stream_->tls() != nullptr; }
+  [[nodiscard]] bool has_body() const override {
+    return !is_whole_ || !unread_.empty() || !come_trailers_.empty();
+  }
+  loop::task<result<std::string>> read(std::uint64_t most) override;
+  void leave_continue() override { is_waiting_for_continue_ = false; }
+  [[nodiscard]] proto::http_fields take_trailers() override { return std::move(come_trailers_); }
+  using exchange::push;
+  using exchange::respond;
+  void inform(int status, const proto::http_fields& fields) override;
+  void begin(answer_head head) override;
+  void push(const loop::slice& piece) override;
+  using exchange::finish;
+  void finish(proto::http_fields trailers) override;
+  /// Of this answer alone.
+  [[nodiscard]] std::size_t unsent() const override { return body_.bytes(); }
+  loop::task<bool> room() override;
+  loop::task<> delivered(loop::time_point limit) override;
+  loop::task<> client_end() override;
+  loop::task<> client_left() override;
+  void abort() override;
+  [[nodiscard]] bool owns_connection() const override { return false; }
+  [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade(
+      const proto::http_fields& fields) override;
+
+  // --- for the connection
+  /// What it has to be answered without a handler; 0: nothing.
+  [[nodiscard]] int refusal_status() const { return come_.refusal_status; }
+  [[nodiscard]] const error& why_refused() const { return *come_.refusal; }
+  /// The handler has ended: what it left open is closed.
+  void end_handler();
+  [[nodiscard]] bool is_closed() const { return is_closed_; }
+  /// Bytes of a body that its handler may be gathering, and of the answer.
+  [[nodiscard]] std::size_t held() const {
+    const bool is_gathered = channel_ == nullptr && !is_done_;
+    return (is_gathered ? received_ : unread_.size()) + body_.bytes();
+  }
+  /// Nothing but the client can end it, and the client has done nothing since then.
+  [[nodiscard]] bool lingers_since(loop::time_point then) const {
+    return is_done_ && touched_ <= then;
+  }
+
+ private:
+  friend class http2_connection;
+  friend class http2_channel;
+
+  void on_body(byte_span bytes) override;
+  void on_trailers(proto::http_fields&& fields) override { come_trailers_ = std::move(fields); }
+  void on_end() override;
+  void on_close() override;
+  [[nodiscard]] supply supplied() const override;
+  void move_body(std::size_t count) override;
+
+  [[nodiscard]] bool is_gone() const { return is_closed_ || is_aborted_; }
+  void credit(std::size_t bytes);
+  void drop_unread();
+  void reset(proto::http2_code why);
+  void demand_body();
+  loop::condition& changed();
+  void notify();
+
+  http2_connection& connection_;
+  proto::http2_listener::arrival come_;
+  std::list<http2_exchange>::iterator place_;
+  std::unique_ptr<loop::condition> changed_;  // null until somebody waits
+  http2_channel* channel_ = nullptr;          // the handler's, once there is one
+  std::string unread_;
+  std::uint64_t received_ = 0;
+  std::uint64_t dropped_ = 0;  // of what was received
+  proto::http_fields come_trailers_;
+  http2_body body_;              // of the answer
+  proto::http_fields trailers_;  // behind it
+  loop::time_point touched_;
+  bool is_whole_ = false;  // the request
+  bool is_waiting_for_continue_ = false;
+  bool has_body_ = false;    // the answer
+  bool drops_body_ = false;  // nobody will read the request's
+  bool is_aborted_ = false;
+  bool is_closed_ = false;
+  bool is_done_ = false;  // the handler has ended
+};
+
+}  // namespace strata::http

@@ -1,0 +1,50 @@
+// Clients that wait in blocking commands, by the keys that they wait for, and which of those keys
+// have changed since.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "runtime/cache/engine/clients/client.hpp"
+#include "runtime/cache/engine/database_key.hpp"
+#include "runtime/cache/engine/key_observer.hpp"
+
+namespace strata::runtime::cache {
+
+class blocked_clients {
+ public:
+  /// `drawn`: it is drawn to touched keys while somebody waits for one.
+  explicit blocked_clients(attention& drawn) : attention_(drawn) {}
+
+  /// `who.waiting` says what it waits for.
+  void add(client& client);
+  void remove(client& client);
+
+  void touch(unsigned database, std::string_view key);
+  void touch_all(unsigned database);
+  [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
+  /// The keys touched since the last call, in that order.
+  [[nodiscard]] std::vector<database_key> take_ready();
+  /// Those who wait for `key`, longest first.
+  [[nodiscard]] std::vector<client*> waiting_for(const database_key& key) const;
+
+  [[nodiscard]] std::optional<std::int64_t> next_deadline_ms() const;
+  /// Those whose time is over.
+  [[nodiscard]] std::vector<client*> overdue(std::int64_t now_ms) const;
+  [[nodiscard]] std::size_t size() const { return count_; }
+
+ private:
+  boost::unordered_flat_map<database_key, std::vector<client*>, database_key_hash,
+                            database_key_equal>
+      keys_;
+  boost::unordered_flat_set<database_key, database_key_hash, database_key_equal> is_ready_;
+  std::vector<database_key> ready_;
+  std::set<std::pair<std::int64_t, client*>> deadlines_;
+  std::size_t count_ = 0;
+  attention& attention_;
+};
+
+}  // namespace strata::runtime::cache
