@@ -1,32 +1,31 @@
 #include "daemon/readiness.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
+#include "process/child.hpp"
+#include "process/pipe.hpp"
+
 namespace strata::daemon {
 
 namespace {
 
 // In the process that was called: what became of the other.
-[[noreturn]] void wait_for(pid_t child, unique_fd ready) {
-  char told = 0;
-  ssize_t got = 0;
+[[noreturn]] void wait_for(process::child daemon, const unique_fd& ready) {
+  char letter = 0;
+  ssize_t size = 0;
   do {
-    got = ::read(ready.get(), &told, 1);
-  } while (got < 0 && errno == EINTR);
-  if (got == 1) std::_Exit(0);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+    size = ::read(ready.get(), &letter, 1);
+  } while (size < 0 && errno == EINTR);
+  if (size == 1) std::_Exit(0);
+  const auto ended = daemon.wait();
+  std::_Exit(ended.signal == 0 ? ended.exit_code : 1);
 }
 
 void let_go_of_the_terminal() {
@@ -38,16 +37,15 @@ void let_go_of_the_terminal() {
 }  // namespace
 
 result<void> readiness::detach() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return system_failure(errno, "detach");
-  unique_fd ready(ends[0]);
-  parent_ = unique_fd(ends[1]);
-  const pid_t child = ::fork();
-  if (child < 0) return system_failure(errno, "detach", "raise the limit of processes (ulimit -u)");
-  if (child > 0) {
-    parent_.reset();
-    wait_for(child, std::move(ready));
+  auto pipe = process::make_pipe();
+  if (!pipe) return std::unexpected(pipe.error());
+  auto copied = process::child::copy();
+  if (!copied) return std::unexpected(copied.error());
+  if (*copied) {
+    pipe->write.reset();
+    wait_for(std::move(**copied), pipe->read);
   }
+  parent_ = std::move(pipe->write);
   ::setsid();
   return {};
 }

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "cli/terminal/output.hpp"
-#include "measure/node/program_output.hpp"
+#include "process/program_output.hpp"
 #include "strata/base/unique_fd.hpp"
 #include "text/readable.hpp"
 #include "ynl/cpp_header.hpp"
@@ -41,7 +41,7 @@ result<std::string> formatted(std::string text) {
   if (!file) return std::unexpected(file.error());
   const auto path = fmt::format("/proc/{}/fd/{}", ::getpid(), file->get());
   for (const auto* const program : {"clang-format-19", "clang-format"}) {
-    auto done = measure::output_of({program, style, path});
+    auto done = process::output_of({program, style, path});
     if (done || done.error().code != errc::not_found) return done;
   }
   return text;

@@ -2,9 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +12,7 @@
 #include <cstring>
 
 #include "options/own_folder.hpp"
+#include "process/program.hpp"
 #include "strata/base/unique_fd.hpp"
 
 namespace strata::cli {
@@ -79,24 +78,13 @@ std::string editor_command() {
   return R"(if command -v editor > /dev/null; then editor "$1"; else vi "$1"; fi)";
 }
 
-/// Starts the shell with the signals as they were: we ignore some that an editor may rely on.
-result<pid_t> start_shell(std::string command, std::string path) {
-  posix_spawnattr_t how{};
-  ::posix_spawnattr_init(&how);
-  sigset_t usual{};
-  ::sigemptyset(&usual);
-  for (const int each : {SIGINT, SIGQUIT, SIGPIPE}) ::sigaddset(&usual, each);
-  ::posix_spawnattr_setsigdefault(&how, &usual);
-  ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
-  std::string shell = "sh";
-  std::string flag = "-c";
-  const std::array<char*, 6> arguments{shell.data(), flag.data(), command.data(),
-                                       shell.data(), path.data(), nullptr};
-  pid_t pid = 0;
-  const int failed = ::posix_spawn(&pid, "/bin/sh", nullptr, &how, arguments.data(), ::environ);
-  ::posix_spawnattr_destroy(&how);
-  if (failed != 0) return system_failure(failed, "run an editor");
-  return pid;
+/// Has the shell run it, with the signals as they were: we ignore some that an editor may rely on.
+result<process::ending> run_editor(const std::string& path) {
+  static constexpr std::array signals = {SIGINT, SIGQUIT, SIGPIPE};
+  auto started = process::start(
+      {.words = {"/bin/sh", "-c", editor_command(), "sh", path}, .usual_signals = signals});
+  if (!started) return std::unexpected(started.error());
+  return started->wait();
 }
 
 }  // namespace
@@ -127,20 +115,14 @@ outcome<> draft::edit() const {
   // Ctrl-C is the editor's own while it has the terminal.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGQUIT, SIG_IGN);
-  const auto command = editor_command();
-  const auto started = start_shell(command, path_);
-  int status = 0;
-  while (started && ::waitpid(*started, &status, 0) < 0 && errno == EINTR) {
-  }
+  const auto ended = run_editor(path_);
   std::signal(SIGINT, remove_draft_and_leave);
   std::signal(SIGQUIT, SIG_DFL);
-  if (!started) return refuse(exit_failed, started.error());
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  const auto how = WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
-                                     : fmt::format("signal {}", WTERMSIG(status));
+  if (!ended) return refuse(exit_failed, ended.error());
+  if (ended->is_success()) return {};
   return refuse(exit_failed, fmt::format("the editor ended with {}, so nothing was changed; VISUAL "
                                          "or EDITOR names another",
-                                         how));
+                                         ended->text()));
 }
 
 outcome<std::string> draft::read() const {

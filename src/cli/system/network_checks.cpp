@@ -6,13 +6,13 @@
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "cli/system/checks.hpp"
+#include "process/child.hpp"
 #include "strata/base/unique_fd.hpp"
 
 namespace strata::cli {
@@ -111,17 +111,13 @@ int make_nothing() { return 0; }
 /// Runs `probe` in a network namespace of its own, in a child, so that nothing of it stays. The
 /// errno that it ended with.
 int in_new_namespace(int (*probe)()) {
-  const pid_t child = ::fork();
-  if (child < 0) return errno;
-  if (child == 0) {
+  auto started = process::child::run([probe] {
     const bool apart = ::unshare(CLONE_NEWNET) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
-    ::_exit(apart ? probe() : errno);
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return errno;
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+    return apart ? probe() : errno;
+  });
+  if (!started) return started.error().sys_errno;
+  const auto ended = started->wait();
+  return ended.signal == 0 ? ended.exit_code : EINTR;
 }
 
 check check_namespace(const char* name, int (*probe)(), const char* purpose, const char* remedy) {

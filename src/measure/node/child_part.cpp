@@ -1,20 +1,16 @@
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <new>
 #include <optional>
-#include <string_view>
+#include <string>
 
 #include "measure/ends/catalogue.hpp"
 #include "measure/node/roles.hpp"
 #include "measure/node/running_part.hpp"
+#include "process/child.hpp"
+#include "process/pipe.hpp"
 #include "strata/base/unique_fd.hpp"
 #include "strata/wire/vlan.hpp"
 #include "text/json_text.hpp"
@@ -30,10 +26,7 @@ class child_part final : public running_part {
   child_part(order order, end both, std::optional<foreign_traffic> traffic)
       : what_(std::move(order)), both_(std::move(both)), beside_(std::move(traffic)) {}
   ~child_part() override {
-    if (child_ != 0) {
-      ::kill(child_, SIGKILL);
-      ::waitpid(child_, nullptr, 0);
-    }
+    child_.kill();
     if (stop_ != nullptr) ::munmap(stop_, sizeof *stop_);
   }
 
@@ -42,22 +35,17 @@ class child_part final : public running_part {
         ::mmap(nullptr, sizeof *stop_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return system_failure(errno, "share memory with a child");
     stop_ = new (shared) stop_flag(false);
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure(errno, "make a pipe");
-    answer_.reset(ends[0]);
-    const unique_fd into(ends[1]);
-    const pid_t parent = ::getpid();
-    child_ = ::fork();
-    if (child_ < 0) {
-      child_ = 0;
-      return system_failure(errno, "start a child to measure");
-    }
-    if (child_ == 0) {
-      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      if (::getppid() == parent)
-        say(into.get(), play(what_, both_, beside_ ? &*beside_ : nullptr, *stop_));
-      ::_exit(0);
-    }
+    auto pipe = process::make_pipe();
+    if (!pipe) return std::unexpected(pipe.error());
+    answer_ = std::move(pipe->read);
+    auto started = process::child::run(
+        [&] {
+          const auto seen = play(what_, both_, beside_ ? &*beside_ : nullptr, *stop_);
+          return process::write_all(pipe->write.get(), text_of(seen)) ? 0 : 1;
+        },
+        process::bond::dies_with_parent);
+    if (!started) return std::unexpected(started.error());
+    child_ = std::move(*started);
     return {};
   }
 
@@ -65,27 +53,14 @@ class child_part final : public running_part {
   result<end_result> finish() override {
     // Those that send know their own end.
     if (what_.role == "receive" || what_.role == "echo") stop_->store(true);
-    std::string text;
-    std::array<char, 4096> piece;
-    for (;;) {
-      const auto got = ::read(answer_.get(), piece.data(), piece.size());
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) break;
-      text.append(piece.data(), static_cast<std::size_t>(got));
-    }
-    ::waitpid(std::exchange(child_, 0), nullptr, 0);
+    const auto text = process::read_all(answer_.get());
+    (void)child_.wait();
     return end_result_from(text::parse_json(text, "read the result").value_or(nullptr));
   }
 
  private:
-  static void say(int fd, const end_result& seen) {
-    const auto text = to_json(seen).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    std::string_view left = text;
-    while (!left.empty()) {
-      const auto written = ::write(fd, left.data(), left.size());
-      if (written < 0 && errno != EINTR) return;
-      if (written > 0) left.remove_prefix(static_cast<std::size_t>(written));
-    }
+  static std::string text_of(const end_result& seen) {
+    return to_json(seen).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
   order what_;
@@ -93,7 +68,7 @@ class child_part final : public running_part {
   std::optional<foreign_traffic> beside_;
   stop_flag* stop_ = nullptr;
   unique_fd answer_;
-  pid_t child_ = 0;
+  process::child child_;
 };
 
 result<end_options> options_of(const order& order) {

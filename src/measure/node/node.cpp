@@ -3,11 +3,9 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -245,24 +243,22 @@ result<node_client> node_client::start(std::size_t core) {
   }
   unique_fd ours(pair[0]);
   unique_fd theirs(pair[1]);
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) return system_failure(errno, "start a node");
-  if (child == 0) {
-    // Ctrl-C is the bench's: when it goes, its end of the line closes, and the kernel sees to it
-    // that nobody is left.
-    std::signal(SIGINT, SIG_IGN);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(1);
-    ours.reset();
-    pin_to_core(core);
-    precede_others();
-    // It takes any address of its machine, until it is given one of its own.
-    const auto served =
-        serve(control_line(stream_over(std::move(theirs))), std::nullopt, "0.0.0.0");
-    ::_exit(served ? 0 : 1);
-  }
-  return node_client(control_line(stream_over(std::move(ours))), child);
+  auto started = process::child::run(
+      [&] {
+        // Ctrl-C is the bench's: when it goes, its end of the line closes, and the kernel sees to
+        // it that nobody is left.
+        std::signal(SIGINT, SIG_IGN);
+        ours.reset();
+        pin_to_core(core);
+        precede_others();
+        // It takes any address of its machine, until it is given one of its own.
+        const auto served =
+            serve(control_line(stream_over(std::move(theirs))), std::nullopt, "0.0.0.0");
+        return served ? 0 : 1;
+      },
+      process::bond::dies_with_parent);
+  if (!started) return std::unexpected(started.error());
+  return node_client(control_line(stream_over(std::move(ours))), std::move(*started));
 }
 
 result<node_client> node_client::connect(const std::string& host, std::uint16_t port) {
@@ -283,13 +279,6 @@ result<node_client> node_client::connect(const std::string& host, std::uint16_t 
                           "start it there: strata bench node IFACE");
   }
   return node_client(control_line(stream_over(std::move(fd))));
-}
-
-node_client::~node_client() {
-  if (child_ == 0) return;
-  // It ends by itself when the line closes; in the midst of a measurement it would not.
-  ::kill(child_, SIGKILL);
-  ::waitpid(child_, nullptr, 0);
 }
 
 }  // namespace strata::measure

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "measure/node/control.hpp"
+#include "process/child.hpp"
 #include "strata/base/result.hpp"
 #include "strata/base/unique_fd.hpp"
 
@@ -44,20 +45,19 @@ class node_client {
   [[nodiscard]] static result<node_client> connect(const std::string& host, std::uint16_t port);
 
   /// A far end that has been started, behind the line.
-  explicit node_client(control_line line) : node_client(std::move(line), 0) {}
-  node_client(node_client&& other) noexcept
-      : line_(std::move(other.line_)), child_(std::exchange(other.child_, 0)) {}
-  node_client& operator=(node_client&&) = delete;
-  ~node_client();
+  explicit node_client(control_line line) : line_(std::move(line)) {}
 
   [[nodiscard]] result<nlohmann::json> ask(const nlohmann::json& value) { return line_.ask(value); }
-  [[nodiscard]] pid_t process() const { return child_; }
+  /// 0: it is on another machine.
+  [[nodiscard]] pid_t process_id() const { return node_.id(); }
 
  private:
-  node_client(control_line line, pid_t child) : line_(std::move(line)), child_(child) {}
+  node_client(control_line line, process::child node)
+      : line_(std::move(line)), node_(std::move(node)) {}
 
   control_line line_;
-  pid_t child_;
+  // In the midst of a measurement it would not end when the line closes: it is ended.
+  process::child node_;
 };
 
 }  // namespace strata::measure

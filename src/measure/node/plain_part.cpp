@@ -1,16 +1,13 @@
 // The plain C contender: a program of its own, bench/plain_packet.c, which says "ready" when its
 // socket is open and one line of JSON at its end. It stops when its standard input is closed.
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <csignal>
 
 #include "measure/node/contender.hpp"
-#include "measure/node/pipe.hpp"
 #include "measure/node/running_part.hpp"
+#include "process/pipe.hpp"
+#include "process/program.hpp"
 #include "strata/base/unique_fd.hpp"
 #include "text/json_text.hpp"
 
@@ -20,13 +17,8 @@ namespace {
 
 class plain_part final : public running_part {
  public:
-  plain_part(pid_t child, unique_fd to_it, unique_fd from_it)
-      : child_(child), to_it_(std::move(to_it)), from_it_(std::move(from_it)) {}
-  ~plain_part() override {
-    if (child_ == 0) return;
-    ::kill(child_, SIGKILL);
-    ::waitpid(child_, nullptr, 0);
-  }
+  plain_part(process::child program, unique_fd to_it, unique_fd from_it)
+      : program_(std::move(program)), to_it_(std::move(to_it)), from_it_(std::move(from_it)) {}
 
   [[nodiscard]] std::uint16_t port() const override { return 0; }
 
@@ -38,7 +30,7 @@ class plain_part final : public running_part {
   result<end_result> finish() override {
     to_it_.reset();
     const auto line = read_line();
-    ::waitpid(std::exchange(child_, 0), nullptr, 0);
+    (void)program_.wait();
     return end_result_from(text::parse_json(line, "read the result").value_or(nullptr));
   }
 
@@ -53,7 +45,7 @@ class plain_part final : public running_part {
     }
   }
 
-  pid_t child_;
+  process::child program_;
   unique_fd to_it_;
   unique_fd from_it_;
 };
@@ -69,32 +61,20 @@ result<std::unique_ptr<running_part>> start_plain_part(const order& order) {
                    "it is neither beside this one nor in libexec/strata",
                    "build the target strata-plain-packet");
   }
-  auto in = make_pipe();
-  auto out = make_pipe();
+  auto in = process::make_pipe();
+  auto out = process::make_pipe();
   if (!in) return std::unexpected(in.error());
   if (!out) return std::unexpected(out.error());
-  std::array<std::string, 10> words{program,
-                                    order.role,
-                                    order.path == "plain_ring" ? "ring" : "socket",
-                                    order.busy ? "busy" : "wait",
-                                    order.interface,
-                                    order.peer_mac,
-                                    std::to_string(order.payload),
-                                    std::to_string(order.seconds),
-                                    std::to_string(order.buffer),
-                                    std::to_string(order.run)};
-  std::array<char*, words.size() + 1> arguments{};
-  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, in->read.get(), STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, out->write.get(), STDOUT_FILENO);
-  pid_t child = 0;
-  const int code =
-      ::posix_spawn(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (code != 0) return system_failure(code, "run " + program);
-  auto made = std::make_unique<plain_part>(child, std::move(in->write), std::move(out->read));
+  auto started =
+      process::start({.words = {program, order.role, order.path == "plain_ring" ? "ring" : "socket",
+                                order.busy ? "busy" : "wait", order.interface, order.peer_mac,
+                                std::to_string(order.payload), std::to_string(order.seconds),
+                                std::to_string(order.buffer), std::to_string(order.run)},
+                      .input = in->read.get(),
+                      .output = out->write.get()});
+  if (!started) return std::unexpected(started.error());
+  auto made =
+      std::make_unique<plain_part>(std::move(*started), std::move(in->write), std::move(out->read));
   out->write.reset();
   if (auto ready = made->await_ready(); !ready) return std::unexpected(ready.error());
   return made;

@@ -11,7 +11,7 @@
 
 #include "measure/counting/statistics.hpp"
 #include "measure/node/machine.hpp"
-#include "measure/node/program_output.hpp"
+#include "process/program_output.hpp"
 #include "strata/base/unique_fd.hpp"
 #include "text/json_text.hpp"
 
@@ -79,7 +79,7 @@ json count_system_calls(std::vector<std::string> command) {
   if (trace.path().empty()) return nullptr;
   command.insert(command.begin(), {"strace", "-f", "-qq", "-o", trace.path()});
   command.emplace_back("once");
-  if (!output_of(std::move(command))) return nullptr;
+  if (!process::output_of(std::move(command))) return nullptr;
   std::uint64_t all = 0;
   std::uint64_t of_socket = 0;
   std::ifstream lines(trace.path());
@@ -106,7 +106,7 @@ result<json> run_once(const exchange_plan& plan, std::string_view name) {
   command.emplace_back("time");
   command.push_back(std::to_string(plan.times));
   const auto program = command.front();
-  const auto said = output_of(std::move(command));
+  const auto said = process::output_of(std::move(command));
   if (!said) return std::unexpected(said.error());
   auto made = text::parse_json(*said, "read its times").value_or(nullptr);
   for (const auto* const kind : kinds_of_time) {

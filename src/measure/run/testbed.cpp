@@ -43,7 +43,7 @@ result<testbed> testbed::make_veth() {
   const auto joined = made.near_.node.ask({{"do", "join"},
                                            {"link", made.near_.link},
                                            {"peer_link", made.far_.link},
-                                           {"peer_process", made.far_.node.process()}});
+                                           {"peer_process", made.far_.node.process_id()}});
   if (!joined) return std::unexpected(joined.error());
   for (auto* at : {&made.near_, &made.far_}) {
     const auto up =
