@@ -1,7 +1,7 @@
 // Waits ten seconds for a frame of EtherType 0x88b5 and shows it: receive_frame INTERFACE
 #include <cstdio>
-#include <strata/l2/frame.hpp>
 #include <strata/l2/raw_socket.hpp>
+#include <strata/wire/ethernet.hpp>
 #include <vector>
 
 using namespace strata;
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   std::vector<std::byte> memory(65536);
   const auto frame = socket->receive_with_timeout(memory, std::chrono::seconds(10));
   if (!frame) return std::puts(describe(frame.error()).c_str()), 1;
-  const auto view = l2::ethernet_view::parse(frame->bytes);
+  const auto view = wire::ethernet_view::parse(frame->bytes);
   if (!view) return 1;
   for (const auto& tag : view->tags()) {
     std::printf("vlan %d prio %d: ", tag.tci.vlan_id, tag.tci.priority);

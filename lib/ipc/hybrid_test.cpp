@@ -10,7 +10,7 @@
 
 #include "ipc/hybrid_control.hpp"
 #include "l2/veth_test.hpp"
-#include "strata/l2/frame.hpp"
+#include "strata/wire/ethernet.hpp"
 #include "strata/wire/hybrid_handshake.hpp"
 
 namespace strata::ipc {
@@ -145,8 +145,8 @@ TEST_F(hybrid_test, foreign_frames_are_not_taken) {
     const auto size =
         wire::hybrid_data{.session = session, .message = as_bytes("forged")}.write(payload);
     const auto frame =
-        l2::build_vlan_frame(server.link().mac, address, {.priority = 7, .vlan_id = vlan}, 0x88B5,
-                             byte_span(payload).first(size));
+        wire::build_vlan_frame(server.link().mac, address, {.priority = 7, .vlan_id = vlan}, 0x88B5,
+                               byte_span(payload).first(size));
     ASSERT_TRUE(frame);
     ASSERT_TRUE(stranger->send_raw(*frame));
   };
@@ -157,8 +157,8 @@ TEST_F(hybrid_test, foreign_frames_are_not_taken) {
   EXPECT_EQ(server.refused(), 0U) << "the kernel left them out";
   send(peer, 10, client.session() + 1);
   ASSERT_TRUE(stranger->send_to(server.link().mac, 0x88B5, as_bytes("untagged")));
-  const auto cut = l2::build_vlan_frame(server.link().mac, peer, {.priority = 7, .vlan_id = 10},
-                                        0x88B5, as_bytes("x"));
+  const auto cut = wire::build_vlan_frame(server.link().mac, peer, {.priority = 7, .vlan_id = 10},
+                                          0x88B5, as_bytes("x"));
   ASSERT_TRUE(stranger->send_raw(*cut));
   EXPECT_EQ(hear(server, 50ms), "(timed_out)");
   EXPECT_EQ(server.refused(), 2U);

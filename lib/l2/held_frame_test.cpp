@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "l2/veth_test.hpp"
-#include "strata/l2/frame.hpp"
 #include "strata/l2/frame_ring.hpp"
 #include "strata/l2/packet_ring.hpp"
+#include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {
 namespace {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "l2/veth_test.hpp"
-#include "strata/l2/frame.hpp"
+#include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {
 namespace {
@@ -38,11 +38,12 @@ class raw_socket_test : public veth_test {
     return std::move(*made);
   }
   /// The next frame as a value; nothing within a short while is an empty one.
-  std::optional<ethernet> hear(raw_socket& socket, std::chrono::milliseconds limit = patience) {
+  std::optional<wire::ethernet> hear(raw_socket& socket,
+                                     std::chrono::milliseconds limit = patience) {
     last_ = socket.receive_with_timeout(memory_, limit).value_or(received_frame{});
-    const auto view = ethernet_view::parse(last_.bytes);
+    const auto view = wire::ethernet_view::parse(last_.bytes);
     if (!view) return std::nullopt;
-    return ethernet::copy_of(*view);
+    return wire::ethernet::copy_of(*view);
   }
   bool is_silent(raw_socket& socket) { return !hear(socket, 50ms); }
 
@@ -80,7 +81,7 @@ TEST_F(raw_socket_test, one_of_all_interfaces_hears_each_and_says_which) {
   run_command("ip link set vethD up");
   auto c = open("vethC");
   const auto d = *interface::query("vethD");
-  const auto frame = ethernet{d.mac, c.link().mac, {}, type, bytes_of(50)}.build();
+  const auto frame = wire::ethernet{d.mac, c.link().mac, {}, type, bytes_of(50)}.build();
   for (int tries = 0; tries < 100 && !hear(*all, 50ms); ++tries) ASSERT_TRUE(c.send_raw(*frame));
   EXPECT_EQ(last_.interface_index, d.index);
   while (!is_silent(*all)) {
@@ -177,7 +178,7 @@ TEST_F(raw_socket_test, buffers_change_while_the_socket_is_open) {
 TEST_F(raw_socket_test, tags_of_every_kind_survive_the_kernel) {
   auto a = open("vethA");
   auto b = open("vethB", {.filter = {.ethertype = type}});
-  const std::vector<std::vector<vlan_tag>> kinds{
+  const std::vector<std::vector<wire::vlan_tag>> kinds{
       {{0x8100, {7, false, 10}}},
       {{0x8100, {3, true, 4094}}},
       {{0x8100, {5, false, 0}}},
@@ -191,7 +192,7 @@ TEST_F(raw_socket_test, tags_of_every_kind_survive_the_kernel) {
        {0x8100, {4, true, 4}}},
   };
   for (const auto& tags : kinds) {
-    const ethernet sent{b.link().mac, a.link().mac, tags, type, bytes_of(64)};
+    const wire::ethernet sent{b.link().mac, a.link().mac, tags, type, bytes_of(64)};
     ASSERT_TRUE(a.send_raw(*sent.build()));
     EXPECT_EQ(hear(b), sent) << tags.size() << " tags, the first " << tags[0].tci.encode();
     EXPECT_FALSE(last_.is_truncated());
@@ -209,7 +210,7 @@ TEST_F(raw_socket_test, the_filter_takes_what_it_should_and_nothing_else) {
   auto by_source = open("vethB", {.filter = {.source = other}});
   auto by_destination = open("vethB", {.filter = {.destination = b_mac}});
   auto not_other = open("vethB", {.filter = {.not_source = other}});
-  const auto expect = [&](const ethernet& sent, bool type_, bool vlan, bool none, bool source,
+  const auto expect = [&](const wire::ethernet& sent, bool type_, bool vlan, bool none, bool source,
                           bool destination, bool not_source) {
     ASSERT_TRUE(a.send_raw(*sent.build()));
     EXPECT_EQ(hear(not_other, not_source ? patience : 30ms).has_value(), not_source);
@@ -237,7 +238,8 @@ TEST_F(raw_socket_test, the_filter_takes_what_it_should_and_nothing_else) {
 TEST_F(raw_socket_test, the_filter_finds_tags_in_frames_on_their_way_out) {
   auto a = open("vethA");
   auto b = open("vethA", {.filter = {.ethertype = type, .vlan_id = 10}, .ignore_outgoing = false});
-  const ethernet sent{mac_address::broadcast(), a.link().mac, {{0x8100, {7, false, 10}}}, type, {}};
+  const wire::ethernet sent{
+      mac_address::broadcast(), a.link().mac, {{0x8100, {7, false, 10}}}, type, {}};
   ASSERT_TRUE(a.send_raw(*sent.build()));
   const auto heard = hear(b);
   ASSERT_TRUE(heard);
@@ -250,7 +252,7 @@ TEST_F(raw_socket_test, batches_arrive_in_order) {
   auto b = open("vethB", {.filter = {.ethertype = type}});
   std::vector<std::vector<std::byte>> frames;
   for (int i = 0; i < 150; ++i) {
-    frames.push_back(*build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(80, i)));
+    frames.push_back(*wire::build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(80, i)));
   }
   const std::vector<byte_span> spans(frames.begin(), frames.end());
   std::size_t sent = 0;
@@ -275,11 +277,11 @@ TEST_F(raw_socket_test, what_is_cut_says_so) {
   auto a = open("vethA");
   auto b = open("vethB", {.filter = {.ethertype = type}});
   for (const bool tagged : {false, true}) {
-    const ethernet sent{b.link().mac, a.link().mac, {}, type, bytes_of(9000)};
+    const wire::ethernet sent{b.link().mac, a.link().mac, {}, type, bytes_of(9000)};
     auto frame = *sent.build(9000);
     if (tagged) {
       frame.insert(frame.begin(), 4, std::byte{0});
-      ASSERT_TRUE(insert_tag(frame, {0x8100, {1, false, 2}}));
+      ASSERT_TRUE(wire::insert_tag(frame, {0x8100, {1, false, 2}}));
     }
     ASSERT_TRUE(a.send_raw(frame));
     memory_.resize(2048);
@@ -312,7 +314,7 @@ TEST_F(raw_socket_test, frames_that_cannot_be_are_refused_with_errno_and_remedy)
 TEST_F(raw_socket_test, a_receiver_that_is_too_slow_reads_how_many_it_lost) {
   auto a = open("vethA");
   auto b = open("vethB", {.filter = {.ethertype = type}, .receive_buffer = 20000});
-  const auto frame = *build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(1000));
+  const auto frame = *wire::build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(1000));
   for (int i = 0; i < 500; ++i) ASSERT_TRUE(a.send_raw(frame));
   std::size_t heard = 0;
   while (hear(b, 20ms)) ++heard;

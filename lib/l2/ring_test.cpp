@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "l2/veth_test.hpp"
-#include "strata/l2/frame.hpp"
 #include "strata/l2/frame_ring.hpp"
 #include "strata/l2/packet_ring.hpp"
+#include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {
 namespace {
@@ -23,12 +23,13 @@ std::vector<std::byte> bytes_of(std::size_t count, int first) {
 }
 
 // Tagged in all ways, and of all sizes.
-std::vector<ethernet> samples(const mac_address& address, const mac_address& source) {
-  std::vector<ethernet> made;
+std::vector<wire::ethernet> samples(const mac_address& address, const mac_address& source) {
+  std::vector<wire::ethernet> made;
   for (int i = 0; i < 200; ++i) {
-    ethernet each{address, source, {}, type, bytes_of(46 + static_cast<std::size_t>(i) * 7, i)};
-    const vlan_tci tci{static_cast<std::uint8_t>(i % 8), i % 3 == 0,
-                       static_cast<std::uint16_t>(i % 4095)};
+    wire::ethernet each{
+        address, source, {}, type, bytes_of(46 + static_cast<std::size_t>(i) * 7, i)};
+    const wire::vlan_tci tci{static_cast<std::uint8_t>(i % 8), i % 3 == 0,
+                             static_cast<std::uint16_t>(i % 4095)};
     if (i % 4 == 1) each.tags = {{0x8100, tci}};
     if (i % 4 == 2) each.tags = {{0x88A8, tci}, {0x8100, {1, true, 2}}};
     if (i % 4 == 3) each.tags = {{0x8100, {tci.priority, false, 0}}};
@@ -45,7 +46,7 @@ class ring_test : public veth_test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  static void send_all(device& device, const std::vector<ethernet>& frames) {
+  static void send_all(device& device, const std::vector<wire::ethernet>& frames) {
     for (const auto& each : frames) {
       const auto sent = send_frame(device, *each.build());
       ASSERT_TRUE(sent) << describe(sent.error());
@@ -69,7 +70,8 @@ TEST_F(ring_test, blocks_show_frames_in_place_with_all_their_tags) {
     while (auto block = b.try_block()) {
       EXPECT_GT(block->size(), 0U);
       for (const auto& frame : *block) {
-        EXPECT_EQ(ethernet::copy_of(*ethernet_view::parse(frame.bytes)), sent[heard]) << heard;
+        EXPECT_EQ(wire::ethernet::copy_of(*wire::ethernet_view::parse(frame.bytes)), sent[heard])
+            << heard;
         EXPECT_FALSE(frame.is_truncated());
         EXPECT_GT(frame.time_ns, 1'700'000'000'000'000'000U);
         ++heard;
@@ -90,7 +92,7 @@ TEST_F(ring_test, a_frame_ring_hands_over_each_frame_at_once) {
     ASSERT_TRUE(ready && *ready);
     const auto frame = b.try_frame();
     ASSERT_TRUE(frame);
-    EXPECT_EQ(ethernet::copy_of(*ethernet_view::parse((*frame)->bytes)), each);
+    EXPECT_EQ(wire::ethernet::copy_of(*wire::ethernet_view::parse((*frame)->bytes)), each);
     EXPECT_FALSE(b.try_frame());
   }
 }
@@ -122,7 +124,7 @@ TEST_F(ring_test, a_frame_ring_follows_an_mtu_that_grows) {
   const auto frame = receive_frame(b, memory, 1000ms);
   ASSERT_TRUE(frame) << describe(frame.error());
   EXPECT_FALSE(frame->is_truncated());
-  EXPECT_TRUE(std::ranges::equal(ethernet_view::parse(frame->bytes)->payload(), large));
+  EXPECT_TRUE(std::ranges::equal(wire::ethernet_view::parse(frame->bytes)->payload(), large));
   // What nobody had read when the slots were replaced.
   const auto counted = *b.statistics();
   EXPECT_EQ(counted.dropped, 3U);
@@ -144,7 +146,7 @@ TEST_F(ring_test, both_rings_are_devices_and_the_send_ring_delivers) {
   for (const auto& each : sent) {
     const auto frame = receive_frame(b, memory, 1000ms);
     ASSERT_TRUE(frame) << describe(frame.error());
-    EXPECT_EQ(ethernet::copy_of(*ethernet_view::parse(frame->bytes)), each);
+    EXPECT_EQ(wire::ethernet::copy_of(*wire::ethernet_view::parse(frame->bytes)), each);
   }
 }
 
@@ -165,7 +167,7 @@ TEST_F(ring_test, a_full_send_ring_says_so_and_goes_on) {
   options.send_slots = 8;
   auto a = open<packet_ring>("vethA", options);
   auto b = open<raw_socket>("vethB", raw_socket_options{.filter = {.ethertype = type}});
-  const auto frame = *build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(50, 1));
+  const auto frame = *wire::build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(50, 1));
   std::vector<byte_span> many(100, frame);
   std::size_t taken = 0;
   while (taken < many.size()) {

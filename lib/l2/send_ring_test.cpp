@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "l2/veth_test.hpp"
-#include "strata/l2/frame.hpp"
 #include "strata/l2/packet_ring.hpp"
+#include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {
 namespace {
@@ -31,8 +31,8 @@ class send_ring_test : public veth_test {
   // A frame with a number, `size` bytes long.
   std::vector<std::byte> numbered(std::uint8_t number, std::size_t size = 60) {
     const std::vector<std::byte> payload(size - wire::ethernet_header_size, std::byte{number});
-    return *build_simple_frame(listener_->link().mac, sender_->link().mac, ring_type, payload,
-                               9000);
+    return *wire::build_simple_frame(listener_->link().mac, sender_->link().mac, ring_type, payload,
+                                     9000);
   }
   // Sends each by itself; the numbers of those that were taken.
   std::vector<int> send(std::initializer_list<int> numbers) {

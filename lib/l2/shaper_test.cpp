@@ -9,8 +9,8 @@
 #include <string>
 
 #include "l2/veth_test.hpp"
-#include "strata/l2/frame.hpp"
 #include "strata/l2/raw_socket.hpp"
+#include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {
 namespace {
@@ -29,8 +29,8 @@ class shaper_test : public veth_test {
     auto made = raw_socket::create_bound("vethA", {.receives = false});
     ASSERT_TRUE(made) << describe(made.error());
     sender_.emplace(std::move(*made));
-    frame_ = *build_simple_frame(mac_address::broadcast(), sender_->link().mac, shaped_type,
-                                 std::vector<std::byte>(46));
+    frame_ = *wire::build_simple_frame(mac_address::broadcast(), sender_->link().mac, shaped_type,
+                                       std::vector<std::byte>(46));
   }
   // What `tc -s` counts under that name.
   static std::uint64_t count(const std::string& what) {

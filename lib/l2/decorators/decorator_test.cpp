@@ -10,7 +10,7 @@
 #include "strata/l2/decorators/fake_device.hpp"
 #include "strata/l2/decorators/fault_injector.hpp"
 #include "strata/l2/decorators/tracer.hpp"
-#include "strata/l2/frame.hpp"
+#include "strata/wire/ethernet.hpp"
 
 namespace strata::l2 {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::uint16_t type = 0x88B5;
 std::vector<std::byte> frame_number(int number) {
   const std::array<std::byte, 2> payload{static_cast<std::byte>(number >> 8),
                                          static_cast<std::byte>(number & 0xFF)};
-  return *build_simple_frame(mac_address::broadcast(), {}, type, payload);
+  return *wire::build_simple_frame(mac_address::broadcast(), {}, type, payload);
 }
 
 std::vector<int> hear_all(device& device) {
@@ -28,7 +28,7 @@ std::vector<int> hear_all(device& device) {
   std::vector<std::byte> memory(2048);
   frame_slot slot{.memory = memory, .frame = {}};
   while (device.try_receive({&slot, 1}).value_or(0) == 1) {
-    const auto payload = ethernet_view::parse(slot.frame.bytes)->payload();
+    const auto payload = wire::ethernet_view::parse(slot.frame.bytes)->payload();
     heard.push_back(std::to_integer<int>(payload[0]) << 8 | std::to_integer<int>(payload[1]));
   }
   return heard;
