@@ -281,12 +281,14 @@ def test_save_and_bgsave(daemon, tmp_path):
 
 
 def test_a_snapshot_is_of_one_moment(daemon, tmp_path):
-    """Pairs of keys that only change together are together in every snapshot."""
+    """Pairs of keys that only change together are together in every snapshot, also in one that is
+    written while they change."""
     file = tmp_path / "dump.rdb"
     port = new_cache(daemon, "--snapshot", file)
     wire = Wire(port)
     wire.ask("DEBUG", "POPULATE", 300_000, "ballast", 40)
     stopping = threading.Event()
+    changes = [0, 0]
 
     def change_together(number):
         mine = Wire(port)
@@ -295,14 +297,23 @@ def test_a_snapshot_is_of_one_moment(daemon, tmp_path):
             which = rng.randrange(200)
             mine.ask_all([["MULTI"], ["INCR", f"left{which}"], ["LPUSH", f"right{which}", "x"],
                           ["EXEC"]])
+            changes[number] += 1
         mine.close()
+
+    def save_meanwhile(turn):
+        assert wire.ask("BGSAVE") == b"+Background saving started\r\n"
+        before = sum(changes)
+        saved = f"rdb_saves:{turn + 1}\r".encode()
+        eventually(lambda: saved in wire.ask("INFO", "persistence"), "it is saved")
+        return sum(changes) - before
 
     changers = [threading.Thread(target=change_together, args=(i,)) for i in range(2)]
     for each in changers:
         each.start()
-    time.sleep(0.3)
+    eventually(lambda: all(changes), "both change keys")
+    meanwhile = 0
     for turn in range(4):
-        assert wire.ask("SAVE") == b"+OK\r\n"
+        meanwhile += save_meanwhile(turn)
         loaded = new_cache(daemon, "--snapshot", shutil.copy(file, tmp_path / f"{turn}.rdb"),
                            name=f"copy{turn}")
         copy = Wire(loaded)
@@ -317,6 +328,7 @@ def test_a_snapshot_is_of_one_moment(daemon, tmp_path):
     stopping.set()
     for each in changers:
         each.join()
+    assert meanwhile > 0, "nothing changed while a snapshot was written: the test shows nothing"
 
 
 def test_a_flush_or_an_exchange_of_databases_leaves_the_snapshot_whole(daemon, tmp_path):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import select
 import socket
 import subprocess
 import time
@@ -156,15 +157,34 @@ def test_one_byte_says_that_it_is_no_http(daemon):
         assert other.hear() == b"x"
 
 
-def test_a_beginning_that_may_be_http_is_waited_for_no_longer_than_told(daemon):
-    [url] = daemon.server("chat")
-    with Talker(url) as one, Talker(url) as other:
-        other.send(b".\n")
-        assert one.hear() == b"."
-        one.send(b"GE")
-        time.sleep(0.5)
-        one.send(b"NIUS\n")
-        assert other.hear() == b"GENIUS"
+def has_heard(talker):
+    return bool(select.select([talker.socket], [], [], 0)[0])
+
+
+def test_a_beginning_that_may_be_http_is_waited_for_as_long_as_detect_timeout(daemon):
+    [url] = daemon.server("chat", detect_timeout=3600)
+    with Talker(url) as undecided, Talker(url) as other, Talker(url) as witness:
+        witness.send(b"\n")
+        undecided.send(b"GE")
+        daemon.wait_connections("chat", 3)
+        other.send(b".\n" * 100)
+        assert [witness.hear() for _ in range(100)] == [b"."] * 100
+        undecided.send(b"NIUS\n")
+        while other.hear() != b"GENIUS":
+            pass
+        assert not has_heard(undecided), "it was a client before it had said what it speaks"
+
+
+def test_a_beginning_that_may_be_http_is_waited_for_no_longer_than_detect_timeout(daemon):
+    [url] = daemon.server("chat", detect_timeout=0.2)
+    with Talker(url) as undecided, Talker(url) as other:
+        undecided.send(b"GE")
+        deadline = time.monotonic() + PATIENCE
+        while not has_heard(undecided):
+            assert time.monotonic() < deadline, "it is still waited for"
+            other.send(b".\n")
+            time.sleep(0.01)
+        assert undecided.hear() == b"."
 
 
 @pytest.mark.parametrize("protocol, answers", [("raw", False), ("http", True)])
