@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/lua/house.hpp"
 #include "cli/lua/rows.hpp"
+#include "cli/lua/stack_file.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "loop/backends/backend.hpp"
@@ -45,8 +45,8 @@ class file_observer final : public script::observer {
 
 std::string line_of(const deed& deed, bool is_dry) {
   auto line = fmt::format("{}: ", text::printable(deed.name));
-  if (is_dry && deed.what != "unchanged") line += "would be ";
-  line += deed.what;
+  if (is_dry && deed.effect != "unchanged") line += "would be ";
+  line += deed.effect;
   if (!deed.options.empty()) line += fmt::format(": {}", fmt::join(deed.options, ", "));
   if (!deed.waiting.empty()) {
     line += fmt::format(" (from the next start, 'strata restart {}': {})",
@@ -58,11 +58,11 @@ std::string line_of(const deed& deed, bool is_dry) {
 void report(const invocation& call, const std::vector<deed>& deeds) {
   auto all = json::array();
   for (const auto& each : deeds) {
-    if (!call.as_json && (!call.quiet || each.what != "unchanged")) {
+    if (!call.as_json && (!call.quiet || each.effect != "unchanged")) {
       print(call.quiet ? text::printable(each.name) + "\n" : line_of(each, call.is_set("dry_run")));
     }
     all.push_back({{"name", each.name},
-                   {"what", each.what},
+                   {"what", each.effect},
                    {"options", each.options},
                    {"needs_restart", each.waiting}});
   }
@@ -73,18 +73,18 @@ void report(const invocation& call, const std::vector<deed>& deeds) {
 
 outcome<int> run_lua_file(const invocation& call) {
   const auto& file = call.words[0];
-  auto on = loop::make_loop(loop::backend_kind::epoll);
-  if (!on) return refuse(exit_failed, on.error());
-  house described(call, std::filesystem::absolute(file).parent_path().string());
+  auto loop = loop::make_loop(loop::backend_kind::epoll);
+  if (!loop) return refuse(exit_failed, loop.error());
+  stack_file stack(call, std::filesystem::absolute(file).parent_path().string());
   file_observer observer(call.as_json || call.quiet);
-  const script::settings how{
+  const script::settings settings{
       .most_time = 2s, .libraries = options::lua_folders_for(options::current_path_environment())};
-  auto machine = script::machine::make(**on, how, observer);
+  auto machine = script::machine::make(**loop, settings, observer);
   if (!machine) return refuse(exit_failed, machine.error());
-  (*machine)->add({"strata", house::functions(), {}}, &described);
+  (*machine)->add({"strata", stack_file::functions(), {}}, &stack);
   const auto loaded = (*machine)->load(file, {});
-  report(call, described.deeds());
-  if (loaded && !described.was_called() && !call.quiet) {
+  report(call, stack.deeds());
+  if (loaded && !stack.was_called() && !call.quiet) {
     complain(
         fmt::format("'{}' describes no runtime: it calls no function such as "
                     "strata.create(TYPE, NAME, OPTIONS)",
@@ -92,7 +92,7 @@ outcome<int> run_lua_file(const invocation& call) {
   }
   if (loaded) return exit_done;
   const auto& trouble = observer.trouble();
-  const auto& refused = described.refused();
+  const auto& refused = stack.refused();
   // What the file says wrong, after other calls have been done, is no misuse of the command line.
   const bool is_refused =
       refused && refused->exit != exit_misused && trouble.contains(refused->message);

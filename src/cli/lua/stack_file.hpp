@@ -1,5 +1,5 @@
-// What a file of `strata run` asks for, done to a daemon: runtimes that are as they are described,
-// and what had to be done for that.
+// The functions that a file of `strata run` calls. They ask the daemon for runtimes as the file
+// describes them, and keep a list of what was done.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,29 +7,31 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/line/invocation.hpp"
 #include "script/call.hpp"
 #include "script/library.hpp"
+#include "stack/plan.hpp"
 
 namespace strata::cli {
 
 /// What was done to one runtime.
 struct deed {
   std::string name;
-  std::string what;                  ///< `created`, `changed`, `unchanged`, …
+  std::string effect;                ///< `created`, `changed`, `unchanged`, …
   std::vector<std::string> options;  ///< that were changed
   std::vector<std::string> waiting;  ///< of these, those that wait for a restart
 };
 
-class house {
+class stack_file {
  public:
   /// Relative paths in options are meant below `folder`. The call outlives this.
-  house(const invocation& call, std::string folder);
+  stack_file(const invocation& call, std::string folder);
 
-  /// The table `strata` of such a file, to be bound to a house.
+  /// The table `strata` of such a file, to be bound to a stack_file.
   [[nodiscard]] static std::span<const script::function_row> functions();
   [[nodiscard]] const std::vector<deed>& deeds() const { return deeds_; }
   /// Whether the file has asked for anything.
@@ -39,10 +41,11 @@ class house {
 
  private:
   using json = nlohmann::json;
+  using option_reader = bool (stack_file::*)(script::call&, int, json&) const;
 
   void create(script::call& call);
-  void edit(script::call& call);
-  void reset(script::call& call);
+  void edit(script::call& call) { change(call, &stack_file::read_options); }
+  void reset(script::call& call) { change(call, &stack_file::read_resets); }
   void remove(script::call& call);
   void start(script::call& call) { act(call, "start", "running", "started"); }
   void stop(script::call& call) { act(call, "stop", "stopped", "stopped"); }
@@ -51,10 +54,15 @@ class house {
   void get(script::call& call);
   void list(script::call& call);
 
-  void act(script::call& call, const char* verb, std::string_view state, const char* done);
-  void make(script::call& call, json body);
-  void adjust(script::call& call, const runtime::type_row& type, const json& there, json options);
-  void change(script::call& call, bool (house::*read)(script::call&, int, json&) const);
+  void act(script::call& call, const char* verb, std::string_view state, const char* effect);
+  void change(script::call& call, option_reader read);
+  void apply(script::call& call, const runtime::type_row& type,
+             const stack::desired_runtime& desired,
+             const std::optional<stack::present_runtime>& present);
+  void make(script::call& call, const stack::desired_runtime& desired);
+  /// False where the call has failed.
+  [[nodiscard]] bool adjust(script::call& call, const std::string& name, const stack::plan& plan,
+                            bool is_running);
   [[nodiscard]] bool read_options(script::call& call, int index, json& value) const;
   [[nodiscard]] bool read_resets(script::call& call, int index, json& value) const;
   [[nodiscard]] bool normalise(script::call& call, const runtime::type_row& type,
