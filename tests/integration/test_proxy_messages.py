@@ -129,6 +129,9 @@ def test_sessions_have_a_limit(daemon, make_echo):
         assert ann.ask(b"x") == b"x"
         bob.socket.send(b"y")
         eventually(lambda: daemon.stats("gw")["connections"]["refused"] == 1, "it is refused")
+        assert daemon.logged("gw", "was refused: --max-connections are there already")
+        figures = daemon.exchange("GET", "/metrics")[1].decode()
+        assert 'strata_refused_total{name="gw",type="proxy",reason="limit"} 1' in figures
         assert ann.ask(b"z") == b"z"
         assert select.select([bob.socket], [], [], 0)[0] == []
 

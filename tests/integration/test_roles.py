@@ -205,6 +205,23 @@ def test_tokens_are_read_again_at_sighup(remote, daemon):
     assert status("admin") == 401
 
 
+def test_a_stream_ends_when_its_token_is_not_accepted_any_more(remote, daemon):
+    def follow(token):
+        connection = Caller(remote, token).open()
+        connection.request("GET", "/v1/events?follow=true",
+                           headers={"Authorization": "Bearer " + token})
+        return connection.getresponse()
+
+    gone, kept = follow(TOKENS["read"]), follow(TOKENS["admin"])
+    remote.token_file.write_text("read " + TOKENS["admin"])
+    daemon.signal(signal.SIGHUP)
+    with pytest.raises((http.client.IncompleteRead, OSError)):
+        gone.read()
+    assert "its token is not accepted any more" in daemon.log()
+    daemon.server("s")
+    assert json.loads(kept.readline())["event"] == "created"
+
+
 # --- certificates
 
 @pytest.fixture

@@ -260,10 +260,14 @@ control_api::answer control_api::refuse_role(const http::exchange& exchange, con
                           remedy))};
 }
 
+std::optional<runtime::role> control_api::role_of(const http::exchange& exchange,
+                                                  const visitor& guest) const {
+  if (!is_guarded(guest.entrance)) return guest.role;
+  return access_.role_of_request(exchange.request(), guest.role);
+}
+
 loop::task<> control_api::handle(http::exchange& exchange, const visitor& guest) {
-  const auto role = is_guarded(guest.entrance)
-                        ? access_.role_of_request(exchange.request(), guest.role)
-                        : guest.role;
+  const auto role = role_of(exchange, guest);
   if (!role) {
     refuse_token(exchange, guest);
     co_return;
@@ -329,7 +333,7 @@ loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& gues
     respond(exchange, as_answer(found.error()));
     co_return;
   }
-  co_await stream(supervisor_.home(), exchange, std::move(*found), *asked);
+  co_await stream_to(exchange, guest, route.row, std::move(*found), *asked);
 }
 
 loop::task<control_api::answer> control_api::run(http::exchange& exchange, const visitor& guest,
@@ -482,17 +486,6 @@ loop::task<control_api::answer> control_api::ask(call call) {
   if (!given) co_return as_answer(given.error());
   if (call.operation->answer.empty()) co_return as_answer(supervisor_.find(call.name), 200);
   co_return answer{200, "application/json", dump(*given)};
-}
-
-loop::task<control_api::answer> control_api::stats(call call) {
-  auto found = supervisor_.find(call.name);
-  if (!found) co_return as_answer(found.error());
-  co_return answer{200, "application/json", dump(stats_json(**found, supervisor_.home().now()))};
-}
-
-loop::task<control_api::answer> control_api::all_stats(call /*call*/) {
-  co_return answer{200, "application/json",
-                   dump(stats_json(supervisor_.list(), supervisor_.home().now()))};
 }
 
 }  // namespace strata::daemon

@@ -2,6 +2,7 @@
 // The routes are one table in control_routes.cpp, from which that document is made.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,8 +42,9 @@ class control_api {
   result<void> listen_remote(const loop::socket_address& address);
   /// Serves only `GET /metrics`, on a TCP address; with TLS, or to anybody.
   result<void> listen_metrics(const loop::socket_address& address, bool is_secure);
-  /// Requests to come have to say one of these tokens.
-  void replace_tokens(token_list tokens) { access_.set_tokens(std::move(tokens)); }
+  /// Requests to come have to say one of these tokens. Streams of a token that is not among them,
+  /// or has too low a role now, end at once.
+  void replace_tokens(token_list tokens);
   /// Starts to answer; until then those who connect wait.
   void begin();
   /// From now on refuses new requests; those under way are finished.
@@ -89,6 +91,15 @@ class control_api {
     runtime::role role;  ///< that of the process, or of the certificate
     std::string text;    ///< `uid 1000, pid 4242`; `10.0.0.7:5123, CN=ann`
   };
+  /// A stream that goes out, in the list of them as long as it does.
+  struct open_stream : boost::intrusive::list_base_hook<
+                           boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+    open_stream(http::exchange& exchange, const visitor& guest, runtime::role needed)
+        : exchange(exchange), guest(guest), needed(needed) {}
+    http::exchange& exchange;
+    const visitor& guest;
+    runtime::role needed;
+  };
   /// What serves a path: null where the method is not the path's, or the path is none.
   struct destination {
     const route* served = nullptr;
@@ -104,6 +115,11 @@ class control_api {
   loop::task<answer> run(http::exchange& exchange, const visitor& guest,
                          const destination& destination);
   [[nodiscard]] static destination find_route(const http::exchange& exchange, door entrance);
+  loop::task<> stream_to(http::exchange& exchange, const visitor& guest, const route_row& row,
+                         feed source, feed_request request);
+  /// Nullopt: it lacks the token that its door asks for.
+  [[nodiscard]] std::optional<runtime::role> role_of(const http::exchange& exchange,
+                                                     const visitor& guest) const;
   void refuse_token(http::exchange& exchange, const visitor& guest);
   /// The answer for a caller whose role is too low; the log says who asked.
   answer refuse_role(const http::exchange& exchange, const visitor& guest, const route_row& row,
@@ -147,6 +163,7 @@ class control_api {
   runtime::loop_source& loops_;
   facts facts_;
   access_policy access_;
+  boost::intrusive::list<open_stream, boost::intrusive::constant_time_size<false>> streams_;
   bool closing_ = false;
   serve::connection_gauge connections_;
   serve::acceptor api_;

@@ -12,6 +12,7 @@
 #include "runtime/proxy/heads/field_rule.hpp"
 #include "runtime/proxy/heads/forwarding.hpp"
 #include "runtime/proxy/streams/bridge.hpp"
+#include "runtime/refusals.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -177,6 +178,8 @@ void message_gate::take(front& front, const net::datagram::arrival& arrival) {
     auto place = means_.connections.enter(means_.options.max_connections);
     if (!place) {
       means_.counted.connections_refused.add();
+      note_refusal(means_.counted, means_.log, arrival.from, refusal::limit,
+                   "--max-connections are there already");
       return;
     }
     serving_.spawn(serve_sender(front, arrival.from, std::move(place)));
