@@ -127,3 +127,24 @@ def test_an_edit_is_kept_over_a_restart_of_the_daemon(daemon):
     options = daemon.show("chat")["options"]
     assert (options["rate_limit"], options["framing"]) == (77, "raw")
     assert options["master_pw"] == "********"
+
+
+def test_an_edit_may_say_which_revision_it_is_of(daemon):
+    daemon.server("s")
+    first = daemon.show("s")["revision"]
+    done = daemon.run("edit", "s", "--group", "a", "--revision", str(first))
+    assert done.returncode == 0, done.stderr
+    second = daemon.show("s")["revision"]
+    assert second > first
+    late = daemon.run("edit", "s", "--group", "b", "--revision", str(first))
+    assert late.returncode == 1
+    assert late.stderr == (f"strata: cannot change revision {first} of 's': it has revision "
+                           f"{second}; look at it again: strata show s\n")
+    assert daemon.show("s")["options"]["group"] == "a"
+    for bad in [-1, 1.5, "1", None, True]:
+        status, _ = daemon.exchange("PATCH", "/v1/runtimes/s",
+                                    {"options": {"group": "c"}, "revision": bad})
+        assert status == 400
+    status, _ = daemon.exchange("PATCH", "/v1/runtimes/s",
+                                {"options": {"group": "d"}, "revision": second})
+    assert status == 200

@@ -166,8 +166,9 @@ outcome<int> run_edit(const invocation& call) {
                               call.words[0]));
   }
   if (auto checked = check_target(*changes); !checked) return std::unexpected(checked.error());
-  const auto done =
-      control_client(call.daemon).patch(runtime_target(call.words[0]), {{"options", *changes}});
+  json request = {{"options", *changes}};
+  if (call.flags.contains("revision")) request["revision"] = call.flags.at("revision");
+  const auto done = control_client(call.daemon).patch(runtime_target(call.words[0]), request);
   if (!done) return std::unexpected(done.error());
   report_edit(call, *done);
   return exit_done;

@@ -111,7 +111,12 @@ std::vector<verb_row> changing_verbs() {
        {{.key = "reset",
          .kind = list,
          .value_name = "OPTION",
-         .help = "give an option its default again; repeatable"}},
+         .help = "give an option its default again; repeatable"},
+        {.key = "revision",
+         .kind = count,
+         .value_name = "N",
+         .help = "change nothing if the runtime has another revision than N: 'strata show' has "
+                 "it, and each change raises it"}},
        type_of_runtime},
       {"remove",
        "NAME|GLOB|@GROUP...",

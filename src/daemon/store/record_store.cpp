@@ -21,7 +21,7 @@ std::unexpected<error> stale_revision(const std::string& name, std::uint64_t exp
                                   : fmt::format("it has revision {}", present);
   return failure(errc::conflict, fmt::format("change revision {} of '{}'", expected, name),
                  expected == 0 ? "there is a runtime of that name" : state,
-                 "look at it again: strata inspect " + name);
+                 "look at it again: strata show " + name);
 }
 
 }  // namespace strata::daemon
