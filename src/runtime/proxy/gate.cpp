@@ -7,8 +7,8 @@
 #include "loop/within.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/proxy/ends.hpp"
+#include "runtime/reception.hpp"
 #include "runtime/refusals.hpp"
-#include "runtime/tls_identity.hpp"
 #include "runtime/web/http_serving.hpp"
 
 namespace strata::runtime::proxy {
@@ -119,40 +119,20 @@ gate::~gate() {
 }
 
 serve::reception gate::reception() {
-  auto& log = *setting_.given.log;
-  return {
-      .connections = setting_.connections,
-      .admits = [this](const auto& arrived, unsigned door) { return admits(arrived, door); },
-      .most = [this] { return options_.max_connections; },
-      .serve =
-          [this](auto client, auto place, unsigned door) {
-            if (door == http_door) return web_.serve(std::move(client), std::move(place));
-            if (door == raw_door && options_.proxy_protocol.empty()) {
-              return serve_raw(std::move(client), std::move(place));
-            }
-            return serve(std::move(client), std::move(place), door);
-          },
-      .introduces = introducing(options_.proxy_protocol),
-      .refusal = carries_http_alone() ? http_refusal() : std::string(),
-      .on_refused =
-          [this, &log](const loop::socket_address& client, std::string_view words) {
-            counters_.connections_refused.add();
-            note_refusal(counters_, log, client, words.empty() ? refusal::limit : refusal::files,
-                         words.empty() ? "--max-connections are there already" : words);
-          },
-      .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
-      .on_secured = [&log](const net::stream& stream) { tell_subject(stream, log); },
-      .on_handshake_failed =
-          [this, &log](const error& why, bool is_told) {
-            counters_.handshakes_failed.add();
-            if (is_told) log.write(level::warning, describe(why));
-          },
-      .on_trouble =
-          [this, &log](const error& why, bool is_new) {
-            counters_.errors.add();
-            if (is_new) log.write(level::error, describe(why));
-          },
+  auto made = counting_reception(setting_.connections, counters_, *setting_.given.log);
+  made.admits = [this](const auto& arrived, unsigned door) { return admits(arrived, door); };
+  made.most = [this] { return options_.max_connections; };
+  made.serve = [this](auto client, auto place, unsigned door) {
+    if (door == http_door) return web_.serve(std::move(client), std::move(place));
+    if (door == raw_door && options_.proxy_protocol.empty()) {
+      return serve_raw(std::move(client), std::move(place));
+    }
+    return serve(std::move(client), std::move(place), door);
   };
+  made.introduces = introducing(options_.proxy_protocol);
+  if (carries_http_alone()) made.refusal = http_refusal();
+  made.handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); };
+  return made;
 }
 
 bool gate::admits(const loop::descriptor& arrived, unsigned door) {

@@ -7,11 +7,11 @@
 #include "loop/condition.hpp"
 #include "loop/within.hpp"
 #include "runtime/introducers.hpp"
+#include "runtime/reception.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
 #include "runtime/server/shard_script.hpp"
-#include "runtime/tls_identity.hpp"
 #include "runtime/web/http_serving.hpp"
 
 namespace strata::runtime::server {
@@ -49,36 +49,16 @@ shard::~shard() {
 }
 
 serve::reception shard::reception() {
-  return {
-      .connections = state_->connections,
-      .most = [this] { return options_.max_connections; },
-      .serve =
-          [this](auto connection, auto place, unsigned door) {
-            return receive_arrival(*this, std::move(connection), std::move(place),
-                                   static_cast<protocol>(door));
-          },
-      .introduces = introducing(options_.proxy_protocol),
-      .refusal = carries_http_alone() ? http_refusal() : std::string(),
-      .on_refused =
-          [this](const loop::socket_address& client, std::string_view words) {
-            counters_.connections_refused.add();
-            note_refusal(counters_, *state_->log, client,
-                         words.empty() ? refusal::limit : refusal::files,
-                         words.empty() ? "--max-connections are there already" : words);
-          },
-      .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
-      .on_secured = [this](const net::stream& stream) { tell_subject(stream, *state_->log); },
-      .on_handshake_failed =
-          [this](const error& why, bool is_told) {
-            counters_.handshakes_failed.add();
-            if (is_told) state_->log->write(level::warning, describe(why));
-          },
-      .on_trouble =
-          [this](const error& why, bool is_new) {
-            counters_.errors.add();
-            if (is_new) state_->log->write(level::error, describe(why));
-          },
+  auto made = counting_reception(state_->connections, counters_, *state_->log);
+  made.most = [this] { return options_.max_connections; };
+  made.serve = [this](auto connection, auto place, unsigned door) {
+    return receive_arrival(*this, std::move(connection), std::move(place),
+                           static_cast<protocol>(door));
   };
+  made.introduces = introducing(options_.proxy_protocol);
+  if (carries_http_alone()) made.refusal = http_refusal();
+  made.handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); };
+  return made;
 }
 
 loop::task<result<void>> shard::open(std::vector<net::bind_target>& targets) {

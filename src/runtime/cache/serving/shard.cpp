@@ -9,6 +9,7 @@
 
 #include "runtime/cache/serving/session.hpp"
 #include "runtime/introducers.hpp"
+#include "runtime/reception.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/tls_identity.hpp"
 
@@ -73,38 +74,26 @@ shard::~shard() {
 }
 
 serve::reception shard::reception(serve::connection_gauge& connections) {
-  return {
-      .connections = connections,
-      .most = [this] { return settings().options.max_connections; },
-      .serve = [this](auto connection, auto place,
-                      unsigned /*door*/) { return serve(std::move(connection), std::move(place)); },
-      .objection = [this](const net::stream& arrived) { return objection_to(arrived); },
-      .introduces = introducing(settings().options.proxy_protocol),
-      .refusal = "-ERR max number of clients reached\r\n",
-      .on_refused =
-          [this](const loop::socket_address& client, std::string_view words) {
-            const auto reason = words.starts_with('-') ? words.substr(1) : words;
-            note_refusal(bench_.count(), *log_, client,
-                         words.empty() ? refusal::limit : refusal::address,
-                         words.empty() ? "--max-connections are there already"
-                                       : reason.substr(0, reason.find('.')));
-            bench_.count().connections_refused.add();
-            ++data_.home().counted().rejected;
-          },
-      .handshake_limit =
-          [this] { return loop::from_seconds(settings().options.handshake_timeout); },
-      .on_secured = [this](const net::stream& stream) { tell_subject(stream, *log_); },
-      .on_handshake_failed =
-          [this](const error& why, bool is_told) {
-            bench_.count().handshakes_failed.add();
-            if (is_told) log_->write(level::warning, describe(why));
-          },
-      .on_trouble =
-          [this](const error& why, bool is_new) {
-            bench_.count().errors.add();
-            if (is_new) log_->write(level::error, describe(why));
-          },
+  auto made = counting_reception(connections, bench_.count(), *log_);
+  made.most = [this] { return settings().options.max_connections; };
+  made.serve = [this](auto connection, auto place, unsigned /*door*/) {
+    return serve(std::move(connection), std::move(place));
   };
+  made.objection = [this](const net::stream& arrived) { return objection_to(arrived); };
+  made.introduces = introducing(settings().options.proxy_protocol);
+  made.refusal = "-ERR max number of clients reached\r\n";
+  made.on_refused = [this](const loop::socket_address& client, std::string_view words) {
+    const auto reason = words.starts_with('-') ? words.substr(1) : words;
+    note_refusal(
+        bench_.count(), *log_, client, words.empty() ? refusal::limit : refusal::address,
+        words.empty() ? "--max-connections are there already" : reason.substr(0, reason.find('.')));
+    bench_.count().connections_refused.add();
+    ++data_.home().counted().rejected;
+  };
+  made.handshake_limit = [this] {
+    return loop::from_seconds(settings().options.handshake_timeout);
+  };
+  return made;
 }
 
 // As Redis does it, and in its first words, which its clients know.

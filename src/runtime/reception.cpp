@@ -1,0 +1,32 @@
+#include "runtime/reception.hpp"
+
+#include "runtime/refusals.hpp"
+#include "runtime/tls_identity.hpp"
+
+namespace strata::runtime {
+
+serve::reception counting_reception(serve::connection_gauge& connections, counters& counted,
+                                    journal& log) {
+  return {
+      .connections = connections,
+      .on_refused =
+          [&counted, &log](const loop::socket_address& client, std::string_view words) {
+            counted.connections_refused.add();
+            note_refusal(counted, log, client, words.empty() ? refusal::limit : refusal::files,
+                         words.empty() ? "--max-connections are there already" : words);
+          },
+      .on_secured = [&log](const net::stream& stream) { tell_subject(stream, log); },
+      .on_handshake_failed =
+          [&counted, &log](const error& why, bool is_told) {
+            counted.handshakes_failed.add();
+            if (is_told) log.write(level::warning, describe(why));
+          },
+      .on_trouble =
+          [&counted, &log](const error& why, bool is_new) {
+            counted.errors.add();
+            if (is_new) log.write(level::error, describe(why));
+          },
+  };
+}
+
+}  // namespace strata::runtime
