@@ -106,7 +106,7 @@ def test_what_cannot_be_is_refused(daemon, make_backend):
                        (("gw", "shrink", "a"), "there is no change 'shrink'"),
                        (("gw", "drain"), "'drain' needs a backend"),
                        (("gw", "drain", "a:1"), "there is no backend 'a:1'"),
-                       (("gw", "add", backend.where), "is a backend already"),
+                       (("gw", "add", backend.where), "is already a backend"),
                        (("gw", "remove", backend.where), "nowhere to pass clients on to"),
                        (("none",), "none")]:
         done = daemon.run("backends", *words)

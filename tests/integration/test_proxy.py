@@ -364,7 +364,7 @@ def test_what_makes_no_sense_is_refused_with_the_reason(daemon, options, why):
 def test_nobody_talks_to_a_proxy_itself(daemon):
     daemon.create("proxy", "gw", start=False, listen=["tcp://127.0.0.1:0"], backend=["127.0.0.1:1"])
     done = daemon.run("start", "-i", "gw")
-    assert done.returncode == 2 and "passes on what others say" in done.stderr
+    assert done.returncode == 2 and "which only forwards" in done.stderr
     assert daemon.show("gw")["state"] == "created"
 
 

@@ -146,8 +146,8 @@ def test_a_reload_ends_connections_where_an_edit_waits_and_says_so_before(daemon
         daemon.edit("plain", framing="raw")
         assert daemon.show("plain")["pending"] == ["framing"]
         said = daemon.run("reload", "plain").stderr
-        assert "'plain' is restarted, which ends its 2 connections: edits wait for that (framing)" \
-            in said
+        assert ("restarting 'plain', which ends its 2 connections: edits wait for a restart "
+                "(framing)") in said
         assert one.is_ended() and two.is_ended()
     assert daemon.show("plain")["pending"] == []
 
@@ -301,8 +301,8 @@ def test_doctor_finds_certificates_that_end(make_daemon, authority, tmp_path):
         daemon.act("bad", "start")
     found = {each["found"].split()[0]: each for each in certificate_findings(daemon)}
     assert set(found) == {own, late, old}
-    assert "of the daemon ends within 13 days" in found[own]["found"]
-    assert "of 'c' ends within 5 days" in found[late]["found"]
+    assert "of the daemon expires within 13 days" in found[own]["found"]
+    assert "of 'c' expires within 5 days" in found[late]["found"]
     assert "of 'bad' expired on 20" in found[old]["found"]
     assert all(each["status"] == "warn" and "strata cert make" in each["remedy"]
                for each in found.values())
