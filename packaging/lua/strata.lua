@@ -71,11 +71,11 @@ strata = {json = {null = nil}, base64 = {}, url = {}, shared = {}}
 ---@return strata.router
 function strata.router() end
 
----what strata.connect gives
+---what strata.connect returns
 ---@class strata.connection
 local connection = {}
 
----sends a message, or bytes; gives true, or nil and the reason, as when 4 MiB wait already
+---sends a message or bytes; returns true, or nil and the reason, for example when 4 MiB already wait
 ---@param bytes string
 ---@return boolean?, string?
 function connection:send(bytes) end
@@ -85,7 +85,7 @@ function connection:send(bytes) end
 ---@return string?, string?
 function connection:receive(seconds) end
 
----the next line of a stream, without its end; else the same
+---the next line of a stream, without its line end; or nil and the reason, as receive
 ---@param seconds? number
 ---@return string?, string?
 function connection:receive_line(seconds) end
@@ -95,14 +95,14 @@ function connection:receive_line(seconds) end
 ---@return boolean?, string?
 function connection:flush(seconds) end
 
----closes it; what was sent before still goes
+---closes the connection after everything has been sent
 function connection:close() end
 
----neither side has closed it
+---true while neither side has closed the connection
 ---@return boolean
 function connection:is_open() end
 
----what strata.redis gives; each command of Redis is a method
+---what strata.redis returns; each Redis command is a method
 ---@class strata.redis
 ---@field [string] fun(self: strata.redis, ...: any): any, string?
 local redis = {}
@@ -123,14 +123,14 @@ function redis:multi(commands) end
 ---closes the connection
 function redis:close() end
 
----what strata.subscribe and its kin give
+---what strata.subscribe and similar functions return
 ---@class strata.subscription
 local subscription = {}
 
----ends it: the function is called no more
+---ends the subscription; the function is no longer called
 function subscription:close() end
 
----it has not been closed
+---true while the subscription is not closed
 ---@return boolean
 function subscription:is_open() end
 
@@ -615,7 +615,7 @@ function proxy.owner_send(id, message) end
 ---@return integer?, string?
 function proxy.owner_broadcast(message) end
 
----the backends and how they stand, as `strata backends --format json` shows them
+---the backends and their state, as `strata backends --format json` shows them
 ---@return table[]
 function proxy.backends() end
 
@@ -633,7 +633,7 @@ function proxy.clients() end
 ---@return table?
 function proxy.peer(id) end
 
----ends such a client's connection at once; false if it has gone
+---closes such a client's connection at once; false if it has disconnected
 ---@param id integer
 ---@return boolean
 function proxy.close_client(id) end

@@ -206,7 +206,7 @@ def test_the_owner_s_clients_are_spoken_to(daemon, tmp_path):
             eve.say(f"{ids[0]} for ann", "for all", f"{ids[1]} for bob", "9007199254740000 x")
             assert [ann.hear(), ann.hear()] == ["for ann", "for all"]
             assert [bob.hear(), bob.hear()] == ["for all", "for bob"]
-            eventually(lambda: daemon.logged("child", "it has gone, or never came"), "it is told")
+            eventually(lambda: daemon.logged("child", "no such client is connected"), "it is told")
 
 
 def test_an_id_that_nobody_has_reaches_nobody(daemon, console):

@@ -247,7 +247,7 @@ def test_files_that_are_wrong_are_named(daemon, authority, tmp_path):
 
     assert "strata cert make" in said()
     assert "certificates 1, keys 0" in said(cert=[cert])
-    assert "from / on" in said(cert=["a.pem"], key=[key])
+    assert "an absolute path" in said(cert=["a.pem"], key=[key])
     message = said(cert=[other], key=[key])
     assert other in message and key in message and "is not its key" in message
     assert str(text) in said(cert=[str(text)], key=[key])

@@ -35,8 +35,9 @@ std::vector<row> way_rows() {
 std::vector<row> message_rows() {
   return {
       {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
-        .help = "how messages are found in a stream: line by line, length (4 bytes, big-endian) "
-                "and bytes, or raw: each read", .choices = "line|length|raw"},
+        .help = "message boundaries in a stream: line: line ends, length: a 4-byte big-endian "
+                "length before each message, raw: each read is a "
+                "message", .choices = "line|length|raw"},
        &pipe_options::framing},
       {{.key = "max_message", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
         .help = "longest message; a longer one ends the pipe with an error", .max = 1ULL << 30U,

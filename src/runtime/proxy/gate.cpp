@@ -138,7 +138,7 @@ serve::reception gate::reception() {
           [this, &log](const loop::socket_address& client, std::string_view words) {
             counters_.connections_refused.add();
             note_refusal(counters_, log, client, words.empty() ? refusal::limit : refusal::files,
-                         words.empty() ? "--max-connections are there already" : words);
+                         words.empty() ? "the limit of --max-connections is reached" : words);
           },
       .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
       .on_secured = [&log](const net::stream& stream) { tell_subject(stream, log); },
@@ -170,7 +170,7 @@ bool gate::admits_client(const loop::socket_address& client, bool has_rate) {
   if (!admission_.lets_in(client)) {
     figures_.denied.add();
     note_refusal(counters_, *setting_.given.log, client, refusal::address,
-                 "--allow or --deny does not let it in");
+                 "--allow or --deny refuses it");
     return false;
   }
   if (!has_rate || admission_.wait_of(client, loop_.now()) == loop::duration::zero()) return true;

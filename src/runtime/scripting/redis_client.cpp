@@ -58,7 +58,7 @@ loop::task<answers> redis_client::ask(owned self, std::string request, std::size
   if (!is_in_time) co_return no_answer("it has not answered in time");
   if (!here.is_ready_) co_return no_answer(here.trouble_);
   if (here.asked_.size() >= most_asked || here.link_->unsent() > most_unsent_requests) {
-    co_return no_answer("too much waits for its answer already");
+    co_return no_answer("too many requests already wait for an answer");
   }
   const auto mine = std::make_shared<question>(here.loop_, count);
   here.asked_.push_back(mine);
@@ -95,7 +95,7 @@ loop::task<> redis_client::run() {
     // What is said to all that follow something was asked for by nobody.
     if (said->what == proto::resp_value::kind::push) continue;
     if (asked_.empty()) {
-      why = "it says something that nobody has asked for";
+      why = "it sent an unexpected reply";
       break;
     }
     auto& first = *asked_.front();
@@ -230,7 +230,7 @@ void redis_client::close_by(call& /*with*/) { close(); }
 
 const script::object_kind& redis_kind() {
   static constexpr script::object_kind kind{
-      "redis", "what strata.redis gives; each command of Redis is a method", redis_methods,
+      "redis", "what strata.redis returns; each Redis command is a method", redis_methods,
       "fun(self: strata.redis, ...: any): any, string?"};
   return kind;
 }

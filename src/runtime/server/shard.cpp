@@ -64,7 +64,7 @@ serve::reception shard::reception() {
             counters_.connections_refused.add();
             note_refusal(counters_, *state_->log, client,
                          words.empty() ? refusal::limit : refusal::files,
-                         words.empty() ? "--max-connections are there already" : words);
+                         words.empty() ? "the limit of --max-connections is reached" : words);
           },
       .handshake_limit = [this] { return loop::from_seconds(options_.handshake_timeout); },
       .on_secured = [this](const net::stream& stream) { tell_subject(stream, *state_->log); },
@@ -269,8 +269,8 @@ void shard::let_go(std::uint64_t held) {
     }
     state_->log->write_few(
         "memory of connections", level::warning,
-        fmt::format("a client that held {} bytes was disconnected: all together held {}, more "
-                    "than --max-memory-connections allows",
+        fmt::format("a client that held {} bytes was disconnected: all clients together held {}, "
+                    "more than --max-memory-connections allows",
                     each.bytes, held));
   }
 }

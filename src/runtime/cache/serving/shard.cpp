@@ -86,7 +86,7 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
             const auto reason = words.starts_with('-') ? words.substr(1) : words;
             note_refusal(bench_.count(), *log_, client,
                          words.empty() ? refusal::limit : refusal::address,
-                         words.empty() ? "--max-connections are there already"
+                         words.empty() ? "the limit of --max-connections is reached"
                                        : reason.substr(0, reason.find('.')));
             bench_.count().connections_refused.add();
             ++data_.home().counted().rejected;
@@ -216,8 +216,8 @@ void shard::let_go(std::uint64_t held) {
     bench_.count().drop_message(drop::memory);
     each.by->disconnect(false);
     log_->write_few("memory of connections", level::warning,
-                    fmt::format("a client that held {} bytes was disconnected: all together held "
-                                "{}, more than --max-memory-connections allows",
+                    fmt::format("a client that held {} bytes was disconnected: all clients "
+                                "together held {}, more than --max-memory-connections allows",
                                 each.bytes, held));
   }
 }
