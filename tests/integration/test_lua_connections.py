@@ -130,8 +130,8 @@ def test_what_is_wrong_is_said(console):
                       ("strata.connect('tcp://a:1', {framing = 'odd'})", "line, length or raw"),
                       ("strata.connect('udp://a:1', {framing = 'line'})", "leave framing out"),
                       ("strata.connect('tcp://a:1', {colour = 1})", "no option 'colour'"),
-                      ("strata.connect('tcp://a:1', {timeout_ms = 'x'})", "is no number"),
-                      ("strata.connect('tcp://a:1', {1, 2})", "no table of names")):
+                      ("strata.connect('tcp://a:1', {timeout_ms = 'x'})", "is not a number"),
+                      ("strata.connect('tcp://a:1', {1, 2})", "not a table with names")):
         assert said in console.fails(lua)
     assert "nobody" in console.run("return strata.connect('runtime://nobody')")[1]
     with Peer() as peer:

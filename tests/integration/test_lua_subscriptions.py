@@ -93,7 +93,7 @@ def test_a_user_that_may_not_follow_is_told_so(console, tmp_path):
 @pytest.mark.parametrize("wrong, says", [
     ("strata.subscribe('kv', {}, note)", "neither a text nor a list of texts"),
     ("strata.subscribe('kv', {1, 2}, note)", "neither a text nor a list of texts"),
-    ("strata.subscribe('udp://127.0.0.1:1', 'c', note)", "no stream of bytes"),
+    ("strata.subscribe('udp://127.0.0.1:1', 'c', note)", "not a stream of bytes"),
     ("strata.subscribe('kv', 'c')", "argument 3 (call) is missing"),
     ("strata.subscribe('kv', 'c', note, {pasword = 'x'})", "there is no option 'pasword'"),
     ("strata.events('x')", "it must be a function"),

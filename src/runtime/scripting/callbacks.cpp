@@ -9,65 +9,74 @@ namespace {
 // A row is read as a row.
 // clang-format off
 constexpr script::callback_row callback_table[] = {
-    {"on_start", "", "", "the runtime has started, or the script was loaded again"},
-    {"on_stop", "", "", "the runtime stops; it waits for this, for a moment"},
+    {"on_start", "", "", "called when the runtime has started and when the script has been "
+                         "reloaded"},
+    {"on_stop", "", "", "called when the runtime stops, which waits a moment for the function"},
     {"on_tick", "elapsed_ms: number", "",
-     "again and again, every `tick_ms` milliseconds (a global of the script; 100, at least 10)"},
+     "called every `tick_ms` milliseconds (a global of the script; default 100, minimum 10)"},
     {"on_message", "message: string, id: integer", "",
-     "a message has come; in a server, the script and not --mode decides what becomes of it"},
+     "called for each received message; in a server, the script decides what happens to it, "
+     "instead of --mode"},
     {"on_client_message", "id: integer, message: string", "",
-     "the same, with the client that sent it first"},
+     "as on_message, but with the id of the client as the first argument"},
     {"on_connect", "id: integer", "",
-     "a client has come; in a client: it is connected; in a proxy: of those whose connections pass "
-     "as they are, before a backend is looked for"},
+     "a client has connected; in a client: the connection is established; in a proxy: a connection "
+     "that is forwarded as it is has been accepted, before a backend is chosen"},
     {"on_disconnect", "id: integer", "",
-     "a client has gone, whose data are still there; in a client: the connection has ended"},
+     "a client has disconnected; its data still exist; in a client: the connection has ended"},
     {"on_send", "message: string", "string|boolean|nil",
-     "`strata send` sends a message: another text is sent instead, and nothing if it gives false"},
+     "`strata send` sends a message: return a text to send that instead, or false to send nothing"},
     {"on_auth", "id: integer", "boolean",
-     "a client has come, and hears and says nothing yet: false sends it away"},
+     "a client has connected but cannot send or receive yet: return false to refuse it"},
     {"on_http_request", "request: strata.request", "string|table|nil",
-     "an HTTP request: gives the answer ({status=, headers=, body=} or {json=}, or a text), or nil "
-     "for a file or a 404. A body that is a function gives piece after piece, and nil at its end"},
+     "an HTTP request has arrived: return the answer ({status=, headers=, body=} or {json=}, or a "
+     "text), or nil for a file or a 404. A body can be a function that returns one piece per call, "
+     "and nil at the end"},
     {"on_http_body", "request: strata.request", "function|string|table|nil",
-     "an HTTP request with a body that has not been read yet: a function takes it piece by piece, "
-     "and nil at its end, for which it gives the answer; nil: it is read whole, for "
-     "on_http_request"},
+     "an HTTP request whose body has not been read yet: return a function that is called with each "
+     "piece, and with nil at the end, when it returns the answer; or return nil to have the whole "
+     "body read for on_http_request"},
     {"on_websocket", "request: strata.request", "boolean|string|nil",
-     "a client asks for a WebSocket: false refuses it, a text chooses that subprotocol"},
+     "a client requests a WebSocket: return false to refuse it, or a text to choose that "
+     "subprotocol"},
     {"on_master_auth", "id: integer, password: string", "boolean",
-     "in mode master, a client has said 'master PASSWORD': whether it becomes the master"},
-    {"on_upstream_connect", "upstream: integer", "", "one of --upstream is connected"},
-    {"on_upstream", "upstream: integer, message: string", "", "it has said something"},
+     "in mode master, a client has sent 'master PASSWORD': return whether it becomes the master"},
+    {"on_upstream_connect", "upstream: integer", "", "an upstream (--upstream) is connected"},
+    {"on_upstream", "upstream: integer, message: string", "", "a message from an upstream has "
+                                                              "arrived"},
     {"on_upstream_disconnect", "upstream: integer", "",
-     "that connection has ended; it is made again"},
+     "the connection to an upstream has ended; the server reconnects"},
     {"on_miss", "key: string, database: integer", "string|nil, number?",
-     "GET and its kin look for a key that is not there, and wait: gives its value, which is kept, "
-     "and for how many seconds; nil: there is none. Clients wait `miss_ms` (a global; 5000)"},
+     "GET or a similar command did not find a key and waits: return its value, which is stored, "
+     "and for how many seconds; or nil if there is none. Clients wait `miss_ms` (a global; default "
+     "5000)"},
     {"on_write", "key: string, value: string?, ttl: number?, change: strata.change", "",
-     "a key has been changed; of another value than a string, `change.command` says how"},
+     "a key has been changed; if the value is not a string, `change.command` is the command that "
+     "changed it"},
     {"on_delete", "key: string, database: integer", "", "a key has been removed"},
-    {"on_expire", "key: string, database: integer", "", "a key's time was over"},
+    {"on_expire", "key: string, database: integer", "", "a key has expired"},
     {"on_flush", "batch: strata.change[]", "boolean|integer|nil",
-     "changes since the last batch, each key's last (every `flush_ms`, 100, at most `flush_max`, "
-     "1000): false, an error or a smaller number than theirs, and the rest is given again"},
+     "called every `flush_ms` (default 100) with the changes since the last batch, the latest one "
+     "per key, at most `flush_max` (default 1000); return false or the number of accepted changes, "
+     "or raise an error, to get the rest again"},
     {"on_route", "request: strata.request", "string|integer|table|nil",
-     "an HTTP request has come, or a connection ({peer=, local=, name=}): gives the backend that "
-     "it is for (one of --backend or of a route, or its number from 1), an answer "
-     "({status=, headers=, body=}), or nil: as the options say"},
+     "an HTTP request or a connection ({peer=, local=, name=}) has arrived: return the backend to "
+     "use (one of --backend or of a route, or its number from 1), an answer ({status=, headers=, "
+     "body=}), or nil to decide by the options"},
     {"on_proxy_request", "request: strata.request|integer, data?: string", "table|string|nil",
-     "a request is to be passed on: gives what is changed ({target=, headers={name=value|false}}), "
-     "or an answer in its place. Of a connection that is no HTTP, (id, data): a piece of what the "
-     "client says; gives what goes on in its place, nil: nothing"},
+     "a request is about to be forwarded: return changes ({target=, headers={name=value|false}}), "
+     "or an answer instead. For a connection without HTTP, called as (id, data) with each piece "
+     "from the client: return the data to forward instead, or nil for none"},
     {"on_proxy_response", "response: table|integer, request: strata.request|string",
      "table|string|nil",
-     "a backend has answered ({status=, headers=}): gives what is changed ({status=, "
-     "headers={name=value|false}, body=}). Of a connection that is no HTTP, (id, data): a piece of "
-     "what the backend says, as on_proxy_request"},
+     "a backend has answered ({status=, headers=}): return changes ({status=, "
+     "headers={name=value|false}, body=}). For a connection without HTTP, called as (id, data) "
+     "with each piece from the backend, as on_proxy_request"},
     {"on_proxy_request_body", "piece: string?, request: strata.request", "string|boolean|nil",
-     "a piece of a request's body, and nil at its end: another text is passed on, false: nothing"},
+     "called with each piece of a request's body, and with nil at the end: return a text to "
+     "forward that instead, or false to forward nothing"},
     {"on_proxy_response_body", "piece: string?, request: strata.request", "string|boolean|nil",
-     "the same of an answer's body"},
+     "as on_proxy_request_body, for the body of an answer"},
 };
 
 constexpr std::string_view callers[] = {

@@ -124,8 +124,8 @@ bool append_words(call& call, const std::vector<std::string_view>& words, std::s
       name == "client" && words.size() > 1 && text::in_small_letters(words[1]) == "reply";
   if (is_silence || std::ranges::find(not_shared, name) != std::end(not_shared)) {
     call.fail(
-        fmt::format("'{}' would change the connection for all that share it: a transaction "
-                    "is db:multi{{…}}, and strata.connect speaks with a server alone",
+        fmt::format("'{}' would change the connection for all that share it: use db:multi{{…}} for "
+                    "a transaction, or strata.connect for a connection of your own",
                     words.front()));
     return false;
   }
@@ -153,12 +153,12 @@ bool append_listed(call& call, const nlohmann::json& listed, std::string& text) 
 // clang-format off
 constexpr script::function_row redis_methods[] = {
     {"call", "command: string, ...", "any, string?",
-     "asks for a command, and waits: db:call('SET', 'k', 1), which db:set('k', 1) is too; nothing "
-     "is nil, and within lists strata.json.null; an error is nil and its text",
+     "runs a command, and waits: db:call('SET', 'k', 1), or in short db:set('k', 1); null is nil, "
+     "within lists strata.json.null; an error is nil and its text",
      nullptr, script::method<&redis_client::call_one>},
     {"multi", "commands: table[]", "table?, string?",
-     "a transaction: db:multi{{'SET', 'k', 1}, {'INCR', 'k'}} gives the list of answers, of which "
-     "one that is an error is {err=}", nullptr, script::method<&redis_client::call_together>},
+     "runs a transaction: db:multi{{'SET', 'k', 1}, {'INCR', 'k'}} returns the list of answers; an "
+     "error in it is {err=}", nullptr, script::method<&redis_client::call_together>},
     {"close", "", "", "closes the connection", script::method<&redis_client::close_by>},
 };
 // clang-format on
