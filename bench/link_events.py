@@ -36,7 +36,7 @@ STEPS = [
     ("MTU", ["link set field0 mtu 1400"], "field0 has an MTU of 1400 bytes now"),
     ("removal", ["link del field0"], "the interface 'vethA' was removed"),
     ("made again", ["link add vethA type veth peer vethB netns PEER", "link set vethA up"],
-     "the interface 'vethA' is there"),
+     "the interface 'vethA' has appeared"),
 ]
 
 

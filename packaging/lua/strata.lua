@@ -71,11 +71,12 @@ strata = {json = {null = nil}, base64 = {}, url = {}, shared = {}}
 ---@return strata.router
 function strata.router() end
 
----what strata.connect gives
+---what strata.connect returns
 ---@class strata.connection
 local connection = {}
 
----sends a message, or bytes; gives true, or nil and the reason, as when 4 MiB wait already
+---sends a message or bytes; returns true, or nil and the reason, for example when 4 MiB
+---already wait
 ---@param bytes string
 ---@return boolean?, string?
 function connection:send(bytes) end
@@ -85,7 +86,7 @@ function connection:send(bytes) end
 ---@return string?, string?
 function connection:receive(seconds) end
 
----the next line of a stream, without its end; else the same
+---the next line of a stream, without its line end; or nil and the reason, as receive
 ---@param seconds? number
 ---@return string?, string?
 function connection:receive_line(seconds) end
@@ -95,27 +96,27 @@ function connection:receive_line(seconds) end
 ---@return boolean?, string?
 function connection:flush(seconds) end
 
----closes it; what was sent before still goes
+---closes the connection after everything has been sent
 function connection:close() end
 
----neither side has closed it
+---true while neither side has closed the connection
 ---@return boolean
 function connection:is_open() end
 
----what strata.redis gives; each command of Redis is a method
+---what strata.redis returns; each Redis command is a method
 ---@class strata.redis
 ---@field [string] fun(self: strata.redis, ...: any): any, string?
 local redis = {}
 
----asks for a command, and waits: db:call('SET', 'k', 1), which db:set('k', 1) is too;
----nothing is nil, and within lists strata.json.null; an error is nil and its text
+---runs a command, and waits: db:call('SET', 'k', 1), or in short db:set('k', 1); null is
+---nil, within lists strata.json.null; an error is nil and its text
 ---@param command string
 ---@param ... any
 ---@return any, string?
 function redis:call(command, ...) end
 
----a transaction: db:multi{{'SET', 'k', 1}, {'INCR', 'k'}} gives the list of answers, of
----which one that is an error is {err=}
+---runs a transaction: db:multi{{'SET', 'k', 1}, {'INCR', 'k'}} returns the list of answers;
+---an error in it is {err=}
 ---@param commands table[]
 ---@return table?, string?
 function redis:multi(commands) end
@@ -123,48 +124,48 @@ function redis:multi(commands) end
 ---closes the connection
 function redis:close() end
 
----what strata.subscribe and its kin give
+---what strata.subscribe and similar functions return
 ---@class strata.subscription
 local subscription = {}
 
----ends it: the function is called no more
+---ends the subscription; the function is no longer called
 function subscription:close() end
 
----it has not been closed
+---true while the subscription is not closed
 ---@return boolean
 function subscription:is_open() end
 
----writes a line to the runtime's log; of a table, its fields: {level='warning',
+---writes a line to the runtime's log; a table is written as its fields: {level='warning',
 ---message='full', n=3}
 ---@param message any
 ---@param level? string
 function strata.log(message, level) end
 
----seconds since 1970, with their fractions
+---seconds since 1970, with fractions
 ---@return number
 function strata.now() end
 
----seconds of a clock that nobody sets, to measure with
+---seconds of a monotonic clock, to measure durations
 ---@return number
 function strata.clock() end
 
----waits; nothing else waits meanwhile
+---waits for some seconds; other functions of the script run meanwhile
 ---@param seconds number
 function strata.sleep(seconds) end
 
----calls a function once, later; gives a number for clear_timeout
+---calls a function once, later; returns a number for clear_timeout
 ---@param ms number
 ---@param call fun()
 ---@return integer
 function strata.set_timeout(ms, call) end
 
----calls a function again and again; gives a number for clear_interval
+---calls a function repeatedly; returns a number for clear_interval
 ---@param ms number
 ---@param call fun()
 ---@return integer
 function strata.set_interval(ms, call) end
 
----takes back a set_timeout
+---cancels a set_timeout
 ---@param timer integer
 function strata.clear_timeout(timer) end
 
@@ -172,40 +173,41 @@ function strata.clear_timeout(timer) end
 ---@param timer integer
 function strata.clear_interval(timer) end
 
----looks up the addresses of a host's name, and waits for them
+---looks up the addresses of a host name, and waits for them
 ---@param host string
 ---@return string[]?, string?
 function strata.resolve(host) end
 
----asks a web server ({url=, method=, headers=, body=, timeout_ms=5000}), and waits for {ok=,
----status=, headers=, body=}, or {ok=false, error=}
+---sends an HTTP request ({url=, method=, headers=, body=, timeout_ms=5000}), and waits for
+---{ok=, status=, headers=, body=}, or {ok=false, error=}
 ---@param request table
 ---@return table
 function strata.http(request) end
 
----a value as JSON; a table is an array where it has a length or strata.json.array made it
+---a value as JSON; a table becomes an array if it has a length or strata.json.array marked
+---it
 ---@param value any
 ---@param indent? integer
 ---@return string
 function strata.json.encode(value, indent) end
 
----the value of a JSON text, in which null is strata.json.null; or nil and the reason
+---the value of a JSON text, with strata.json.null for null; or nil and the reason
 ---@param text string
 ---@return any, string?
 function strata.json.decode(text) end
 
----marks a table as an array, though it be empty
+---marks a table as an array, even if it is empty
 ---@param list table
 ---@return table
 function strata.json.array(list) end
 
----the same as json.encode
+---same as json.encode
 ---@param value any
 ---@param indent? integer
 ---@return string
 function strata.json_encode(value, indent) end
 
----the same as json.decode
+---same as json.decode
 ---@param text string
 ---@return any, string?
 function strata.json_decode(text) end
@@ -220,7 +222,7 @@ function strata.base64.encode(bytes) end
 ---@return string?, string?
 function strata.base64.decode(text) end
 
----percent-encodes all but letters, digits and -._~
+---percent-encodes all characters except letters, digits and -._~
 ---@param text string
 ---@return string
 function strata.url.encode(text) end
@@ -230,7 +232,8 @@ function strata.url.encode(text) end
 ---@return string?, string?
 function strata.url.decode(text) end
 
----the fields of a query, a=1&b=2; of equal names the last; or nil and the reason
+---the fields of a query such as a=1&b=2; the last of equal names counts; or nil and the
+---reason
 ---@param query string
 ---@return table?, string?
 function strata.url.query(query) end
@@ -242,7 +245,7 @@ function strata.url.query(query) end
 ---@return string
 function strata.hash(digest, bytes, raw) end
 
----the same with a key (HMAC)
+---a digest with a key (HMAC), in hexadecimal, or its bytes
 ---@param digest string
 ---@param key string
 ---@param bytes string
@@ -250,36 +253,37 @@ function strata.hash(digest, bytes, raw) end
 ---@return string
 function strata.hmac(digest, key, bytes, raw) end
 
----bytes that nobody can guess
+---random bytes, suitable for secrets
 ---@param count integer
 ---@return string
 function strata.random_bytes(count) end
 
----a value that all loops of the runtime share, or nil
+---a value shared by all loops of the runtime, or nil
 ---@param name string
 ---@return any
 function strata.shared.get(name) end
 
----keeps a value, which stays when the script is loaded again; for good, or for some seconds
+---stores a value, for some seconds or without limit; it survives a reload of the script
 ---@param name string
 ---@param value any
 ---@param seconds? number
 function strata.shared.set(name, value, seconds) end
 
----adds to a number (1, unless another is given), as one step, and gives the sum
+---adds a number (default 1) to a value atomically, and returns the sum
 ---@param name string
 ---@param by? number
 ---@param seconds? number
 ---@return number
 function strata.shared.add(name, by, seconds) end
 
----forgets a value; false if there was none
+---removes a value; false if there was none
 ---@param name string
 ---@return boolean
 function strata.shared.remove(name) end
 
----creates a runtime, owned by this one, and starts it but for start=false; one of that name
----that this one owns is changed instead; gives what it is, or nil and the reason
+---creates a runtime that this one owns and, unless start=false, starts it; changes an
+---existing one of that name that this one owns; returns its description, or nil and the
+---reason
 ---@param type string
 ---@param name string
 ---@param options? table
@@ -296,7 +300,7 @@ function strata.start(name) end
 ---@return table?, string?
 function strata.stop(name) end
 
----stops a runtime, and forgets it
+---stops and removes a runtime
 ---@param name string
 ---@return boolean?, string?
 function strata.remove(name) end
@@ -307,16 +311,16 @@ function strata.remove(name) end
 ---@return table?, string?
 function strata.edit(name, options) end
 
----sends a message, as `strata send`, or to one client of a server; gives how many
----connections took it
+---sends a message, as `strata send`, or to one client of a server; returns the number of
+---connections that accepted it
 ---@param name string
 ---@param message string
 ---@param client? integer
 ---@return integer?, string?
 function strata.send(name, message, client) end
 
----asks a runtime for an operation of its type, such as 'backends', as GET /v1/types lists
----them; gives what it answers, or nil and the reason
+---runs an operation of a runtime's type, such as 'backends' (GET /v1/types lists them);
+---returns its answer, or nil and the reason
 ---@param name string
 ---@param operation string
 ---@param parameters? table
@@ -328,24 +332,25 @@ function strata.ask(name, operation, parameters, body) end
 ---@return table[]
 function strata.list() end
 
----one of them, with its options and children, as `strata show --format json` shows it
+---a runtime with its options and children, as `strata show --format json` shows it
 ---@param name string
 ---@return table?, string?
 function strata.get(name) end
 
----its figures, as `strata stats --format json` shows them
+---the figures of a runtime, as `strata stats --format json` shows them
 ---@param name string
 ---@return table?, string?
 function strata.stats(name) end
 
----calls a function for what happens to any runtime from now on: {time=, event=, runtime=,
----type=, detail=}
+---calls a function for each further event of any runtime: {time=, event=, runtime=, type=,
+---detail=}
 ---@param call fun(event: table)
 ---@return strata.subscription
 function strata.events(call) end
 
----calls a function for what is published in channels of a cache, or of a Redis server, as
----strata.redis takes both; again after the connection broke; a reason beside it: it tries on
+---calls a function for each message published in channels of a cache or Redis server (named
+---as for strata.redis); reconnects; a reason in addition to the subscription means that it
+---is still trying to connect
 ---@param where string
 ---@param channels string|string[]
 ---@param call fun(channel: string, message: string)
@@ -353,7 +358,7 @@ function strata.events(call) end
 ---@return strata.subscription, string?
 function strata.subscribe(where, channels, call, options) end
 
----the same of all channels that fit patterns
+---as strata.subscribe, for all channels that match patterns
 ---@param where string
 ---@param patterns string|string[]
 ---@param call fun(channel: string, message: string, pattern: string)
@@ -361,19 +366,19 @@ function strata.subscribe(where, channels, call, options) end
 ---@return strata.subscription, string?
 function strata.psubscribe(where, patterns, call, options) end
 
----the members of a group that run, as strata.list gives them; waits
+---the running members of a group, as strata.list returns them; waits
 ---@param name string
 ---@return table[]
 function strata.group(name) end
 
----calls a function with the members of a group: now, and whenever they have changed
+---calls a function with the members of a group, now and after each change
 ---@param name string
 ---@param call fun(members: table[])
 ---@return strata.subscription
 function strata.watch_group(name, call) end
 
 ---connects to an endpoint (tcp, tls, unix, ws, wss, udp, l2, xdp, runtime://NAME); options:
----framing='line'|'length'|'raw', timeout_ms=5000, max_message, ca, insecure; gives a
+---framing='line'|'length'|'raw', timeout_ms=5000, max_message, ca, insecure; returns a
 ---connection, or nil and the reason
 ---@param url string
 ---@param options? table
@@ -381,21 +386,22 @@ function strata.watch_group(name, call) end
 function strata.connect(url, options) end
 
 ---a client of a cache of this daemon, by its name, or of redis://USER:PASSWORD@HOST:PORT/0;
----options: user, password, database, timeout_ms=5000, ca, insecure; it connects when it is
----asked something
+---options: user, password, database, timeout_ms=5000, ca, insecure; it connects at the first
+---command
 ---@param where string
 ---@param options? table
 ---@return strata.redis
 function strata.redis(where, options) end
 
----the bytes of a file in the script's folder or below, 16 MiB at most; or nil and the reason
+---the bytes of a file in the script's folder or a subfolder, at most 16 MiB; or nil and the
+---reason
 ---@param path string
 ---@return string?, string?
 function strata.read_file(path) end
 
----asks a family of generic netlink: strata.netlink('nlctrl', 'getfamily',
----{family_name='ethtool'}) gives the answer's attributes by name, with dump=true a list of
----them; or nil and the reason
+---sends a command to a generic netlink family: strata.netlink('nlctrl', 'getfamily',
+---{family_name='ethtool'}) returns the attributes of the answer by name, with dump=true a
+---list of them; or nil and the reason
 ---@param family string
 ---@param command string
 ---@param attributes? table
@@ -403,7 +409,7 @@ function strata.read_file(path) end
 ---@return table?, string?
 function strata.netlink(family, command, attributes, options) end
 
----calls a function for what a family multicasts: {command=, name=, attributes=}
+---calls a function for each message that a family multicasts: {command=, name=, attributes=}
 ---@param family string
 ---@param group string
 ---@param call fun(message: table)
@@ -419,11 +425,11 @@ server = {}
 ---@return table?, string?
 function server.options() end
 
----where it listens, or connects
+---the endpoints at which the runtime listens, or to which it connects
 ---@return string[]?, string?
 function server.endpoints() end
 
----its figures, as strata.stats gives them
+---the runtime's figures, as strata.stats returns them
 ---@return table?, string?
 function server.stats() end
 
@@ -433,12 +439,12 @@ function server.stats() end
 ---@return integer?, string?
 function server.owner_send(id, message) end
 
----sends a message to all of them, as `strata send`
+---sends a message to all clients of that server, as `strata send`
 ---@param message string
 ---@return integer?, string?
 function server.owner_broadcast(message) end
 
----sends a message to one client; false if it has gone
+---sends a message to one client; false if it has disconnected
 ---@param id integer
 ---@param message string
 ---@return boolean
@@ -454,60 +460,61 @@ function server.broadcast(message, except) end
 ---@param message string
 function server.multicast(ids, message) end
 
----ends a client's connection, behind what it was sent before
+---closes a client's connection after everything sent before has been delivered
 ---@param id integer
 function server.disconnect(id) end
 
----the ids of all clients, of all loops
+---the ids of all clients, on all loops
 ---@return integer[]
 function server.clients() end
 
----has a client's messages go to another runtime, or a URL, and what comes from there to the
----client: the script hears none until that ends; or nil and the reason
+---relays between a client and another runtime or a URL; the script does not get these
+---messages until that ends; nil and the reason on failure
 ---@param id integer
 ---@param where string
 ---@return boolean?, string?
 function server.route(id, where) end
 
----ends that; false if there was no route
+---ends a route; false if there was none
 ---@param id integer
 ---@return boolean
 function server.unroute(id) end
 
----where a client's messages go, or nil
+---where a client's messages are routed to, or nil
 ---@param id integer
 ---@return string?
 function server.get_route(id) end
 
----has what each of two clients says go to the other, and the script hears none
+---relays between two clients; the script does not get their messages
 ---@param a integer
 ---@param b integer
 function server.pipe(a, b) end
 
----ends that, for both
+---ends the relay, for both clients
 ---@param id integer
 function server.unpipe(id) end
 
----the numbers of those of --upstream that are connected, from 1
+---the numbers of the connected upstreams (--upstream), from 1
 ---@return integer[]
 function server.upstreams() end
 
----sends a message to one of them; gives true, or nil and the reason
+---sends a message to one upstream; returns true, or nil and the reason
 ---@param upstream integer
 ---@param message string
 ---@return boolean?, string?
 function server.upstream_send(upstream, message) end
 
----sends a message to all of them; gives how many took it
+---sends a message to all upstreams; returns how many accepted it
 ---@param message string
 ---@return integer
 function server.upstream_broadcast(message) end
 
----how many connections there are
+---the number of connections
 ---@return integer
 function server.connections() end
 
----where a client is ({address=, tls_subject=}), or nil if it has gone
+---address and TLS subject of a client ({address=, tls_subject=}), or nil if it has
+---disconnected
 ---@param id integer
 ---@return table?
 function server.peer(id) end
@@ -517,28 +524,28 @@ function server.peer(id) end
 ---@return string
 function server.peer_ip(id) end
 
----keeps a value with a client (1 MiB of all its values at most), also when the script is
----loaded again; nil forgets it
+---stores a value with a client (at most 1 MiB in all), which survives a reload of the
+---script; nil removes it
 ---@param id integer
 ---@param name string
 ---@param value? any
 ---@return boolean
 function server.set_data(id, name, value) end
 
----a value that is kept with a client, or nil
+---a value stored with a client, or nil
 ---@param id integer
 ---@param name string
 ---@return any
 function server.get_data(id, name) end
 
----puts a client into a group (of 10,000 at most, with names of 1,024 bytes at most); false
----if it has gone
+---puts a client into a group (at most 10,000 groups, with names of at most 1,024 bytes);
+---false if it has disconnected
 ---@param id integer
 ---@param group string
 ---@return boolean
 function server.join_group(id, group) end
 
----takes a client out of a group; false if it was not in it
+---removes a client from a group; false if it was not in it
 ---@param id integer
 ---@param group string
 ---@return boolean
@@ -559,11 +566,11 @@ client = {}
 ---@return table?, string?
 function client.options() end
 
----where it listens, or connects
+---the endpoints at which the runtime listens, or to which it connects
 ---@return string[]?, string?
 function client.endpoints() end
 
----its figures, as strata.stats gives them
+---the runtime's figures, as strata.stats returns them
 ---@return table?, string?
 function client.stats() end
 
@@ -573,12 +580,12 @@ function client.stats() end
 ---@return integer?, string?
 function client.owner_send(id, message) end
 
----sends a message to all of them, as `strata send`
+---sends a message to all clients of that server, as `strata send`
 ---@param message string
 ---@return integer?, string?
 function client.owner_broadcast(message) end
 
----sends a message; false and the reason when it cannot be sent
+---sends a message; returns false and the reason if it cannot be sent
 ---@param message string
 ---@return boolean, string?
 function client.send(message) end
@@ -596,11 +603,11 @@ proxy = {}
 ---@return table?, string?
 function proxy.options() end
 
----where it listens, or connects
+---the endpoints at which the runtime listens, or to which it connects
 ---@return string[]?, string?
 function proxy.endpoints() end
 
----its figures, as strata.stats gives them
+---the runtime's figures, as strata.stats returns them
 ---@return table?, string?
 function proxy.stats() end
 
@@ -610,12 +617,12 @@ function proxy.stats() end
 ---@return integer?, string?
 function proxy.owner_send(id, message) end
 
----sends a message to all of them, as `strata send`
+---sends a message to all clients of that server, as `strata send`
 ---@param message string
 ---@return integer?, string?
 function proxy.owner_broadcast(message) end
 
----the backends and how they stand, as `strata backends --format json` shows them
+---the backends and their state, as `strata backends --format json` shows them
 ---@return table[]
 function proxy.backends() end
 
@@ -627,13 +634,13 @@ function proxy.connections() end
 ---@return integer[]
 function proxy.clients() end
 
----where such a client is and what it is joined with ({address=, tls_subject=, backend=}), or
----nil if it has gone
+---address of such a client and its backend ({address=, tls_subject=, backend=}), or nil if
+---it has disconnected
 ---@param id integer
 ---@return table?
 function proxy.peer(id) end
 
----ends such a client's connection at once; false if it has gone
+---closes such a client's connection at once; false if it has disconnected
 ---@param id integer
 ---@return boolean
 function proxy.close_client(id) end
@@ -814,11 +821,11 @@ cache = {}
 ---@return table?, string?
 function cache.options() end
 
----where it listens, or connects
+---the endpoints at which the runtime listens, or to which it connects
 ---@return string[]?, string?
 function cache.endpoints() end
 
----its figures, as strata.stats gives them
+---the runtime's figures, as strata.stats returns them
 ---@return table?, string?
 function cache.stats() end
 
@@ -828,18 +835,18 @@ function cache.stats() end
 ---@return integer?, string?
 function cache.owner_send(id, message) end
 
----sends a message to all of them, as `strata send`
+---sends a message to all clients of that server, as `strata send`
 ---@param message string
 ---@return integer?, string?
 function cache.owner_broadcast(message) end
 
----executes a command: its reply, or nil and the error; nil for null
+---executes a command; returns its reply, or nil and the error; null is nil
 ---@param command string
 ---@param ... string
 ---@return any, string?
 function cache.call(command, ...) end
 
----the same in another database than 0
+---as call, in another database than 0
 ---@param database integer
 ---@param command string
 ---@param ... string

@@ -28,12 +28,11 @@ constexpr group_title groups[] = {
 
 constexpr code_row codes[] = {
     {exit_done, "done"},
-    {exit_failed, "it failed"},
-    {exit_misused, "the command is not right, and nothing was done"},
+    {exit_failed, "the command failed"},
+    {exit_misused, "the command line is wrong; nothing was done"},
     {exit_not_found,
-     "there is no such runtime, or none that matches; of l2, xdp, nl and pipe: no such interface "
-     "or family"},
-    {exit_unreachable, "no daemon can be reached, or it does not answer in time"}};
+     "no runtime has this name or matches; for l2, xdp, nl and pipe: no such interface or family"},
+    {exit_unreachable, "the daemon cannot be reached or does not answer in time"}};
 
 /// "  left     text", with the text in its column and wrapped there.
 std::string entry(const std::string& left, std::string_view text) {

@@ -40,30 +40,31 @@ std::string flag_entries(std::span<const options::option_row> rows, bool with_re
 std::string verb_section(const verb_row& verb) {
   auto page = fmt::format(".SS {}\n{}.\n", plain(usage_line(verb)), plain(verb.summary));
   if (!verb.aliases.empty()) page += fmt::format("({})\n", plain(aliases_of(verb)));
-  if (verb.find_type != nullptr) page += "The flags of the runtime's type go with it: see TYPES.\n";
+  if (verb.find_type != nullptr) page += "Also takes the flags of the runtime's type: see TYPES.\n";
   return page + flag_entries(verb.flags, false);
 }
 
 constexpr std::string_view ending =
     ".SH FILES\n"
-    ".TP\n.B /var/lib/strata, /run/strata, /etc/strata\nState, sockets and settings of root's "
-    "daemon. Another user's are in XDG_STATE_HOME, XDG_RUNTIME_DIR and XDG_CONFIG_HOME.\n"
+    ".TP\n.B /var/lib/strata, /run/strata, /etc/strata\n"
+    "State, sockets and settings of root's daemon. Another user's are in XDG_STATE_HOME, "
+    "XDG_RUNTIME_DIR and XDG_CONFIG_HOME.\n"
     ".SH ENVIRONMENT\n"
     ".TP\n.B STRATA_STATE_DIR, STRATA_SOCKET, STRATA_CONFIG_DIR, STRATA_LUA_DIR\n"
-    "Take the place of those folders, and of where scripts find their modules.\n"
+    "Override those folders, and the folder in which scripts find their modules.\n"
     ".TP\n.B STRATA_TOKEN, STRATA_CA, STRATA_CLIENT_CERT, STRATA_CLIENT_KEY\n"
-    "The token, the authority, and the certificate and key for a daemon far away.\n"
-    ".TP\n.B STRATA_CACHE_PASSWORD\nThe password of a cache, for commands of tell and start "
-    "\\-i.\n"
-    ".TP\n.B STRATA_KEY_PASSPHRASE, STRATA_SUDO_PASSWORD\nWhat the program would ask a terminal "
-    "for.\n"
-    ".TP\n.B STRATA_TIMEOUT\nStands for \\-\\-timeout where that is not given.\n"
-    ".TP\n.B STRATA_YNL_PATH\nFolders with specifications of netlink families, instead of the "
-    "usual ones.\n"
-    ".TP\n.B STRATA_BROKER_SOCKET\nWhere the daemon gives raw sockets to programs without "
-    "privileges.\n"
-    ".SH SEE ALSO\nThe documentation, in share/doc/strata of the prefix in which strata is "
-    "installed.\n";
+    "The token, the certificate authority, and the client certificate and key for a remote "
+    "daemon.\n"
+    ".TP\n.B STRATA_CACHE_PASSWORD\nThe password of a cache, for tell and start \\-i.\n"
+    ".TP\n.B STRATA_KEY_PASSPHRASE, STRATA_SUDO_PASSWORD\n"
+    "The passphrase of a private key, and the password for sudo: without them, the terminal "
+    "asks.\n"
+    ".TP\n.B STRATA_TIMEOUT\nThe default of \\-\\-timeout.\n"
+    ".TP\n.B STRATA_YNL_PATH\n"
+    "Folders with specifications of netlink families; replaces the default folders.\n"
+    ".TP\n.B STRATA_BROKER_SOCKET\n"
+    "The socket at which the daemon hands out raw sockets to unprivileged programs.\n"
+    ".SH SEE ALSO\nThe documentation, in share/doc/strata under the installation prefix.\n";
 
 }  // namespace
 

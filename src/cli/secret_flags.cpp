@@ -20,7 +20,7 @@ result<std::string> read_value(const option_row& row, const std::string& value) 
   if (!secret) return secret;
   if (!text::is_utf8(*secret)) {
     return failure(errc::invalid_argument, "use this secret", "it is not UTF-8",
-                   "take one that is text");
+                   "choose a secret that is UTF-8 text");
   }
   if (auto fits = options::check_option(row, *secret, options::option_form::flag); !fits)
     return std::unexpected(fits.error());
@@ -36,8 +36,8 @@ outcome<> read_secrets(nlohmann::json& flags, std::span<const option_row> rows) 
     if (row.kind != option_kind::secret || given == flags.end()) continue;
     const auto flag = options::long_flag(row);
     if (*given == "-" && !first_line_of_input.empty()) {
-      return refuse(exit_misused, fmt::format("{0} and {1} both want the first line of standard "
-                                              "input; give one of them in a file: {1} @FILE",
+      return refuse(exit_misused, fmt::format("{0} and {1} both read the first line of standard "
+                                              "input; put one secret into a file: {1} @FILE",
                                               first_line_of_input, flag));
     }
     if (*given == "-") first_line_of_input = flag;

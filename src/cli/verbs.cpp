@@ -26,13 +26,15 @@ std::span<const verb_row> verbs() {
     all.push_back({"help",
                    "[VERB [TYPE]]",
                    verb_group::system,
-                   "show what there is, or what a verb takes",
+                   "list all verbs, or show the flags of a verb",
                    0,
                    3,
                    run_help,
-                   {{.key = "man", .kind = flag, .help = "all of it, as the manual page"}}});
+                   {{.key = "man",
+                     .kind = flag,
+                     .help = "print the whole help as a manual page"}}});
     all.push_back({"complete", "-- WORD...", verb_group::system,
-                   "what a shell may complete the last word to", 0, any_number, run_complete});
+                   "list what a shell can complete the last word to", 0, any_number, run_complete});
     return all;
   }();
   return table;
@@ -44,20 +46,20 @@ std::span<const options::option_row> common_flags() {
        .kind = choice,
        .value_name = "HOW",
        .default_text = "table",
-       .help = "how data is shown",
+       .help = "output format",
        .choices = "table|json"},
-      {.key = "quiet", .short_flag = 'q', .kind = flag, .help = "show names only"},
+      {.key = "quiet", .short_flag = 'q', .kind = flag, .help = "print names only"},
       {.key = "socket",
        .kind = text,
        .value_name = "PATH",
-       .help = "the daemon's control socket; else $STRATA_SOCKET"},
+       .help = "control socket of the daemon; overrides $STRATA_SOCKET"},
       {.key = "timeout",
        .kind = seconds,
        .value_name = "TIME",
        .default_text = "30s",
-       .help = "how long the daemon may take to answer, or be silent while it works; 0 means no "
-               "limit; else $STRATA_TIMEOUT"},
-      {.key = "help", .short_flag = 'h', .kind = flag, .help = "show this"},
+       .help = "longest wait for an answer from the daemon, or for a sign of progress; 0 means no "
+               "limit; overrides $STRATA_TIMEOUT"},
+      {.key = "help", .short_flag = 'h', .kind = flag, .help = "show this help"},
   };
   return rows;
 }

@@ -66,7 +66,7 @@ void file_sink::on_completion(loop::completion completion) {
     if (!failing_) {
       on_error_(describe(system_error(completion.result == 0 ? ENOSPC : -completion.result,
                                       "write to '" + path_ + "'",
-                                      "free some space; it is tried again every second")));
+                                      "free some space; strata tries again every second")));
     }
     failing_ = true;
     loop_.arm_after(*this, std::chrono::seconds(1));

@@ -7,8 +7,12 @@ namespace strata::runtime {
 namespace {
 
 constexpr answer_row sent_rows[] = {
-    {.key = "delivered", .help = "connections it was handed to", .kind = answer_kind::count},
-    {.key = "queued", .help = "1 when kept until connected, else 0", .kind = answer_kind::count},
+    {.key = "delivered",
+     .help = "connections to which the message was handed",
+     .kind = answer_kind::count},
+    {.key = "queued",
+     .help = "1 if the message is kept until connected, else 0",
+     .kind = answer_kind::count},
 };
 
 }  // namespace
@@ -32,7 +36,7 @@ std::optional<role> find_role(std::string_view name) {
 result<void> check_call(const operation_row& row, const operation_call& call) {
   const auto operation = "ask for '" + std::string(row.name) + "'";
   if (!call.parameters.is_object()) {
-    return failure(errc::invalid_argument, operation, "its parameters are no object");
+    return failure(errc::invalid_argument, operation, "its parameters are not a JSON object");
   }
   for (const auto& [key, value] : call.parameters.items()) {
     const auto known = std::ranges::find(row.parameters, key, &options::option_row::key);

@@ -13,7 +13,7 @@ serve::reception counting_reception(serve::connection_gauge& connections, counte
           [&counted, &log](const loop::socket_address& client, std::string_view words) {
             counted.connections_refused.add();
             note_refusal(counted, log, client, words.empty() ? refusal::limit : refusal::files,
-                         words.empty() ? "--max-connections are there already" : words);
+                         words.empty() ? "the limit of --max-connections is reached" : words);
           },
       .on_secured = [&log](const net::stream& stream) { tell_subject(stream, log); },
       .on_handshake_failed =

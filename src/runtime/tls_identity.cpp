@@ -49,8 +49,8 @@ result<void> check_paths(const std::vector<std::string>& files) {
   for (const auto& each : files) {
     if (each.empty() || each.starts_with('/')) continue;
     return failure(errc::invalid_argument, "use '" + each + "' for TLS",
-                   "the daemon has a folder of its own to which that is relative",
-                   "give the whole path, from / on");
+                   "the path is relative, and the daemon runs in a different folder",
+                   "give an absolute path");
   }
   return {};
 }
@@ -83,7 +83,8 @@ result<void> check_tls(const tls_server_options& options, const std::vector<std:
   }
   if (!options.cert.empty()) return {};
   if (!options.client_ca.empty()) {
-    return failure(errc::invalid_argument, "use --client-ca", "there is no certificate of its own",
+    return failure(errc::invalid_argument, "use --client-ca", "TLS needs a certificate of the "
+                                                              "server itself",
                    "give --cert FILE and --key FILE too");
   }
   for (const auto& each : urls) {
@@ -172,7 +173,7 @@ result<void> tls_identity::read() {
   }
   if (slot_->get()) {
     log_->write(level::error,
-                describe(made.error()) + "; the certificates that were read before stay in force");
+                describe(made.error()) + "; the previous certificates stay in force");
   }
   return std::unexpected(made.error());
 }

@@ -132,7 +132,7 @@ def test_failures_do_not_keep_others_from_being_done(strata, daemon):
     assert result.returncode == NOT_FOUND  # the glob was looked at first
     assert result.stdout == "b: running\nc: running\n"
     assert result.stderr.splitlines() == [
-        "strata: no runtime matches 'x*'; 'strata ls' shows all there are",
+        "strata: no runtime matches 'x*'; 'strata ls' shows all runtimes",
         "strata: cannot start 'a': it is running; stop it first",
         "strata: there is no runtime 'nobody'; see 'strata ls'"]
     assert strata("start", "a", "nobody").returncode == FAILED

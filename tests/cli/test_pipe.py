@@ -319,14 +319,14 @@ def test_a_server_that_is_not_trusted_is_not_spoken_to(pipe, tmp_path):
 
 
 @pytest.mark.parametrize("words, why", [
-    (("-", "-"), "one end at most is '-'"),
+    (("-", "-"), "only one end can be '-'"),
     (("-",), "an argument is missing"),
     (("-", "nonsense"), "it has no scheme"),
     (("-", "http://127.0.0.1:1"), "write ws://"),
     (("-", "runtime://web"), "strata ls"),
     (("-", "tcp://*:1"), "'*'"),
     (("-", "tcp://127.0.0.1:1", "-f"), "--fork: it has no effect"),
-    (("-", "listen:tcp://127.0.0.1:1", "-f"), "give that as a URL to connect to"),
+    (("-", "listen:tcp://127.0.0.1:1", "-f"), "give that end as a URL to connect to"),
     (("-", "tcp://127.0.0.1:1", "--framing", "raw"), "--framing: it has no effect"),
     (("-", "tcp://127.0.0.1:1", "--ca", "x"), "--ca: it has no effect"),
     (("-", "listen:tls://127.0.0.1:1"), "there is no certificate"),

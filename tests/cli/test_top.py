@@ -122,7 +122,7 @@ def settings(terminal):
 
 def test_at_a_terminal_until_q(strata, gateway):
     with Terminal(strata, "top", "--interval", "0.05", columns=120) as terminal:
-        terminal.shows(b"q ends it")
+        terminal.shows(b"q quits")
         terminal.shows(b"tcp://10.0.0.1:80")
         assert not settings(terminal)[3] & termios.ECHO
         terminal.screen = b""
@@ -153,7 +153,7 @@ def test_the_settings_of_the_terminal_come_back(strata, gateway):
     script = 'stty -g; "$STRATA" top --interval 30; echo; stty -g; sleep 30'
     variables = strata.environment | {"STRATA": strata.binary}
     with Terminal.of(["/bin/sh", "-c", script], variables, ".", 120) as terminal:
-        terminal.shows(b"q ends it")
+        terminal.shows(b"q quits")
         terminal.type(b"q")
         terminal.shows(LEAVE)
 
@@ -180,7 +180,7 @@ def test_only_as_many_lines_as_there_is_room_for(strata, daemon):
 
 def test_a_daemon_that_goes_away_is_told_on_the_terminal_that_was(strata, daemon, gateway):
     with Terminal(strata, "top", "--interval", "0.05", columns=120) as terminal:
-        terminal.shows(b"q ends it")
+        terminal.shows(b"q quits")
         daemon.close()
         assert terminal.exit_code() == 4
         assert b"strata: " in terminal.screen.split(LEAVE)[1]

@@ -17,7 +17,7 @@ def test_no_daemon(strata, path, tmp_path):
     socket.socket(socket.AF_UNIX).bind(str(path))
     assert "stale" in refusal(strata("ls"), UNREACHABLE)
     strata.environment["STRATA_SOCKET"] = str(tmp_path)
-    assert "that is no socket" in refusal(strata("ls"), UNREACHABLE)
+    assert "that is not a socket" in refusal(strata("ls"), UNREACHABLE)
     strata.environment["STRATA_SOCKET"] = "/" + "x" * 200
     assert "107 bytes" in refusal(strata("ls"), MISUSED)
 

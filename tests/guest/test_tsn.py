@@ -151,7 +151,7 @@ def test_etf_is_read_back(outcome):
 
 def test_a_frame_with_a_time_needs_a_discipline_that_holds_it(outcome):
     assert "no queueing discipline of 'vethA' holds frames" in part(outcome, "etf.none", 1)
-    assert "goes by the clock tai: give --clock tai" in part(outcome, "etf.clock", 1)
+    assert "uses the clock tai: give --clock tai" in part(outcome, "etf.clock", 1)
 
 
 def test_etf_sends_each_frame_at_its_time(outcome):

@@ -131,7 +131,7 @@ def test_the_program_finds_its_specifications_where_it_lies(prefix, tmp_path):
                              env=environment)
     # Unless strata is installed on this machine, where it would be looked for as well.
     if not os.path.exists("/usr/local/share/strata/ynl/nlctrl.yaml"):
-        assert "give a specification by --spec" in without.stderr, without
+        assert "give a specification with --spec" in without.stderr, without
     for kernels in ["ethtool", "netdev", "devlink", "strata_echo"]:
         assert (prefix / f"share/strata/ynl/{kernels}.yaml").is_file()
     assert "BSD-3-Clause" in (prefix / "share/strata/ynl/LICENSE").read_text()

@@ -106,8 +106,8 @@ def test_what_cannot_be_is_refused(daemon, make_backend):
                        (("gw", "shrink", "a"), "there is no change 'shrink'"),
                        (("gw", "drain"), "'drain' needs a backend"),
                        (("gw", "drain", "a:1"), "there is no backend 'a:1'"),
-                       (("gw", "add", backend.where), "is a backend already"),
-                       (("gw", "remove", backend.where), "nowhere to pass clients on to"),
+                       (("gw", "add", backend.where), "is already a backend"),
+                       (("gw", "remove", backend.where), "it has no backend"),
                        (("none",), "none")]:
         done = daemon.run("backends", *words)
         assert done.returncode != 0 and why in done.stderr, (words, done)
@@ -139,7 +139,7 @@ def test_a_backend_that_cannot_serve_is_found_out_before_a_client_does(daemon, m
     again = Backend(port=int(bad.where.split(":")[1]))
     try:
         eventually(lambda: state_of(daemon, bad) == "ready", "it is up again")
-        assert daemon.logged("gw", f"backend '{bad.where}' is up: 2 checks in a row went well")
+        assert daemon.logged("gw", f"backend '{bad.where}' is up: 2 checks in a row succeeded")
     finally:
         again.close()
 
@@ -156,7 +156,7 @@ def test_a_backend_that_answers_badly_or_not_at_all_is_down(daemon, make_backend
     busy = make_backend(answer)
     port = gateway(daemon, busy, check="http", check_interval=0.05, check_path="/health")
     eventually(lambda: state_of(daemon, busy) == "down", "it says that it cannot")
-    assert daemon.logged("gw", "it was answered 503, and not 2xx,3xx")
+    assert daemon.logged("gw", "the answer was 503, not 2xx,3xx")
     # There is no other: it is tried all the same.
     assert get(port) == (200, b"ok")
     daemon.edit("gw", check_status="503")
@@ -185,8 +185,8 @@ def test_a_backend_whose_tls_passes_through_is_asked_for_tls(daemon, make_backen
 def test_checks_that_make_no_sense_are_refused(daemon, make_backend):
     backend = make_backend()
     for options, why in [({"check_rise": 3}, "check"), ({"check": "http", "check_path": "x"}, "no "
-                         "path"), ({"check": "tcp", "check_interval": 0}, "without a pause"),
+                         "path"), ({"check": "tcp", "check_interval": 0}, "need a pause"),
                          ({"check": "tcp", "check_path": "/x"}, "--check http"),
-                         ({"check": "http", "check_path": "/a b"}, "no path")]:
+                         ({"check": "http", "check_path": "/a b"}, "not a path")]:
         with pytest.raises(Refused, match=why):
             gateway(daemon, backend, **options)

@@ -55,7 +55,7 @@ def test_the_table_says_what_was_not_measured(clients):
     done = bench("--clients", clients, "--times", 50, "--runs", 1)
     assert done.returncode == 0 and "cpp: system calls: " in done.stdout
     assert "cpp: whole_ns to pure_static's: " in done.stdout and "undecided" in done.stdout
-    assert "neli: not measured: its program is not there" in done.stdout
+    assert "neli: not measured: its program is missing" in done.stdout
 
 
 def test_no_clients_is_an_error_that_says_how_to_build_them(tmp_path):

@@ -323,7 +323,7 @@ def test_nothing_is_left_there_however_it_ends(make_host, how, user):
 
 def test_what_is_asked_wrongly_is_refused_before_anybody_is_reached(make_host):
     host = make_host()
-    for flags, part in [(["--host", ""], "say which machine"),
+    for flags, part in [(["--host", ""], "name the machine and the interface at either end"),
                         (["--host", "a:b"], "[USER@]HOST[:PORT]"),
                         (["--host", "@a"], "[USER@]HOST[:PORT]"),
                         (["--host", "a:70000"], "[USER@]HOST[:PORT]"),

@@ -183,7 +183,7 @@ def test_an_end_waits_for_its_own_time_at_most(daemon, refusing):
     refusing(drain_timeout=0.5)
     daemon.cli("stop", "db")
     assert state(daemon) == "stopped"
-    assert daemon.logged("db", "1 changes were not taken by the script in time")
+    assert daemon.logged("db", "the script did not accept 1 changes in time")
 
 
 def test_a_stopping_cache_is_ended_with_the_daemon(daemon, refusing):

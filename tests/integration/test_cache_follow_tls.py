@@ -93,7 +93,7 @@ def test_what_tls_needs_is_asked_for_at_once(daemon, authority):
     _, secure = leader(daemon, authority)
     cert, _ = authority.issue("follower")
     for why, options in (("--client-key", {"client_cert": cert}),
-                         ("from / on", {"ca": "ca.pem"}),
+                         ("an absolute path", {"ca": "ca.pem"}),
                          ("/nowhere.pem", {"ca": "/nowhere.pem"})):
         with pytest.raises(Refused) as refused:
             new_cache(daemon, "copy", follow=secure, **options)

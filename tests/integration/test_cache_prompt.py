@@ -243,7 +243,7 @@ def test_help_tells_what_a_command_does(daemon, port):
         prompt.type(b"help Get\n")
         prompt.shows(b"GET: the string at a key\n  group string, since Redis 1.0.0\n")
         prompt.type(b"help nonsense\n")
-        prompt.shows(b"there is no help about 'nonsense'")
+        prompt.shows(b"there is no help for 'nonsense'")
 
 
 def test_in_a_transaction_tab_asks_nothing(daemon, port):

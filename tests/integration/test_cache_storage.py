@@ -177,8 +177,8 @@ def test_a_torn_end_is_cut_off_wherever_it_is(daemon, log):
 
 @pytest.mark.parametrize("damage,says", [
     (b"*3\r\n$3\r\nSET\r\n!1\r\n", "expected '$', got '!'"),
-    (b"*2\r\n$4\r\nXADD\r\n$1\r\nx\r\n", "there is no such command here"),
-    (b"*1\r\n$8\r\nSHUTDOWN\r\n", "it is not a change of data"),
+    (b"*2\r\n$4\r\nXADD\r\n$1\r\nx\r\n", "this cache has no such command"),
+    (b"*1\r\n$8\r\nSHUTDOWN\r\n", "the command does not change data"),
     (b"REDIS0099", "its format is version '0099'"),
 ])
 def test_a_damaged_file_is_refused_and_left_as_it_is(daemon, log, damage, says):
@@ -251,7 +251,7 @@ def test_a_full_disk_refuses_changes_until_there_is_room(daemon, tmp_path, root)
         refused = other.ask("SET", "k", "v")
         assert refused.startswith(b"-MISCONF Errors writing to the AOF file")
         ballast.unlink()
-        eventually(lambda: other.ask("SET", "k", "v") == b"+OK\r\n", "changes are taken again")
+        eventually(lambda: other.ask("SET", "k", "v") == b"+OK\r\n", "changes are accepted again")
         assert int(other.ask("LLEN", "list")[1:]) >= acknowledged
         before = contents(port)
         assert_same(before, contents(crash(daemon)))

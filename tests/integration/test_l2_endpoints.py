@@ -178,7 +178,7 @@ def test_an_interface_that_is_removed_and_made_again_works_again(veth, daemons):
     eventually(lambda: daemons[0].logged("c", "the interface was removed"), "of the client too")
     plug_in(veth)
     heard_again(veth, daemons[0], "s")
-    assert daemons[0].logged("s", "the interface 'vethA' is there")
+    assert daemons[0].logged("s", "the interface 'vethA' has appeared")
 
 
 def plug_in(veth):
@@ -200,7 +200,7 @@ def test_an_interface_that_is_not_there_yet_is_waited_for(veth, daemons, scheme)
     for name in ("s", "c"):
         shown = daemon.show(name)
         assert shown["state"] == "running" and "waits for the interface 'vethA'" in shown["warning"]
-        assert daemon.logged(name, "goes on when there is one")
+        assert daemon.logged(name, "resumes when it appears")
     assert daemon.send("s", b"nobody")["delivered"] == 0
     with pytest.raises(strata_daemon.Refused):
         daemon.send("c", b"nobody")

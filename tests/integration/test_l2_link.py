@@ -134,4 +134,4 @@ def test_flags_without_effect_are_refused(veth):
 def test_three_words_name_a_verb(veth):
     assert "l2 link add NAME" in veth.strata(veth.a, "help", "l2", "link")
     assert "--egress-prio" in veth.strata(veth.a, "help", "l2", "link", "add")
-    assert "'l2 link' needs one word more" in refused(veth, code=2)
+    assert "'l2 link' needs one more word" in refused(veth, code=2)

@@ -104,7 +104,7 @@ def test_a_script_asks_web_servers(daemon, tmp_path):
                       {"url": web, "method": "G T"}):
             ann.say(json.dumps(wrong))
         eventually(lambda: daemon.logged("web", "is neither http:// nor https://"), "it is logged")
-        eventually(lambda: daemon.logged("web", "its method is none"), "it is logged")
+        eventually(lambda: daemon.logged("web", "its method is not valid"), "it is logged")
 
 
 def test_a_script_keeps_house(daemon, tmp_path):

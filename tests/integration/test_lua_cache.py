@@ -293,7 +293,7 @@ def test_too_many_changes_that_wait_are_refused(daemon, cached):
         except redis.ResponseError:
             return False
 
-    eventually(goes_on, "changes are taken again")
+    eventually(goes_on, "changes are accepted again")
     eventually(lambda: daemon.stats("kv")["script"]["unflushed"] == 0, "all is taken")
 
 

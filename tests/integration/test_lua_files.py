@@ -24,7 +24,7 @@ def test_files_beside_the_script_and_none_elsewhere(daemon, tmp_path):
     assert console.run("local b = strata.read_file('bytes') return #b, b:byte(256)") == (
         256000, 255)
     for path in ("../secret", "link", str(outside), "deep/../../secret", "/etc/passwd"):
-        assert "outside of the script's folder" in read(console, path)[1]
+        assert "outside the script's folder" in read(console, path)[1]
     assert "No such file" in read(console, "none")[1]
     assert "is a folder" in read(console, "deep")[1]
     assert read(console, "fifo")[0] is None

@@ -98,7 +98,7 @@ def test_mistakes_are_told_with_file_and_line(daemon, house):
             ("\n\nstrata.create('server', 'x', {port = 'many'})", 3, "port"),
             ("strata.create('server', 'x', {mode = 'odd'})", 1, "mode"),
             ("strata.create('server', 'x', {port = 99999})", 1, "99999"),
-            ("strata.create('server', 'x', {1, 2})", 1, "no table of names"),
+            ("strata.create('server', 'x', {1, 2})", 1, "not a table with names"),
             ("strata.create('server', 'a b', {port = 0})", 1, "a b"),
             ("strata.create('server', 'x', {})", 1, "cannot make a server"),
             ("strata.start('none')", 1, "cannot find runtime 'none'"),

@@ -46,7 +46,7 @@ def test_a_family_is_asked_by_names(start):
     ("'nlctrl', 'getfamily', {family_id = 70000}", "family_id: its value is no u16"),
     ("'nlctrl', 'getfamily', {family_name = 'no_such'}", "No such file or directory"),
     ("'nlctrl', 'getpolicy', {family_id = 16}", "dump=true"),
-    ("'ethtool', 'strset-get'", "no specification tells names"),
+    ("'ethtool', 'strset-get'", "no specification with names"),
 ])
 def test_what_is_refused_says_why(start, call, says):
     console = start()

@@ -121,10 +121,10 @@ def test_many_functions_share_one_connection(console, redis):
 
 
 def test_what_is_no_place_is_said(console):
-    for where, said in (("redis://127.0.0.1:x", "no host and port"),
-                        ("redis://127.0.0.1/x", "no number of a database"),
-                        ("redis://%zz@127.0.0.1", "no percent-encoded"),
-                        ("udp://127.0.0.1:1", "no stream of bytes"), ("nothing://x", "nothing")):
+    for where, said in (("redis://127.0.0.1:x", "is not HOST:PORT"),
+                        ("redis://127.0.0.1/x", "not the number of a database"),
+                        ("redis://%zz@127.0.0.1", "not valid percent-encoded"),
+                        ("udp://127.0.0.1:1", "not a stream of bytes"), ("nothing://x", "nothing")):
         assert said in console.fails(f"strata.redis('{where}')")
     assert "secret" not in console.fails("strata.redis('redis://:secret@[:1')")
     assert "no option" in console.fails("strata.redis('x', {db = 1})")

@@ -93,7 +93,7 @@ def test_a_mistake_cuts_the_answer_so_that_it_shows(daemon, scripted_web, versio
         # Of a stream of HTTP/2 that is reset, curl may drop what it has not shown yet.
         assert done.stdout == b"beginning" or (version == VERSIONS[1] and not done.stdout)
     eventually(lambda: daemon.logged("web", "web.lua:", level="error")
-               or daemon.logged("web", "gave no text", level="error"), "the log says why")
+               or daemon.logged("web", "did not return a text", level="error"), "the log says why")
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -93,7 +93,7 @@ def test_a_user_that_may_not_follow_is_told_so(console, tmp_path):
 @pytest.mark.parametrize("wrong, says", [
     ("strata.subscribe('kv', {}, note)", "neither a text nor a list of texts"),
     ("strata.subscribe('kv', {1, 2}, note)", "neither a text nor a list of texts"),
-    ("strata.subscribe('udp://127.0.0.1:1', 'c', note)", "no stream of bytes"),
+    ("strata.subscribe('udp://127.0.0.1:1', 'c', note)", "not a stream of bytes"),
     ("strata.subscribe('kv', 'c')", "argument 3 (call) is missing"),
     ("strata.subscribe('kv', 'c', note, {pasword = 'x'})", "there is no option 'pasword'"),
     ("strata.events('x')", "it must be a function"),
@@ -206,7 +206,7 @@ def test_the_owner_s_clients_are_spoken_to(daemon, tmp_path):
             eve.say(f"{ids[0]} for ann", "for all", f"{ids[1]} for bob", "9007199254740000 x")
             assert [ann.hear(), ann.hear()] == ["for ann", "for all"]
             assert [bob.hear(), bob.hear()] == ["for all", "for bob"]
-            eventually(lambda: daemon.logged("child", "it has gone, or never came"), "it is told")
+            eventually(lambda: daemon.logged("child", "no such client is connected"), "it is told")
 
 
 def test_an_id_that_nobody_has_reaches_nobody(daemon, console):

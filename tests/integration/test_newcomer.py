@@ -155,7 +155,7 @@ def test_a_wrong_value_is_edited_again_or_given_up(daemon, editor):
                  "import sys; open(sys.argv[1], 'w').write('{\"group\": \"red\", \"port\": 0, "
                  "\"mode\": \"master\"}')")
     with editor.edit("s") as terminal:
-        for message in (b"threads", b"JSON", b"one JSON object", b"deep", b"JSON"):
+        for message in (b"threads", b"JSON", b"a JSON object", b"deep", b"JSON"):
             terminal.shows(message)
             terminal.shows(b"(q)? ")
             terminal.screen = b""

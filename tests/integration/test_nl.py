@@ -89,10 +89,10 @@ def test_a_call_writes_attributes_as_the_policy_says():
 @pytest.mark.parametrize("arguments,exit_code,says", [
     (["show", "nl80211x"], 3, "this kernel has none of that name"),
     (["listen", "nlctrl", "nobody"], 3, "has no group 'nobody'"),
-    (["call", "nlctrl", "three"], 2, "'three' is no command"),
+    (["call", "nlctrl", "three"], 2, "'three' is not a command"),
     (["call", "nlctrl", "3", "-a", "x=1"], 2, "--attr cannot be 'x=1'"),
     (["call", "nlctrl", "3", "-a", "1=70000"], 2, "its value is no u16"),
-    (["call", "nlctrl", "3", "-a", "2:colour=red"], 2, "its type is none of"),
+    (["call", "nlctrl", "3", "-a", "2:colour=red"], 2, "its type must be one of"),
     (["call", "nlctrl", "3", "-a", "2:binary=0"], 2, "its value is no binary"),
     (["call", "nlctrl", "3", "-a", "2=sixteen_letters_"], 1, "see attribute 2"),
     (["call", "ethtool", "11"], 1, "give attribute 1"),
@@ -192,12 +192,12 @@ def test_specifications_are_found_by_the_familys_name(tmp_path):
 
 
 @pytest.mark.parametrize("arguments,exit_code,says", [
-    (["getfamilly"], 2, "no command of 'nlctrl' (did you mean 'getfamily'?); it has getfamily, "),
-    (["newfamily"], 2, "'strata nl listen nlctrl notify' hears it"),
+    (["getfamilly"], 2, "not a command of 'nlctrl' (did you mean 'getfamily'?); it has getfamily"),
+    (["newfamily"], 2, "receive it with 'strata nl listen nlctrl notify'"),
     (["getpolicy"], 2, "can only be dumped: add --dump"),
-    (["getfamily", "-a", "name=lo"], 2, "is no attribute of 'ctrl-attrs'"),
+    (["getfamily", "-a", "name=lo"], 2, "is not an attribute of 'ctrl-attrs'"),
     (["getfamily", "-a", "family-id=65536"], 2, "its value is no u16"),
-    (["getfamily", "-a", "mcast-groups.0.nam=x"], 2, "is no attribute of 'mcast-group-attrs'"),
+    (["getfamily", "-a", "mcast-groups.0.nam=x"], 2, "is not an attribute of 'mcast-group-attrs'"),
     (["getfamily", "-a", "family-name=sixteen_letters_"], 1, "see attribute family-name"),
 ])
 def test_what_a_specification_does_not_have_is_refused(arguments, exit_code, says):

@@ -117,7 +117,7 @@ def test_the_first_is_first_and_a_backup_is_last(daemon, named):
     assert who_answers(url, 3) == ["c"] * 3
     c.close()
     assert who_answers(url, 3) == ["a"] * 3
-    assert len([line for line in daemon.log().splitlines() if "is left alone" in line]) == 2
+    assert len([line for line in daemon.log().splitlines() if "is not used for" in line]) == 2
     named[1:] = [Named(each.name, int(each.where.split(":")[1])) for each in (b, c)]
     daemon.edit("gw", rest=0.05)
     eventually(lambda: who_answers(url, 1) == ["b"], "it is there again", within=20)
@@ -348,10 +348,10 @@ def test_curl_and_websockets_pass(daemon, tmp_path):
 
 
 @pytest.mark.parametrize("options, why", [
-    ({"listen": []}, "nowhere to listen"), ({}, "nowhere to pass clients on to"),
+    ({"listen": []}, "nowhere to listen"), ({}, "it has no backend"),
     ({"backend": ["gw"]}, "the proxy itself"), ({"backend": ["127.0.0.1:0"]}, "port 0"),
     ({"backend": ["127.0.0.1:1 weight=0"]}, "neither weight=N"),
-    ({"backend": ["127.0.0.1:1 nonsense"]}, "neither weight=N"), ({"backend": [" "]}, "no place"),
+    ({"backend": ["127.0.0.1:1 nonsense"]}, "neither weight=N"), ({"backend": [" "]}, "no address"),
     ({"backend": ["http://a/"]}, "takes HTTP"),
     ({"backend": ["*:1"]}, "every address"),
 ])
@@ -364,7 +364,7 @@ def test_what_makes_no_sense_is_refused_with_the_reason(daemon, options, why):
 def test_nobody_talks_to_a_proxy_itself(daemon):
     daemon.create("proxy", "gw", start=False, listen=["tcp://127.0.0.1:0"], backend=["127.0.0.1:1"])
     done = daemon.run("start", "-i", "gw")
-    assert done.returncode == 2 and "passes on what others say" in done.stderr
+    assert done.returncode == 2 and "which only forwards" in done.stderr
     assert daemon.show("gw")["state"] == "created"
 
 

@@ -75,9 +75,11 @@ def test_what_only_requests_have_is_nothing_to_go_by_for_connections(daemon, how
 
 
 @pytest.mark.parametrize("options, why", [
-    ({"balance": "header:"}, "header:.*no balance"),
-    ({"balance": "cookie:a b"}, "no balance"), ({"balance": "best"}, "no balance"),
-    ({"sticky": "a b"}, "no name of a cookie"), ({"sticky": "a=b;c"}, "no name of a cookie")])
+    ({"balance": "header:"}, "header:.*not a way to balance"),
+    ({"balance": "cookie:a b"}, "not a way to balance"),
+    ({"balance": "best"}, "not a way to balance"),
+    ({"sticky": "a b"}, "not a valid name for a cookie"),
+    ({"sticky": "a=b;c"}, "not a valid name for a cookie")])
 def test_what_names_nothing_is_refused(daemon, options, why):
     with pytest.raises(Refused, match=why):
         gateway(daemon, backend=["127.0.0.1:1"], **options)

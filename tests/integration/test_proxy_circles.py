@@ -52,7 +52,7 @@ def test_two_that_follow_their_own_group_leave_each_other_out(daemon):
     for port in ports * 3:
         assert ask(port) == b"hello\n"
     assert total(daemon, "a", "b") == before + 6
-    eventually(lambda: daemon.logged("a", "'@g' leaves 'b' out"), "it is told")
+    eventually(lambda: daemon.logged("a", "'@g' leaves out 'b'"), "it is told")
     assert len(told_of(daemon, "a")) == len(told_of(daemon, "b")) == 1
 
 

@@ -175,7 +175,7 @@ def test_a_backend_that_is_not_there_opens_it_too(daemon, make_backend):
         assert get(port) == (200, b"ok")
         return daemon.logged("gw", f"backend '{nowhere}' has failed too often")
     eventually(opened, "its circuit opens")
-    assert daemon.logged("gw", f"backend '{nowhere}' is left alone for 0.02 s")
+    assert daemon.logged("gw", f"backend '{nowhere}' is not used for 0.02 s")
 
 
 def test_circuits_may_be_off_and_be_switched_off(daemon, make_backend):
@@ -242,7 +242,7 @@ def test_panic_takes_all(daemon, make_backend):
     assert [get(port)[0] for _ in range(6)] == [200] * 6
     daemon.edit("gw", panic=50)
     assert sorted(get(port)[0] for _ in range(6)) == [200, 200, 500, 500, 500, 500]
-    assert daemon.logged("gw", "fewer than 50 % of the backends are ready: all are taken",
+    assert daemon.logged("gw", "fewer than 50 % of the backends are ready: using all backends",
                          "warning")
     ill[0].answers = OK
     eventually(lambda: down() == 1, "two are up")

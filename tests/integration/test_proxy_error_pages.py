@@ -57,7 +57,7 @@ def test_pages_are_read_again(daemon, pages):
     assert get(port) == (503, b"other words")
     (pages / "503.html").write_bytes(b"x" * 65537)
     done = daemon.run("reload", "gw")
-    assert done.returncode != 0 and "65537 bytes, and the most is 65536" in done.stderr
+    assert done.returncode != 0 and "65537 bytes, but at most 65536" in done.stderr
     assert get(port) == (503, b"other words")
 
 

@@ -35,7 +35,7 @@ def test_no_request_that_may_be_repeated_fails_where_one_backend_is_left(daemon,
     assert failed == [] and len(answers) > 800
     # It went down and came up by turns.
     told = [line["text"] for line in daemon.logs("gw") if f"'{ill.where}' is" in line["text"]]
-    states = ["down" if "is down" in text else "up" for text in told if "left alone" not in text]
+    states = ["down" if "is down" in text else "up" for text in told if "not used for" not in text]
     assert states[:2] == ["down", "up"] and len(states) >= 10
     assert all(one != other for one, other in zip(states, states[1:]))
 

@@ -361,7 +361,7 @@ def test_raw_fronts_and_backends_of_http_do_not_fit(daemon):
         daemon.create("proxy", "gw", listen=["tcp://127.0.0.1:0"], backend=["http://127.0.0.1:1"])
     daemon.create("proxy", "gw", listen=["tcp://127.0.0.1:0"], protocol="http",
                   backend=["http://127.0.0.1:1"])
-    with pytest.raises(Refused, match="the path is the request's"):
+    with pytest.raises(Refused, match="the path comes from the request"):
         daemon.edit("gw", backend=["http://127.0.0.1:1/below"])
 
 

@@ -129,7 +129,7 @@ def test_sessions_have_a_limit(daemon, make_echo):
         assert ann.ask(b"x") == b"x"
         bob.socket.send(b"y")
         eventually(lambda: daemon.stats("gw")["connections"]["refused"] == 1, "it is refused")
-        assert daemon.logged("gw", "was refused: --max-connections are there already")
+        assert daemon.logged("gw", "was refused: the limit of --max-connections is reached")
         figures = daemon.exchange("GET", "/metrics")[1].decode()
         assert 'strata_refused_total{name="gw",type="proxy",reason="limit"} 1' in figures
         assert ann.ask(b"z") == b"z"
@@ -261,11 +261,11 @@ def test_lines_and_frames(veth, daemons):
 
 @pytest.mark.once
 @pytest.mark.parametrize("listen, backend, more, why", [
-    ("udp://127.0.0.1:0", "http://127.0.0.1:1", {}, "it takes HTTP"),
-    ("udp://127.0.0.1:0", "127.0.0.1:1 http2", {}, "it takes HTTP"),
-    ("http://127.0.0.1:0", "udp://127.0.0.1:1", {}, "it is no stream"),
+    ("udp://127.0.0.1:0", "http://127.0.0.1:1", {}, "the backend takes HTTP"),
+    ("udp://127.0.0.1:0", "127.0.0.1:1 http2", {}, "the backend takes HTTP"),
+    ("http://127.0.0.1:0", "udp://127.0.0.1:1", {}, "is not a stream"),
     ("tcp://127.0.0.1:0", "udp://127.0.0.1:1", {"check": "tcp"}, "asks streams"),
-    ("tcp://127.0.0.1:0", "udp://127.0.0.1:1 proxy=v2", {}, "begins a stream"),
+    ("tcp://127.0.0.1:0", "udp://127.0.0.1:1 proxy=v2", {}, "needs a stream"),
     ("tcp://127.0.0.1:0", "tcp://127.0.0.1:1", {"framing": "length"}, "no endpoint carries"),
     ("tcp://127.0.0.1:0", "udp://127.0.0.1:1", {"retries": 1}, "no endpoint carries HTTP"),
     ("tcp://127.0.0.1:0", "udp://127.0.0.1:1", {"balance": "path"}, "no endpoint carries HTTP"),
@@ -279,7 +279,7 @@ def test_what_does_not_fit_is_refused(daemon, listen, backend, more, why):
 def test_what_is_passed_on_does_not_change_while_it_runs(daemon, make_echo):
     echo = make_echo()
     url = front_of(daemon, "tcp://127.0.0.1:0", f"127.0.0.1:{free_port()}")
-    with pytest.raises(Refused, match="connections as they are, and would pass messages"):
+    with pytest.raises(Refused, match="the change would make it forward messages"):
         daemon.edit("gw", backend=[echo.where])
     daemon.act("gw", "stop")
     daemon.edit("gw", backend=[echo.where])
@@ -291,6 +291,6 @@ def test_what_is_passed_on_does_not_change_while_it_runs(daemon, make_echo):
 
 @pytest.mark.once
 def test_fronts_of_two_kinds_do_not_fit(daemon):
-    with pytest.raises(Refused, match="carries HTTP requests, and this one messages"):
+    with pytest.raises(Refused, match="carries HTTP requests, but this one messages"):
         daemon.create("proxy", "gw", listen=["http://127.0.0.1:0", "udp://127.0.0.1:0"],
                       backend=["127.0.0.1:1"])

@@ -104,11 +104,11 @@ def test_routes_of_names_change_while_it_runs(daemon, behind, authority):
 
 @pytest.mark.once
 @pytest.mark.parametrize("options, why", [
-    ({"route": ["path=/x -> 127.0.0.1:1"]}, "only the name is known"),
+    ({"route": ["path=/x -> 127.0.0.1:1"]}, "only the name in their TLS handshake"),
     ({"route": ["host=a strip=/x -> 127.0.0.1:1"]}, "is no condition"),
-    ({"route": ["host=a -> answer=403"]}, "only the name is known"),
-    ({"route": ["host=a -> udp://127.0.0.1:1"]}, "no stream"),
-    ({"route": ["host=a -> 127.0.0.1:1"], "backend": ["udp://127.0.0.1:1"]}, "have no routes"),
+    ({"route": ["host=a -> answer=403"]}, "only the name in their TLS handshake"),
+    ({"route": ["host=a -> udp://127.0.0.1:1"]}, "not a stream"),
+    ({"route": ["host=a -> 127.0.0.1:1"], "backend": ["udp://127.0.0.1:1"]}, "has no routes"),
 ])
 def test_what_only_requests_have_is_nothing_to_go_by(daemon, options, why):
     with pytest.raises(Refused, match=why):
@@ -119,6 +119,6 @@ def test_what_only_requests_have_is_nothing_to_go_by(daemon, options, why):
 @pytest.mark.once
 def test_where_tls_ends_here_there_is_no_name_left(daemon, authority):
     certificate, key = authority.issue("localhost")
-    with pytest.raises(Refused, match="TLS ends at this proxy"):
+    with pytest.raises(Refused, match="this proxy ends TLS itself"):
         daemon.create("proxy", "gw", listen=["tls://127.0.0.1:0"], cert=[certificate], key=[key],
                       route=["host=a -> 127.0.0.1:1"])

@@ -56,7 +56,7 @@ def test_no_spelling_of_a_path_comes_past_its_route(daemon, make_backend, path):
 def test_what_no_route_wants_is_not_found(daemon, make_backend):
     port = gateway(daemon, route=[f"path=/a -> {named(make_backend, 'a').where}"])
     assert get(port, "/a") == (200, b"a /a")
-    assert get(port, "/b") == (404, b"no route leads from here\n")
+    assert get(port, "/b") == (404, b"no route matches this request\n")
 
 
 def test_routes_change_while_it_runs(daemon, make_backend):
@@ -71,8 +71,8 @@ def test_routes_change_while_it_runs(daemon, make_backend):
 
 @pytest.mark.parametrize("route, why", [
     ("nonsense", "no '->'"), ("path=x -> a", "no slash before it"), ("-> a:1 answer=403", "is "
-     "answered here"), ("-> ", "leads nowhere"), ("path=/* -> 127.0.0.1:0", "port 0"),
-    ("path=/* -> gw", "the proxy itself"), ("path=/* -> udp://127.0.0.1:1", "no stream")])
+     "answered here"), ("-> ", "it has no target"), ("path=/* -> 127.0.0.1:0", "port 0"),
+    ("path=/* -> gw", "the proxy itself"), ("path=/* -> udp://127.0.0.1:1", "not a stream")])
 def test_what_is_no_route_is_refused_with_the_reason(daemon, route, why):
     with pytest.raises(Refused, match=why):
         gateway(daemon, route=[route])

@@ -163,7 +163,7 @@ def test_a_backend_of_http2_alone_is_none_that_fails(daemon, authority, agreeing
     port = gateway(daemon, backend=[backend.where], ca=authority.ca, circuit_failures=2, rest=60)
     for _ in range(3):
         assert opening(port) == (
-            501, b"the backend is spoken to in HTTP/2, and does not take that upgrade\n")
+            501, b"the connection to the backend is HTTP/2, which does not support this upgrade\n")
     with Http2(f"http://127.0.0.1:{port}") as over:
         assert over.status() == 501
     [told] = daemon.ask("GET", "/v1/runtimes/gw/backends")

@@ -178,7 +178,7 @@ def test_a_file_that_cannot_be_read_is_told(daemon, file, root):
 def test_two_secrets_cannot_be_one_line(daemon):
     done = create(daemon, "db", "-", "--follow-password", "-", given="one\ntwo\n")
     assert done.returncode == MISUSED
-    assert "--password and --follow-password both want" in done.stderr
+    assert "--password and --follow-password both read" in done.stderr
     assert daemon.names() == []
 
 

@@ -67,7 +67,7 @@ def test_an_error_of_a_cache_fails_and_is_no_data(daemon, port):
     for more in ([], ["--format", "json"]):
         done = daemon.run("tell", "db", "GET", *more)
         assert (done.returncode, done.stdout) == (FAILED, "")
-        assert "the cache says: ERR wrong number of arguments for 'get'" in done.stderr
+        assert "the cache answers: ERR wrong number of arguments for 'get'" in done.stderr
     assert daemon.run("tell", "db", "NOSUCH").returncode == FAILED
 
 
@@ -82,7 +82,7 @@ def test_a_cache_is_told_lines(daemon, port, verb):
     assert daemon.cli(*verb, "db", given='SET k "a b"\n\nGET k\nGET none') == "OK\na b\n\n"
     done = daemon.run(*verb, "db", given="GET\nECHO on\nECHO \"x\nECHO last\n")
     assert (done.returncode, done.stdout) == (FAILED, "on\nlast\n")
-    assert "wrong number" in done.stderr and "line 3: its quotes" in done.stderr
+    assert "wrong number" in done.stderr and "line 3: unbalanced quotes" in done.stderr
     lines = daemon.cli(*verb, "db", "--format", "json", given="GET k\nINCR n\n").splitlines()
     assert [json.loads(line) for line in lines] == ["a b", 1]
 

@@ -47,7 +47,8 @@ def test_a_stopped_daemon_is_told(daemon, verb, request_name):
     assert (done.returncode, done.stdout) == (UNREACHABLE, "")
     assert done.stderr == (
         f"strata: the daemon (pid {daemon.pid}) at {daemon.socket} has not answered "
-        f"'{request_name}' within 0.3 s: it is stopped (SIGSTOP): kill -CONT {daemon.pid}\n")
+        f"'{request_name}' within 0.3 s: it is stopped (SIGSTOP); continue it with "
+        f"'kill -CONT {daemon.pid}'\n")
     daemon.names()  # it goes on
 
 

@@ -175,5 +175,5 @@ def test_a_port_and_a_certificate_mean_tls_for_each_type(daemon, authority):
         assert made["endpoints"][0].startswith("tls://127.0.0.1:"), kind
     said = daemon.cli("create", "server", "both", "-l", "tcp://127.0.0.1:0", "--cert", cert, "--key",
                       key, "-s")
-    assert "tcp:// takes clear text too" in said
+    assert "tcp:// also accepts clear text" in said
     assert "clear text" not in daemon.cli("restart", "server")

@@ -146,8 +146,8 @@ def test_a_reload_ends_connections_where_an_edit_waits_and_says_so_before(daemon
         daemon.edit("plain", framing="raw")
         assert daemon.show("plain")["pending"] == ["framing"]
         said = daemon.run("reload", "plain").stderr
-        assert "'plain' is restarted, which ends its 2 connections: edits wait for that (framing)" \
-            in said
+        assert ("restarting 'plain', which ends its 2 connections: edits wait for a restart "
+                "(framing)") in said
         assert one.is_ended() and two.is_ended()
     assert daemon.show("plain")["pending"] == []
 
@@ -247,7 +247,7 @@ def test_files_that_are_wrong_are_named(daemon, authority, tmp_path):
 
     assert "strata cert make" in said()
     assert "certificates 1, keys 0" in said(cert=[cert])
-    assert "from / on" in said(cert=["a.pem"], key=[key])
+    assert "an absolute path" in said(cert=["a.pem"], key=[key])
     message = said(cert=[other], key=[key])
     assert other in message and key in message and "is not its key" in message
     assert str(text) in said(cert=[str(text)], key=[key])
@@ -301,8 +301,8 @@ def test_doctor_finds_certificates_that_end(make_daemon, authority, tmp_path):
         daemon.act("bad", "start")
     found = {each["found"].split()[0]: each for each in certificate_findings(daemon)}
     assert set(found) == {own, late, old}
-    assert "of the daemon ends within 13 days" in found[own]["found"]
-    assert "of 'c' ends within 5 days" in found[late]["found"]
+    assert "of the daemon expires within 13 days" in found[own]["found"]
+    assert "of 'c' expires within 5 days" in found[late]["found"]
     assert "of 'bad' expired on 20" in found[old]["found"]
     assert all(each["status"] == "warn" and "strata cert make" in each["remedy"]
                for each in found.values())

@@ -58,11 +58,11 @@ void print_table(const json& document) {
                       each.at("goal").dump(), each.at("outcome").get<std::string>()));
   }
   for (const auto& each : document.at("absent")) {
-    print(fmt::format("{}: not measured: its program is not there\n", each.get<std::string>()));
+    print(fmt::format("{}: not measured: its program is missing\n", each.get<std::string>()));
   }
   const auto has_no_count = [](const json& each) { return each.at("system_calls").is_null(); };
   if (std::ranges::any_of(document.at("clients"), has_no_count)) {
-    print("system calls: not counted: strace is not there, or may not trace\n");
+    print("system calls: not counted: strace is missing or not permitted to trace\n");
   }
 }
 

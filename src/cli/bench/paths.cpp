@@ -44,13 +44,13 @@ outcome<host_and_port> split(const std::string& text) {
 outcome<> check_two_machines(const invocation& call) {
   if (call.flags.contains("mtu")) {
     return refuse(exit_misused,
-                  "--mtu is of the veth; set that of the interfaces at both ends yourself: ip link "
+                  "--mtu is for the veth; with --iface set the MTU at both ends yourself: ip link "
                   "set IFACE mtu N");
   }
   if (!call.flags.contains("rate")) return {};
   return refuse(exit_misused,
-                "--rate needs one clock for both ends, which two machines do not have; leave it "
-                "or --iface out");
+                "--rate needs the same clock at both ends, which two machines do not have; leave "
+                "out --rate or --iface");
 }
 
 outcome<measure::testbed> make_testbed(const invocation& call) {
@@ -125,8 +125,8 @@ outcome<int> measure(const invocation& call, measure::testbed& testbed, bool has
   auto request = request_of(call);
   if (request.tagged == "none" && (call.flags.contains("vlan") || call.flags.contains("prio"))) {
     return refuse(exit_misused,
-                  "--vlan and --prio are of tagged frames, and '--tagged none' sends none; leave "
-                  "one of them out");
+                  "--vlan and --prio are for tagged frames, but '--tagged none' sends none; leave "
+                  "out one of the flags");
   }
   // That of an interface is what it is.
   if (!testbed.is_veth()) request.mtu = testbed.largest_mtu();

@@ -40,7 +40,7 @@ outcome<> check(const invocation& call) {
   for (const auto* const flag : {"host", "iface", "remote_iface"}) {
     if (!call.text(flag).empty()) continue;
     return refuse(exit_misused,
-                  "say which machine, and the interface at either end: strata bench remote --host "
+                  "name the machine and the interface at either end: strata bench remote --host "
                   "[USER@]HOST[:PORT] --iface IFACE --remote-iface IFACE");
   }
   // What is wrong here is better said before anybody is asked for a password.

@@ -22,8 +22,8 @@ option_rows tag_flags() {
        .kind = choice,
        .value_name = "WHICH",
        .default_text = "some",
-       .help = "which payloads raw paths are measured with a VLAN tag too; some is the smallest "
-               "and the last below 1500, and all of those with --full",
+       .help = "payloads for which raw paths are also measured with a VLAN tag; 'some': the "
+               "smallest and the largest up to 1500, with --full all up to 1500",
        .choices = "none|some|all"},
       {.key = "vlan",
        .kind = count,
@@ -44,55 +44,54 @@ option_rows measuring_flags() {
   option_rows rows{
       {.key = "full",
        .kind = flag,
-       .help = "all payloads, from 50 to 1500 B in steps of 50, 4096 and 8000, however long it "
-               "takes"},
+       .help = "measure all payloads: 50 to 1500 B in steps of 50, 4096 and 8000 B; takes long"},
       {.key = "measures",
        .kind = text,
        .value_name = "A,B",
-       .help = "only these: one-way, round-trip, filter, sockets"},
+       .help = "run only these of: one-way, round-trip, filter, sockets"},
       {.key = "paths",
        .kind = text,
        .value_name = "A,B",
-       .help = "only these paths; an unknown one lists them all"},
+       .help = "measure only these paths; an unknown name lists all paths"},
       {.key = "payloads",
        .kind = text,
        .value_name = "A,B",
-       .help = "bytes of the messages; else 50,200,600,1000,1400,4096,8000"},
+       .help = "payload sizes in bytes (default: 50,200,600,1000,1400,4096,8000)"},
       {.key = "seconds",
        .kind = seconds,
        .value_name = "TIME",
        .default_text = "0.1",
-       .help = "length of one measurement"},
+       .help = "duration of one measurement"},
       runs_flag(
-          "runs; in each, every path is measured once with every payload, and a figure is the "
-          "median of all; below 5 nothing is decided"),
+          "number of runs; each measures every path with every payload once, and results are "
+          "medians of the runs; fewer than 5 decide no comparison"),
       {.key = "base",
        .kind = text,
        .value_name = "PATH",
        .default_text = "udp",
-       .help = "the path that the others are set beside"},
+       .help = "path to which the others are compared"},
       {.key = "revision",
        .kind = text,
        .value_name = "TEXT",
-       .help = "the version of the source that is measured, for the document and the report"},
+       .help = "source version to record in the results and the report"},
       {.key = "buffer",
        .kind = bytes,
        .value_name = "SIZE",
        .default_text = "4MiB",
-       .help = "memory of each receiver: its socket buffer or its ring",
+       .help = "memory of each receiver (socket buffer or ring)",
        .max = 1U << 28U,
        .min = 4096},
       {.key = "rate",
        .kind = count,
        .value_name = "N",
-       .help = "send N messages a second, and show their delay from the time at which each was "
-               "meant to be sent",
+       .help =
+           "send N messages per second and show each message's delay from its scheduled send time",
        .max = 100'000'000},
       {.key = "foreign",
        .kind = count,
        .value_name = "N",
        .default_text = "100000",
-       .help = "frames of another EtherType a second, for the measure filter",
+       .help = "for the measure 'filter': frames of another EtherType per second",
        .max = 10'000'000},
   };
   for (auto& row : tag_flags()) rows.push_back(row);
@@ -104,7 +103,7 @@ options::option_row output_flag() {
           .short_flag = 'o',
           .kind = text,
           .value_name = "DIR",
-          .help = "write results.json, report.md and plots there"};
+          .help = "write results.json, report.md and plots to DIR"};
 }
 
 option_rows remote_flags() {
@@ -112,37 +111,37 @@ option_rows remote_flags() {
       {.key = "host",
        .kind = text,
        .value_name = "[USER@]HOST[:PORT]",
-       .help = "the other machine, or its alias in ~/.ssh/config"},
+       .help = "the other machine, or an alias from ~/.ssh/config"},
       {.key = "ssh_key",
        .kind = text,
        .value_name = "FILE",
-       .help = "private key for it; else those of ssh-agent and of ~/.ssh"},
+       .help = "private SSH key (default: the keys of ssh-agent and ~/.ssh)"},
       {.key = "iface",
        .kind = text,
        .value_name = "IFACE",
-       .help = "measure on this interface here"},
+       .help = "local interface to measure on"},
       {.key = "remote_iface",
        .kind = text,
        .value_name = "IFACE",
-       .help = "and on this one there, which is on the same wire"},
+       .help = "interface of the other machine, on the same wire"},
       {.key = "accept_new_host_key",
        .kind = flag,
-       .help = "trust a host whose key nobody knows yet, and write it down; never one whose key "
-               "has changed"},
+       .help = "accept and record the key of an unknown host; a changed key is still refused"},
       {.key = "known_hosts",
        .kind = text,
        .value_name = "FILE",
-       .help = "the host keys that are known; else ~/.ssh/known_hosts"},
+       .help = "file of known host keys (default: ~/.ssh/known_hosts)"},
       {.key = "sudo_password_fd",
        .kind = count,
        .value_name = "N",
-       .help = "read the password that sudo wants there from this descriptor; else from "
-               "STRATA_SUDO_PASSWORD, else from the terminal",
+       .help = "read the password for sudo on the other machine from this file descriptor "
+               "(default: STRATA_SUDO_PASSWORD, else the terminal)",
        .max = 1U << 20U},
       {.key = "remote_dir",
        .kind = text,
        .value_name = "DIR",
-       .help = "make the private folder for the copy in this one there; else in $TMPDIR or /tmp"},
+       .help = "folder on the other machine in which to create a private one for the copy "
+               "(default: $TMPDIR or /tmp)"},
   };
   rows.push_back(output_flag());
   for (const auto& row : measuring_flags()) {
@@ -161,13 +160,13 @@ option_rows paths_flags() {
   rows.push_back({.key = "mtu",
                   .kind = count,
                   .value_name = "N",
-                  .help = "of the veth; else 1500, and 9000 for payloads above 1500",
+                  .help = "MTU of the veth (default: 1500, or 9000 for payloads above 1500)",
                   .max = 65'535,
                   .min = 576});
   rows.push_back({.key = "peer",
                   .kind = text,
                   .value_name = "HOST:PORT",
-                  .help = "where 'strata bench node' is the far end"});
+                  .help = "address of 'strata bench node' on the other machine"});
   rows.push_back(output_flag());
   rows.push_back({.key = "plant",
                   .kind = choice,
@@ -183,21 +182,21 @@ option_rows netlink_flags() {
       {.key = "clients",
        .kind = text,
        .value_name = "DIR",
-       .help = "where 'make -C examples/netlink_exchange OUT=DIR' has built the programs that take "
-               "turns; else 'clients' beside this program, or in libexec/strata"},
+       .help = "folder with the programs to compare, built by 'make -C examples/netlink_exchange "
+               "OUT=DIR' (default: 'clients' beside this program, or in libexec/strata)"},
       {.key = "family",
        .kind = text,
        .value_name = "FAMILY",
-       .help = "exchange with this one, of a module that speaks kernel/uapi/strata_echo.h; else "
-               "with the kernel's controller"},
+       .help = "netlink family to exchange with, from a module that implements "
+               "kernel/uapi/strata_echo.h (default: the kernel's controller)"},
       {.key = "times",
        .kind = count,
        .value_name = "N",
        .default_text = "100000",
-       .help = "exchanges of one run",
+       .help = "exchanges per run",
        .max = 1'000'000,
        .min = 1},
-      runs_flag("runs of each program, which take turns; below 5 nothing is decided"),
+      runs_flag("runs of each program, taken in turns; fewer than 5 decide no comparison"),
   };
 }
 
@@ -206,29 +205,29 @@ option_rows netlink_flags() {
 std::vector<verb_row> bench_verbs() {
   return {
       {"bench paths", "", verb_group::ethernet,
-       "measure what raw Ethernet, UDP and TCP cost on this machine", 0, 0, run_bench_paths,
+       "measure the cost of raw Ethernet, UDP and TCP on this machine", 0, 0, run_bench_paths,
        paths_flags()},
       {"bench remote", "", verb_group::ethernet,
-       "measure the same between this machine and another, on which it copies and starts the far "
-       "end by ssh",
+       "measure the same between two machines; copies the program to the other one by ssh and "
+       "starts it there",
        0, 0, run_bench_remote, remote_flags()},
       {"bench compare",
        "RESULTS.JSON RESULTS.JSON...",
        verb_group::ethernet,
-       "several results of 'bench paths' or 'bench remote' in one table: which ratios agree within "
-       "their intervals",
+       "compare results of 'bench paths' or 'bench remote' in one table; shows which ratios agree "
+       "within their intervals",
        2,
        any_number,
        run_bench_compare,
        {}},
       {"bench netlink", "", verb_group::netlink,
-       "measure what one netlink exchange costs by plain C, libnl, neli and this library", 0, 0,
+       "measure the cost of a netlink exchange with plain C, libnl, neli and this library", 0, 0,
        run_bench_netlink, netlink_flags()},
       {"bench node",
        "IFACE",
        verb_group::ethernet,
-       "be the far end of 'bench paths --iface' on another machine; whoever reaches its port can "
-       "make it send test frames",
+       "serve as the far end of 'bench paths --iface'; anyone who can reach its port can make it "
+       "send test frames",
        1,
        1,
        run_bench_node,
@@ -236,11 +235,11 @@ std::vector<verb_row> bench_verbs() {
          .kind = text,
          .value_name = "HOST:PORT",
          .default_text = "0.0.0.0:4790",
-         .help = "wait for the bench there"},
+         .help = "address to listen at"},
         {.key = "stdio",
          .kind = flag,
-         .help = "listen nowhere, and talk over standard input and output, as 'bench remote' does"},
-        {.key = "once", .kind = flag, .help = "end when the first bench has gone"}}},
+         .help = "use standard input and output instead of listening; for 'bench remote'"},
+        {.key = "once", .kind = flag, .help = "exit after the first bench has disconnected"}}},
   };
 }
 

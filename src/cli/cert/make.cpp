@@ -50,12 +50,10 @@ outcome<int> run_cert_make(const invocation& call) {
     return exit_done;
   }
   print(
-      fmt::format("certificate  {}\nkey          {}\nauthority    {}\n\n"
-                  "Those that connect must trust the authority. A strata client does with\n"
-                  "  --ca {}\n"
-                  "and every program of a Debian machine after\n"
-                  "  sudo cp {} /usr/local/share/ca-certificates/strata.crt\n"
-                  "  sudo update-ca-certificates\n",
+      fmt::format("certificate  {}\nkey          {}\nauthority    {}\n\nClients must trust the "
+                  "authority. A strata client does with\n  --ca {}\nand all programs of a Debian "
+                  "machine do after\n  sudo cp {} /usr/local/share/ca-certificates/strata.crt\n  "
+                  "sudo update-ca-certificates\n",
                   made->certificate, made->key, authority->certificate, authority->certificate,
                   authority->certificate));
   return exit_done;

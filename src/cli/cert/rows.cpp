@@ -13,12 +13,12 @@ option_rows make_flags() {
        .kind = text,
        .value_name = "DIR",
        .default_text = ".",
-       .help = "folder that the files are written to"},
+       .help = "folder to write the files to"},
       {.key = "days",
        .kind = count,
        .value_name = "N",
        .default_text = "397",
-       .help = "days that the certificate is valid for",
+       .help = "days for which the certificate is valid",
        .max = 3650,
        .min = 1},
   };
@@ -29,11 +29,11 @@ option_rows show_flags() {
       {.key = "ca",
        .kind = text,
        .value_name = "FILE",
-       .help = "trust the authorities in FILE; else those of the system"},
+       .help = "trust the authorities in FILE instead of those of the system"},
       {.key = "servername",
        .kind = text,
        .value_name = "NAME",
-       .help = "name that the certificate is to be good for; else the URL's"},
+       .help = "check that the certificate is valid for NAME instead of the host in the URL"},
   };
 }
 
@@ -42,7 +42,7 @@ option_rows show_flags() {
 std::vector<verb_row> cert_verbs() {
   return {
       {"cert make", "NAME...", verb_group::system,
-       "make a certificate for names or addresses, and its key, by a local authority", 1,
+       "create a certificate and key for names or addresses, signed by a local authority", 1,
        any_number, run_cert_make, make_flags()},
       {"cert show", "URL|FILE", verb_group::system,
        "show the certificates of a server or a file, and whether they are trusted", 1, 1,

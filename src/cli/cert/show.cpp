@@ -48,7 +48,7 @@ outcome<place> place_of(std::string_view url) {
   }
   if (is_good) return found;
   return refuse(exit_misused,
-                fmt::format("'{}' is not where a server listens; write tls://HOST:PORT", url));
+                fmt::format("'{}' is not the URL of a server; write tls://HOST:PORT", url));
 }
 
 json json_of(const net::inspection& inspection) {

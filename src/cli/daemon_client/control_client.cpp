@@ -102,7 +102,7 @@ std::optional<json> parse_json(std::string_view text) {
 outcome<json> parse_line_of_json(std::string_view line) {
   auto value = parse_json(line);
   if (value) return std::move(*value);
-  return refuse(exit_failed, fmt::format("the daemon sent a line that is no JSON: '{}'",
+  return refuse(exit_failed, fmt::format("the daemon sent a line that is not JSON: '{}'",
                                          text::printable(line.substr(0, 80))));
 }
 
@@ -119,7 +119,7 @@ std::vector<std::string> line_stream::take_lines() {
 
 outcome<> line_stream::wait() {
   if (lines_.unfinished() > longest_answer) {
-    return refuse(exit_failed, "the daemon sent a line that has no end");
+    return refuse(exit_failed, "the daemon sent a line that does not end");
   }
   if (auto more = feed_from(*connection_, parser_); !more) {
     return refuse(exit_failed, fmt::format("{}; has the daemon ended?", describe(more.error())));
@@ -217,7 +217,7 @@ outcome<json> control_client::read_answer(const reply& answer) const {
                   text_at(*failed, "message") + (remedy.empty() ? "" : "; " + remedy));
   }
   return refuse(exit_failed,
-                fmt::format("the answer '{} {}' from {} is not what the API gives: '{}'",
+                fmt::format("unexpected answer '{} {}' from {}: '{}'",
                             answer.status, proto::http_reason(answer.status), daemon_.socket,
                             text::printable(std::string_view(answer.body).substr(0, 80))));
 }
@@ -311,7 +311,7 @@ outcome<line_stream> control_client::stream(const std::string& target) {
   }
   auto refused = read_answer(answer);
   if (!refused) return std::unexpected(refused.error());
-  return refuse(exit_failed, fmt::format("the daemon answered '{} {}' where a stream was to come",
+  return refuse(exit_failed, fmt::format("the daemon answered '{} {}' instead of a stream",
                                          answer.status, proto::http_reason(answer.status)));
 }
 

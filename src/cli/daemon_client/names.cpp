@@ -25,10 +25,10 @@ bool fits(const std::string& word, const known_runtime& runtime) {
 
 std::string why_none(const std::string& word) {
   if (is_group(word)) {
-    return fmt::format("no runtime is in the group '{}'; 'strata ls' shows the groups there are",
+    return fmt::format("no runtime is in the group '{}'; 'strata ls' shows all groups",
                        word.substr(1));
   }
-  return fmt::format("no runtime matches '{}'; 'strata ls' shows all there are", word);
+  return fmt::format("no runtime matches '{}'; 'strata ls' shows all runtimes", word);
 }
 
 }  // namespace
@@ -53,7 +53,8 @@ expansion expand(std::span<const std::string> words, std::span<const known_runti
   for (const auto& word : words) {
     if (word.empty() || word == "@") {
       result.failures.push_back({exit_misused, word.empty() ? "a runtime's name cannot be empty"
-                                                            : "'@' names no group; write @GROUP"});
+                                                            : "'@' lacks the name of a group; "
+                                                              "write @GROUP"});
     } else if (!names_several(word)) {
       add(word);
     } else {

@@ -24,7 +24,7 @@ TEST(names, a_glob_without_match_is_not_found) {
   ASSERT_EQ(result.failures.size(), 1U);
   EXPECT_EQ(result.failures[0].exit, exit_not_found);
   EXPECT_EQ(result.failures[0].message,
-            "no runtime matches 'nope*'; 'strata ls' shows all there are");
+            "no runtime matches 'nope*'; 'strata ls' shows all runtimes");
 }
 
 TEST(names, an_empty_name_is_refused) {

@@ -41,7 +41,7 @@ void report_state(const invocation& call, const json& detail) {
                               : is_up && reach == "machine" ? ", for this machine alone"
                                                             : "";
   const auto* const clear = listed && takes_both(detail, endpoints)
-                                ? "; tcp:// takes clear text too, tls:// and https:// do not"
+                                ? "; tcp:// also accepts clear text, tls:// and https:// do not"
                                 : "";
   print(fmt::format("{}: {}{}{}{}\n", name, text::printable(text_at(detail, "state")), where,
                     open_to, clear));

@@ -28,10 +28,11 @@ char state_of(pid_t pid) {
 
 std::string why_silent(pid_t pid) {
   const auto state = pid > 0 ? state_of(pid) : '?';
-  if (state == 'T') return fmt::format(": it is stopped (SIGSTOP): kill -CONT {}", pid);
-  if (state == 't') return ": a debugger holds it: let it go on there";
-  return "; it is stuck or very busy, which its log may explain: wait longer with --timeout or "
-         "STRATA_TIMEOUT, or restart it";
+  if (state == 'T')
+    return fmt::format(": it is stopped (SIGSTOP); continue it with 'kill -CONT {}'", pid);
+  if (state == 't') return ": a debugger holds it; continue it there";
+  return "; it is stuck or very busy: see its log, wait longer with --timeout or STRATA_TIMEOUT, "
+         "or restart it";
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ using std::chrono::milliseconds;
 // A daemon takes connections at once, even where it takes its time to answer.
 constexpr milliseconds longest_connect(5000);
 constexpr std::string_view how_to_start =
-    "start one with 'strata daemon --detach' or 'systemctl start strata', or name another with "
-    "--socket";
+    "start a daemon with 'strata daemon --detach' or 'systemctl start strata', or name another "
+    "socket with --socket";
 
 milliseconds connect_limit(const daemon_address& daemon) {
   const bool is_endless = daemon.patience == milliseconds::zero();
@@ -46,12 +46,12 @@ std::string why_unreachable(const std::string& socket, int failed, milliseconds 
   switch (failed) {
     case ENOENT: return fmt::format("there is no such socket; {}", how_to_start);
     case ECONNREFUSED:
-      if (!is_socket) return "that is no socket; name the daemon's with --socket";
-      return fmt::format("the socket is stale, its daemon has ended; {}", how_to_start);
+      if (!is_socket) return "that is not a socket; name the daemon's with --socket";
+      return fmt::format("the socket is stale: its daemon has ended; {}", how_to_start);
     case EACCES:
     case EPERM:
-      return "permission denied; use 'sudo strata', have the daemon run with --socket-group and a "
-             "group of yours, or run a daemon of your own";
+      return "permission denied; use 'sudo strata', start the daemon with --socket-group and one "
+             "of your groups, or run a daemon of your own";
     case EAGAIN:
       return fmt::format("the daemon has accepted no connection for {} s; it is stopped or stuck",
                          std::chrono::duration<double>(waited).count());
@@ -69,9 +69,9 @@ outcome<> check_peer(int fd, const std::string& socket) {
   }
   if (peer.uid != 0 && peer.uid != ::geteuid()) {
     return refuse(exit_unreachable,
-                  fmt::format("the process at {} is user {}'s, neither root's nor yours (user {}), "
-                              "and was sent nothing; name your daemon's socket with --socket, or "
-                              "use 'sudo -u \\#{} strata' if that user's daemon is what you want",
+                  fmt::format("the process at {} belongs to user {}, not to root or you (user {}), "
+                              "so nothing was sent to it; name your daemon's socket with --socket, "
+                              "or use 'sudo -u \\#{} strata' if you want that user's daemon",
                               socket, peer.uid, ::geteuid(), peer.uid));
   }
   if (auto trusted = options::check_socket_folder(socket); !trusted) {
@@ -86,8 +86,8 @@ outcome<unique_fd> connect_to_socket(const daemon_address& daemon) {
   address.sun_family = AF_UNIX;
   if (socket.empty()) {
     return refuse(exit_misused,
-                  "there is no telling where the daemon's socket is, since this user has no home "
-                  "folder; name it with --socket or in STRATA_SOCKET");
+                  "cannot find the daemon's socket: this user has no home folder; name the socket "
+                  "with --socket or in STRATA_SOCKET");
   }
   if (socket.size() >= sizeof address.sun_path) {
     return refuse(exit_misused,
@@ -171,10 +171,10 @@ error in_own_words(error why) {
   static constexpr std::pair<std::string_view, std::string_view> words[] = {
       {"give both --client-cert and --client-key",
        "give both STRATA_CLIENT_CERT and STRATA_CLIENT_KEY"},
-      {"give that authority's certificate with --ca FILE",
-       "name the file of that authority's certificate in STRATA_CA"},
-      {"connect by that name, or give it with --servername",
-       "reach it by that name, in STRATA_SOCKET or with --socket"}};
+      {"give the certificate of its authority with --ca FILE",
+       "name the file with the certificate of its authority in STRATA_CA"},
+      {"connect to that name, or give it with --servername",
+       "use that name in STRATA_SOCKET or --socket"}};
   for (const auto& [flags, own] : words) {
     if (why.remedy == flags) why.remedy = own;
   }
@@ -188,7 +188,7 @@ outcome<std::unique_ptr<wire>> connect_from_afar(const daemon_address& daemon) {
   if (!url->is_web() || !url->scheme->is_secure || !url->path.empty()) {
     return refuse(
         exit_misused,
-        fmt::format("a daemon far away is reached at https://HOST:PORT, not at '{}'", where));
+        fmt::format("cannot use '{}' for a remote daemon: write https://HOST:PORT", where));
   }
   const net::tls_client_settings how{
       .ca = of_environment("STRATA_CA"),

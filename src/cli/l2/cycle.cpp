@@ -155,12 +155,13 @@ outcome<int> send_cycles(const invocation& call) {
 
 outcome<int> run_l2_cycle(const invocation& call) {
   if (call.is_set("receive")) {
-    if (call.words.size() == 2) return refuse(exit_misused, "--receive takes no DST");
+    if (call.words.size() == 2) return refuse(exit_misused, "--receive does not take DST; leave it "
+                                                            "out");
     return receive_cycles(call);
   }
   if (call.words.size() == 1) {
     return refuse(exit_misused,
-                  "say to whom: strata l2 cycle IFACE DST, or --receive for the other end");
+                  "DST is missing: strata l2 cycle IFACE DST; at the other end, --receive");
   }
   return send_cycles(call);
 }

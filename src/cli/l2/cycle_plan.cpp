@@ -32,12 +32,12 @@ outcome<> check_disciplines(const std::string& name, const std::string& clock) {
                                         : "mono";
     if (its == clock) return {};
     other =
-        fmt::format("{} of '{}' goes by the clock {}: give --clock {}", each.kind, name, its, its);
+        fmt::format("{} of '{}' uses the clock {}: give --clock {}", each.kind, name, its, its);
   }
   if (!other.empty()) return refuse(exit_failed, other);
   return refuse(exit_failed,
-                fmt::format("no queueing discipline of '{0}' holds frames until their time: give "
-                            "it etf (tc qdisc replace dev {0} root etf clockid CLOCK_TAI delta "
+                fmt::format("no queueing discipline of '{0}' holds frames until their time: add "
+                            "etf (tc qdisc replace dev {0} root etf clockid CLOCK_TAI delta "
                             "300000), fq, or taprio with txtime-assist",
                             name));
 }
@@ -64,11 +64,11 @@ outcome<cycle_plan> cycle_plan::make(const invocation& call) {
     return refuse(exit_misused, "--period is too short: give 10us or more");
   }
   if (made.phase_ns >= made.period_ns) {
-    return refuse(exit_misused, "--at lies within the period: give less than --period");
+    return refuse(exit_misused, "--at must be shorter than --period");
   }
   if (!made.by_txtime) return made;
   if (made.clock.text() != "tai" && made.clock.text() != "mono") {
-    return refuse(exit_misused, "--txtime goes by --clock tai or mono, as the kernel does");
+    return refuse(exit_misused, "--txtime needs --clock tai or mono: the kernel supports no other");
   }
   if (auto good = check_disciplines(call.words[0], made.clock.text()); !good) {
     return std::unexpected(good.error());

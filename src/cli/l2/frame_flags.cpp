@@ -25,7 +25,7 @@ outcome<std::optional<std::uint16_t>> ethertype_flag(const invocation& call,
   if (wire::is_tpid(type)) {
     return refuse(
         exit_misused,
-        fmt::format("--ethertype cannot be '{}', which announces a VLAN tag: use --vlan", given));
+        fmt::format("--ethertype cannot be '{}', which marks a VLAN tag: use --vlan", given));
   }
   return type;
 }

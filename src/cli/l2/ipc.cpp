@@ -71,7 +71,7 @@ outcome<int> show_messages(const invocation& call, ipc::channel& channel) {
   if (call.as_json) print_json(messages);
   const auto counted = channel.statistics();
   if (const auto lost = counted.messages_lost + counted.dropped; lost != 0) {
-    complain(fmt::format("{} messages or frames were lost: they came faster than they were taken",
+    complain(fmt::format("{} messages or frames were lost: they arrived faster than they were read",
                          lost));
   }
   return heard == 0 && silence && !is_interrupted() ? exit_failed : exit_done;
@@ -86,7 +86,7 @@ outcome<int> run_l2_ipc(const invocation& call) {
                   fmt::format("'{}' is neither send nor recv", text::printable(call.words[0])));
   }
   if (!sends && call.words.size() > 2) {
-    return refuse(exit_misused, "recv takes a channel's name and nothing else");
+    return refuse(exit_misused, "recv takes only the name of a channel");
   }
   auto channel = ipc::channel::create({.interface_name = call.text("iface", "lo"),
                                        .channel = call.words[1],

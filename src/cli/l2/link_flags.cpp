@@ -26,8 +26,8 @@ outcome<std::vector<nl::priority_pair>> pair_flags(const invocation& call, std::
     const auto to = has_both ? std::from_chars(from.ptr + 1, end, made.to) : from;
     const auto pcp = flag == "--egress-prio" ? made.to : made.from;
     if (!has_both || to.ec != std::errc{} || to.ptr != end || pcp > 7) {
-      return refuse(exit_misused, fmt::format("{0} cannot be '{1}': write two numbers as {0} 0:7, "
-                                              "of which the tag's is 0 to 7",
+      return refuse(exit_misused, fmt::format("{0} cannot be '{1}': write two numbers, such as {0} "
+                                              "0:7; the one of the tag is 0 to 7",
                                               flag, text));
     }
     pairs.push_back(made);
@@ -44,7 +44,7 @@ outcome<int> index_of(nl::route& route, const std::string& name) {
 
 outcome<int> parent_flag(const invocation& call, nl::route& route) {
   if (!call.flags.contains("parent")) {
-    return refuse(exit_misused, fmt::format("a {} stands on another interface: give --parent IFACE",
+    return refuse(exit_misused, fmt::format("a {} needs a parent interface: give --parent IFACE",
                                             call.text("type")));
   }
   return index_of(route, call.text("parent"));
@@ -54,7 +54,7 @@ outcome<nl::link_kind> vlan_flags(const invocation& call, nl::route& route) {
   const auto parent = parent_flag(call, route);
   if (!parent) return std::unexpected(parent.error());
   if (!call.flags.contains("vlan")) {
-    return refuse(exit_misused, "a vlan has a number: give --vlan VID");
+    return refuse(exit_misused, "a vlan needs a number: give --vlan VID");
   }
   auto egress = pair_flags(call, "egress_prio", "--egress-prio");
   if (!egress) return std::unexpected(egress.error());
@@ -94,7 +94,7 @@ outcome<> check_flags(const invocation& call) {
     if (!call.flags.contains(row.key) || row.types.contains(type)) continue;
     return refuse(
         exit_misused,
-        fmt::format("{} is for --type {}, and not for a {}", row.flag,
+        fmt::format("{} is for --type {}, not for a {}", row.flag,
                     row.types.starts_with("vlan m") ? "vlan and macvlan" : row.types, type));
   }
   return {};
@@ -114,14 +114,13 @@ outcome<unique_fd> open_network_namespace(const std::string& pid_or_name) {
                               std::strerror(errno)));
   }
   return refuse(exit_not_found,
-                fmt::format("there is no network namespace '{}'; `ip netns` lists those that have "
-                            "a name",
+                fmt::format("there is no network namespace '{}'; `ip netns` lists the named ones",
                             pid_or_name));
 }
 
 outcome<wanted_link> new_link_flags(const invocation& call, nl::route& route) {
   if (!call.flags.contains("type")) {
-    return refuse(exit_misused, "say what to make: --type vlan, veth, bridge or macvlan");
+    return refuse(exit_misused, "--type is missing: give --type vlan, veth, bridge or macvlan");
   }
   if (auto good = check_flags(call); !good) return std::unexpected(good.error());
   wanted_link made;
@@ -129,7 +128,7 @@ outcome<wanted_link> new_link_flags(const invocation& call, nl::route& route) {
   const auto type = call.text("type");
   if (type == "veth") {
     if (!call.flags.contains("peer")) {
-      return refuse(exit_misused, "a veth has two ends: give --peer NAME for the other one");
+      return refuse(exit_misused, "a veth has two ends: name the other one with --peer NAME");
     }
     if (call.flags.contains("peer_netns")) {
       auto opened = open_network_namespace(call.text("peer_netns"));

@@ -39,12 +39,14 @@ std::optional<std::string> link_losses::trouble(std::uint64_t sent) const {
   if (sent == 0 || lost == 0) return std::nullopt;
   if (counter_at(name_, "carrier").value_or(1) == 0) {
     return fmt::format(
-        "'{}' has no carrier and dropped {} of {} frames; is its other end up, and the cable in?",
+        "'{}' has no carrier and dropped {} of {} frames; is the other end up, and the cable "
+        "plugged in?",
         name_, lost, sent);
   }
   if (lost < sent) return std::nullopt;
   return fmt::format(
-      "'{}' dropped all of {} frames; has its other end a smaller MTU? `ip -s link show {}` counts",
+      "'{}' dropped all of {} frames; is the MTU of its other end smaller? See `ip -s link show "
+      "{}`",
       name_, sent, name_);
 }
 

@@ -158,7 +158,7 @@ outcome<int> listen(const invocation& call, std::optional<std::uint16_t> type, f
   if (auto ended = sink.end(); !ended) return std::unexpected(ended.error());
   if (!heard) return std::unexpected(heard.error());
   if (const auto counted = on->statistics(); counted && counted->dropped != 0) {
-    complain(fmt::format("{} frames were lost: they came faster than they were taken",
+    complain(fmt::format("{} frames were lost: they arrived faster than they were read",
                          counted->dropped));
   }
   return state.end_code();
@@ -183,8 +183,7 @@ outcome<int> run_l2_dump(const invocation& call) {
   const bool hears_all = call.words[0] == all_interfaces;
   if (hears_all && (call.flags.contains("write") || call.is_set("through_daemon"))) {
     return refuse(exit_misused,
-                  "all interfaces are shown, and neither kept in a file nor heard "
-                  "through the daemon; name one");
+                  "'any' works neither with --write nor with --through-daemon; name one interface");
   }
   if (call.flags.contains("write")) {
     auto found = l2::interface::query(call.words[0]);

@@ -24,7 +24,7 @@ option_rows ending_by_silence(option_rows rows) {
   rows.push_back({.key = "timeout",
                   .kind = seconds,
                   .value_name = "TIME",
-                  .help = "stop after TIME without a frame; a failure if none came at all"});
+                  .help = "stop after TIME without a frame; fails if no frame came at all"});
   return rows;
 }
 
@@ -33,14 +33,14 @@ option_rows probing_flags() {
   rows.push_back({.key = "prio",
                   .kind = count,
                   .value_name = "PCP",
-                  .help = "priority, 0 to 7; a frame that has one is tagged",
+                  .help = "priority, 0 to 7; adds a VLAN tag to the frame",
                   .max = 7});
   rows.push_back({.key = "size",
                   .short_flag = 's',
                   .kind = count,
                   .value_name = "BYTES",
                   .default_text = "46",
-                  .help = "payload of each frame, 32 to the interface's MTU",
+                  .help = "payload of each frame, from 32 to the interface's MTU",
                   .max = 65535,
                   .min = 32});
   return rows;
@@ -58,8 +58,9 @@ option_rows ping_flags() {
                   .kind = seconds,
                   .value_name = "TIME",
                   .default_text = "1s",
-                  .help = "wait TIME for answers behind the last request"});
-  rows.push_back({.key = "histogram", .kind = flag, .help = "draw how long the answers took"});
+                  .help = "wait TIME for answers after the last request"});
+  rows.push_back(
+      {.key = "histogram", .kind = flag, .help = "draw a histogram of the round-trip times"});
   return rows;
 }
 
@@ -70,7 +71,7 @@ option_rows cycle_flags() {
        .kind = seconds,
        .value_name = "TIME",
        .default_text = "1ms",
-       .help = "a frame every TIME, at absolute deadlines"},
+       .help = "send a frame every TIME, at absolute deadlines"},
       {.key = "at",
        .kind = seconds,
        .value_name = "TIME",
@@ -80,10 +81,10 @@ option_rows cycle_flags() {
        .kind = text,
        .value_name = "CLOCK",
        .default_text = "tai",
-       .help = "tai, mono, or a network card's: ptp:/dev/ptp0"},
+       .help = "clock of the deadlines: tai, mono, or a network card's, such as ptp:/dev/ptp0"},
       {.key = "txtime",
        .kind = flag,
-       .help = "give each frame its deadline, for etf, fq or taprio to send it then"},
+       .help = "pass each frame's deadline to the kernel; etf, fq or taprio sends it at that time"},
       {.key = "lead",
        .kind = seconds,
        .value_name = "TIME",
@@ -99,8 +100,8 @@ option_rows cycle_flags() {
       {.key = "cpu", .kind = count, .value_name = "N", .help = "run on this CPU only", .max = 1023},
       {.key = "receive",
        .kind = flag,
-       .help = "be the other end: show how far the gaps between frames deviate from the period"},
-      {.key = "histogram", .kind = flag, .help = "draw the times"},
+       .help = "receive instead: show how far the gaps between frames deviate from the period"},
+      {.key = "histogram", .kind = flag, .help = "draw a histogram of the times"},
   };
   rows.insert(rows.end(), own.begin(), own.end());
   return rows;
@@ -110,18 +111,19 @@ option_rows cycle_flags() {
 
 std::vector<verb_row> probe_verbs() {
   return {
-      {"l2 ping", "IFACE DST", ethernet, "ask another machine's l2 echo, and time its answers", 2,
-       2, run_l2_ping, ping_flags()},
-      {"l2 echo", "IFACE", ethernet, "answer l2 ping", 1, 1, run_l2_echo,
+      {"l2 ping", "IFACE DST", ethernet,
+       "send requests to 'l2 echo' on another machine and measure the round-trip times", 2, 2,
+       run_l2_ping, ping_flags()},
+      {"l2 echo", "IFACE", ethernet, "answer the requests of 'l2 ping'", 1, 1, run_l2_echo,
        ending_by_silence(hearing_flags())},
       {"l2 flood", "IFACE DST", ethernet,
-       "send numbered frames as fast as the interface takes them", 2, 2, run_l2_flood,
+       "send numbered frames as fast as the interface accepts them", 2, 2, run_l2_flood,
        probing_flags()},
-      {"l2 sink", "IFACE", ethernet, "count frames, and the gaps in the numbers of an l2 flood", 1,
-       1, run_l2_sink, ending_by_silence(hearing_flags())},
+      {"l2 sink", "IFACE", ethernet, "count frames, and gaps in the numbers of 'l2 flood'", 1, 1,
+       run_l2_sink, ending_by_silence(hearing_flags())},
       {"l2 cycle", "IFACE [DST]", ethernet,
-       "send a frame each period, and show how late; with --receive the other end", 1, 2,
-       run_l2_cycle, cycle_flags()},
+       "send a frame each period and show how late it left; --receive measures at the other end", 1,
+       2, run_l2_cycle, cycle_flags()},
   };
 }
 

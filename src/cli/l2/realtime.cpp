@@ -17,8 +17,8 @@ outcome<> run_on(unsigned cpu) {
   CPU_SET(cpu, &only);
   if (::sched_setaffinity(0, sizeof only, &only) == 0) return {};
   return refuse(exit_failed, system_error(errno, fmt::format("run on CPU {}", cpu),
-                                          "`nproc` and `taskset -p $$` show those that there are "
-                                          "for this process"));
+                                          "`nproc` and `taskset -p $$` show the CPUs that this "
+                                          "process can use"));
 }
 
 outcome<> run_fifo(int priority) {

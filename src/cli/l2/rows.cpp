@@ -16,17 +16,19 @@ option_rows l2_send_flags() {
                   .kind = text,
                   .value_name = "MAC",
                   .default_text = "ff:ff:ff:ff:ff:ff",
-                  .help = "to this address"});
+                  .help = "destination address"});
   rows.push_back({.key = "prio",
                   .kind = count,
                   .value_name = "PCP",
-                  .help = "priority, 0 to 7; a frame that has one is tagged",
+                  .help = "priority, 0 to 7; adds a VLAN tag to the frame",
                   .max = 7});
-  rows.push_back({.key = "dei", .kind = flag, .help = "drop eligible; tags the frame"});
+  rows.push_back({.key = "dei",
+                  .kind = flag,
+                  .help = "mark the frame as drop eligible; adds a VLAN tag to the frame"});
   rows.push_back({.key = "outer",
                   .kind = count,
                   .value_name = "VID",
-                  .help = "put an 802.1ad tag of this VLAN around it (QinQ)",
+                  .help = "add an outer 802.1ad tag with this VLAN (QinQ)",
                   .max = 4094});
   rows.push_back({.key = "count",
                   .short_flag = 'c',
@@ -45,7 +47,7 @@ option_rows l2_send_flags() {
        .kind = seconds,
        .value_name = "TIME",
        .default_text = "5s",
-       .help = "longest wait for room for a frame, where a queueing discipline is slow"});
+       .help = "longest wait for the kernel to accept a frame when a queueing discipline is slow"});
   rows.push_back(through_daemon_flag());
   return rows;
 }
@@ -60,16 +62,18 @@ option_rows listening_flags() {
       {.key = "timeout",
        .kind = seconds,
        .value_name = "TIME",
-       .help = "stop after TIME without a frame; a failure if none came at all"},
-      {.key = "promiscuous", .kind = flag, .help = "also take what is for other addresses"},
+       .help = "stop after TIME without a frame; fails if no frame came at all"},
+      {.key = "promiscuous", .kind = flag, .help = "also receive frames for other addresses"},
       through_daemon_flag(),
   };
 }
 
 option_rows l2_recv_flags() {
   auto rows = frame_flags();
-  rows.push_back(
-      {.key = "src", .kind = text, .value_name = "MAC", .help = "only from this address"});
+  rows.push_back({.key = "src",
+                  .kind = text,
+                  .value_name = "MAC",
+                  .help = "receive only frames from this address"});
   for (auto& row : listening_flags()) rows.push_back(row);
   return rows;
 }
@@ -81,9 +85,12 @@ option_rows l2_dump_flags() {
                   .short_flag = 'w',
                   .kind = text,
                   .value_name = "FILE",
-                  .help = "write the frames to a pcapng file instead of showing them; - is "
+                  .help = "write the frames to a pcapng file instead of printing them; - means "
                           "standard output"});
-  rows.push_back({.key = "hex", .short_flag = 'x', .kind = flag, .help = "show the bytes too"});
+  rows.push_back({.key = "hex",
+                  .short_flag = 'x',
+                  .kind = flag,
+                  .help = "also print the bytes of each frame"});
   return rows;
 }
 
@@ -93,11 +100,11 @@ option_rows l2_ipc_flags() {
        .kind = text,
        .value_name = "IFACE",
        .default_text = "lo",
-       .help = "the interface that all of the channel share"},
+       .help = "interface of the channel; all its processes use the same"},
       {.key = "acknowledged",
        .short_flag = 'a',
        .kind = flag,
-       .help = "between two ends only, and nothing is lost"},
+       .help = "acknowledged channel: exactly two ends, no message is lost"},
       {.key = "count",
        .short_flag = 'c',
        .kind = count,
@@ -124,12 +131,12 @@ option_rows l2_chat_flags() {
                   .kind = port,
                   .value_name = "PORT",
                   .default_text = "9000",
-                  .help = "TCP port on which both agree"});
+                  .help = "TCP port on which server and client meet"});
   rows.push_back({.key = "timeout",
                   .kind = seconds,
                   .value_name = "TIME",
                   .default_text = "30s",
-                  .help = "longest wait for the other end"});
+                  .help = "longest wait for the other end to connect"});
   return rows;
 }
 
@@ -141,8 +148,12 @@ option_rows choosing_flags() {
        .short_flag = 'e',
        .kind = text,
        .value_name = "TYPE",
-       .help = "only this EtherType, behind all tags"},
-      {.key = "vlan", .kind = count, .value_name = "VID", .help = "only this VLAN", .max = 4094},
+       .help = "receive only frames of this EtherType (after all VLAN tags)"},
+      {.key = "vlan",
+       .kind = count,
+       .value_name = "VID",
+       .help = "receive only frames of this VLAN",
+       .max = 4094},
   };
 }
 
@@ -153,11 +164,11 @@ option_rows frame_flags() {
        .kind = text,
        .value_name = "TYPE",
        .default_text = "0x88b5",
-       .help = "EtherType, as 0x88b5 or a decimal number"},
+       .help = "EtherType, such as 0x88b5, or a decimal number"},
       {.key = "vlan",
        .kind = count,
        .value_name = "VID",
-       .help = "in this VLAN, 0 to 4094; 0 only gives a priority",
+       .help = "VLAN of the frames, 0 to 4094; 0 is a tag with a priority only",
        .max = 4094},
   };
 }
@@ -165,9 +176,8 @@ option_rows frame_flags() {
 options::option_row through_daemon_flag() {
   return {.key = "through_daemon",
           .kind = flag,
-          .help =
-              "have the daemon make the socket, by its policy; $STRATA_BROKER_SOCKET says where "
-              "it listens, if not at /run/strata/broker.sock"};
+          .help = "let the daemon create the socket if its policy permits; the daemon listens at "
+                  "$STRATA_BROKER_SOCKET (default: /run/strata/broker.sock)"};
 }
 
 std::vector<verb_row> l2_verbs() {
@@ -181,18 +191,18 @@ std::vector<verb_row> l2_verbs() {
        run_l2_ifaces,
        {no_header_row()}},
       {"l2 send", "IFACE [MESSAGE|-]", ethernet,
-       "send an Ethernet frame with a message, or one for each line of input", 1, 2, run_l2_send,
+       "send a message in an Ethernet frame, or each line of input in its own", 1, 2, run_l2_send,
        l2_send_flags()},
-      {"l2 recv", "IFACE", ethernet, "show the messages of Ethernet frames", 1, 1, run_l2_recv,
-       l2_recv_flags()},
+      {"l2 recv", "IFACE", ethernet, "print the messages of received Ethernet frames", 1, 1,
+       run_l2_recv, l2_recv_flags()},
       {"l2 dump", "IFACE|any", ethernet,
-       "show or keep the frames that pass an interface, or show those of all", 1, 1, run_l2_dump,
-       l2_dump_flags()},
+       "print the frames of an interface, or of all; -w writes those of one interface to a file", 1,
+       1, run_l2_dump, l2_dump_flags()},
       {"l2 ipc", "send|recv CHANNEL [MESSAGE|-]", ethernet,
-       "send messages between processes, or show those that come", 2, 3, run_l2_ipc,
+       "send messages between processes, or print those that arrive", 2, 3, run_l2_ipc,
        l2_ipc_flags()},
       {"l2 chat", "IFACE server|client [HOST]", ethernet,
-       "send lines of input to another machine as frames, agreed on by TCP", 2, 3, run_l2_chat,
+       "exchange lines with another machine in Ethernet frames, set up over TCP", 2, 3, run_l2_chat,
        l2_chat_flags()},
   };
   for (auto& row : probe_verbs()) rows.push_back(row);

@@ -122,7 +122,7 @@ outcome<> line_reader::take_word(const std::string& word) {
 void line_reader::refuse_early_flags() {
   for (const auto& row : line_.verb->flags) {
     if (!line_.flags.contains(row.key)) continue;
-    complain(fmt::format("'{0}' has a flag {1} of its own; write it behind '{0}'", line_.verb->name,
+    complain(fmt::format("'{0}' has its own flag {1}; write it after '{0}'", line_.verb->name,
                          options::long_flag(row)));
   }
 }
@@ -185,7 +185,7 @@ outcome<parsed_line> line_reader::finish() {
   if (line_.wants_help || !wrong_) find_type();
   if (line_.wants_help) return std::move(line_);
   if (!wrong_ && line_.named.empty()) {
-    complain("no verb is given; usage: strata VERB, and 'strata --help' lists the verbs");
+    complain("the verb is missing; write strata VERB; 'strata --help' lists the verbs");
   }
   if (wrong_) return std::unexpected(*wrong_);
   if (line_.verb == nullptr) return std::unexpected(find_verb(rules_.verbs, line_.named).error());
@@ -257,7 +257,7 @@ void line_reader::refuse_flag(std::string_view flag) {
                              text::did_you_mean(flag, known), command);
   const auto* verb = line_.verb;
   if (verb != nullptr && verb->find_type != nullptr && line_.words.empty()) {
-    message += fmt::format("; a type's flags stand behind {}: {}",
+    message += fmt::format("; write the flags of a type after {}: {}",
                            verb->synopsis.substr(0, verb->synopsis.find(' ')), usage_line(*verb));
   }
   complain(std::move(message));

@@ -174,9 +174,9 @@ TEST(command_line, a_verb_is_one_word_or_two_with_flags_between) {
     EXPECT_TRUE(refusal_of_line(early).contains("has no flag '--hex'; see 'strata"));
   }
   EXPECT_EQ(refusal_of_line({}),
-            "no verb is given; usage: strata VERB, and 'strata --help' lists the verbs");
+            "the verb is missing; write strata VERB; 'strata --help' lists the verbs");
   EXPECT_EQ(refusal_of_line({"--"}), refusal_of_line({}));
-  EXPECT_EQ(refusal_of_line({"l2"}), "'l2' needs one word more; 'strata l2 --help' shows which");
+  EXPECT_EQ(refusal_of_line({"l2"}), "'l2' needs one more word; 'strata l2 --help' shows which");
   EXPECT_EQ(refusal_of_line({"l2", "sned"}),
             "there is no verb 'l2 sned' (did you mean 'l2 send'?); 'strata --help' shows all");
   EXPECT_EQ(refusal_of_line({""}), "there is no verb ''; 'strata --help' shows all");
@@ -243,7 +243,7 @@ TEST(command_line, the_daemon_is_waited_for_as_long_as_the_line_says) {
 TEST(command_line, a_verbs_own_flag_takes_the_place_of_one_of_all_verbs) {
   EXPECT_EQ(parse({"stop", "--timeout", "5"})->flags["timeout"], 5U);
   EXPECT_EQ(refusal_of_line({"--timeout", "5", "stop"}),
-            "'stop' has a flag --timeout of its own; write it behind 'stop'");
+            "'stop' has its own flag --timeout; write it after 'stop'");
 }
 
 TEST(command_line, a_runtime_stands_for_the_verb_that_talks_to_it) {

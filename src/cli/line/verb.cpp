@@ -18,7 +18,7 @@ outcome<const verb_row*> find_verb(std::span<const verb_row> verbs, std::string_
   }
   if (is_family(verbs, name)) {
     return refuse(exit_misused,
-                  fmt::format("'{0}' needs one word more; 'strata {0} --help' shows which", name));
+                  fmt::format("'{0}' needs one more word; 'strata {0} --help' shows which", name));
   }
   return refuse(exit_misused, fmt::format("there is no verb '{}'{}; 'strata --help' shows all",
                                           name, text::did_you_mean(name, known)));

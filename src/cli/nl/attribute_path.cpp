@@ -24,17 +24,17 @@ bool is_word(std::string_view text) {
 
 std::string why_unknown(std::string_view name, const ynl::scope& scope) {
   if (scope.element != nullptr) {
-    return fmt::format("'{}' is an array: what is within it goes by number, from 0",
+    return fmt::format("'{}' is an array: write the index of an element, from 0",
                        scope.element->name);
   }
   if (scope.set == nullptr) {
     return fmt::format(
-        "nothing tells the number of '{}': give a specification by --spec FILE, or "
-        "write PATH[:TYPE][=VALUE] with numbers, as in 1=hello or 3.1:u32=5",
+        "the number of '{}' is unknown: give a specification with --spec FILE, or write "
+        "PATH[:TYPE][=VALUE] with numbers, as in 1=hello or 3.1:u32=5",
         text::printable(name));
   }
   const auto names = ynl::names_in(scope.set->attributes);
-  return fmt::format("'{}' is no attribute of '{}'{}; it has {}", text::printable(name),
+  return fmt::format("'{}' is not an attribute of '{}'{}; it has {}", text::printable(name),
                      text::printable(scope.set->name),
                      text::printable(text::did_you_mean(name, names)), text::names_listed(names));
 }
@@ -45,7 +45,8 @@ outcome<step> find_step(std::string_view whole, std::string_view word, const ynl
   if (!is_word(word)) {
     return refuse_attribute(
         whole,
-        fmt::format("write PATH[:TYPE][=VALUE], PATH as 3 or 3.1, numbers up to {}", largest_type));
+        fmt::format("write PATH[:TYPE][=VALUE] with a PATH such as 3 or 3.1, of numbers up to "
+                    "{}", largest_type));
   }
   const auto* const known = scope.find(word);
   if (known != nullptr) return step{known->number, known};

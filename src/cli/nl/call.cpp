@@ -37,7 +37,7 @@ outcome<called_command> command_of(const ynl::operation& operation, const ynl::s
   }
   return refuse(
       exit_misused,
-      fmt::format("'{}' is only ever sent by the kernel: 'strata nl listen {} {}' hears it", name,
+      fmt::format("only the kernel sends '{}': receive it with 'strata nl listen {} {}'", name,
                   text::printable(spec.family),
                   operation.group.empty() ? "GROUP" : text::printable(operation.group)));
 }
@@ -49,13 +49,13 @@ outcome<called_command> command_word(const std::string& word, const ynl::spec* s
   }
   if (spec == nullptr) {
     return refuse(exit_misused,
-                  fmt::format("'{}' is no command: write its number, 0 to 255, which 'strata nl "
-                              "show FAMILY' lists, or give a specification by --spec FILE",
+                  fmt::format("'{}' is not a command: write a number from 0 to 255 ('strata nl "
+                              "show FAMILY' lists them), or give a specification with --spec FILE",
                               text::printable(word)));
   }
   if (const auto* const operation = spec->find(word)) return command_of(*operation, *spec, is_dump);
   const auto names = ynl::names_in(spec->operations);
-  return refuse(exit_misused, fmt::format("'{}' is no command of '{}'{}; it has {}",
+  return refuse(exit_misused, fmt::format("'{}' is not a command of '{}'{}; it has {}",
                                           text::printable(word), text::printable(spec->family),
                                           text::printable(text::did_you_mean(word, names)),
                                           text::names_listed(names)));

@@ -58,7 +58,7 @@ outcome<> put(wire::netlink_writer& writer, const typed_attribute& attribute,
     const auto kind = kind_named(attribute.type);
     if (kind) return put_as(writer, attribute, *kind, nullptr);
     return refuse_attribute(attribute.whole,
-                            "its type is none of u8, u16, u32, u64, s8, s16, s32, s64, uint, "
+                            "its type must be one of u8, u16, u32, u64, s8, s16, s32, s64, uint, "
                             "sint, flag, nul-string, binary");
   }
   if (named != nullptr) return put_as(writer, attribute, named->kind, named);

@@ -13,9 +13,8 @@ const options::option_row spec_flag = {
     .key = "spec",
     .kind = text,
     .value_name = "FILE",
-    .help =
-        "a YNL specification, which tells names; without it FAMILY.yaml is looked for in the "
-        "folders of STRATA_YNL_PATH, or where specifications are installed"};
+    .help = "YNL specification with the names of the family (default: FAMILY.yaml in the folders "
+            "of STRATA_YNL_PATH, or where specifications are installed)"};
 
 option_rows call_flags() {
   return {
@@ -24,11 +23,11 @@ option_rows call_flags() {
        .short_flag = 'a',
        .kind = list,
        .value_name = "PATH[:TYPE][=VALUE]",
-       .help = "an attribute, by name (msg=hello, header.dev-name=lo, flags=a|b) where there is a "
-               "specification, or by number (1=hello, 2:u32=5, 3.1=within); its type is the "
-               "specification's or the kernel's policy's, if not said; a path that was given "
-               "already begins a new nest"},
-      {.key = "dump", .kind = flag, .help = "ask for all there are (NLM_F_DUMP)"},
+       .help = "attribute to send, by name if there is a specification (msg=hello, "
+               "header.dev-name=lo, flags=a|b), or by number (1=hello, 2:u32=5, 3.1=within); TYPE "
+               "defaults to the specification's or the kernel policy's; giving a path again begins "
+               "a new nest; repeatable"},
+      {.key = "dump", .kind = flag, .help = "request all objects (NLM_F_DUMP)"},
   };
 }
 
@@ -63,7 +62,7 @@ std::vector<verb_row> nl_verbs() {
       {"nl show",
        "FAMILY",
        netlink,
-       "show a family's commands, groups and what they take",
+       "show a family's commands, their attributes, and its multicast groups",
        1,
        1,
        run_nl_show,
@@ -71,19 +70,17 @@ std::vector<verb_row> nl_verbs() {
       {"nl policy",
        "FAMILY",
        netlink,
-       "show what attributes a family's commands take",
+       "show the kernel's policy: which attributes a family's commands accept",
        1,
        1,
        run_nl_policy,
        {spec_flag}},
       {"nl call", "FAMILY COMMAND", netlink,
-       "call a command, by name or number, and show what it answers", 2, 2, run_nl_call,
-       call_flags()},
-      {"nl listen", "FAMILY GROUP", netlink, "show what a multicast group hears", 2, 2,
+       "call a command, by name or number, and print its replies", 2, 2, run_nl_call, call_flags()},
+      {"nl listen", "FAMILY GROUP", netlink, "print the messages to a multicast group", 2, 2,
        run_nl_listen, listen_flags()},
       {"nl generate", "FILE", netlink,
-       "write typed commands of a family, in C++, from its YNL specification", 1, 1,
-       run_nl_generate},
+       "generate typed C++ commands of a family from its YNL specification", 1, 1, run_nl_generate},
   };
 }
 

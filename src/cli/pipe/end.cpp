@@ -26,7 +26,7 @@ outcome<pipe_end> parse_end(const invocation& call, std::size_t offset) {
   const auto& scheme = *url->scheme;
   if (scheme.connect == nullptr) {
     return refuse(exit_misused,
-                  fmt::format("cannot join '{}': only the daemon's runtimes find each other by "
+                  fmt::format("cannot join '{}': only runtimes of the daemon find each other by "
                               "name; give the address that 'strata ls' shows",
                               word));
   }
@@ -57,16 +57,16 @@ constexpr effect effects[] = {
     {" framing max_message linger ", "an end with messages: ws, wss, udp, l2 or xdp",
      [](const pipe_end& end) { return end.has_messages(); }},
     {" header ", "an end that opens a WebSocket: ws or wss", opens_web},
-    {" ws_protocol ws_ping ", "an end that is a WebSocket: ws or wss",
+    {" ws_protocol ws_ping ", "a WebSocket end: ws or wss",
      [](const pipe_end& end) { return opens_web(end) || hears_web(end); }},
-    {" ws_origin ", "an end that is opened as a WebSocket: listen:ws or listen:wss", hears_web},
+    {" ws_origin ", "an end that accepts WebSockets: listen:ws or listen:wss", hears_web},
     {" connect_timeout ", "an end that connects",
      [](const pipe_end& end) { return end.connects(); }},
-    {" ca servername client_cert client_key insecure ", "an end that connects by TLS: tls or wss",
+    {" ca servername client_cert client_key insecure ", "an end that connects with TLS: tls or wss",
      [](const pipe_end& end) { return end.connects() && end.is_secure(); }},
-    {" handshake_timeout ", "an end that its peer opens by TLS or WebSocket: listen:tls, listen:ws",
+    {" handshake_timeout ", "an end that accepts TLS or WebSockets: listen:tls, listen:ws",
      [](const pipe_end& end) { return end.listens() && (end.is_secure() || end.url.is_web()); }},
-    {" cert key client_ca tls_min ", "an end that is connected to by TLS: listen:tls or listen:wss",
+    {" cert key client_ca tls_min ", "an end that accepts TLS: listen:tls or listen:wss",
      [](const pipe_end& end) { return end.listens() && end.is_secure(); }},
 };
 // clang-format on
@@ -90,8 +90,8 @@ outcome<> check_together(const pipe_options& options, const pipe_ends& ends) {
   }
   if (options.cert.size() != options.key.size()) {
     return refuse(exit_misused,
-                  fmt::format("there are {} of --cert and {} of --key; give --key FILE for each "
-                              "--cert FILE, in the same order",
+                  fmt::format("--cert is given {} times and --key {} times; give one --key FILE "
+                              "for each --cert FILE, in the same order",
                               options.cert.size(), options.key.size()));
   }
   for (const auto& each : ends) {
@@ -104,8 +104,8 @@ outcome<> check_together(const pipe_options& options, const pipe_ends& ends) {
   if (!options.fork) return {};
   if (!std::ranges::any_of(ends, &pipe_end::connects)) {
     return refuse(exit_misused,
-                  "with --fork each peer gets a connection of its own to the other end: give that "
-                  "as a URL to connect to");
+                  "--fork opens a connection to the other end for each peer: give that end as a "
+                  "URL to connect to");
   }
   return {};
 }
@@ -143,7 +143,7 @@ outcome<pipe_ends> parse_ends(const invocation& call) {
   }
   if (ends[0].is_standard() && ends[1].is_standard()) {
     return refuse(exit_misused,
-                  "one end at most is '-', standard input and output; give the other as a URL");
+                  "only one end can be '-' (standard input and output); give the other as a URL");
   }
   return ends;
 }

@@ -11,7 +11,7 @@ option_rows pipe_flags() {
   rows.push_back({.key = "quiet",
                   .short_flag = 'q',
                   .kind = options::option_kind::flag,
-                  .help = "do not say where it listens"});
+                  .help = "do not print the address it listens at"});
   return rows;
 }
 
@@ -20,8 +20,8 @@ option_rows pipe_flags() {
 std::vector<verb_row> pipe_verbs() {
   return {
       {"pipe", "END END", verb_group::talk,
-       "join two ends, once: each a URL, listen:URL, or - for standard input and output", 2, 2,
-       run_pipe, pipe_flags()},
+       "pass data between two ends; each is a URL, listen:URL, or - for standard input and output",
+       2, 2, run_pipe, pipe_flags()},
   };
 }
 

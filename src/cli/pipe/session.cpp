@@ -138,7 +138,7 @@ void session::fail(bool of_first, error why) {
 void session::on_trouble(bool of_first, error why, bool is_new) {
   if (std::exchange(has_lost_, true) && !is_new) return;
   name_end(why, ends_[of_first ? 0 : 1]);
-  if (why.sys_errno == ECONNREFUSED) why.remedy = "see that a server listens there";
+  if (why.sys_errno == ECONNREFUSED) why.remedy = "check that a server listens there";
   complain(describe(why));
 }
 

@@ -58,7 +58,7 @@ class teller {
   void show(const resp_value& reply) {
     if (reply.what != resp_value::kind::error) return print(rendered(call_, reply));
     const bool is_locked = reply.text.starts_with("NOAUTH");
-    fail(fmt::format("the cache says: {}{}", reply.text,
+    fail(fmt::format("the cache answers: {}{}", reply.text,
                      is_locked ? fmt::format("; give its password with --password @FILE, or in {}",
                                              password_variable)
                                : ""));
@@ -87,7 +87,7 @@ outcome<int> run_cache_lines(const invocation& call, const cache_door& door) {
     ++number;
     std::vector<std::string> words;
     if (proto::split_words(line, words)) return cache.tell(words);
-    cache.fail(fmt::format("line {}: its quotes do not match", number));
+    cache.fail(fmt::format("line {}: unbalanced quotes", number));
     return {};
   });
   if (!done) return std::unexpected(done.error());

@@ -42,7 +42,7 @@ outcome<> cache_talk::begin(const std::string& password) {
   const auto answer = link_.wait();
   if (!answer) return std::unexpected(answer.error());
   if (answer->what != kind::error) return greet();
-  return refuse(exit_failed, fmt::format("the cache says: {}; give its password with --password "
+  return refuse(exit_failed, fmt::format("the cache answers: {}; give its password with --password "
                                          "@FILE, or in {}",
                                          text::printable(answer->text), password_variable));
 }
@@ -54,7 +54,7 @@ outcome<> cache_talk::greet() {
   if (!answer) return std::unexpected(answer.error());
   has_greeted_ = answer->what != kind::error;
   if (has_greeted_ || answer->text.starts_with("NOAUTH")) return {};
-  return refuse(exit_failed, fmt::format("the cache says: {}", text::printable(answer->text)));
+  return refuse(exit_failed, fmt::format("the cache answers: {}", text::printable(answer->text)));
 }
 
 outcome<> cache_talk::execute(const words_type& words) {

@@ -29,7 +29,7 @@ enum class verdict : std::uint8_t { go_on, leave };
 std::optional<std::vector<std::string>> read_words(std::string_view line) {
   std::vector<std::string> words;
   if (proto::split_words(line, words)) return words;
-  complain("the quotes of this line do not match");
+  complain("this line has unbalanced quotes");
   return {};
 }
 
@@ -66,8 +66,8 @@ outcome<int> talk_at_terminal(cache_link link, const std::string& name, const st
   const auto folder = options::paths_for(options::current_path_environment()).state_dir;
   line_editor editor(folder.empty() ? folder : folder + "/cache_history");
   print(
-      fmt::format("{}: a cache at {}. Tab completes a command, 'help COMMAND' tells what it does;\n"
-                  "Ctrl-D leaves, the cache goes on.\n",
+      fmt::format("{}: a cache at {}. Tab completes a command, 'help COMMAND' explains it;\nCtrl-D "
+                  "leaves, the cache keeps running.\n",
                   text::printable(name), text::printable(endpoint)));
   vocabulary known(talk);
   editor.complete_with([&known](std::string_view begun) { return known.words_from(begun); });

@@ -52,14 +52,14 @@ std::vector<std::string> vocabulary::words_from(std::string_view begun) {
 
 std::string vocabulary::help(std::string_view command) {
   if (command.empty()) {
-    return "A line is a command and its words, quoted as for redis-cli. Tab completes a command;\n"
-           "'help COMMAND' tells what it does. Ctrl-R searches what was typed before.\n"
-           "'quit' or Ctrl-D leaves; the cache goes on.\n";
+    return "A line is a command and its arguments, quoted as for redis-cli. Tab completes a "
+           "command;\n'help COMMAND' explains it. Ctrl-R searches previous lines.\n'quit' or "
+           "Ctrl-D leaves; the cache keeps running.\n";
   }
   learn();
   const auto found = known_.find(text::in_small_letters(command));
   if (found == known_.end()) {
-    return fmt::format("there is no help about '{}'\n", text::printable(command));
+    return fmt::format("there is no help for '{}'\n", text::printable(command));
   }
   const auto& [name, about] = *found;
   return fmt::format("{}: {}\n  group {}, since Redis {}\n", text::in_capitals(name), about.summary,

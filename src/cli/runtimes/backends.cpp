@@ -41,7 +41,7 @@ outcome<int> show_backends(const invocation& call, control_client& client) {
   auto backends = client.ask(call.words[0], operation);
   if (!backends) return std::unexpected(backends.error());
   if (!backends->is_array())
-    return refuse(exit_failed, "the daemon's answer is no list of backends");
+    return refuse(exit_failed, "unexpected answer from the daemon: not a list of backends");
   for (auto& each : *backends) {
     if (each.is_object()) each["name"] = text_at(each, "text");
   }
@@ -74,15 +74,15 @@ outcome<> change(std::vector<std::string>& backends, const std::string& deed,
   const bool is_there = found != backends.end();
   if (deed == "add") {
     if (is_there) {
-      return refuse(exit_failed, fmt::format("'{}' is a backend already: '{}'", place, *found));
+      return refuse(exit_failed, fmt::format("'{}' is already a backend: '{}'", place, *found));
     }
     backends.push_back(text);
     return {};
   }
   if (!is_there) {
     return refuse(exit_not_found,
-                  fmt::format("there is no backend '{}' among those of --backend: {}; those of a "
-                              "route are changed by 'strata edit --route'",
+                  fmt::format("there is no backend '{}' in --backend: {}; 'strata edit --route' "
+                              "changes the backends of a route",
                               place,
                               backends.empty() ? "there are none"
                                                : fmt::format("{}", fmt::join(backends, ", "))));
@@ -106,8 +106,8 @@ outcome<int> run_backends(const invocation& call) {
   const auto& deed = call.words[1];
   const bool is_known = deed == "add" || deed == "remove" || deed == "drain" || deed == "ready";
   if (!is_known) {
-    return refuse(exit_misused, fmt::format("there is no change '{}': add, remove, drain and ready "
-                                            "are, each followed by a backend",
+    return refuse(exit_misused, fmt::format("there is no change '{}'; write add, remove, drain or "
+                                            "ready, followed by a backend",
                                             deed));
   }
   if (call.words.size() < 3) {

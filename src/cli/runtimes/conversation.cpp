@@ -26,10 +26,10 @@ std::string banner(const json& detail) {
                      : count != 0 ? std::string("connected")
                                   : std::string("not connected yet");
   return fmt::format(
-      "{}: a {} at {}, {}. A line goes to {}; what comes is shown.\n"
-      "Ctrl-D or Ctrl-C leaves; the {} goes on.\n",
+      "{}: a {} at {}, {}. A line goes to {}; received messages are shown.\nCtrl-D or Ctrl-C "
+      "leaves; the {} keeps running.\n",
       name, is_client ? "client" : "server", where, state,
-      is_client ? "the other end" : "all that are connected", is_client ? "client" : "server");
+      is_client ? "the other end" : "all connected clients", is_client ? "client" : "server");
 }
 
 using line_renderer = std::string (*)(const json&);
@@ -67,7 +67,7 @@ std::string trouble_line(const json& logged) {
 
 /// What became of a message, where it is not as one would expect.
 std::string shortfall(const json& answer) {
-  if (answer.value("queued", std::uint64_t{0}) != 0) return "-- it is sent when it is connected\n";
+  if (answer.value("queued", std::uint64_t{0}) != 0) return "-- queued until connected\n";
   return answer.value("delivered", std::uint64_t{0}) == 0 ? "-- nobody is connected\n" : "";
 }
 

@@ -24,7 +24,7 @@ outcome<> check_target(const nlohmann::json& options) {
   const auto target = text_at(options, "target");
   if (!target.contains("://")) return {};
   return refuse(exit_misused,
-                fmt::format("--target takes HOST:PORT, and '{0}' is a URL: write -c {0}", target));
+                fmt::format("--target takes HOST:PORT, but '{0}' is a URL: write -c {0}", target));
 }
 
 outcome<int> run_create(const invocation& call) {

@@ -20,7 +20,7 @@ namespace strata::cli {
 namespace {
 
 constexpr std::string_view folder_name = "strata-edit";
-constexpr std::string_view remedy = "set XDG_RUNTIME_DIR to a folder of your own";
+constexpr std::string_view remedy = "set XDG_RUNTIME_DIR to a folder that you own";
 
 // A handler of signals may only read what is there already.
 std::array<char, 4096> path_to_remove{};
@@ -120,8 +120,8 @@ outcome<> draft::edit() const {
   std::signal(SIGQUIT, SIG_DFL);
   if (!ended) return refuse(exit_failed, ended.error());
   if (ended->is_success()) return {};
-  return refuse(exit_failed, fmt::format("the editor ended with {}, so nothing was changed; VISUAL "
-                                         "or EDITOR names another",
+  return refuse(exit_failed, fmt::format("the editor ended with {}, so nothing was changed; choose "
+                                         "another editor with VISUAL or EDITOR",
                                          ended->text()));
 }
 
@@ -135,7 +135,7 @@ outcome<std::string> draft::read() const {
     return refuse(exit_failed, system_error(errno, operation));
   }
   if (!S_ISREG(found.st_mode)) {
-    return refuse(exit_failed, "cannot " + operation + ": it is no file");
+    return refuse(exit_failed, "cannot " + operation + ": it is not a file");
   }
   std::string text;
   std::array<char, 65536> block;

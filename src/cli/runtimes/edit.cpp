@@ -44,7 +44,7 @@ outcome<json> changes_of(const invocation& call) {
     const auto key = key_of(*call.type, option.get_ref<const std::string&>());
     if (!key) return std::unexpected(key.error());
     if (changes.contains(*key)) {
-      return refuse(exit_misused, fmt::format("'{}' is set and reset; do one of them", *key));
+      return refuse(exit_misused, fmt::format("'{}' is both set and reset; do only one", *key));
     }
     changes[*key] = nullptr;
   }
@@ -70,7 +70,7 @@ outcome<json> editable_options(const invocation& call, control_client& client) {
   if (!detail) return std::unexpected(detail.error());
   auto options = detail->is_object() ? detail->value("options", json::object()) : json();
   if (!options.is_object()) {
-    return refuse(exit_failed, "the daemon's answer is not what the API gives: no options");
+    return refuse(exit_failed, "unexpected answer from the daemon: no options");
   }
   for (const auto& row : call.type->rows()) {
     if (row.kind == options::option_kind::secret) options.erase(std::string(row.key));
@@ -101,7 +101,7 @@ outcome<json> apply_draft(const invocation& call, control_client& client, const 
   if (!text) return std::unexpected(text.error());
   const auto after = text::parse_json(*text, "read the options");
   if (!after) return refuse(exit_failed, after.error());
-  if (!after->is_object()) return refuse(exit_failed, "the options must be one JSON object");
+  if (!after->is_object()) return refuse(exit_failed, "the options must be a JSON object");
   const auto changes = differences(call, before, *after);
   if (changes.empty()) return json();
   return client.patch(runtime_target(call.words[0]), {{"options", changes}});
@@ -151,7 +151,7 @@ outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
   const auto type = text_at(*detail, "type");
   if (const auto* found = runtime::find_type(type)) return found;
   return refuse(exit_failed, fmt::format("'{}' is of type '{}', which this strata does not know; "
-                                         "use the one that the daemon is of",
+                                         "use the version of the daemon",
                                          name, type));
 }
 
@@ -161,7 +161,7 @@ outcome<int> run_edit(const invocation& call) {
   if (changes->empty()) {
     if (has_screen() && ::isatty(STDIN_FILENO) == 1) return edit_in_editor(call);
     return refuse(exit_misused,
-                  fmt::format("nothing to change; give flags, which 'strata edit {} --help' shows, "
+                  fmt::format("nothing to change; give flags ('strata edit {} --help' lists them), "
                               "or run it at a terminal, where it opens an editor",
                               call.words[0]));
   }

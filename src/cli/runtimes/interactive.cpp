@@ -102,7 +102,7 @@ outcome<int> talk(const invocation& call, control_client& client, line_stream& s
 
 outcome<int> run_interactive(const invocation& call) {
   if (call.words.size() != 1 || names_several(call.words[0])) {
-    return refuse(exit_misused, "-i takes one runtime: strata start -i NAME");
+    return refuse(exit_misused, "-i takes a single runtime: strata start -i NAME");
   }
   const auto& name = call.words[0];
   control_client client(call.daemon);
@@ -110,9 +110,8 @@ outcome<int> run_interactive(const invocation& call) {
   if (!detail) return std::unexpected(detail.error());
   if (text_at(*detail, "type") == "proxy") {
     return refuse(exit_misused,
-                  fmt::format("'{0}' is a proxy, which passes on what others say: start "
-                              "it without -i; strata top, strata backends {0} and "
-                              "strata logs {0} show what it does",
+                  fmt::format("'{0}' is a proxy, which only forwards: start it without -i; strata "
+                              "top, strata backends {0} and strata logs {0} show what it does",
                               name));
   }
   if (text_at(*detail, "state") != "running") {

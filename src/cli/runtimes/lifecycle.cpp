@@ -62,7 +62,8 @@ outcome<int> run_reload(const invocation& call) {
     const auto now = client.get(runtime_target(name));
     if (now && now->at("state") == "running" && !now->value("pending", json::array()).empty()) {
       complain(
-          fmt::format("'{}' is restarted, which ends its {} connections: edits wait for that ({})",
+          fmt::format(
+              "restarting '{}', which ends its {} connections: edits wait for a restart ({})",
                       name, now->at("connections").dump(),
                       fmt::join(now->at("pending").get<std::vector<std::string>>(), ", ")));
     }

@@ -72,11 +72,10 @@ int keep_named(const std::vector<std::string>& words, json& runtimes) {
 void explain_nothing(const invocation& call, std::size_t all) {
   if (call.as_json || call.quiet || !has_screen()) return;
   if (all == 0) {
-    complain("there are no runtimes yet; to make one: strata create server NAME -p 9000 -s");
+    complain("there are no runtimes yet; create one with: strata create server NAME -p 9000 -s");
   } else {
     complain(
-        fmt::format("none of the {} runtime{} is one that was asked for; 'strata ls' shows "
-                    "all there are",
+        fmt::format("none of the {} runtime{} matches; 'strata ls' shows all runtimes",
                     all, all == 1 ? "" : "s"));
   }
 }
@@ -89,7 +88,7 @@ outcome<int> list(const invocation& call, bool only_running) {
   auto runtimes = control_client(call.daemon).get("/v1/runtimes");
   if (!runtimes) return std::unexpected(runtimes.error());
   if (!runtimes->is_array()) {
-    return refuse(exit_failed, "the daemon's answer is not what the API gives: no list");
+    return refuse(exit_failed, "unexpected answer from the daemon: not a list");
   }
   const auto all = runtimes->size();
   const int exit = keep_named(call.words, *runtimes);

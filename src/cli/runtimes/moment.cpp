@@ -101,8 +101,8 @@ outcome<moment> parse_since(std::string_view text, moment moment) {
     return moment - milliseconds(static_cast<std::int64_t>(*ago * 1000));
   }
   return refuse(exit_misused,
-                fmt::format("--since takes a time such as 2026-03-04T12:00:00Z, or how long ago, "
-                            "such as 30s, 10m or 2h; not '{}'",
+                fmt::format("--since takes a time such as 2026-03-04T12:00:00Z, or an age such as "
+                            "30s, 10m or 2h; not '{}'",
                             text));
 }
 

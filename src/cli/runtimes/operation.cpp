@@ -96,7 +96,8 @@ outcome<int> show_answers(const invocation& call, const runtime::operation_row& 
   control_client client(call.daemon);
   auto answer = client.ask(call.words[0], row.name, {}, *parameters);
   if (!answer) return std::unexpected(answer.error());
-  if (!answer->is_array()) return refuse(exit_failed, "the daemon's answer is no list");
+  if (!answer->is_array())
+    return refuse(exit_failed, "unexpected answer from the daemon: not a list");
   std::erase_if(answer->get_ref<json::array_t&>(),
                 [&](const json& object) { return !filter->takes(object); });
   if (!call.text("sort").empty()) sort_by(order->front(), *answer);
@@ -122,12 +123,12 @@ option_rows list_flags() {
   flags.push_back({.key = "sort",
                    .kind = options::option_kind::text,
                    .value_name = "COLUMN",
-                   .help = "order by this column; numbers from the largest"});
-  flags.push_back({.key = "filter",
-                   .kind = options::option_kind::list,
-                   .value_name = "FIELD=VALUE",
-                   .help = "show only those whose column FIELD has this value; repeatable: all "
-                           "must hold"});
+                   .help = "sort by this column; numbers in descending order"});
+  flags.push_back(
+      {.key = "filter",
+       .kind = options::option_kind::list,
+       .value_name = "FIELD=VALUE",
+       .help = "show only rows whose column FIELD has this value; repeatable: all must match"});
   return flags;
 }
 

@@ -14,11 +14,12 @@ using enum verb_group;
 
 option_rows list_flags() {
   auto flags = table_flags();
-  flags.push_back({.key = "filter",
-                   .kind = list,
-                   .value_name = "KEY=GLOB",
-                   .help = "show only those whose state, type, group, owner or name fits; "
-                           "repeatable: one glob of each key must fit"});
+  flags.push_back(
+      {.key = "filter",
+       .kind = list,
+       .value_name = "KEY=GLOB",
+       .help = "show only runtimes whose KEY (state, type, group, owner or name) matches GLOB; "
+               "repeatable: globs of one key are alternatives, different keys must all match"});
   return flags;
 }
 
@@ -26,18 +27,19 @@ option_rows stream_flags() {
   return {{.key = "follow",
            .short_flag = 'f',
            .kind = flag,
-           .help = "go on with what comes, until Ctrl-C"},
+           .help = "keep printing new lines until Ctrl-C"},
           {.key = "tail",
            .short_flag = 'n',
            .kind = count,
            .value_name = "N",
            .default_text = "1000",
-           .help = "start with the last N",
+           .help = "start with the last N lines",
            .max = 1000},
           {.key = "since",
            .kind = text,
            .value_name = "TIME",
-           .help = "leave out what is older: 2026-03-04T12:00:00Z, or how long ago: 10m"}};
+           .help = "leave out older lines; TIME is a date such as 2026-03-04T12:00:00Z, or an age "
+                   "such as 10m"}};
 }
 
 option_rows top_flags() {
@@ -45,20 +47,20 @@ option_rows top_flags() {
            .kind = seconds,
            .value_name = "TIME",
            .default_text = "1",
-           .help = "look again each TIME",
+           .help = "refresh every TIME",
            .max = 3600},
           {.key = "count",
            .short_flag = 'n',
            .kind = count,
            .value_name = "N",
-           .help = "print N tables and end; without a terminal, 1",
+           .help = "print N tables and exit; without a terminal, 1",
            .max = 1'000'000,
            .min = 1},
           {.key = "sort",
            .kind = choice,
            .value_name = "BY",
            .default_text = "name",
-           .help = "which runtime comes first: by name, or the one with the most",
+           .help = "order of the runtimes: by name, or largest value first",
            .choices = "name|connections|in|out|bytes|errors|p99"},
           no_header_row()};
 }
@@ -68,7 +70,8 @@ option_rows end_flags() {
            .short_flag = 't',
            .kind = seconds,
            .value_name = "TIME",
-           .help = "wait at most TIME for pending output; a cache that could not save runs on"},
+           .help = "wait at most TIME for pending output; a cache that cannot save its data keeps "
+                   "running"},
           {.key = "now", .kind = flag, .help = "discard pending output, and save nothing"}};
 }
 
@@ -84,8 +87,8 @@ std::vector<verb_row> changing_verbs() {
        {{.key = "start",
          .short_flag = 's',
          .kind = flag,
-         .help = "start it at once; if it does not start, nothing is created"},
-        {.key = "dry_run", .kind = flag, .help = "check all, and create nothing"}},
+         .help = "also start it; if it does not start, nothing is created"},
+        {.key = "dry_run", .kind = flag, .help = "check everything, but create nothing"}},
        type_by_name},
       {"start",
        "NAME|GLOB|@GROUP...",
@@ -97,21 +100,21 @@ std::vector<verb_row> changing_verbs() {
        {{.key = "interactive",
          .short_flag = 'i',
          .kind = flag,
-         .help = "send each line of input and show what comes, of a cache: a prompt for its "
-                 "commands; Ctrl-C or the input's end detaches, the runtime goes on"}}},
+         .help = "send each line of input and print what arrives; for a cache, a prompt for "
+                 "commands. Ctrl-C or the end of input detaches; the runtime keeps running"}}},
       {"stop", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes", 1, any_number, run_stop,
        end_flags()},
       {"edit",
        "NAME",
        runtimes,
-       "change a runtime's options; without flags, at a terminal: in $VISUAL or $EDITOR",
+       "change a runtime's options; at a terminal without flags, opens them in $VISUAL or $EDITOR",
        1,
        1,
        run_edit,
        {{.key = "reset",
          .kind = list,
          .value_name = "OPTION",
-         .help = "give an option its default again; repeatable"},
+         .help = "reset an option to its default; repeatable"},
         {.key = "revision",
          .kind = count,
          .value_name = "N",
@@ -121,7 +124,7 @@ std::vector<verb_row> changing_verbs() {
       {"remove",
        "NAME|GLOB|@GROUP...",
        runtimes,
-       "stop runtimes if they run, and forget them",
+       "remove runtimes; stops those that run",
        1,
        any_number,
        run_remove,
@@ -133,11 +136,11 @@ std::vector<verb_row> changing_verbs() {
 
 std::vector<verb_row> renewing_verbs() {
   return {
-      {"restart", "NAME|GLOB|@GROUP...", runtimes, "stop runtimes if they run, then start them", 1,
-       any_number, run_restart, end_flags()},
+      {"restart", "NAME|GLOB|@GROUP...", runtimes, "restart runtimes; starts those that do not run",
+       1, any_number, run_restart, end_flags()},
       {"reload", "NAME|GLOB|@GROUP...", runtimes,
-       "have runtimes read their certificates and open their logs again; connections stay, unless "
-       "edits wait for a restart: then it says so, and restarts them",
+       "reload certificates and reopen logs. Connections stay open, except if edits wait for a "
+       "restart: then reload says so and restarts the runtime",
        1, any_number, run_reload},
       {"reload-lua", "NAME|GLOB|@GROUP...", runtimes,
        "reload the runtimes' scripts; if a script has an error, report it and keep the running one",
@@ -172,11 +175,11 @@ std::vector<verb_row> looking_verbs() {
       {"stats", "NAME|GLOB|@GROUP...", look, "show counters and rates", 1, any_number, run_stats,
        table_flags()},
       {"backends", "NAME [add|remove|drain|ready BACKEND]", look,
-       "show the backends of a proxy, or change one: drain lets it take nothing new", 1, any_number,
-       run_backends, table_flags()},
+       "show the backends of a proxy, or change one; drain sends it no new connections", 1,
+       any_number, run_backends, table_flags()},
       {"top", "[NAME|GLOB|@GROUP]...", look,
-       "watch runtimes, and the backends of proxies, at a terminal: q ends it", 0, any_number,
-       run_top, top_flags()},
+       "watch runtimes and the backends of proxies at a terminal; q quits", 0, any_number, run_top,
+       top_flags()},
       {"owner",
        "NAME|GLOB|@GROUP...",
        look,
@@ -186,7 +189,7 @@ std::vector<verb_row> looking_verbs() {
        run_owner,
        {no_header_row()}},
       {"logs", "NAME", look, "show a runtime's log", 1, 1, run_logs, stream_flags()},
-      {"events", "", look, "show what happened to runtimes", 0, 0, run_events, stream_flags()},
+      {"events", "", look, "show the events of all runtimes", 0, 0, run_events, stream_flags()},
   };
 }
 
@@ -196,7 +199,7 @@ option_rows table_flags() {
   return {{.key = "columns",
            .kind = text,
            .value_name = "A,B,C",
-           .help = "show these columns; an unknown one lists them all"},
+           .help = "show only these columns; an unknown name lists all columns"},
           no_header_row()};
 }
 
@@ -213,15 +216,15 @@ std::vector<verb_row> runtime_verbs() {
       {"tell",
        "NAME [WORD...]",
        talk,
-       "tell a cache a command, or a server or client a message, or each line of input; also: "
-       "'strata NAME WORD...', where NAME is no verb",
+       "send a command to a cache, or a message to a server or client; without words, each line of "
+       "input. Short form: 'strata NAME WORD...' if NAME is not a verb",
        1,
        any_number,
        run_tell,
        {{.key = "password",
          .kind = secret,
          .value_name = "PASSWORD",
-         .help = "what a cache wants to hear first; else $STRATA_CACHE_PASSWORD"}}});
+         .help = "password of the cache; overrides $STRATA_CACHE_PASSWORD"}}});
   for (auto& verb : operation_verbs()) {
     const bool is_there = std::ranges::find(all, verb.name, &verb_row::name) != all.end();
     if (!is_there) all.push_back(std::move(verb));

@@ -40,7 +40,8 @@ outcome<int> introduce(const invocation& call, const json& detail) {
     print(fmt::format("  strata {} COMMAND...\n  strata start -i {:<13} a prompt for commands\n",
                       name, name));
   } else {
-    print(fmt::format("  strata {} MESSAGE...\n  strata start -i {:<13} talk and listen\n", name,
+    print(fmt::format("  strata {} MESSAGE...\n  strata start -i {:<13} send and receive "
+                      "messages\n", name,
                       name));
   }
   print(
@@ -68,8 +69,8 @@ outcome<int> tell_cache(const invocation& call, const json& detail) {
 /// The words are one message.
 outcome<int> tell_others(invocation call) {
   if (call.flags.contains("password")) {
-    return refuse(exit_misused, fmt::format("--password is for caches, and '{}' is none; leave it "
-                                            "out",
+    return refuse(exit_misused, fmt::format("--password is for caches, but '{}' is not a cache; "
+                                            "leave it out",
                                             call.words[0]));
   }
   if (call.words.size() > 2) {
@@ -98,8 +99,8 @@ outcome<std::string> endpoint_of_cache(const json& detail, const daemon_address&
                   fmt::format("'{0}' is not running; 'strata start {0}' starts it", name));
   }
   if (daemon.socket.contains("://")) {
-    return refuse(exit_failed, fmt::format("'{}' runs on another machine, where this program does "
-                                           "not reach it; use redis-cli with that machine's name",
+    return refuse(exit_failed, fmt::format("'{}' runs on another machine, which this command "
+                                           "cannot reach; use redis-cli with that machine's name",
                                            name));
   }
   for (const auto& each : detail.value("endpoints", json::array())) {
@@ -107,8 +108,8 @@ outcome<std::string> endpoint_of_cache(const json& detail, const daemon_address&
     auto endpoint = each.get<std::string>();
     if (endpoint.starts_with("tcp://") || endpoint.starts_with("unix://")) return endpoint;
   }
-  return refuse(exit_failed, fmt::format("'{}' listens with TLS alone; let it --listen at "
-                                         "unix:///PATH too, or use 'redis-cli --tls'",
+  return refuse(exit_failed, fmt::format("'{}' listens with TLS only; add --listen unix:///PATH to "
+                                         "it, or use 'redis-cli --tls'",
                                          name));
 }
 

@@ -109,7 +109,7 @@ outcome<int> watch(watching watching) {
     const auto sample = watching.take();
     if (!sample) return std::unexpected(sample.error());
     const auto head =
-        fmt::format("strata top  {:%H:%M:%S}  q ends it\n\n", fmt::localtime(::time(nullptr)));
+        fmt::format("strata top  {:%H:%M:%S}  q quits\n\n", fmt::localtime(::time(nullptr)));
     screen.draw(head + table_of(*sample, true));
     if (screen.is_quit_within(watching.interval)) return exit_done;
   }
@@ -142,8 +142,8 @@ outcome<int> run_top(const invocation& call) {
   constexpr double least_interval_s = 0.01;
   const auto interval_s = call.flags.value("interval", 1.0);
   if (!(interval_s >= least_interval_s)) {
-    return refuse(exit_misused, fmt::format("cannot look each {} s: give an --interval of {} s or "
-                                            "more",
+    return refuse(exit_misused, fmt::format("cannot refresh every {} s: give an --interval of {} s "
+                                            "or more",
                                             interval_s, least_interval_s));
   }
   control_client client(call.daemon);

@@ -26,10 +26,10 @@ std::optional<check> check_certificate(const std::string& owner, const json& sho
   const auto date = text_at(shown, "not_after");
   return check{check_status::warn, "certificate",
                seconds <= 0 ? fmt::format("{} of {} expired on {}", file, owner, date)
-                            : fmt::format("{} of {} ends within {} days, on {}", file, owner,
+                            : fmt::format("{} of {} expires within {} days, on {}", file, owner,
                                           static_cast<int>(seconds / 86400) + 1, date),
-               "renew it in the same file, with 'strata cert make' or at its authority; 'strata "
-               "reload' reads it at once"};
+               "renew it in the same file, with 'strata cert make' or at its authority; then run "
+               "'strata reload'"};
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ std::vector<check> certificate_checks(const std::vector<certificate_owner>& owne
   }
   if (found.empty() && count != 0) {
     found.push_back({check_status::ok, "certificates",
-                     fmt::format("{} in use, none ends within 14 days", count), ""});
+                     fmt::format("{} in use, none expires within 14 days", count), ""});
   }
   return found;
 }

@@ -21,7 +21,7 @@ TEST(checks, a_folder_that_is_there_or_can_be_made) {
   EXPECT_EQ(check_folder("x", here, "--x").status, check_status::ok);
   const auto below = check_folder("x", here / "strata-none/deep", "--x");
   EXPECT_EQ(below.status, check_status::ok);
-  EXPECT_NE(below.found.find("to be made in"), std::string::npos);
+  EXPECT_NE(below.found.find("will be created in"), std::string::npos);
 }
 
 TEST(checks, a_folder_that_cannot_be) {
@@ -38,7 +38,7 @@ TEST(checks, certificates_that_end_are_found_in_whatever_the_daemon_says) {
   const auto found = certificate_checks({{"'a'", {end_in(15 * day), end_in(13 * day)}},
                                          {"'b'", {end_in(-1), end_in(0), end_in(1e300)}}});
   ASSERT_EQ(found.size(), 3U);
-  EXPECT_EQ(found[0].found, "/a.pem of 'a' ends within 14 days, on 2026");
+  EXPECT_EQ(found[0].found, "/a.pem of 'a' expires within 14 days, on 2026");
   EXPECT_EQ(found[1].found, "/a.pem of 'b' expired on 2026");
   const auto strange = certificate_checks(
       {{"a", nullptr}, {"b", "text"}, {"c", {1, "x", nullptr, {{"expires_in_s", "soon"}}}}});

@@ -55,9 +55,10 @@ check check_io_uring() {
   const int failed = errno;
   const auto* remedy =
       failed == EPERM
-          ? "it runs on epoll instead; to permit io_uring: 'sysctl kernel.io_uring_disabled=0', "
-            "and in a container a seccomp profile that has io_uring_setup"
-          : "it runs on epoll instead; Linux 6.1 or newer, built with io_uring, has what it needs";
+          ? "strata runs on epoll instead; to permit io_uring: 'sysctl "
+            "kernel.io_uring_disabled=0', and in a container a seccomp profile that permits "
+            "io_uring_setup"
+          : "strata runs on epoll instead; io_uring needs Linux 6.1 or newer, built with io_uring";
   return {check_status::warn, "io_uring", why_no_ring(failed), remedy};
 }
 
@@ -79,7 +80,7 @@ check check_io_uring_features() {
     return {{}, "io_uring features", fmt::format("{}", fmt::join(there, ", ")), ""};
   }
   return {check_status::warn, "io_uring features",
-          fmt::format("this kernel has no {}", fmt::join(absent, ", ")), "take a newer kernel"};
+          fmt::format("this kernel lacks {}", fmt::join(absent, ", ")), "use a newer kernel"};
 }
 
 std::string limit_text(rlim_t limit) {
@@ -94,8 +95,8 @@ check check_open_files() {
   constexpr rlim_t plenty = 65536;
   if (limit.rlim_cur >= plenty) return {{}, "open files", found, ""};
   return {check_status::warn, "open files", found,
-          "each connection takes one; raise it with 'ulimit -n 65536', or LimitNOFILE= in the "
-          "systemd unit"};
+          "each connection needs one; raise the limit with 'ulimit -n 65536', or LimitNOFILE= in "
+          "the systemd unit"};
 }
 
 check check_locked_memory() {
@@ -107,8 +108,8 @@ check check_locked_memory() {
   constexpr rlim_t plenty = 64U << 20U;
   if (limit.rlim_cur >= plenty) return {{}, "locked memory", found, ""};
   return {check_status::warn, "locked memory", found,
-          "AF_XDP locks its frames (16MiB for 4096 of 4KiB); raise it with 'ulimit -l', or "
-          "LimitMEMLOCK= in the systemd unit"};
+          "AF_XDP locks its frames in memory (16MiB for 4096 of 4KiB); raise the limit with "
+          "'ulimit -l', or LimitMEMLOCK= in the systemd unit"};
 }
 
 std::uint64_t effective_capabilities() {
@@ -169,7 +170,7 @@ check check_folder(std::string name, const std::string& folder, const std::strin
   if (good) {
     return {{},
             std::move(name),
-            exists ? folder : fmt::format("{}, to be made in {}", folder, there.string()),
+            exists ? folder : fmt::format("{}, will be created in {}", folder, there.string()),
             ""};
   }
   return {check_status::fail, std::move(name),

@@ -122,7 +122,7 @@ int in_new_namespace(int (*probe)()) {
 
 check check_namespace(const char* name, int (*probe)(), const char* purpose, const char* remedy) {
   const int failed = in_new_namespace(probe);
-  if (failed == 0) return {{}, name, "can be made", ""};
+  if (failed == 0) return {{}, name, "can be created", ""};
   return {check_status::warn, name, std::strerror(failed),
           fmt::format("needed for {}; {}", purpose, remedy)};
 }
@@ -135,7 +135,7 @@ std::vector<check> network_checks() {
       check_socket(AF_XDP, "AF_XDP", "xdp:// endpoints", "CAP_NET_RAW"),
       check_bpf_file_system(),
       check_namespace("network namespace", make_nothing, "strata's own tests and the benchmark",
-                      "root may make one"),
+                      "run as root"),
       check_namespace("veth", make_veth, "strata's own tests and the benchmark",
                       "load the module veth"),
       check_namespace("8021q", make_vlan, "VLAN devices (l2:// endpoints tag frames without it)",

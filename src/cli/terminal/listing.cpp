@@ -27,7 +27,7 @@ void print_names(const invocation& call, const json& objects) {
 options::option_row no_header_row() {
   return {.key = "no_header",
           .kind = options::option_kind::flag,
-          .help = "show tables without their line of headings"};
+          .help = "print tables without a header line"};
 }
 
 table_form form_of_object(const invocation& call) {

@@ -47,7 +47,7 @@ result<std::string> read_line(int fd, const std::string& operation) {
     if (line.size() == longest_line) {
       return failure(errc::limit_exceeded, operation,
                      fmt::format("its first line is longer than {} bytes", longest_line),
-                     "see that it is what holds the secret");
+                     "check that it is the source that holds the secret");
     }
     line += **letter;
   }
@@ -126,7 +126,7 @@ result<std::string> checked(result<std::string> secret, const std::string& opera
   }
   if (secret->contains('\0')) {
     return failure(errc::invalid_argument, operation, "it holds a byte of value 0",
-                   "take a secret of text");
+                   "choose a secret that is text");
   }
   return secret;
 }
@@ -148,7 +148,7 @@ result<std::string> secret_of_input(const std::string& flag) {
   const std::string operation = "read a secret from standard input";
   auto secret =
       ::isatty(STDIN_FILENO) == 1 ? ask(STDIN_FILENO, flag) : read_line(STDIN_FILENO, operation);
-  return checked(std::move(secret), operation, "write the secret there, as a line");
+  return checked(std::move(secret), operation, "pass the secret as the first line");
 }
 
 result<std::string> secret_of_variable(const std::string& name) {
@@ -186,7 +186,7 @@ result<std::string> read_secret(const secret_source& source) {
   const unique_fd terminal(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!terminal) {
     return failure(errc::not_found, "ask for the " + source.prompt,
-                   "there is no terminal to ask on", "set " + source.variable);
+                   "there is no terminal to ask at", "set " + source.variable);
   }
   return ask(terminal.get(), source.prompt);
 }
@@ -196,9 +196,9 @@ result<std::string> named_secret(std::string_view value, const std::string& flag
   auto secret = found_secret(value, flag);
   if (!secret || !options::credential_name(*secret)) return secret;
   return failure(errc::invalid_argument, "use this secret",
-                 fmt::format("it begins with '{}', and would be taken for a credential's name",
+                 fmt::format("it begins with '{}', which marks the name of a credential",
                              options::credential_prefix),
-                 "take another one");
+                 "choose another secret");
 }
 
 }  // namespace strata::cli

@@ -29,8 +29,8 @@ struct secret_source {
 
 /// What `named_secret` takes, for help.
 inline constexpr std::string_view secret_forms =
-    "the text itself, or @FILE or - (standard input), of which the first line is taken, or "
-    "env:VARIABLE; credential:NAME is read by the daemon, whose unit has LoadCredential=NAME:FILE; "
-    "pass:TEXT is a text that begins as one of these";
+    "the text itself; @FILE or - (standard input): its first line; env:VARIABLE: the variable's "
+    "value; credential:NAME: the daemon reads it, and its unit needs LoadCredential=NAME:FILE; "
+    "pass:TEXT: TEXT as it is, for a secret that begins like one of these";
 
 }  // namespace strata::cli

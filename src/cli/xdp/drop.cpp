@@ -135,7 +135,7 @@ class receiver {
 
 std::string_view busy_poll_text(const xdp::socket& socket) {
   const auto known = socket.is_busy_polled();
-  if (!known) return "not known: no frame came";
+  if (!known) return "unknown: no frame arrived";
   return *known ? "on" : "has no effect with this driver";
 }
 

@@ -17,7 +17,7 @@ option_rows xdp_flags() {
        .kind = count,
        .value_name = "N",
        .default_text = "0",
-       .help = "queue of the interface",
+       .help = "receive and transmit queue of the interface",
        .max = UINT32_MAX},
       {.key = "count",
        .short_flag = 'c',
@@ -31,7 +31,7 @@ option_rows xdp_flags() {
       {.key = "zero_copy",
        .short_flag = 'z',
        .kind = flag,
-       .help = "only if the driver reads and writes the frames itself"},
+       .help = "require zero-copy mode: fail if the driver does not support it"},
   };
 }
 
@@ -46,17 +46,18 @@ option_rows xdp_gen_flags() {
                   .kind = text,
                   .value_name = "IP:PORT",
                   .default_text = "192.0.2.2:9000",
-                  .help = "to this address and UDP port"});
+                  .help = "destination address and UDP port"});
   rows.push_back({.key = "sip",
                   .kind = text,
                   .value_name = "IP:PORT",
                   .default_text = "192.0.2.1:9000",
-                  .help = "from this address and UDP port"});
+                  .help = "source address and UDP port"});
   rows.push_back({.key = "size",
                   .kind = count,
                   .value_name = "BYTES",
                   .default_text = "60",
-                  .help = "of a frame, without FCS; above 4096 in several chunks (Linux 6.6)",
+                  .help = "length of a frame without FCS; above 4096 it takes several chunks "
+                          "(Linux 6.6 or newer)",
                   .max = 65535,
                   .min = 60});
   return rows;
@@ -72,21 +73,26 @@ option_rows xdp_receive_flags() {
   rows.push_back({.key = "timeout",
                   .kind = seconds,
                   .value_name = "TIME",
-                  .help = "stop after TIME without a frame, once one came"});
+                  .help = "stop after TIME without a frame; starts at the first frame"});
   for (auto& row : choosing_flags()) rows.push_back(row);
-  rows.push_back(
-      {.key = "dst", .kind = text, .value_name = "MAC", .help = "only frames to this address"});
-  rows.push_back(
-      {.key = "udp_port", .kind = port, .value_name = "PORT", .help = "only UDP to this port"});
+  rows.push_back({.key = "dst",
+                  .kind = text,
+                  .value_name = "MAC",
+                  .help = "receive only frames to this address"});
+  rows.push_back({.key = "udp_port",
+                  .kind = port,
+                  .value_name = "PORT",
+                  .help = "receive only UDP packets to this port"});
   return rows;
 }
 
 option_rows xdp_drop_flags() {
   auto rows = xdp_receive_flags();
   rows.push_back(through_daemon_flag());
-  rows.push_back({.key = "multi_buffer",
-                  .kind = flag,
-                  .help = "also take frames that need several chunks of the UMEM (Linux 6.6)"});
+  rows.push_back(
+      {.key = "multi_buffer",
+       .kind = flag,
+       .help = "also receive frames that need several chunks of the UMEM (Linux 6.6 or newer)"});
   rows.push_back({.key = "busy_poll",
                   .kind = count,
                   .value_name = "US",
@@ -100,16 +106,16 @@ option_rows xdp_drop_flags() {
 
 std::vector<verb_row> xdp_verbs() {
   return {
-      {"xdp gen", "IFACE", ethernet, "send UDP packets as fast as AF_XDP takes them", 1, 1,
+      {"xdp gen", "IFACE", ethernet, "send UDP packets as fast as AF_XDP accepts them", 1, 1,
        run_xdp_gen, xdp_gen_flags()},
-      {"xdp drop", "IFACE", ethernet, "take frames by AF_XDP, and count them", 1, 1, run_xdp_drop,
-       xdp_drop_flags()},
-      {"xdp fwd", "IFACE IFACE", ethernet, "forward frames between two interfaces by AF_XDP", 2, 2,
-       run_xdp_fwd, xdp_receive_flags()},
+      {"xdp drop", "IFACE", ethernet, "receive frames through AF_XDP, count and discard them", 1, 1,
+       run_xdp_drop, xdp_drop_flags()},
+      {"xdp fwd", "IFACE IFACE", ethernet, "forward frames between two interfaces through AF_XDP",
+       2, 2, run_xdp_fwd, xdp_receive_flags()},
       {"xdp stats",
        "[IFACE]",
        ethernet,
-       "show which XDP programs are attached, and their mode",
+       "show the attached XDP programs and their mode",
        0,
        1,
        run_xdp_stats,

@@ -20,8 +20,8 @@ namespace {
 result<void> check_path(std::string_view flag, const std::string& path) {
   if (path.empty() || path.front() == '/') return {};
   return failure(errc::invalid_argument, fmt::format("use '{}' as {}", path, flag),
-                 "the daemon has a folder of its own to which that is relative",
-                 "give the whole path, from / on");
+                 "the path is relative, and the daemon runs in a different folder",
+                 "give an absolute path");
 }
 
 result<void> check_files(const cache_options& options) {
@@ -29,11 +29,11 @@ result<void> check_files(const cache_options& options) {
   if (auto checked = check_path("--snapshot", options.snapshot); !checked) return checked;
   if (!options.snapshot.empty() && options.snapshot == options.persistent) {
     return failure(errc::invalid_argument, fmt::format("use '{}' as --snapshot", options.snapshot),
-                   "it is the file of --persistent too", "give another file");
+                   "it is also the file of --persistent", "give a different file");
   }
   if (!save_rules::parse(options.save)) {
     return failure(errc::invalid_argument, fmt::format("use '{}' as --save", options.save),
-                   "it is no list of pairs", "give seconds and changes: \"3600 1 60 1000\"");
+                   "it is not a list of pairs", "give seconds and changes: \"3600 1 60 1000\"");
   }
   if (!options.save.empty() && options.snapshot.empty()) {
     return failure(errc::invalid_argument, fmt::format("use '{}' as --save", options.save),
@@ -141,7 +141,7 @@ result<void> cache::check(const cache_options& options) const {
     if (!url) return std::unexpected(url.error());
     if (!url->is_stream() || url->is_web()) {
       return failure(errc::invalid_argument, "listen on '" + each + "'",
-                     "a cache speaks on streams only",
+                     "a cache accepts only streams",
                      "use tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH");
     }
   }
@@ -202,7 +202,7 @@ std::string cache::warning() const {
   if (has_parts() && !disk_trouble_.empty()) return "not writing: " + disk_trouble_;
   if (has_parts() && !leader_trouble_.empty()) return "not following: " + leader_trouble_;
   if (!record_trouble_.empty()) return "its options are not in its record: " + record_trouble_;
-  return wanted().insecure ? "insecure: it takes whatever certificate its leader shows" : "";
+  return wanted().insecure ? "insecure: any certificate of the leader is accepted" : "";
 }
 
 void cache::keep_options() {

@@ -22,40 +22,42 @@ using row = options::bound_row<cache_options>;
 std::vector<row> client_rows() {
   return {
       {{.key = "resp", .kind = flag,
-        .help = "answer in Redis's protocol always; else who begins with a line gets plain text"},
+        .help = "always answer in the Redis protocol; without it, a client that sends plain lines "
+                "gets plain text"},
        &cache_options::resp},
       {{.key = "password", .kind = secret, .value_name = "PASSWORD",
         .help = "password that AUTH requires; empty: no password"},
        &cache_options::password},
       {{.key = "protected_mode", .kind = choice, .value_name = "yes|no", .default_text = "yes",
-        .help = "without a password or --client-ca, serve this machine's clients alone",
+        .help = "if there is neither a password nor --client-ca, serve only clients on this "
+                "machine",
         .choices = "yes|no"},
        &cache_options::protected_mode},
       {{.key = "access", .kind = choice, .value_name = "WHAT", .default_text = "admin",
-        .help = "what clients may do: read data, change it too, or everything",
+        .help = "what clients may do: readonly: read data, readwrite: also change data, admin: "
+                "everything",
         .choices = "readonly|readwrite|admin"},
        &cache_options::access},
       {{.key = "max_memory", .kind = bytes, .value_name = "SIZE", .default_text = "0",
-        .help = "memory that the data may take; 0 is no limit"},
+        .help = "memory limit of the data; 0 means no limit"},
        &cache_options::max_memory},
       {{.key = "eviction", .kind = choice, .value_name = "POLICY", .default_text = "noeviction",
-        .help = "which keys go when max-memory is reached, in Redis's words",
+        .help = "which keys to remove when max-memory is reached; policies as in Redis",
         .choices = "noeviction|allkeys-lru|volatile-lru|allkeys-lfu|volatile-lfu|allkeys-random|"
                    "volatile-random|volatile-ttl",
         .only_with = "max_memory"},
        &cache_options::eviction},
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "clients at a time; more are refused; 0 is what the limit of open files leaves "
-                "room for (ulimit -n)"},
+        .help = "clients connected at the same time; further ones are refused; 0 means as many as "
+                "the limit of open files permits (ulimit -n)"},
        &cache_options::max_connections},
       {{.key = "max_memory_connections", .kind = bytes, .value_name = "SIZE",
         .default_text = "1GiB",
-        .help = "memory that unfinished input and output that waits may take, of all clients; "
-                "beyond it those are disconnected whose last message is longest ago; 0 is no "
-                "limit"},
+        .help = "memory for unfinished input and waiting output of all clients; beyond it, the "
+                "clients whose last message is oldest are disconnected; 0 means no limit"},
        &cache_options::max_memory_connections},
       {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "commands per second of one connection; more wait; 0 is no limit"},
+        .help = "commands per second of one connection; further ones wait; 0 means no limit"},
        &cache_options::rate_limit},
   };
 }
@@ -63,33 +65,34 @@ std::vector<row> client_rows() {
 std::vector<row> data_rows() {
   return {
       {{.key = "follow", .value_name = "URL",
-        .help = "follow the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT: its data, read "
-                "only",
+        .help = "replicate the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT; the data is "
+                "then read-only here",
         .needs_restart = true, .reach = options::option_reach::connecting},
        &cache_options::follow},
       {{.key = "follow_password", .kind = secret, .value_name = "PASSWORD",
-        .help = "what the one that is followed asks for",
+        .help = "password of the leader that --follow names",
         .only_with = "follow"},
        &cache_options::follow_password},
       {{.key = "persistent", .value_name = "FILE",
-        .help = "keep the data in this file: each change is appended to it",
+        .help = "append each change to FILE, and load the data from it at the start",
         .needs_restart = true, .reach = options::option_reach::written_path},
        &cache_options::persistent},
       {{.key = "appendfsync", .kind = choice, .value_name = "WHEN", .default_text = "everysec",
-        .help = "when what was appended is made safe from a crash of the machine",
+        .help = "when to sync appended changes to disk, which protects them from a crash of the "
+                "machine",
         .choices = "always|everysec|no",
         .only_with = "persistent"},
        &cache_options::appendfsync},
       {{.key = "snapshot", .value_name = "FILE",
-        .help = "begin with this snapshot (RDB file) if it is there; SAVE writes it",
+        .help = "load this snapshot (RDB file) at the start if it exists; SAVE writes it",
         .needs_restart = true, .reach = options::option_reach::written_path},
        &cache_options::snapshot},
       {{.key = "save", .value_name = "RULES",
-        .help = "write the snapshot by itself: \"3600 1 60 1000\" is after 3600 s if there was a "
-                "change, after 60 s if there were 1000"},
+        .help = "write the snapshot automatically: \"3600 1 60 1000\" means after 3600 s if there "
+                "was 1 change, after 60 s if there were 1000"},
        &cache_options::save},
       {{.key = "drain_timeout", .kind = seconds, .value_name = "TIME", .default_text = "30",
-        .help = "longest time that stopping waits for the snapshot, and for the script to take "
+        .help = "longest time that a stop waits for the snapshot, and for the script to take "
                 "changes",
         .only_with = "save|lua"},
        &cache_options::drain_timeout},

@@ -43,17 +43,18 @@ result<void> client::check(const client_options& options) const {
   }
   if (!options.connect.empty() && !options.target.empty()) {
     return failure(errc::invalid_argument, "make a client",
-                   "both --target and --connect say where to connect", "give one of them");
+                   "both --target and --connect are given", "give only one of them");
   }
   auto url = net::parse_connecting(options.endpoint());
   if (!url) return std::unexpected(url.error());
   if (!url->is_for_one() && url->port == 0) {
-    return failure(errc::invalid_argument, "connect to " + url->text(), "port 0 is no port",
+    return failure(errc::invalid_argument, "connect to " + url->text(), "0 is not a port to "
+                                                                        "connect to",
                    "give the port that the server listens on");
   }
   if (!url->scheme->has_messages) {
     return failure(errc::invalid_argument, "connect to " + url->text(),
-                   "a client exchanges messages, which the web carries in WebSockets",
+                   "a client exchanges messages, which HTTP carries only in WebSockets",
                    "write ws" + url->text().substr(4));
   }
   http::websocket_wishes wishes{.fields = {}, .protocols = options.ws_protocol};
@@ -107,7 +108,7 @@ nlohmann::json client::certificates() const {
 }
 
 std::string client::warning() const {
-  return wanted().insecure ? "insecure: it takes whatever certificate the server shows" : "";
+  return wanted().insecure ? "insecure: any certificate of the server is accepted" : "";
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ loop::task<> connection::keep() {
     const auto& why = last.why;
     if (last.is_awaited) {
       const bool is_told = std::exchange(was_awaited, true);
-      if (!is_told) log_->write(level::error, why + "; it goes on when there is one");
+      if (!is_told) log_->write(level::error, why + "; connecting resumes when it appears");
       co_await net::link_comes(loop_, url_.host, longest_look);
       continue;
     }
@@ -199,7 +199,7 @@ loop::task<connection::ending> connection::receive() {
             counters_.errors.add();
             if (!is_new) return;
             failed.operation += " from " + url_.text();
-            failed.remedy = "see that a server listens there";
+            failed.remedy = "check that a server listens there";
             log_->write(level::warning, describe(failed));
           },
       .on_notice =
@@ -266,14 +266,15 @@ result<send_outcome> connection::send(byte_span message) {
     return failure(errc::limit_exceeded, operation,
                    fmt::format("the message has {} bytes, more than {}", message.size(), limit),
                    limit == options_.max_message ? "raise --max-message"
-                                                 : "that is the most that its endpoint takes");
+                                                 : "send shorter messages: its endpoint takes no "
+                                                   "longer ones");
   }
   if (port_) {
     const auto unsent = port_->unsent();
     if (url_.is_stream() && unsent + message.size() > options_.max_buffer) {
       counters_.drop_message(drop::slow_client);
       return failure(errc::limit_exceeded, operation,
-                     fmt::format("{} bytes wait already for it to read", unsent),
+                     fmt::format("{} bytes already wait for the peer to read them", unsent),
                      "send more slowly or raise --max-buffer");
     }
     port_->flush();  // what was sent before
@@ -281,11 +282,11 @@ result<send_outcome> connection::send(byte_span message) {
     if (is_taken && port_->flush() == 0) return send_outcome{.delivered = 1};
     if (!port_->is_up()) {
       return failure(errc::conflict, operation, "its interface is down, or has no carrier",
-                     "see that both ends are up: ip link");
+                     "check that both ends are up: ip link");
     }
     if (is_taken) {
-      return failure(errc::limit_exceeded, operation, "the kernel has refused it",
-                     "send more slowly, or see: tc -s qdisc");
+      return failure(errc::limit_exceeded, operation, "the kernel refused the message",
+                     "send more slowly, or check the queue with: tc -s qdisc");
     }
     return failure(errc::limit_exceeded, operation, "too many messages wait to be sent",
                    "send more slowly");

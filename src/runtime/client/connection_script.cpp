@@ -58,7 +58,7 @@ void connection_script::call_is_connected(script::call& call) { call.give(home_.
 // clang-format off
 constexpr script::function_row connection_script::functions[] = {
     {"send", "message: string", "boolean, string?",
-     "sends a message; false and the reason when it cannot be sent",
+     "sends a message; returns false and the reason if it cannot be sent",
      script::method<&connection_script::call_send>},
     {"is_connected", "", "boolean", "whether there is a connection now",
      script::method<&connection_script::call_is_connected>},

@@ -31,11 +31,13 @@ template <class Options>
   using enum options::option_kind;
   return {
       {{.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT",
-        .help = "listen on tcp://*:PORT, every address, or with --cert on tls://*:PORT; 0: a free port",
+        .help = "listen on tcp://*:PORT (all addresses), or with --cert on tls://*:PORT; 0 chooses "
+                "a free port",
         .needs_restart = true},
        &Options::port},
       {{.key = "local", .kind = flag,
-        .help = "listen on 127.0.0.1, for this machine alone", .needs_restart = true,
+        .help = "listen on 127.0.0.1 only, not reachable from other machines",
+        .needs_restart = true,
         .only_with = "port"},
        &Options::local},
       {{.key = "listen", .short_flag = 'l', .kind = list, .value_name = "URL",
@@ -43,9 +45,9 @@ template <class Options>
         .reach = options::option_reach::listening},
        &Options::listen},
       {{.key = "proxy_protocol", .kind = list, .value_name = "NETWORK",
-        .help = "connections from NETWORK, as 10.0.0.0/8, or unix, begin with a PROXY header "
-                "(version 1 or 2), which says which client they are for; those without one are "
-                "closed; repeatable",
+        .help = "expect a PROXY header (version 1 or 2), which names the real client, on "
+                "connections from NETWORK, such as 10.0.0.0/8, or 'unix'; connections without one "
+                "are closed; repeatable",
         .needs_restart = true, .only_on = "streams"},
        &Options::proxy_protocol},
   };

@@ -24,7 +24,7 @@ template <class Options>
                   .short_flag = 'g',
                   .kind = options::option_kind::text,
                   .value_name = "NAME",
-                  .help = "group that the runtime belongs to, for people and for @NAME"},
+                  .help = "group of the runtime, which @NAME stands for"},
                  &Options::group});
   own.push_back({{.key = "owner",
                   .short_flag = 'o',
@@ -44,15 +44,16 @@ template <class Options>
                   .kind = options::option_kind::choice,
                   .value_name = "WHEN",
                   .default_text = "on-failure",
-                  .help = "start it again, with growing pauses, when it failed by itself or could "
-                          "not start with the daemon; always: also when its work was done",
+                  .help = "restart the runtime, with growing pauses, when it fails or cannot start "
+                          "with the daemon; 'always' also when its work is done",
                   .choices = "no|on-failure|always"},
                  &Options::restart});
   own.push_back({{.key = "restart_limit",
                   .kind = options::option_kind::count,
                   .value_name = "N",
                   .default_text = "0",
-                  .help = "restarts in a row until it stays failed; 0 is no limit",
+                  .help =
+                      "consecutive restarts after which the runtime stays failed; 0 means no limit",
                   .only_with = "restart=on-failure|restart=always"},
                  &Options::restart_limit});
   return own;

@@ -26,35 +26,35 @@ template <class Options>
   using enum options::option_kind;
   return {
       {{.key = "lua", .kind = text, .value_name = "FILE",
-        .help = "run the Lua script FILE, whose functions are called when something happens",
+        .help = "run the Lua script FILE; its functions are called when events occur",
         .needs_restart = true, .reach = options::option_reach::read_path},
        &Options::lua},
       {{.key = "lua_memory", .kind = bytes, .value_name = "SIZE", .default_text = "64MiB",
-        .help = "memory that the script may take, on each thread",
+        .help = "memory limit of the script, per thread",
         .needs_restart = true, .max = 1ULL << 40U, .min = 256U << 10U, .only_with = "lua"},
        &Options::lua_memory},
       {{.key = "lua_time", .kind = seconds, .value_name = "TIME", .default_text = "100ms",
-        .help = "processor time that a function of the script may take until it ends or waits; "
-                "then it is stopped by an error",
+        .help = "processor time that a function of the script may use until it ends or waits; then "
+                "an error stops it",
         .needs_restart = true, .only_with = "lua"},
        &Options::lua_time},
       {{.key = "lua_jit", .kind = flag,
-        .help = "compile what runs often: only for a script that one trusts, since compiled code "
+        .help = "compile code that runs often; only for a trusted script, since compiled code "
                 "cannot be stopped",
         .needs_restart = true, .reach = options::option_reach::script_right, .only_with = "lua"},
        &Options::lua_jit},
       {{.key = "lua_allow", .kind = list, .value_name = "RIGHT",
-        .help = "what the script may do: net, runtimes, read=DIR, write=DIR, unsafe or none; "
-                "default: net and runtimes; repeatable",
+        .help = "rights of the script: net, runtimes, read=DIR, write=DIR, unsafe or none "
+                "(default: net and runtimes); repeatable",
         .needs_restart = true, .reach = options::option_reach::script_right, .only_with = "lua"},
        &Options::lua_allow},
       {{.key = "lua_unsafe", .kind = flag,
-        .help = "the same as --lua-allow unsafe: all of Lua's libraries, and modules in C; the "
-                "script can do whatever the daemon can",
+        .help = "same as --lua-allow unsafe: all Lua libraries and modules in C; the script can do "
+                "whatever the daemon can",
         .needs_restart = true, .reach = options::option_reach::script_right, .only_with = "lua"},
        &Options::lua_unsafe},
       {{.key = "lua_watch", .kind = flag,
-        .help = "load the script again when its file changes",
+        .help = "reload the script when its file changes",
         .needs_restart = true, .only_with = "lua"},
        &Options::lua_watch},
   };

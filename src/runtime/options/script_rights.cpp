@@ -55,7 +55,7 @@ result<std::string> absolute_folder(std::string_view word, std::string_view pref
   std::string folder(word.substr(prefix.size()));
   if (folder.starts_with('/')) return folder;
   return failure(errc::invalid_argument, fmt::format("use --lua-allow '{}'", word),
-                 "its folder is not absolute", fmt::format("write {}/FOLDER", prefix));
+                 "the path of its folder is not absolute", fmt::format("write {}/FOLDER", prefix));
 }
 
 result<void> add_right(std::string_view word, script_rights& rights) {
@@ -105,7 +105,7 @@ result<void> check_value(const script_rights& rights, const option_row& row,
   switch (row.reach) {
     case option_reach::read_path:
       if (rights.may_read(value)) return {};
-      return refusal(row, fmt::format("'{}' lies outside of the script's folder", value),
+      return refusal(row, fmt::format("'{}' is outside the script's folder", value),
                      "read=DIR");
     case option_reach::written_path:
       if (rights.may_write(value)) return {};
@@ -129,7 +129,7 @@ result<void> check_value(const script_rights& rights, const option_row& row,
 
 result<void> check_secret(const option_row& row, const json& value) {
   if (!value.is_string() || !options::is_reference(value.get_ref<const std::string&>())) return {};
-  return refusal(row, "the daemon's credentials are not the script's", "unsafe");
+  return refusal(row, "scripts have no access to the daemon's credentials", "unsafe");
 }
 
 result<void> check_row(const script_rights& rights, const option_row& row, const json& value) {
@@ -212,8 +212,9 @@ result<void> check_child(const script_rights& rights, const json& options) {
   if (!child || rights.includes(*child)) return {};  // an error is the type's to report
   return failure(
       errc::permission_denied, "give rights to a script from a script",
-      fmt::format("--lua-allow {} is more than this one has", fmt::join(words_of(*child), ", ")),
-      "give at most the rights of the script that asks");
+      fmt::format("--lua-allow {} exceeds the rights of the calling "
+                  "script", fmt::join(words_of(*child), ", ")),
+      "give at most the rights of the calling script");
 }
 
 std::vector<std::string> words_of(const script_rights& rights) {
@@ -235,7 +236,7 @@ std::vector<std::string> words_of(const script_rights& rights) {
 result<void> check_unix_path(const script_rights& rights, const std::string& path) {
   if (rights.may_read(path)) return {};
   return failure(errc::permission_denied, "connect to unix://" + path,
-                 "the socket lies outside of the script's folder",
+                 "the socket is outside the script's folder",
                  "run the script with --lua-allow write=DIR, and name the socket's folder");
 }
 

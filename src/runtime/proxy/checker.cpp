@@ -91,7 +91,7 @@ loop::task<result<void>> checker::ask(backend_ref backend) {
   if (is_wanted(how_.options.check_status, head->status)) co_return result<void>{};
   co_return failure(
       errc::conflict, "check " + how_.options.check_path,
-      fmt::format("it was answered {}, and not {}", head->status, how_.options.check_status));
+      fmt::format("the answer was {}, not {}", head->status, how_.options.check_status));
 }
 
 // Where connections to it begin with TLS anyway, that has been agreed on. Else it is the clients'
@@ -122,7 +122,7 @@ void checker::note(backend& backend, const result<void>& outcome) {
   // That it begins slowly comes first: whoever sees it up sees that, too.
   if (is_good) stands.came = loop_.now();
   stands.is_down = !is_good;
-  const auto text = is_good ? fmt::format("backend '{}' is up: {} checks in a row went well",
+  const auto text = is_good ? fmt::format("backend '{}' is up: {} checks in a row succeeded",
                                           backend.is.text, needed)
                             : fmt::format("backend '{}' is down: {} checks in a row failed: {}",
                                           backend.is.text, needed, describe(outcome.error()));

@@ -76,9 +76,9 @@ result<void> check_fronts(const proxy_options& options) {
     if (!url) return std::unexpected(url.error());
     if (is_web && is_of_messages(*url)) {
       return failure(errc::invalid_argument, "listen on '" + each + "'",
-                     "another front carries HTTP requests, and this one messages",
-                     is_websocket(*url) ? "leave it out: WebSockets come by HTTP"
-                                        : "make a proxy for each of them");
+                     "another endpoint of the proxy carries HTTP requests, but this one messages",
+                     is_websocket(*url) ? "leave it out: the HTTP endpoint also accepts WebSockets"
+                                        : "create a proxy for each of them");
     }
   }
   return {};
@@ -89,10 +89,11 @@ result<void> check_route(const proxy_options& options, const route_text& route) 
     return failure(errc::invalid_argument, "use route '" + route.text + "'", std::move(reason),
                    std::move(remedy));
   };
-  if (joins_messages(options)) return refuse("messages have no routes", "leave it out");
+  if (joins_messages(options)) return refuse("a proxy for messages has no routes", "leave it out");
   if (!goes_by_names(options)) return {};
   if (!is_of_names(route)) {
-    return refuse("connections pass here, of which only the name is known that TLS asks for",
+    return refuse("connections pass through as they are, so only the name in their TLS handshake "
+                  "(SNI) is known",
                   "write host=NAME -> BACKEND, or give --protocol http");
   }
   const auto ends_tls = [](const auto& each) {
@@ -100,7 +101,8 @@ result<void> check_route(const proxy_options& options, const route_text& route) 
     return url && url->scheme->is_secure;
   };
   if (std::ranges::any_of(options.endpoints(), ends_tls)) {
-    return refuse("TLS ends at this proxy, and so does the name that it asks for",
+    return refuse("this proxy ends TLS itself, so it does not route by the name in the TLS "
+                  "handshake",
                   "listen on tcp://, or give --protocol http");
   }
   return {};
@@ -115,9 +117,11 @@ result<void> check_backend(const proxy_options& options, const backend_text& bac
   if (joins_messages(options)) {
     const bool speaks_http =
         backend.speaks_http2 || (backend.url.is_web() && !is_websocket(backend.url));
-    if (speaks_http) return refuse("messages pass here, and it takes HTTP", "use ws:// or tcp://");
+    if (speaks_http) return refuse("this proxy forwards messages, but the backend takes "
+                                   "HTTP", "use ws:// or tcp://");
     if (backend.proxy_version != 0 && !backend.url.is_stream()) {
-      return refuse("a PROXY header begins a stream, which it has none of", "leave it out");
+      return refuse("a PROXY header needs a stream, which this backend does not "
+                    "have", "leave it out");
     }
     if (options.check != "off" && !backend.url.is_stream()) {
       return refuse("--check " + options.check + " asks streams", "leave --check out");
@@ -125,14 +129,16 @@ result<void> check_backend(const proxy_options& options, const backend_text& bac
     return {};
   }
   if (!backend.url.is_stream()) {
-    return refuse("HTTP passes here, and it is no stream", "make a proxy for each of them");
+    return refuse("this proxy forwards streams, but the backend is not a "
+                  "stream", "create a proxy for each of them");
   }
-  if (has_path) return refuse("the path is the request's: give none", "write " + backend.url.host);
+  if (has_path) return refuse("the path comes from the request; leave it "
+                              "out", "write " + backend.url.host);
   for (const auto& front : options.endpoints()) {
     if ((!backend.url.is_web() && !backend.speaks_http2) || has_web(options, front)) continue;
     return failure(errc::invalid_argument, "pass '" + front + "' on to '" + backend.text + "'",
-                   "the one passes connections on as they are, and the other takes HTTP",
-                   "give --protocol http, or a backend by tcp:// or tls:// without http2");
+                   "the endpoint forwards connections as they are, but the backend takes HTTP",
+                   "give --protocol http, or a tcp:// or tls:// backend without http2");
   }
   return {};
 }

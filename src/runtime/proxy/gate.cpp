@@ -150,7 +150,7 @@ bool gate::admits_client(const loop::socket_address& client, bool has_rate) {
   if (!admission_.lets_in(client)) {
     figures_.denied.add();
     note_refusal(counters_, *setting_.given.log, client, refusal::address,
-                 "--allow or --deny does not let it in");
+                 "--allow or --deny refuses it");
     return false;
   }
   if (!has_rate || admission_.wait_of(client, loop_.now()) == loop::duration::zero()) return true;

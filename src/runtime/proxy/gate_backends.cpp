@@ -33,7 +33,7 @@ loop::task<std::optional<opened_backend>> gate::find_backend(net::stream& client
       named ? *named : backends_, peer, [this, &client] { return client_left(client); }, *mark);
   if (found && !found->over.bytes) {
     found = failure(errc::invalid_argument, "connect to " + found->use.of()->is.where(),
-                    "it carries no stream");
+                    "it is not a stream");
   }
   if (found && known != nullptr && known->is_closed()) {
     client.break_off();
@@ -57,7 +57,7 @@ loop::task<result<std::uint64_t>> gate::mark_for(const net::peer_info& client,
                                                  const std::string& name,
                                                  const known_client* known) {
   if (known != nullptr && known->is_closed()) {
-    co_return failure(errc::permission_denied, "pass a connection on", "the script has ended it");
+    co_return failure(errc::permission_denied, "pass a connection on", "the script has closed it");
   }
   if (!script_ || !script_->has(scripting::callback::route)) co_return 0U;
   const nlohmann::json described{{"id", known == nullptr ? 0 : known->id()},
@@ -145,7 +145,7 @@ loop::task<result<std::unique_ptr<net::stream>>> gate::stream_of(
   auto done = co_await std::move(connection);
   if (!done) co_return std::unexpected(done.error());
   if (!done->bytes) {
-    co_return failure(errc::invalid_argument, "connect to " + place, "it carries no stream");
+    co_return failure(errc::invalid_argument, "connect to " + place, "it is not a stream");
   }
   co_return std::move(done->bytes);
 }
@@ -172,7 +172,7 @@ loop::task<result<net::connection>> gate::dial(backend_ref backend, std::string 
   backend->stands->rests_until = until;
   backend->stands->came = until;
   setting_.given.log->write_few("backend " + backend->is.text, level::warning,
-                                fmt::format("backend '{}' is left alone for {} s: {}",
+                                fmt::format("backend '{}' is not used for {} s: {}",
                                             backend->is.text, options_.rest, describe(why)));
   co_return std::unexpected(std::move(why));
 }

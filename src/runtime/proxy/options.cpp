@@ -26,66 +26,68 @@ constexpr std::string_view fronts_help =
 std::vector<row> own_rows() {
   return {
       {{.key = "backend", .short_flag = 'b', .kind = list, .value_name = "WHERE",
-        .help = "pass connections, HTTP requests or messages on to HOST:PORT, a URL (tcp, tls, "
-                "unix, http, https; for messages udp, ws, wss, l2, xdp too), a runtime's name or "
-                "@GROUP, each runtime of it; each address of a host's name is a backend; "
-                "behind a blank, weight=N (1 to 1000), max=N at a time, backup, which serves when "
-                "no other does, http2, to use HTTP/2 with it, or proxy=v1 or v2, to tell it by a "
-                "PROXY header which client a connection is for; repeatable",
+        .help = "forward connections, HTTP requests or messages to HOST:PORT, a URL (tcp, tls, "
+                "unix, http, https; for messages also udp, ws, wss, l2, xdp), a runtime's name, or "
+                "@GROUP for all its runtimes; each address of a host name is a backend. Options "
+                "after a blank: weight=N (1 to 1000), max=N at the same time, backup: serves only "
+                "when no other can, http2: use HTTP/2, proxy=v1 or v2: name the client in a PROXY "
+                "header; repeatable",
         .reach = options::option_reach::connecting},
        &proxy_options::backend},
       {{.key = "balance", .kind = text, .value_name = "HOW", .default_text = "round-robin",
-        .help = "which backend is next: round-robin (in turn by weight), random (any by weight), "
-                "least (the one with the fewest connections for its weight), first (the first that "
-                "is there), source (one for each client's address), or of HTTP requests path, "
-                "header:NAME or cookie:NAME (one for each of those)",
+        .help = "how to choose a backend: round-robin (in turn, by weight), random (by weight), "
+                "least (fewest connections for its weight), first (the first that is available), "
+                "source (by the client's address), or for HTTP requests path, header:NAME or "
+                "cookie:NAME (the same backend for the same value)",
         .choices = "round-robin|random|least|first|source|path|header:|cookie:"},
        &proxy_options::balance},
       {{.key = "connect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "longest time that one backend may take to answer; then the next one is tried"},
+        .help = "longest time to connect to one backend; then the next one is tried"},
        &proxy_options::connect_timeout},
       {{.key = "rest", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "a backend that could not be reached, or whose circuit is open, is left alone for "
+        .help = "do not use a backend that could not be reached, or whose circuit is open, for "
                 "TIME, unless there is no other"},
        &proxy_options::rest},
       {{.key = "circuit_failures", .kind = count, .value_name = "N", .default_text = "5",
-        .help = "failures in a row that open a backend's circuit: it is left alone, then tried by "
-                "one at a time; 0: none do",
+        .help = "consecutive failures that open a backend's circuit: it is not used, and then "
+                "tried by one client at a time; 0 means never",
         .max = 1'000'000},
        &proxy_options::circuit_failures},
       {{.key = "circuit_share", .kind = count, .value_name = "PERCENT", .default_text = "50",
-        .help = "also open it when this share of at least 20 tries within 10 s failed; 0: never",
+        .help = "also open the circuit when this share of at least 20 tries within 10 s failed; 0 "
+                "means never",
         .max = 100},
        &proxy_options::circuit_share},
       {{.key = "panic", .kind = count, .value_name = "PERCENT", .default_text = "0",
-        .help = "when less of the backends' weight is ready, use all backends, whatever their "
-                "state: the few that are ready could not carry the whole load; 0: only when none "
-                "is ready",
+        .help = "use all backends, whatever their state, when less than this share of their weight "
+                "is ready, since the few ready ones could not carry the whole load; 0 means only "
+                "when none is ready",
         .max = 100},
        &proxy_options::panic},
       {{.key = "slow_start", .kind = seconds, .value_name = "TIME", .default_text = "0",
-        .help = "a backend that is there again, or was added, has a tenth of its weight at first "
-                "and all of it after TIME; 0 is at once",
+        .help = "a backend that has recovered or was added starts with a tenth of its weight and "
+                "reaches all of it after TIME; 0 means at once",
         .max = 86'400},
        &proxy_options::slow_start},
       {{.key = "queue", .kind = count, .value_name = "N", .default_text = "1024",
-        .help = "clients that may wait while all backends have as many as their max=N lets them",
+        .help = "clients that may wait while all backends have reached their max=N",
         .max = 1'000'000},
        &proxy_options::queue},
       {{.key = "queue_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "how long one waits; then it is answered 503, or its connection is broken off",
+        .help = "longest wait of a client; then it gets a 503, or its connection is closed",
         .max = 86'400},
        &proxy_options::queue_timeout},
       {{.key = "idle_timeout", .kind = seconds, .value_name = "TIME", .default_text = "0",
-        .help = "end connections on which nothing has come from either side for TIME; 0 is never, "
-                "but for those who send datagrams or frames 30 s"},
+        .help = "close connections on which neither side has sent anything for TIME; 0 means "
+                "never, except for clients that send datagrams or frames: 30 s"},
        &proxy_options::idle_timeout},
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "clients at a time; more are refused; 0 is what the limit of open files leaves "
-                "room for (ulimit -n)"},
+        .help = "clients connected at the same time; further ones are refused; 0 means as many as "
+                "the limit of open files permits (ulimit -n)"},
        &proxy_options::max_connections},
       {{.key = "max_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "256KiB",
-        .help = "bytes that may wait for a side that reads slowly; the other side waits then",
+        .help = "bytes buffered for a side that reads slowly; when full, the other side is not "
+                "read",
         .max = 1ULL << 30U, .min = 4096},
        &proxy_options::max_buffer},
   };
@@ -94,10 +96,10 @@ std::vector<row> own_rows() {
 std::vector<row> stop_rows() {
   return {
       {{.key = "drain", .kind = flag,
-        .help = "when stopping, let connections end first; HTTP requests always may"},
+        .help = "when stopping, wait for connections to end; HTTP requests may always end"},
        &proxy_options::drain},
       {{.key = "drain_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "longest time that draining may take"},
+        .help = "longest time for draining"},
        &proxy_options::drain_timeout},
   };
 }
@@ -105,27 +107,29 @@ std::vector<row> stop_rows() {
 std::vector<row> check_rows() {
   return {
       {{.key = "check", .kind = choice, .value_name = "HOW", .default_text = "off",
-        .help = "ask backends now and then whether they can serve: by a connection, by agreeing on "
-                "TLS with whatever certificate they have, or by a request",
+        .help = "check regularly whether backends can serve: tcp: connect, tls: complete a TLS "
+                "handshake with any certificate, http: send a request",
         .choices = "off|tcp|tls|http"},
        &proxy_options::check},
       {{.key = "check_interval", .kind = seconds, .value_name = "TIME", .default_text = "2",
-        .help = "how often; a check that takes longer has failed", .max = 86'400,
+        .help = "time between checks; a check that takes longer fails", .max = 86'400,
         .only_with = "check=tcp|check=tls|check=http"},
        &proxy_options::check_interval},
       {{.key = "check_fall", .kind = count, .value_name = "N", .default_text = "3",
-        .help = "checks in a row that fail until a backend is down", .max = 1000, .min = 1,
+        .help = "consecutive failed checks after which a backend is down", .max = 1000, .min = 1,
         .only_with = "check=tcp|check=tls|check=http"},
        &proxy_options::check_fall},
       {{.key = "check_rise", .kind = count, .value_name = "N", .default_text = "2",
-        .help = "checks in a row that go well until it is up again", .max = 1000, .min = 1,
+        .help = "consecutive successful checks after which a backend is up again",
+        .max = 1000, .min = 1,
         .only_with = "check=tcp|check=tls|check=http"},
        &proxy_options::check_rise},
       {{.key = "check_path", .kind = text, .value_name = "PATH", .default_text = "/",
-        .help = "what is asked for by GET", .only_with = "check=http"},
+        .help = "path that a check requests with GET", .only_with = "check=http"},
        &proxy_options::check_path},
       {{.key = "check_status", .kind = text, .value_name = "LIST", .default_text = "2xx,3xx",
-        .help = "answers that are good, as 200,204 or 2xx", .only_with = "check=http"},
+        .help = "status codes of a successful check, such as 200,204 or 2xx",
+        .only_with = "check=http"},
        &proxy_options::check_status},
   };
 }
@@ -133,49 +137,49 @@ std::vector<row> check_rows() {
 std::vector<row> web_rows() {
   return {
       {{.key = "protocol", .kind = choice, .value_name = "WHAT", .default_text = "raw",
-        .help = "what is passed on from tcp, tls and unix: connections as they are, or HTTP "
+        .help = "what to forward from tcp, tls and unix: raw: connections as they are, http: HTTP "
                 "requests",
         .needs_restart = true, .choices = "raw|http"},
        &proxy_options::protocol},
       {{.key = "sticky", .kind = text, .value_name = "NAME",
-        .help = "give clients a cookie NAME, by which their later requests go to the same backend, "
-                "as long as that is up",
+        .help = "give clients a cookie NAME that sends their later requests to the same backend "
+                "while it is up",
         .only_on = "HTTP"},
        &proxy_options::sticky},
       {{.key = "retries", .kind = count, .value_name = "N", .default_text = "2",
-        .help = "other backends that an HTTP request is tried on, where the first breaks off "
-                "before it answers one that may be sent twice",
+        .help = "number of other backends to try for an HTTP request that may be sent twice, when "
+                "a backend breaks off before it answers",
         .max = 100, .only_on = "HTTP"},
        &proxy_options::retries},
       {{.key = "answer_timeout", .kind = seconds, .value_name = "TIME", .default_text = "60",
-        .help = "longest silence of a backend before its answer, and inside it; 0 is no limit",
+        .help = "longest silence of a backend before its answer and within it; 0 means no limit",
         .only_on = "HTTP"},
        &proxy_options::answer_timeout},
       {{.key = "max_idle", .kind = count, .value_name = "N", .default_text = "64",
-        .help = "connections to one backend that each loop keeps open for the next HTTP request",
+        .help = "idle connections per backend and loop to keep open for further HTTP requests",
         .max = 100'000, .only_on = "HTTP"},
        &proxy_options::max_idle},
       {{.key = "idle_backend_timeout", .kind = seconds, .value_name = "TIME", .default_text = "30",
-        .help = "how long it keeps one that nothing uses",
+        .help = "how long to keep an idle connection to a backend",
         .only_on = "HTTP"},
        &proxy_options::idle_backend_timeout},
       {{.key = "route", .kind = list, .value_name = "ROUTE",
-        .help = "send HTTP requests elsewhere: 'host=api.example.com path=/v1/* -> 10.0.0.1:80, "
-                "10.0.0.2:80 strip=/v1', '... -> redirect=https://example.com/*' or '... -> "
-                "answer=403'; or TLS connections that pass through, by the name that they ask "
-                "for: 'host=db.example.com -> 10.0.0.3:5433'; the first that matches decides, and "
-                "--backend has the rest; repeatable",
+        .help = "route HTTP requests: 'host=api.example.com path=/v1/* -> 10.0.0.1:80, 10.0.0.2:80 "
+                "strip=/v1', '... -> redirect=https://example.com/*' or '... -> answer=403'; or "
+                "TLS connections that pass through, by the name in their handshake (SNI): "
+                "'host=db.example.com -> 10.0.0.3:5433'. The first route that matches decides; "
+                "--backend gets the rest; repeatable",
         .reach = options::option_reach::connecting, .only_on = "streams"},
        &proxy_options::route},
       {{.key = "error_pages", .kind = text, .value_name = "DIR",
-        .help = "send DIR/502.html with an answer of 502 that is the proxy's own, and so for 400, "
-                "403, 404, 408, 413, 429, 501, 503, 504 and 508, where there is such a file; "
-                "strata reload reads them again",
+        .help = "send DIR/502.html as the body of the proxy's own 502 answers, and the same for "
+                "400, 403, 404, 408, 413, 429, 501, 503, 504 and 508 if the file exists; strata "
+                "reload rereads the files",
         .needs_restart = true, .reach = options::option_reach::read_path, .only_on = "HTTP"},
        &proxy_options::error_pages},
       {{.key = "trust", .kind = list, .value_name = "NETWORK",
-        .help = "believe what clients in NETWORK, as 10.0.0.0/8, say of those before them "
-                "(X-Forwarded-For and the like); repeatable",
+        .help = "trust what clients in NETWORK, such as 10.0.0.0/8, report about the clients "
+                "before them (X-Forwarded-For and similar fields); repeatable",
         .only_on = "HTTP"},
        &proxy_options::trust},
   };
@@ -184,8 +188,8 @@ std::vector<row> web_rows() {
 std::vector<row> message_rows() {
   return {
       {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
-        .help = "what a message is on a stream: a line, a 4-byte big-endian length and its bytes, "
-                "or a read",
+        .help = "message boundaries in a stream: line: line ends, length: a 4-byte big-endian "
+                "length before each message, raw: each read is a message",
         .needs_restart = true, .choices = "line|length|raw", .only_on = "messages"},
        &proxy_options::framing},
       {{.key = "max_message", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
@@ -198,14 +202,15 @@ std::vector<row> message_rows() {
 std::vector<row> admission_rows() {
   return {
       {{.key = "allow", .kind = list, .value_name = "NETWORK",
-        .help = "serve clients in NETWORK, as 10.0.0.0/8, and refuse others; repeatable"},
+        .help = "serve only clients in NETWORK, such as 10.0.0.0/8; repeatable"},
        &proxy_options::allow},
       {{.key = "deny", .kind = list, .value_name = "NETWORK",
-        .help = "refuse clients in NETWORK, whatever --allow says; repeatable"},
+        .help = "refuse clients in NETWORK, even if --allow includes them; repeatable"},
        &proxy_options::deny},
       {{.key = "rate_per_client", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "HTTP requests a second (429 beyond), or other connections (closed), of one "
-                "client's address, of IPv6 of its /64; loops share it; 0 is no limit",
+        .help = "HTTP requests per second (further ones get 429) or other connections per second "
+                "(further ones are closed) from one client address (IPv6: its /64), over all "
+                "loops; 0 means no limit",
         .max = 1'000'000},
        &proxy_options::rate_per_client},
   };
@@ -214,27 +219,28 @@ std::vector<row> admission_rows() {
 std::vector<row> head_rows() {
   return {
       {{.key = "request_header", .kind = list, .value_name = "RULE",
-        .help = "change the fields of requests on their way to backends: 'set NAME: VALUE', 'add "
-                "NAME: VALUE' or 'remove NAME'; of messages, of those that open a backend's "
+        .help = "change header fields of requests to backends: 'set NAME: VALUE', 'add NAME: "
+                "VALUE' or 'remove NAME'; with messages, of the requests that open a backend's "
                 "WebSocket; repeatable",
         .only_on = "HTTP|WebSocket backends"},
        &proxy_options::request_header},
       {{.key = "answer_header", .kind = list, .value_name = "RULE",
-        .help = "the same of answers on their way to clients; repeatable",
+        .help = "change header fields of answers to clients, in the same way; repeatable",
         .only_on = "HTTP"},
        &proxy_options::answer_header},
       {{.key = "forwarded", .kind = flag,
-        .help = "tell backends of the client by Forwarded (RFC 7239) too, beside X-Forwarded-For",
+        .help = "also send backends a Forwarded field (RFC 7239) about the client, in addition to "
+                "X-Forwarded-For",
         .only_on = "HTTP"},
        &proxy_options::forwarded},
       {{.key = "request_id", .kind = flag,
-        .help = "give each request an X-Request-Id, which backends, the client and the access log "
-                "get; one that a trusted client says stays",
+        .help = "give each request an X-Request-Id, for backends, the client and the access log; "
+                "keeps one from a trusted client",
         .only_on = "HTTP"},
        &proxy_options::request_id},
       {{.key = "traceparent", .kind = flag,
-        .help = "give each request a traceparent (W3C's trace context); one that a trusted client "
-                "says stays",
+        .help = "give each request a traceparent (W3C Trace Context); keeps one from a trusted "
+                "client",
         .only_on = "HTTP"},
        &proxy_options::traceparent},
   };
@@ -243,11 +249,12 @@ std::vector<row> head_rows() {
 std::vector<row> log_rows() {
   return {
       {{.key = "access_log", .kind = text, .value_name = "FILE",
-        .help = "append a line to FILE for each HTTP request; SIGHUP to the daemon opens it again",
+        .help = "append a line to FILE for each HTTP request; SIGHUP to the daemon reopens it",
         .needs_restart = true, .reach = options::option_reach::written_path, .only_on = "HTTP"},
        &proxy_options::access_log},
       {{.key = "access_format", .kind = text, .value_name = "FORMAT", .default_text = "combined",
-        .help = "how that line is written: combined, json, or as '%{client} %{status}' says",
+        .help = "format of a line in the access log: combined, json, or a pattern such as "
+                "'%{client} %{status}'",
         .needs_restart = true, .only_with = "access_log"},
        &proxy_options::access_format},
   };

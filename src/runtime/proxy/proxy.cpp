@@ -71,15 +71,18 @@ bool is_check_target(const std::string& path) {
 result<void> check_sticky(const proxy_options& options) {
   if (options.sticky.empty() || proto::is_token(options.sticky)) return {};
   return failure(errc::invalid_argument, "use --sticky '" + options.sticky + "'",
-                 "it is no name of a cookie", "write letters, digits and -_. without blanks");
+                 "it is not a valid name for a "
+                 "cookie", "write letters, digits and -_. without blanks");
 }
 
 result<void> proxy::check_given(const proxy_options& next, const nlohmann::json& changes) const {
   if (has_parts() && joins_messages(next) != joins_messages(running())) {
     const bool is_now = joins_messages(running());
     return failure(errc::conflict, "change the ends of '" + given().name + "'",
-                   is_now ? "it passes messages on, and would pass connections as they are"
-                          : "it passes connections as they are, and would pass messages",
+                   is_now ? "it forwards messages, and the change would make it forward "
+                            "connections as they are"
+                          : "it forwards connections as they are, and the change would make it "
+                            "forward messages",
                    "stop it first: strata stop " + given().name);
   }
   const auto how = parse_balance(next.balance);
@@ -99,7 +102,7 @@ result<void> proxy::check(const proxy_options& options) const {
   }
   if (auto good = check_fronts(options); !good) return good;
   if (options.backend.empty() && options.route.empty()) {
-    return failure(errc::invalid_argument, "make a proxy", "it has nowhere to pass clients on to",
+    return failure(errc::invalid_argument, "make a proxy", "it has no backend",
                    "give --backend HOST:PORT, a URL or a runtime's name");
   }
   for (const auto& each : options.route) {
@@ -119,19 +122,19 @@ result<void> proxy::check(const proxy_options& options) const {
     const bool is_runtime = !known->is_group && known->url.scheme->form == net::url_form::name;
     if (is_runtime && known->url.host == given().name) {
       return failure(errc::invalid_argument, "use backend '" + each + "'",
-                     "it is the proxy itself, which would pass clients on to itself for ever",
+                     "it is the proxy itself, which would forward clients to itself without end",
                      "name another runtime");
     }
   }
   if (const auto read = parse_balance(options.balance); !read) return std::unexpected(read.error());
   if (auto good = check_sticky(options); !good) return good;
   if (options.check != "off" && options.check_interval < 0.01) {
-    return failure(errc::invalid_argument, "check backends", "they cannot be asked without a pause",
+    return failure(errc::invalid_argument, "check backends", "checks need a pause between them",
                    "give a --check-interval of 0.01 s or more");
   }
   if (!is_check_target(options.check_path)) {
     return failure(errc::invalid_argument, "use --check-path '" + options.check_path + "'",
-                   "it is no path", "write /PATH, of letters that need no quoting");
+                   "it is not a path", "write /PATH, of characters that need no percent-encoding");
   }
   if (const auto read = http::access_format::parse(options.access_format); !read) {
     return std::unexpected(read.error());
@@ -304,7 +307,7 @@ std::string proxy::warning() const {
   if (const auto trouble = view ? view->trouble() : std::string(); !trouble.empty()) {
     return "host not found: " + trouble;
   }
-  return wanted().insecure ? "insecure: it takes whatever certificate a backend shows" : "";
+  return wanted().insecure ? "insecure: any certificate of a backend is accepted" : "";
 }
 
 }  // namespace
@@ -313,7 +316,7 @@ const std::vector<operation_row>& operation_rows() {
   static const auto rows = [] {
     auto all = scripting::script_operations<proxy>();
     all.push_back({.name = "backends",
-                   .summary = "show the backends of a proxy, and how they fare",
+                   .summary = "show the backends of a proxy and their state",
                    .schema = "Backend",
                    .answer = backend_answer_rows(),
                    .is_list = true,

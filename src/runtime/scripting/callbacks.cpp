@@ -18,95 +18,97 @@ struct callback_entry {
 constexpr callback_entry callback_table[] = {
     {.id = callback::start, .callers = "server|client|proxy|cache",
      .row = {.name = "on_start",
-             .help = "the runtime has started, or the script was loaded again"}},
+             .help = "called when the runtime has started and when the script has been reloaded"}},
     {.id = callback::stop, .callers = "server|client|proxy|cache",
      .row = {.name = "on_stop",
-             .help = "the runtime stops; it waits for this, for a moment"}},
+             .help = "called when the runtime stops, which waits a moment for the function"}},
     {.id = callback::tick, .callers = "server|client|proxy|cache",
      .row = {.name = "on_tick",
              .parameters = "elapsed_ms: number",
-             .help = "again and again, every `tick_ms` milliseconds (a global of the script; "
-                     "100, at least 10)"}},
+             .help = "called every `tick_ms` milliseconds (a global of the script; default "
+                     "100, minimum 10)"}},
     {.id = callback::message, .callers = "server|client",
      .row = {.name = "on_message",
              .parameters = "message: string, id: integer",
-             .help = "a message has come; in a server, the script and not --mode decides what "
-                     "becomes of it"}},
+             .help = "called for each received message; in a server, the script decides what "
+                     "happens to it, instead of --mode"}},
     {.id = callback::client_message, .callers = "server|client",
      .row = {.name = "on_client_message",
              .parameters = "id: integer, message: string",
-             .help = "the same, with the client that sent it first"}},
+             .help = "as on_message, but with the id of the client as the first argument"}},
     {.id = callback::connect, .callers = "server|client|proxy|cache",
      .row = {.name = "on_connect",
              .parameters = "id: integer",
-             .help = "a client has come; in a client: it is connected; in a proxy: of those "
-                     "whose connections pass as they are, before a backend is looked for"}},
+             .help = "a client has connected; in a client: the connection is established; in a "
+                     "proxy: a connection that is forwarded as it is has been accepted, before "
+                     "a backend is chosen"}},
     {.id = callback::disconnect, .callers = "server|client|proxy|cache",
      .row = {.name = "on_disconnect",
              .parameters = "id: integer",
-             .help = "a client has gone, whose data are still there; in a client: the connection "
-                     "has ended"}},
+             .help = "a client has disconnected; its data still exist; in a client: the "
+                     "connection has ended"}},
     {.id = callback::send, .callers = "server|client",
      .row = {.name = "on_send",
              .parameters = "message: string",
              .returns = "string|boolean|nil",
-             .help = "`strata send` sends a message: another text is sent instead, and nothing "
-                     "if it gives false"}},
+             .help = "`strata send` sends a message: return a text to send that instead, or "
+                     "false to send nothing"}},
     {.id = callback::auth, .callers = "server",
      .row = {.name = "on_auth",
              .parameters = "id: integer",
              .returns = "boolean",
-             .help = "a client has come, and hears and says nothing yet: false sends it away"}},
+             .help = "a client has connected but cannot send or receive yet: return false to "
+                     "refuse it"}},
     {.id = callback::http_request, .callers = "server",
      .row = {.name = "on_http_request",
              .parameters = "request: strata.request",
              .returns = "string|table|nil",
-             .help = "an HTTP request: gives the answer ({status=, headers=, body=} or {json=}, "
-                     "or a text), or nil for a file or a 404. A body that is a function gives "
-                     "piece after piece, and nil at its end"}},
+             .help = "an HTTP request has arrived: return the answer ({status=, headers=, "
+                     "body=} or {json=}, or a text), or nil for a file or a 404. A body can be "
+                     "a function that returns one piece per call, and nil at the end"}},
     {.id = callback::http_body, .callers = "server",
      .row = {.name = "on_http_body",
              .parameters = "request: strata.request",
              .returns = "function|string|table|nil",
-             .help = "an HTTP request with a body that has not been read yet: a function takes "
-                     "it piece by piece, and nil at its end, for which it gives the answer; nil: "
-                     "it is read whole, for on_http_request"}},
+             .help = "an HTTP request whose body has not been read yet: return a function that "
+                     "is called with each piece, and with nil at the end, when it returns the "
+                     "answer; or return nil to have the whole body read for on_http_request"}},
     {.id = callback::websocket, .callers = "server",
      .row = {.name = "on_websocket",
              .parameters = "request: strata.request",
              .returns = "boolean|string|nil",
-             .help = "a client asks for a WebSocket: false refuses it, a text chooses that "
-                     "subprotocol"}},
+             .help = "a client requests a WebSocket: return false to refuse it, or a text to "
+                     "choose that subprotocol"}},
     {.id = callback::master_auth, .callers = "server",
      .row = {.name = "on_master_auth",
              .parameters = "id: integer, password: string",
              .returns = "boolean",
-             .help = "in mode master, a client has said 'master PASSWORD': whether it becomes "
-                     "the master"}},
+             .help = "in mode master, a client has sent 'master PASSWORD': return whether it "
+                     "becomes the master"}},
     {.id = callback::upstream_connect, .callers = "server",
      .row = {.name = "on_upstream_connect",
              .parameters = "upstream: integer",
-             .help = "one of --upstream is connected"}},
+             .help = "an upstream (--upstream) is connected"}},
     {.id = callback::upstream, .callers = "server",
      .row = {.name = "on_upstream",
              .parameters = "upstream: integer, message: string",
-             .help = "it has said something"}},
+             .help = "a message from an upstream has arrived"}},
     {.id = callback::upstream_disconnect, .callers = "server",
      .row = {.name = "on_upstream_disconnect",
              .parameters = "upstream: integer",
-             .help = "that connection has ended; it is made again"}},
+             .help = "the connection to an upstream has ended; the server reconnects"}},
     {.id = callback::miss, .callers = "cache",
      .row = {.name = "on_miss",
              .parameters = "key: string, database: integer",
              .returns = "string|nil, number?",
-             .help = "GET and its kin look for a key that is not there, and wait: gives its "
-                     "value, which is kept, and for how many seconds; nil: there is none. "
-                     "Clients wait `miss_ms` (a global; 5000)"}},
+             .help = "GET or a similar command did not find a key and waits: return its value, "
+                     "which is stored, and for how many seconds; or nil if there is none. "
+                     "Clients wait `miss_ms` (a global; default 5000)"}},
     {.id = callback::write, .callers = "cache",
      .row = {.name = "on_write",
              .parameters = "key: string, value: string?, ttl: number?, change: strata.change",
-             .help = "a key has been changed; of another value than a string, `change.command` "
-                     "says how"}},
+             .help = "a key has been changed; if the value is not a string, `change.command` "
+                     "is the command that changed it"}},
     {.id = callback::deleted, .callers = "cache",
      .row = {.name = "on_delete",
              .parameters = "key: string, database: integer",
@@ -114,48 +116,50 @@ constexpr callback_entry callback_table[] = {
     {.id = callback::expire, .callers = "cache",
      .row = {.name = "on_expire",
              .parameters = "key: string, database: integer",
-             .help = "a key's time was over"}},
+             .help = "a key has expired"}},
     {.id = callback::flush, .callers = "cache",
      .row = {.name = "on_flush",
              .parameters = "batch: strata.change[]",
              .returns = "boolean|integer|nil",
-             .help = "changes since the last batch, each key's last (every `flush_ms`, 100, at "
-                     "most `flush_max`, 1000): false, an error or a smaller number than theirs, "
-                     "and the rest is given again"}},
+             .help = "called every `flush_ms` (default 100) with the changes since the last "
+                     "batch, the latest one per key, at most `flush_max` (default 1000); "
+                     "return false or the number of accepted changes, or raise an error, to "
+                     "get the rest again"}},
     {.id = callback::route, .callers = "proxy",
      .row = {.name = "on_route",
              .parameters = "request: strata.request",
              .returns = "string|integer|table|nil",
-             .help = "an HTTP request has come, or a connection ({peer=, local=, name=}): gives "
-                     "the backend that it is for (one of --backend or of a route, or its number "
-                     "from 1), an answer ({status=, headers=, body=}), or nil: as the options "
-                     "say"}},
+             .help = "an HTTP request or a connection ({peer=, local=, name=}) has arrived: "
+                     "return the backend to use (one of --backend or of a route, or its number "
+                     "from 1), an answer ({status=, headers=, body=}), or nil to decide by the "
+                     "options"}},
     {.id = callback::proxy_request, .callers = "proxy",
      .row = {.name = "on_proxy_request",
              .parameters = "request: strata.request|integer, data?: string",
              .returns = "table|string|nil",
-             .help = "a request is to be passed on: gives what is changed ({target=, "
-                     "headers={name=value|false}}), or an answer in its place. Of a connection "
-                     "that is no HTTP, (id, data): a piece of what the client says; gives what "
-                     "goes on in its place, nil: nothing"}},
+             .help = "a request is about to be forwarded: return changes ({target=, "
+                     "headers={name=value|false}}), or an answer instead. For a connection "
+                     "without HTTP, called as (id, data) with each piece from the client: "
+                     "return the data to forward instead, or nil for none"}},
     {.id = callback::proxy_response, .callers = "proxy",
      .row = {.name = "on_proxy_response",
              .parameters = "response: table|integer, request: strata.request|string",
              .returns = "table|string|nil",
-             .help = "a backend has answered ({status=, headers=}): gives what is changed "
-                     "({status=, headers={name=value|false}, body=}). Of a connection that is no "
-                     "HTTP, (id, data): a piece of what the backend says, as on_proxy_request"}},
+             .help = "a backend has answered ({status=, headers=}): return changes ({status=, "
+                     "headers={name=value|false}, body=}). For a connection without HTTP, "
+                     "called as (id, data) with each piece from the backend, as "
+                     "on_proxy_request"}},
     {.id = callback::proxy_request_body, .callers = "proxy",
      .row = {.name = "on_proxy_request_body",
              .parameters = "piece: string?, request: strata.request",
              .returns = "string|boolean|nil",
-             .help = "a piece of a request's body, and nil at its end: another text is passed "
-                     "on, false: nothing"}},
+             .help = "called with each piece of a request's body, and with nil at the end: "
+                     "return a text to forward that instead, or false to forward nothing"}},
     {.id = callback::proxy_response_body, .callers = "proxy",
      .row = {.name = "on_proxy_response_body",
              .parameters = "piece: string?, request: strata.request",
              .returns = "string|boolean|nil",
-             .help = "the same of an answer's body"}},
+             .help = "as on_proxy_request_body, for the body of an answer"}},
 };
 // clang-format on
 

@@ -52,11 +52,13 @@ end
 
 constexpr answer_row answer_table[] = {
     {.key = "values",
-     .help = "what it gives, each as it is shown; tables as JSON",
+     .help = "returned values as texts; tables as JSON",
      .kind = answer_kind::texts},
-    {.key = "output", .help = "lines it printed", .kind = answer_kind::texts},
-    {.key = "error", .help = "instead: why it failed, with the lines that led to it"},
-    {.key = "incomplete", .help = "more text could mend the error", .kind = answer_kind::flag},
+    {.key = "output", .help = "lines that it printed", .kind = answer_kind::texts},
+    {.key = "error", .help = "instead of values: the error, with a stack trace"},
+    {.key = "incomplete",
+     .help = "whether more input could complete the text",
+     .kind = answer_kind::flag},
 };
 
 json outcome_of(const script::finished& outcome) {
@@ -87,7 +89,7 @@ loop::task<result<json>> evaluate(script::machine& machine, std::string text,
   auto given = co_await loop::within(on, std::move(asked), limit);
   if (given) co_return std::move(*given);
   co_return failure(errc::timed_out, "wait for what the line gives", "it waits for longer",
-                    "it goes on: let it print what it comes to");
+                    "it continues; print its result from the script");
 }
 
 }  // namespace strata::runtime::scripting

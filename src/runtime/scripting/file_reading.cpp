@@ -17,8 +17,9 @@ namespace strata::runtime::scripting {
 namespace {
 
 std::unexpected<error> outside(const std::string& operation) {
-  return failure(errc::permission_denied, operation, "it lies outside of the script's folder",
-                 "give its path from there, or run the script with --lua-allow read=DIR");
+  return failure(errc::permission_denied, operation, "it is outside the script's folder",
+                 "give a path relative to that folder, or run the script with --lua-allow "
+                 "read=DIR");
 }
 
 // The folder that holds the path, and the path from there. An absolute path is in one that the
@@ -65,7 +66,7 @@ result<std::string> read_whole(const unique_fd& fd, const std::string& operation
     if (bytes.size() > most_file_bytes) {
       return failure(errc::limit_exceeded, operation,
                      fmt::format("it is longer than {} MiB", most_file_bytes >> 20U),
-                     "read a smaller one");
+                     "choose a smaller file");
     }
   }
 }

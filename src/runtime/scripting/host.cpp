@@ -176,7 +176,7 @@ loop::task<> host::watch() {
     if (trouble || now == known) continue;
     known = now;
     if (auto loaded = reload(); !loaded) {
-      log(level::error, describe(loaded.error()) + " (the one before goes on)");
+      log(level::error, describe(loaded.error()) + " (the previous one stays in use)");
     } else {
       log(level::info, "the script has changed, and was loaded again");
     }

@@ -158,58 +158,61 @@ void events(void* self, call& call) { follow_events(host_in(self), call); }
 // clang-format off
 constexpr script::function_row house_table[] = {
     {"create", "type: string, name: string, options?: table", "table?, string?",
-     "creates a runtime, owned by this one, and starts it but for start=false; one of that name "
-     "that this one owns is changed instead; gives what it is, or nil and the reason",
+     "creates a runtime that this one owns and, unless start=false, starts it; changes an existing "
+     "one of that name that this one owns; returns its description, or nil and the reason",
      nullptr, create, script::right::runtimes},
     {"start", "name: string", "table?, string?", "starts a runtime", nullptr,
      order<house_verb::start>, script::right::runtimes},
     {"stop", "name: string", "table?, string?", "stops a runtime", nullptr,
      order<house_verb::stop>, script::right::runtimes},
-    {"remove", "name: string", "boolean?, string?", "stops a runtime, and forgets it", nullptr,
+    {"remove", "name: string", "boolean?, string?", "stops and removes a runtime", nullptr,
      order<house_verb::remove>, script::right::runtimes},
     {"edit", "name: string, options: table", "table?, string?", "changes a runtime's options",
      nullptr, edit, script::right::runtimes},
     {"send", "name: string, message: string, client?: integer", "integer?, string?",
-     "sends a message, as `strata send`, or to one client of a server; gives how many connections "
-     "took it", nullptr, send, script::right::runtimes},
+     "sends a message, as `strata send`, or to one client of a server; returns the number of "
+     "connections that accepted it", nullptr, send, script::right::runtimes},
     {"ask", "name: string, operation: string, parameters?: table, body?: string",
      "table?, string?",
-     "asks a runtime for an operation of its type, such as 'backends', as GET /v1/types lists "
-     "them; gives what it answers, or nil and the reason", nullptr, ask, script::right::runtimes},
+     "runs an operation of a runtime's type, such as 'backends' (GET /v1/types lists them); "
+     "returns its answer, or nil and the reason", nullptr, ask, script::right::runtimes},
     {"list", "", "table[]", "all runtimes, as `strata ls --format json` shows them", nullptr,
      order<house_verb::list>},
     {"get", "name: string", "table?, string?",
-     "one of them, with its options and children, as `strata show --format json` shows it", nullptr,
+     "a runtime with its options and children, as `strata show --format json` shows it", nullptr,
      order<house_verb::get>},
     {"stats", "name: string", "table?, string?",
-     "its figures, as `strata stats --format json` shows them", nullptr, order<house_verb::stats>},
+     "the figures of a runtime, as `strata stats --format json` shows "
+     "them", nullptr, order<house_verb::stats>},
     {"events", "call: fun(event: table)", "strata.subscription",
-     "calls a function for what happens to any runtime from now on: {time=, event=, runtime=, "
-     "type=, detail=}", events},
+     "calls a function for each further event of any runtime: {time=, event=, runtime=, type=, "
+     "detail=}", events},
     {"subscribe", "where: string, channels: string|string[], call: fun(channel: string, "
      "message: string), options?: table", "strata.subscription, string?",
-     "calls a function for what is published in channels of a cache, or of a Redis server, as "
-     "strata.redis takes both; again after the connection broke; a reason beside it: it tries on",
+     "calls a function for each message published in channels of a cache or Redis server (named as "
+     "for strata.redis); reconnects; a reason in addition to the subscription means that it is "
+     "still trying to connect",
      nullptr, subscribe_to<false>, script::right::net},
     {"psubscribe", "where: string, patterns: string|string[], call: fun(channel: string, "
      "message: string, pattern: string), options?: table", "strata.subscription, string?",
-     "the same of all channels that fit patterns", nullptr, subscribe_to<true>},
+     "as strata.subscribe, for all channels that match patterns", nullptr, subscribe_to<true>},
     {"group", "name: string", "table[]",
-     "the members of a group that run, as strata.list gives them; waits"},
+     "the running members of a group, as strata.list returns them; waits"},
     {"watch_group", "name: string, call: fun(members: table[])", "strata.subscription",
-     "calls a function with the members of a group: now, and whenever they have changed"},
+     "calls a function with the members of a group, now and after each change"},
 };
 
 constexpr script::function_row own_table[] = {
     {"options", "", "table?, string?", "the runtime's options", nullptr, own_options},
-    {"endpoints", "", "string[]?, string?", "where it listens, or connects", nullptr,
+    {"endpoints", "", "string[]?, string?", "the endpoints at which the runtime listens, or to "
+                                            "which it connects", nullptr,
      own_endpoints},
-    {"stats", "", "table?, string?", "its figures, as strata.stats gives them", nullptr,
+    {"stats", "", "table?, string?", "the runtime's figures, as strata.stats returns them", nullptr,
      own_stats},
     {"owner_send", "id: integer, message: string", "integer?, string?",
      "sends a message to one client of the server that owns this runtime", nullptr, owner_send},
     {"owner_broadcast", "message: string", "integer?, string?",
-     "sends a message to all of them, as `strata send`", nullptr, owner_broadcast},
+     "sends a message to all clients of that server, as `strata send`", nullptr, owner_broadcast},
 };
 // clang-format on
 

@@ -78,7 +78,7 @@ void log(void* self, call& call) {
   }
   level how{};
   if (!read_level(level_name, how)) {
-    call.fail(fmt::format("'{}' is no level: it is debug, info, warning or error", level_name));
+    call.fail(fmt::format("'{}' is not a level: write debug, info, warning or error", level_name));
     return;
   }
   host_of(self).log(how, line);
@@ -105,20 +105,20 @@ loop::task<answers> sleep_for(loop::loop& on, double seconds) {
 
 loop::task<answers> sleep(void* self, call& call) {
   const double wanted = call.number(0);
-  if (std::isnan(wanted)) call.fail("the time is no number of seconds");
+  if (std::isnan(wanted)) call.fail("the time is not a valid number of seconds");
   return sleep_for(host_of(self).on(), std::max(wanted, 0.0));
 }
 
 void set_timer(call& call, bool repeats) {
   const double ms = call.number(0);
   if (!(ms >= 0 && ms <= longest_wait * 1000)) {
-    call.fail("the time is no number of milliseconds from 0");
+    call.fail("the time is not a number of milliseconds from 0");
     return;
   }
   const auto after = loop::from_seconds(std::max(ms, repeats ? 1.0 : 0.0) / 1000);
   const auto id = call.by().arm(after, repeats, call.function(1));
   if (id == 0) {
-    call.fail("there are too many timers already");
+    call.fail("there are already too many timers");
     return;
   }
   call.give(id);
@@ -171,7 +171,7 @@ void base64_encode(void* /*self*/, call& call) {
 void base64_decode(void* /*self*/, call& call) {
   const auto bytes = text::base64_decode(call.text(0));
   if (!bytes) {
-    call.refuse("it is no base64");
+    call.refuse("it is not valid base64");
     return;
   }
   call.give(std::string_view(*bytes));
@@ -206,7 +206,7 @@ std::string hex(std::string_view bytes) {
 void give_digest(call& call, const std::string& name, const std::optional<std::string>& text,
                  bool is_raw) {
   if (!text) {
-    call.fail(fmt::format("'{}' is no digest: md5, sha1, sha256 and sha512 are", name));
+    call.fail(fmt::format("'{}' is not a digest: write md5, sha1, sha256 or sha512", name));
     return;
   }
   call.give(std::string_view(is_raw ? *text : hex(*text)));
@@ -226,7 +226,7 @@ void hmac(void* /*self*/, call& call) {
 void random_bytes(void* /*self*/, call& call) {
   const auto count = call.integer(0);
   if (count > 1U << 16U) {
-    call.fail("more than 65,536 bytes are wanted");
+    call.fail("at most 65,536 bytes are possible");
     return;
   }
   call.give(std::string_view(net::random_bytes(count)));
@@ -249,7 +249,7 @@ std::optional<double> lives_of(call& call, int index) {
   return std::max(seconds, 0.0);
 }
 
-constexpr const char* no_room = "there is no room: strata.shared holds 64 MiB at most";
+constexpr const char* no_room = "there is no room: strata.shared holds at most 64 MiB";
 
 void shared_set(void* self, call& call) {
   nlohmann::json value;
@@ -281,58 +281,62 @@ loop::task<answers> http(void* self, call& call) { return request_web(host_of(se
 // clang-format off
 constexpr script::function_row function_table[] = {
     {"log", "message: any, level?: string", "",
-     "writes a line to the runtime's log; of a table, its fields: "
-     "{level='warning', message='full', n=3}",
+     "writes a line to the runtime's log; a table is written as its fields: {level='warning', "
+     "message='full', n=3}",
      log},
-    {"now", "", "number", "seconds since 1970, with their fractions", now},
-    {"clock", "", "number", "seconds of a clock that nobody sets, to measure with", clock},
-    {"sleep", "seconds: number", "", "waits; nothing else waits meanwhile", nullptr, sleep},
+    {"now", "", "number", "seconds since 1970, with fractions", now},
+    {"clock", "", "number", "seconds of a monotonic clock, to measure durations", clock},
+    {"sleep", "seconds: number", "", "waits for some seconds; other functions of the script run "
+                                     "meanwhile", nullptr, sleep},
     {"set_timeout", "ms: number, call: fun()", "integer",
-     "calls a function once, later; gives a number for clear_timeout", set_timeout},
+     "calls a function once, later; returns a number for clear_timeout", set_timeout},
     {"set_interval", "ms: number, call: fun()", "integer",
-     "calls a function again and again; gives a number for clear_interval", set_interval},
-    {"clear_timeout", "timer: integer", "", "takes back a set_timeout", clear_timer},
+     "calls a function repeatedly; returns a number for clear_interval", set_interval},
+    {"clear_timeout", "timer: integer", "", "cancels a set_timeout", clear_timer},
     {"clear_interval", "timer: integer", "", "ends a set_interval", clear_timer},
     {"resolve", "host: string", "string[]?, string?",
-     "looks up the addresses of a host's name, and waits for them", nullptr, resolve,
+     "looks up the addresses of a host name, and waits for them", nullptr, resolve,
      script::right::net},
     {"http", "request: table", "table",
-     "asks a web server ({url=, method=, headers=, body=, timeout_ms=5000}), and waits for "
+     "sends an HTTP request ({url=, method=, headers=, body=, timeout_ms=5000}), and waits for "
      "{ok=, status=, headers=, body=}, or {ok=false, error=}",
      nullptr, http, script::right::net},
     {"json.encode", "value: any, indent?: integer", "string",
-     "a value as JSON; a table is an array where it has a length or strata.json.array made it",
+     "a value as JSON; a table becomes an array if it has a length or strata.json.array marked it",
      json_encode},
     {"json.decode", "text: string", "any, string?",
-     "the value of a JSON text, in which null is strata.json.null; or nil and the reason",
+     "the value of a JSON text, with strata.json.null for null; or nil and the reason",
      json_decode},
-    {"json.array", "list: table", "table", "marks a table as an array, though it be empty",
+    {"json.array", "list: table", "table", "marks a table as an array, even if it is empty",
      json_array},
-    {"json_encode", "value: any, indent?: integer", "string", "the same as json.encode",
+    {"json_encode", "value: any, indent?: integer", "string", "same as json.encode",
      json_encode},
-    {"json_decode", "text: string", "any, string?", "the same as json.decode", json_decode},
+    {"json_decode", "text: string", "any, string?", "same as json.decode", json_decode},
     {"base64.encode", "bytes: string", "string", "bytes as base64", base64_encode},
     {"base64.decode", "text: string", "string?, string?",
      "the bytes of base64; or nil and the reason", base64_decode},
-    {"url.encode", "text: string", "string", "percent-encodes all but letters, digits and -._~",
+    {"url.encode", "text: string", "string", "percent-encodes all characters except letters, "
+                                             "digits and -._~",
      url_encode},
     {"url.decode", "text: string", "string?, string?",
      "decodes percent-encoding, and + as a space; or nil and the reason", url_decode},
     {"url.query", "query: string", "table?, string?",
-     "the fields of a query, a=1&b=2; of equal names the last; or nil and the reason", url_query},
+     "the fields of a query such as a=1&b=2; the last of equal names counts; or nil and the "
+     "reason", url_query},
     {"hash", "digest: string, bytes: string, raw?: boolean", "string",
      "a digest (md5, sha1, sha256, sha512) in hexadecimal, or its bytes", hash},
     {"hmac", "digest: string, key: string, bytes: string, raw?: boolean", "string",
-     "the same with a key (HMAC)", hmac},
-    {"random_bytes", "count: integer", "string", "bytes that nobody can guess", random_bytes},
-    {"shared.get", "name: string", "any", "a value that all loops of the runtime share, or nil",
+     "a digest with a key (HMAC), in hexadecimal, or its bytes", hmac},
+    {"random_bytes", "count: integer", "string", "random bytes, suitable for "
+                                                 "secrets", random_bytes},
+    {"shared.get", "name: string", "any", "a value shared by all loops of the runtime, or nil",
      shared_get},
     {"shared.set", "name: string, value: any, seconds?: number", "",
-     "keeps a value, which stays when the script is loaded again; for good, or for some seconds",
+     "stores a value, for some seconds or without limit; it survives a reload of the script",
      shared_set},
     {"shared.add", "name: string, by?: number, seconds?: number", "number",
-     "adds to a number (1, unless another is given), as one step, and gives the sum", shared_add},
-    {"shared.remove", "name: string", "boolean", "forgets a value; false if there was none",
+     "adds a number (default 1) to a value atomically, and returns the sum", shared_add},
+    {"shared.remove", "name: string", "boolean", "removes a value; false if there was none",
      shared_remove},
 };
 // clang-format on

@@ -73,9 +73,9 @@ result<command> find_command(const question& question, const std::optional<ynl::
   if (named == nullptr) {
     const auto names = spec ? ynl::names_in(spec->operations) : std::vector<std::string>{};
     return refused(fmt::format(
-        "'{}' is no command{}, {}", text::printable(question.command),
+        "'{}' is not a command{}, {}", text::printable(question.command),
         text::did_you_mean(question.command, names),
-        spec ? "it has " + text::names_listed(names) : "and no specification tells names"));
+        spec ? "it has " + text::names_listed(names) : "and there is no specification with names"));
   }
   const auto& exchange = question.is_dump ? named->dump : named->act;
   if (exchange) return command{exchange->request, named};
@@ -94,7 +94,7 @@ result<void> check_rights(const question& question, const nl::generic_family& fa
   if (!needs_admin || question.may_change) return {};
   return failure(errc::permission_denied,
                  fmt::format("call '{}' of the family '{}'", question.command, question.family),
-                 "it is for administrators, and the script is not trusted",
+                 "the command is for administrators, and the script lacks the right",
                  "run it with --lua-allow unsafe");
 }
 
@@ -182,7 +182,7 @@ result<void> netlink_subscription::begin(acquaintance acquaintance, const std::s
     for (const auto& each : acquaintance.family.groups) names.push_back(each.name);
     return failure(errc::not_found, operation,
                    names.empty()
-                       ? "the family has none"
+                       ? "the family has no groups"
                        : "there is none of that name; there are " + text::names_listed(names));
   }
   if (auto joined = acquaintance.on.over().join(found->id); !joined) return joined;

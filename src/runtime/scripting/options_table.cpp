@@ -25,7 +25,7 @@ options_table::options_table(script::call& call, int index,
   }
   if (read.empty()) return;
   if (!read.is_object()) {
-    refuse("the options are no table of names");
+    refuse("the options are not a table with names as keys");
     return;
   }
   for (const auto& [key, value] : read.items()) {
@@ -46,7 +46,7 @@ std::optional<std::string> options_table::text(const char* key) {
   const auto found = given_.find(key);
   if (found == given_.end()) return std::nullopt;
   if (found->is_string()) return found->get<std::string>();
-  refuse(fmt::format("the option '{}' is no text", key));
+  refuse(fmt::format("the option '{}' is not a text", key));
   return std::nullopt;
 }
 
@@ -54,7 +54,7 @@ std::optional<double> options_table::number(const char* key) {
   const auto found = given_.find(key);
   if (found == given_.end()) return std::nullopt;
   if (found->is_number()) return found->get<double>();
-  refuse(fmt::format("the option '{}' is no number", key));
+  refuse(fmt::format("the option '{}' is not a number", key));
   return std::nullopt;
 }
 

@@ -33,23 +33,25 @@ loop::task<script::answers> netlink_listen(void* self, script::call& call) {
 constexpr script::function_row outside_table[] = {
     {"connect", "url: string, options?: table", "strata.connection?, string?",
      "connects to an endpoint (tcp, tls, unix, ws, wss, udp, l2, xdp, runtime://NAME); options: "
-     "framing='line'|'length'|'raw', timeout_ms=5000, max_message, ca, insecure; gives a "
+     "framing='line'|'length'|'raw', timeout_ms=5000, max_message, ca, insecure; returns a "
      "connection, or nil and the reason", nullptr, connect, script::right::net},
     {"redis", "where: string, options?: table", "strata.redis",
      "a client of a cache of this daemon, by its name, or of redis://USER:PASSWORD@HOST:PORT/0; "
-     "options: user, password, database, timeout_ms=5000, ca, insecure; it connects when it is "
-     "asked something", redis, nullptr, script::right::net},
+     "options: user, password, database, timeout_ms=5000, ca, insecure; it connects at the first "
+     "command", redis, nullptr, script::right::net},
     {"read_file", "path: string", "string?, string?",
-     "the bytes of a file in the script's folder or below, 16 MiB at most; or nil and the reason",
+     "the bytes of a file in the script's folder or a subfolder, at most 16 MiB; or nil and the "
+     "reason",
      nullptr, read_one},
     {"netlink", "family: string, command: string, attributes?: table, options?: table",
      "table?, string?",
-     "asks a family of generic netlink: strata.netlink('nlctrl', 'getfamily', {family_name="
-     "'ethtool'}) gives the answer's attributes by name, with dump=true a list of them; or nil and "
-     "the reason", nullptr, netlink, script::right::net},
+     "sends a command to a generic netlink family: strata.netlink('nlctrl', 'getfamily', "
+     "{family_name='ethtool'}) returns the attributes of the answer by name, with dump=true a list "
+     "of them; or nil and the reason", nullptr, netlink, script::right::net},
     {"netlink_listen", "family: string, group: string, call: fun(message: table)",
      "strata.subscription?, string?",
-     "calls a function for what a family multicasts: {command=, name=, attributes=}", nullptr,
+     "calls a function for each message that a family multicasts: {command=, name=, "
+     "attributes=}", nullptr,
      netlink_listen, script::right::net},
 };
 // clang-format on

@@ -58,7 +58,7 @@ loop::task<answers> redis_client::ask(owned self, std::string request, std::size
   if (!is_in_time) co_return no_answer("it has not answered in time");
   if (!here.is_ready_) co_return no_answer(here.trouble_);
   if (here.asked_.size() >= most_asked || here.link_->unsent() > most_unsent_requests) {
-    co_return no_answer("too much waits for its answer already");
+    co_return no_answer("too many requests already wait for an answer");
   }
   const auto mine = std::make_shared<question>(here.loop_, count);
   here.asked_.push_back(mine);
@@ -95,7 +95,7 @@ loop::task<> redis_client::run() {
     // What is said to all that follow something was asked for by nobody.
     if (said->what == proto::resp_value::kind::push) continue;
     if (asked_.empty()) {
-      why = "it says something that nobody has asked for";
+      why = "it sent an unexpected reply";
       break;
     }
     auto& first = *asked_.front();
@@ -124,8 +124,8 @@ bool append_words(call& call, const std::vector<std::string_view>& words, std::s
       name == "client" && words.size() > 1 && text::in_small_letters(words[1]) == "reply";
   if (is_silence || std::ranges::find(not_shared, name) != std::end(not_shared)) {
     call.fail(
-        fmt::format("'{}' would change the connection for all that share it: a transaction "
-                    "is db:multi{{…}}, and strata.connect speaks with a server alone",
+        fmt::format("'{}' would change the connection for all that share it: use db:multi{{…}} for "
+                    "a transaction, or strata.connect for a connection of your own",
                     words.front()));
     return false;
   }
@@ -153,12 +153,12 @@ bool append_listed(call& call, const nlohmann::json& listed, std::string& text) 
 // clang-format off
 constexpr script::function_row redis_methods[] = {
     {"call", "command: string, ...", "any, string?",
-     "asks for a command, and waits: db:call('SET', 'k', 1), which db:set('k', 1) is too; nothing "
-     "is nil, and within lists strata.json.null; an error is nil and its text",
+     "runs a command, and waits: db:call('SET', 'k', 1), or in short db:set('k', 1); null is nil, "
+     "within lists strata.json.null; an error is nil and its text",
      nullptr, script::method<&redis_client::call_one>},
     {"multi", "commands: table[]", "table?, string?",
-     "a transaction: db:multi{{'SET', 'k', 1}, {'INCR', 'k'}} gives the list of answers, of which "
-     "one that is an error is {err=}", nullptr, script::method<&redis_client::call_together>},
+     "runs a transaction: db:multi{{'SET', 'k', 1}, {'INCR', 'k'}} returns the list of answers; an "
+     "error in it is {err=}", nullptr, script::method<&redis_client::call_together>},
     {"close", "", "", "closes the connection", script::method<&redis_client::close_by>},
 };
 // clang-format on
@@ -230,7 +230,7 @@ void redis_client::close_by(call& /*with*/) { close(); }
 
 const script::object_kind& redis_kind() {
   static constexpr script::object_kind kind{
-      "redis", "what strata.redis gives; each command of Redis is a method", redis_methods,
+      "redis", "what strata.redis returns; each Redis command is a method", redis_methods,
       "fun(self: strata.redis, ...: any): any, string?"};
   return kind;
 }

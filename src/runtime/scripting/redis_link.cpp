@@ -54,7 +54,7 @@ loop::task<result<void>> redis_link::open() {
   auto done = co_await loop::within(loop_, std::move(connecting), loop_.now() + how_.timeout);
   if (done) co_return std::move(*done);
   co_return failure(errc::timed_out, "connect to " + how_.where.url.text(),
-                    "it has not answered in time", "see whether it hangs, or raise timeout_ms");
+                    "it has not answered in time", "check whether it hangs, or raise timeout_ms");
 }
 
 loop::task<result<void>> redis_link::connect() {
@@ -68,7 +68,7 @@ loop::task<result<void>> redis_link::connect() {
   if (!made) co_return std::unexpected(made.error());
   if (!made->bytes) {
     co_return failure(errc::invalid_argument, "connect to " + how_.where.url.text(),
-                      "it has messages and no bytes", "name a cache");
+                      "it has messages, not bytes", "name a cache");
   }
   stream_ = std::move(made->bytes);
   co_return co_await greet();

@@ -25,7 +25,7 @@ result<void> read_user(std::string_view text, redis_place& place) {
   auto user = text::percent_decode(text.substr(0, colon), text::plus_sign::literal);
   auto password =
       text::percent_decode(has_password ? text.substr(colon + 1) : "", text::plus_sign::literal);
-  if (!user || !password) return no_place("its user or password is no percent-encoded text");
+  if (!user || !password) return no_place("its user or password is not valid percent-encoded text");
   place.user = std::move(*user);
   place.password = std::move(*password);
   return {};
@@ -45,7 +45,7 @@ result<redis_place> parse_redis_url(std::string_view rest, bool is_secure) {
     const auto [end, code] =
         std::from_chars(number.data(), number.data() + number.size(), made.database);
     if (code != std::errc() || end != number.data() + number.size()) {
-      return no_place(fmt::format("'{}' is no number of a database", number));
+      return no_place(fmt::format("'{}' is not the number of a database", number));
     }
   }
   std::string host(rest.substr(0, slash));
@@ -55,7 +55,7 @@ result<redis_place> parse_redis_url(std::string_view rest, bool is_secure) {
       colon != std::string::npos && (bracket == std::string::npos || colon > bracket);
   if (!has_port) host += fmt::format(":{}", usual_port);
   auto url = net::parse_connecting(fmt::format("{}://{}", is_secure ? "tls" : "tcp", host));
-  if (!url) return no_place(fmt::format("'{}' is no host and port", host));
+  if (!url) return no_place(fmt::format("'{}' is not HOST:PORT", host));
   made.url = std::move(*url);
   return made;
 }
@@ -72,7 +72,7 @@ result<redis_place> parse_redis_place(std::string_view text) {
   if (!url) return std::unexpected(url.error());
   const bool is_name = url->scheme->form == net::url_form::name;
   if (!is_name && (!url->is_stream() || url->is_web())) {
-    return no_place(fmt::format("{} is no stream of bytes", url->text()));
+    return no_place(fmt::format("{} is not a stream of bytes", url->text()));
   }
   return redis_place{.url = std::move(*url)};
 }

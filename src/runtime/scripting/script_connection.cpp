@@ -99,7 +99,7 @@ result<void> script_connection::push(byte_span message) {
   }
   if (unsent() != 0 && unsent() + message.size() > most_unsent_bytes) {
     return refuse(errc::limit_exceeded,
-                  fmt::format("{} bytes wait already for the peer to read", unsent()));
+                  fmt::format("{} bytes already wait for the peer to read them", unsent()));
   }
   if (!port_->offer(message)) return refuse(errc::limit_exceeded, "there is no room for it");
   return {};
@@ -230,7 +230,7 @@ loop::task<answers> script_connection::receive(call& call) {
 
 loop::task<answers> script_connection::receive_line(call& call) {
   if (!has_lines()) {
-    call.fail("it has messages and no lines: call receive");
+    call.fail("it has messages, not lines: call receive");
     return {};
   }
   return await_message(self(), limit_of(call, 0), true);
@@ -250,19 +250,20 @@ namespace {
 // clang-format off
 constexpr script::function_row connection_methods[] = {
     {"send", "bytes: string", "boolean?, string?",
-     "sends a message, or bytes; gives true, or nil and the reason, as when 4 MiB wait already",
+     "sends a message or bytes; returns true, or nil and the reason, for example when 4 MiB "
+     "already wait",
      script::method<&script_connection::send>},
     {"receive", "seconds?: number", "string?, string?",
      "the next message, or bytes of a stream; or nil and 'timeout', 'closed' or another reason",
      nullptr, script::method<&script_connection::receive>},
     {"receive_line", "seconds?: number", "string?, string?",
-     "the next line of a stream, without its end; else the same", nullptr,
+     "the next line of a stream, without its line end; or nil and the reason, as receive", nullptr,
      script::method<&script_connection::receive_line>},
     {"flush", "seconds?: number", "boolean?, string?", "waits until all has been sent", nullptr,
      script::method<&script_connection::flush>},
-    {"close", "", "", "closes it; what was sent before still goes",
+    {"close", "", "", "closes the connection after everything has been sent",
      script::method<&script_connection::close_by>},
-    {"is_open", "", "boolean", "neither side has closed it",
+    {"is_open", "", "boolean", "true while neither side has closed the connection",
      script::method<&script_connection::is_open>},
 };
 // clang-format on
@@ -276,11 +277,11 @@ loop::task<answers> opened(std::shared_ptr<script_connection> one) {
 std::optional<std::string> trouble_with(const net::endpoint_url& url,
                                         const std::optional<std::string>& framing) {
   if (!url.scheme->has_messages) {
-    return fmt::format("{} is the web's: ask it with strata.http", url.text());
+    return fmt::format("{} is for HTTP: use strata.http", url.text());
   }
   if (!framing) return std::nullopt;
   if (*framing != "line" && *framing != "length" && *framing != "raw") {
-    return fmt::format("'{}' is no framing: line, length and raw are", *framing);
+    return fmt::format("'{}' is not a framing: write line, length or raw", *framing);
   }
   if (url.is_stream() && !url.is_web()) return std::nullopt;
   return fmt::format("{} has messages of its own: leave framing out", url.text());
@@ -289,7 +290,7 @@ std::optional<std::string> trouble_with(const net::endpoint_url& url,
 }  // namespace
 
 const script::object_kind& connection_kind() {
-  static constexpr script::object_kind kind{"connection", "what strata.connect gives",
+  static constexpr script::object_kind kind{"connection", "what strata.connect returns",
                                             connection_methods};
   return kind;
 }

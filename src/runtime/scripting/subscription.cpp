@@ -12,9 +12,9 @@ constexpr std::size_t little = 100;
 // A row is read as a row.
 // clang-format off
 constexpr script::function_row subscription_methods[] = {
-    {"close", "", "", "ends it: the function is called no more",
+    {"close", "", "", "ends the subscription; the function is no longer called",
      script::method<&subscription::close_by>},
-    {"is_open", "", "boolean", "it has not been closed",
+    {"is_open", "", "boolean", "true while the subscription is not closed",
      script::method<&subscription::is_open>},
 };
 // clang-format on
@@ -66,7 +66,7 @@ void subscription::on_turn_end() {
 
 const script::object_kind& subscription_kind() {
   static constexpr script::object_kind kind{
-      "subscription", "what strata.subscribe and its kin give", subscription_methods};
+      "subscription", "what strata.subscribe and similar functions return", subscription_methods};
   return kind;
 }
 

@@ -84,7 +84,7 @@ datagram_port::datagram_port(shard& shard, std::unique_ptr<net::datagram> wire,
 datagram_port::~datagram_port() = default;
 
 loop::task<> datagram_port::run() {
-  if (!wire_) co_await open_again("is not there");
+  if (!wire_) co_await open_again("does not exist");
   for (;;) {
     auto got = co_await wire_->receive();
     if (got.result == -ENODEV && reopen_) {
@@ -102,7 +102,8 @@ loop::duration datagram_port::on_failure(int code) {
   // Of UDP it is an earlier datagram's ICMP error, which is nothing to tell of.
   if (reopen_ && !std::exchange(failing_, true)) {
     home_.state().log->write(level::warning,
-                             describe(system_error(code, "receive", "it goes on by itself")));
+                             describe(system_error(code, "receive", "receiving resumes "
+                                                                    "automatically")));
   }
   return 1ms;
 }
@@ -110,14 +111,14 @@ loop::duration datagram_port::on_failure(int code) {
 loop::task<> datagram_port::open_again(std::string_view text) {
   home_.state().log->write(
       level::error,
-      fmt::format("cannot receive: the interface '{}' {}; it goes on when there is one",
+      fmt::format("cannot receive: the interface '{}' {}; receiving resumes when it appears",
                   interface_name_, text));
   for (;;) {
     co_await net::link_comes(home_.loop(), interface_name_, 1s);
     auto opened = reopen_();
     if (!opened) continue;
     home_.state().log->write(level::info,
-                             fmt::format("the interface '{}' is there", interface_name_));
+                             fmt::format("the interface '{}' has appeared", interface_name_));
     take(std::move(*opened));
     co_return;
   }

@@ -41,7 +41,8 @@ std::vector<row> where_rows() {
 std::vector<row> message_rows() {
   return {
       {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
-        .help = "what a message is: a line, a 4-byte big-endian length and its bytes, or a read",
+        .help = "message boundaries in a stream: line: line ends, length: a 4-byte big-endian "
+                "length before each message, raw: each read is a message",
         .needs_restart = true, .choices = "line|length|raw",
         .only_on = "streams"},
        &server_options::framing},
@@ -52,11 +53,11 @@ std::vector<row> message_rows() {
         .choices = "inout|in|out|echo|master"},
        &server_options::mode},
       {{.key = "master_pw", .kind = secret, .value_name = "PASSWORD",
-        .help = "what 'master PASSWORD' must say to become master",
+        .help = "password with which a client becomes master by sending 'master PASSWORD'",
         .only_with = "mode=master"},
        &server_options::master_pw},
       {{.key = "master_forward", .kind = flag,
-        .help = "hand other clients' messages to the master, as '[ID] MESSAGE'",
+        .help = "deliver the other clients' messages to the master, as '[ID] MESSAGE'",
         .only_with = "mode=master"},
        &server_options::master_forward},
       {{.key = "upstream", .short_flag = 'u', .kind = list, .value_name = "URL",
@@ -74,33 +75,31 @@ std::vector<row> message_rows() {
 std::vector<row> limit_rows() {
   return {
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "clients at a time; more are refused; 0 is what the limit of open files leaves "
-                "room for (ulimit -n)",
+        .help = "clients connected at the same time; further ones are refused; 0 means as many as "
+                "the limit of open files permits (ulimit -n)",
         .only_on = "streams"},
        &server_options::max_connections},
       {{.key = "max_memory_connections", .kind = bytes, .value_name = "SIZE",
         .default_text = "1GiB",
-        .help = "memory that unfinished input and output that waits may take, of all clients; "
-                "beyond it those are disconnected whose last message is longest ago; 0 is no "
-                "limit",
+        .help = "memory for unfinished input and waiting output of all clients; beyond it, the "
+                "clients whose last message is oldest are disconnected; 0 means no limit",
         .only_on = "streams"},
        &server_options::max_memory_connections},
       {{.key = "max_peers", .kind = count, .value_name = "N", .default_text = "10000",
-        .help = "peers at a time of each UDP or Ethernet endpoint, on each thread; more are "
-                "refused",
+        .help = "peers per UDP or Ethernet endpoint and thread; further ones are refused",
         .max = 1U << 20U,
         .only_on = "UDP|Ethernet"},
        &server_options::max_peers},
       {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "messages per second from one client, HTTP requests not counted; more are "
-                "dropped; 0 is no limit"},
+        .help = "messages per second from one client, HTTP requests not counted; the rest is "
+                "dropped; 0 means no limit"},
        &server_options::rate_limit},
       {{.key = "global_rate_limit", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "messages per second from all clients, HTTP requests not counted; more are "
-                "dropped; 0 is no limit"},
+        .help = "messages per second from all clients, HTTP requests not counted; the rest is "
+                "dropped; 0 means no limit"},
        &server_options::global_rate_limit},
       {{.key = "idle_timeout", .kind = seconds, .value_name = "TIME", .default_text = "0",
-        .help = "disconnect a client that sends nothing for TIME; 0 is never",
+        .help = "disconnect a client that sends nothing for TIME; 0 means never",
         .only_on = "streams"},
        &server_options::idle_timeout},
       {{.key = "peer_timeout", .kind = seconds, .value_name = "TIME", .default_text = "60",
@@ -108,13 +107,14 @@ std::vector<row> limit_rows() {
         .only_on = "UDP|Ethernet"},
        &server_options::peer_timeout},
       {{.key = "udp_join", .kind = secret, .value_name = "TOKEN",
-        .help = "a UDP peer must first send TOKEN, as a datagram of its own, and is answered "
-                "'joined'; datagrams of others are ignored",
+        .help = "a UDP peer must first send TOKEN in a separate datagram, and gets the answer "
+                "'joined'; datagrams from other peers are ignored",
         .only_on = "UDP"},
        &server_options::udp_join},
       {{.key = "udp_allowance", .kind = bytes, .value_name = "SIZE", .default_text = "64KiB",
-        .help = "bytes per second to all UDP peers of one network (IPv4 /24, IPv6 /56), beyond "
-                "three times what each has sent; not for those that joined; 0 is no limit",
+        .help = "bytes per second to all UDP peers of one network (IPv4 /24, IPv6 /56), in "
+                "addition to three times what each has sent; does not apply to peers that joined; "
+                "0 means no limit",
         .max = 1ULL << 32U,
         .only_on = "UDP"},
        &server_options::udp_allowance},
@@ -124,13 +124,13 @@ std::vector<row> limit_rows() {
 std::vector<row> buffer_rows() {
   return {
       {{.key = "receive_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "0",
-        .help = "bytes that the kernel keeps of what comes to a UDP socket until it is read; 0 is "
-                "what is usual on the machine",
+        .help = "size of the kernel's receive buffer of a UDP socket; 0 means the system's default",
         .needs_restart = true, .max = 1U << 29U,
         .only_on = "UDP"},
        &server_options::receive_buffer},
       {{.key = "send_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "0",
-        .help = "the same of what a UDP socket sends", .needs_restart = true, .max = 1U << 29U,
+        .help = "size of the kernel's send buffer of a UDP socket; 0 means the system's default",
+        .needs_restart = true, .max = 1U << 29U,
         .only_on = "UDP"},
        &server_options::send_buffer},
       {{.key = "max_message", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
@@ -138,7 +138,7 @@ std::vector<row> buffer_rows() {
         .min = 1},
        &server_options::max_message},
       {{.key = "max_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "4MiB",
-        .help = "bytes that may wait for one client to read them", .max = 1ULL << 32U,
+        .help = "bytes buffered for one client that reads slowly", .max = 1ULL << 32U,
         .min = 1024,
         .only_on = "streams"},
        &server_options::max_buffer},
@@ -149,11 +149,11 @@ std::vector<row> buffer_rows() {
         .only_on = "streams"},
        &server_options::slow_client},
       {{.key = "drain", .kind = flag,
-        .help = "when stopping, first deliver what waits, then close",
+        .help = "when stopping, deliver waiting output before closing",
         .only_on = "streams"},
        &server_options::drain},
       {{.key = "drain_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "longest time that draining may take",
+        .help = "longest time for draining",
         .only_with = "drain|write|http_log"},
        &server_options::drain_timeout},
   };

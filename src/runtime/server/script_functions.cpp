@@ -57,7 +57,7 @@ void shard_script::call_multicast(call& call) {
   if (!call.structure(0, ids)) return;
   for (const auto& each : ids) {
     if (!each.is_number_unsigned() && !each.is_number_integer()) {
-      call.fail("what is in the list is not clients' ids alone");
+      call.fail("the list has elements that are not ids of clients");
       return;
     }
     send(each.get<std::uint64_t>(), call.text(1));
@@ -112,7 +112,7 @@ void shard_script::call_set_data(call& call) {
   nlohmann::json value;
   if (!call.structure(2, value)) return;
   if (!data.keep(call.text(1), std::move(value))) {
-    call.fail("there is no room: a client's data are 1 MiB at most");
+    call.fail("there is no room: a client's data is limited to 1 MiB");
     return;
   }
   call.give(true);
@@ -132,7 +132,7 @@ void shard_script::call_get_data(call& call) {
 void shard_script::call_join_group(call& call) {
   const bool is = is_there(call.integer(0));
   if (is && !groups_.join(call.integer(0), call.text(1))) {
-    call.fail("a client is in 10,000 groups at most, whose names are of 1,024 bytes at most");
+    call.fail("a client can be in at most 10,000 groups, with names of at most 1,024 bytes");
     return;
   }
   call.give(is);
@@ -191,57 +191,59 @@ using script::method;
 // clang-format off
 constexpr script::function_row shard_script::functions[] = {
     {"send", "id: integer, message: string", "boolean",
-     "sends a message to one client; false if it has gone",
+     "sends a message to one client; false if it has disconnected",
      method<&shard_script::call_send>},
     {"broadcast", "message: string, except?: integer", "",
      "sends a message to all clients, or all but one",
      method<&shard_script::call_broadcast>},
     {"multicast", "ids: integer[], message: string", "",
      "sends a message to some clients", method<&shard_script::call_multicast>},
-    {"disconnect", "id: integer", "", "ends a client's connection, behind what it was sent before",
+    {"disconnect", "id: integer", "", "closes a client's connection after everything sent before "
+                                      "has been delivered",
      method<&shard_script::call_disconnect>},
-    {"clients", "", "integer[]", "the ids of all clients, of all loops", nullptr,
+    {"clients", "", "integer[]", "the ids of all clients, on all loops", nullptr,
      method<&shard_script::call_clients>},
     {"route", "id: integer, where: string", "boolean?, string?",
-     "has a client's messages go to another runtime, or a URL, and what comes from there to the "
-     "client: the script hears none until that ends; or nil and the reason",
+     "relays between a client and another runtime or a URL; the script does not get these messages "
+     "until that ends; nil and the reason on failure",
      nullptr, method<&shard_script::call_route>},
-    {"unroute", "id: integer", "boolean", "ends that; false if there was no route",
+    {"unroute", "id: integer", "boolean", "ends a route; false if there was none",
      method<&shard_script::call_unroute>},
-    {"get_route", "id: integer", "string?", "where a client's messages go, or nil",
+    {"get_route", "id: integer", "string?", "where a client's messages are routed to, or nil",
      method<&shard_script::call_get_route>},
     {"pipe", "a: integer, b: integer", "",
-     "has what each of two clients says go to the other, and the script hears none",
+     "relays between two clients; the script does not get their messages",
      method<&shard_script::call_pipe>},
-    {"unpipe", "id: integer", "", "ends that, for both",
+    {"unpipe", "id: integer", "", "ends the relay, for both clients",
      method<&shard_script::call_unpipe>},
-    {"upstreams", "", "integer[]", "the numbers of those of --upstream that are connected, from 1",
+    {"upstreams", "", "integer[]", "the numbers of the connected upstreams (--upstream), from 1",
      nullptr, method<&shard_script::call_upstreams>},
     {"upstream_send", "upstream: integer, message: string", "boolean?, string?",
-     "sends a message to one of them; gives true, or nil and the reason", nullptr,
+     "sends a message to one upstream; returns true, or nil and the reason", nullptr,
      method<&shard_script::call_upstream_send>},
     {"upstream_broadcast", "message: string", "integer",
-     "sends a message to all of them; gives how many took it", nullptr,
+     "sends a message to all upstreams; returns how many accepted it", nullptr,
      method<&shard_script::call_upstream_broadcast>},
-    {"connections", "", "integer", "how many connections there are",
+    {"connections", "", "integer", "the number of connections",
      method<&shard_script::call_connections>},
     {"peer", "id: integer", "table?",
-     "where a client is ({address=, tls_subject=}), or nil if it has gone",
+     "address and TLS subject of a client ({address=, tls_subject=}), or nil if it has "
+     "disconnected",
      method<&shard_script::call_peer>},
     {"peer_ip", "id: integer", "string", "a client's IP address, without its port",
      method<&shard_script::call_peer_ip>},
     {"set_data", "id: integer, name: string, value?: any", "boolean",
-     "keeps a value with a client (1 MiB of all its values at most), also when the script is "
-     "loaded again; nil forgets it",
+     "stores a value with a client (at most 1 MiB in all), which survives a reload of the script; "
+     "nil removes it",
      method<&shard_script::call_set_data>},
-    {"get_data", "id: integer, name: string", "any", "a value that is kept with a client, or nil",
+    {"get_data", "id: integer, name: string", "any", "a value stored with a client, or nil",
      method<&shard_script::call_get_data>},
     {"join_group", "id: integer, group: string", "boolean",
-     "puts a client into a group (of 10,000 at most, with names of 1,024 bytes at most); false if "
-     "it has gone",
+     "puts a client into a group (at most 10,000 groups, with names of at most 1,024 bytes); false "
+     "if it has disconnected",
      method<&shard_script::call_join_group>},
     {"leave_group", "id: integer, group: string", "boolean",
-     "takes a client out of a group; false if it was not in it",
+     "removes a client from a group; false if it was not in it",
      method<&shard_script::call_leave_group>},
     {"group_send", "group: string, message: string, except?: integer", "",
      "sends a message to a group's clients, or all but one",

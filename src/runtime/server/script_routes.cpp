@@ -79,7 +79,7 @@ loop::task<answers> shard_script::begin_route(
   auto* const one = find(id);
   if (one == nullptr || one->is == nullptr) {
     connection->close();
-    co_return std::vector<nlohmann::json>{nullptr, "the client has gone"};
+    co_return std::vector<nlohmann::json>{nullptr, "the client has disconnected"};
   }
   end_route(*one);
   one->routed = connection;

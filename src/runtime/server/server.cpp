@@ -69,12 +69,12 @@ result<void> server::check(const server_options& options) const {
     if (auto url = net::parse_listening(each); !url) return std::unexpected(url.error());
   }
   if (options.mode == "master" && options.master_pw.empty() && options.lua.empty()) {
-    return failure(errc::invalid_argument, "use mode master", "nobody could become master",
+    return failure(errc::invalid_argument, "use mode master", "no client could become master",
                    "set --master-pw, or a script with on_master_auth");
   }
   if (!options.udp_join.empty() && options.udp_join.size() < least_token) {
     return failure(errc::invalid_argument, "let UDP peers join by a token",
-                   "it is short enough to be guessed",
+                   "the token is short enough to be guessed",
                    fmt::format("give --udp-join {} characters or more", least_token));
   }
   if (const auto up = options.upstreams(); !up) return std::unexpected(up.error());
@@ -192,7 +192,7 @@ loop::task<result<nlohmann::json>> server::send_to(std::uint64_t client,
   if (is_there) is_there = co_await run_at(where, hand_over);
   if (is_there) co_return json_of(send_outcome{.delivered = 1});
   co_return failure(errc::not_found, fmt::format("send to client {} of '{}'", client, given().name),
-                    "it has gone, or never came");
+                    "no such client is connected");
 }
 
 std::vector<std::string> server::needs() const {
@@ -242,7 +242,7 @@ const std::vector<operation_row>& operation_rows() {
                                     {{.key = "client",
                                       .kind = options::option_kind::count,
                                       .value_name = "ID",
-                                      .help = "send it to this client alone"}}));
+                                      .help = "send the message to this client only"}}));
     all.push_back(clients_operation(operation_method<&server::clients>::run));
     all.push_back(disconnect_operation(operation_method<&server::disconnect>::run));
     return all;

@@ -249,8 +249,8 @@ void shard::let_go(std::uint64_t held) {
     }
     state_->log->write_few(
         "memory of connections", level::warning,
-        fmt::format("a client that held {} bytes was disconnected: all together held {}, more "
-                    "than --max-memory-connections allows",
+        fmt::format("a client that held {} bytes was disconnected: all clients together held {}, "
+                    "more than --max-memory-connections allows",
                     each.bytes, held));
   }
 }

@@ -138,7 +138,7 @@ void shard_script::on_ended(client& one, callback callback, const script::finish
 void shard_script::on_admission(client& one, bool is_admitted) {
   one.is->is_admitted = is_admitted;
   if (is_admitted) return;
-  home_.refuse(one.is->address(), refusal::script, "on_auth does not let it in");
+  home_.refuse(one.is->address(), refusal::script, "on_auth refused the client");
   one.is_refused = true;
   one.turns.clear();
   one.is->dismiss(parting::refused);

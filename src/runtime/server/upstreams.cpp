@@ -71,7 +71,7 @@ loop::task<> upstreams::follow(link& one) {
     const auto why = done ? std::string() : describe(done.error());
     // Each reason once, until it has been connected.
     if (!done && why != trouble) {
-      host_.log(level::warning, fmt::format("upstream {}: {}; it tries again", one.number, why));
+      host_.log(level::warning, fmt::format("upstream {}: {}; trying again", one.number, why));
     }
     trouble = why;
     co_await host_.on().sleep(one.pauses.next(shortest_upstream_pause_s, longest_upstream_pause_s));

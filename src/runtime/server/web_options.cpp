@@ -12,12 +12,13 @@ using web_row = options::bound_row<web_options>;
 std::vector<web_row> speech_rows() {
   return {
       {{.key = "protocol", .kind = choice, .value_name = "WHAT", .default_text = "auto",
-        .help = "what is spoken on a stream: as its first bytes say, messages alone, or HTTP alone",
+        .help = "protocol on a stream: auto: detected from the first bytes, raw: only messages, "
+                "http: only HTTP",
         .needs_restart = true, .choices = "auto|raw|http",
         .only_on = "streams"},
        &web_options::protocol},
       {{.key = "detect_timeout", .kind = seconds, .value_name = "TIME", .default_text = "0.2",
-        .help = "how long a client may say nothing before it is taken to send messages",
+        .help = "with detection: a client that is silent for TIME is taken to send messages",
         .only_with = "protocol=auto", .only_on = "streams"},
        &web_options::detect_timeout},
       {{.key = "http_messages", .kind = flag,
@@ -25,20 +26,21 @@ std::vector<web_row> speech_rows() {
         .only_on = "HTTP"},
        &web_options::http_messages},
       {{.key = "ws_ping", .kind = seconds, .value_name = "TIME", .default_text = "60",
-        .help = "ping a WebSocket that is silent for TIME, and end it if it stays so; 0 is never",
+        .help = "ping a WebSocket that is silent for TIME, and end it if no answer comes; 0 means "
+                "never",
         .only_on = "HTTP"},
        &web_options::ws_ping},
       {{.key = "ws_deflate", .kind = choice, .value_name = "on|off", .default_text = "on",
-        .help = "compress a WebSocket's messages if the client offers it", .choices = "on|off",
+        .help = "compress WebSocket messages if the client offers it", .choices = "on|off",
         .only_on = "HTTP"},
        &web_options::ws_deflate},
       {{.key = "ws_protocol", .kind = list, .value_name = "NAME",
-        .help = "a subprotocol that WebSockets may choose; repeatable",
+        .help = "WebSocket subprotocol to accept; repeatable",
         .only_on = "HTTP"},
        &web_options::ws_protocol},
       {{.key = "ws_origin", .kind = list, .value_name = "ORIGIN",
-        .help = "also let pages of ORIGIN open WebSockets, as https://example.com, or * for all; "
-                "repeatable",
+        .help = "also accept WebSockets from pages of ORIGIN, such as https://example.com; * "
+                "accepts all; repeatable",
         .only_on = "HTTP"},
        &web_options::ws_origin},
   };
@@ -47,21 +49,23 @@ std::vector<web_row> speech_rows() {
 std::vector<web_row> file_rows() {
   return {
       {{.key = "http", .kind = text, .value_name = "DIR",
-        .help = "serve the files below DIR", .needs_restart = true,
+        .help = "serve the files in DIR and its subfolders", .needs_restart = true,
         .reach = options::option_reach::read_path,
         .only_on = "HTTP"},
        &web_options::http},
       {{.key = "http_listing", .kind = flag,
-        .help = "show what is in a folder that has no index.html", .needs_restart = true,
+        .help = "list the contents of folders that have no index.html", .needs_restart = true,
         .only_with = "http"},
        &web_options::http_listing},
       {{.key = "http_fallback", .kind = text, .value_name = "FILE",
-        .help = "a page below DIR for what is not there, for a client that accepts text/html",
+        .help = "page in DIR to answer with when a path does not exist and the client accepts "
+                "text/html",
         .needs_restart = true,
         .only_with = "http"},
        &web_options::http_fallback},
       {{.key = "http_inject", .kind = flag,
-        .help = "put a script into HTML pages: window.strata is a WebSocket to this server",
+        .help = "insert a script into HTML pages that sets window.strata to a WebSocket to this "
+                "server",
         .needs_restart = true,
         .only_with = "http"},
        &web_options::http_inject},
@@ -71,17 +75,18 @@ std::vector<web_row> file_rows() {
         .only_with = "http"},
        &web_options::http_cache},
       {{.key = "http_cache_size", .kind = bytes, .value_name = "SIZE", .default_text = "64MiB",
-        .help = "most memory, on each loop, for files kept and for files compressed",
+        .help = "memory per loop for cached files and for compressed files",
         .needs_restart = true, .max = 1ULL << 40U,
         .only_with = "http"},
        &web_options::http_cache_size},
       {{.key = "http_header", .kind = list, .value_name = "FIELD",
-        .help = "a header field 'Name: value' for all answers; repeatable", .needs_restart = true,
+        .help = "add the header field 'Name: value' to all answers; repeatable",
+        .needs_restart = true,
         .only_on = "HTTP"},
        &web_options::http_header},
       {{.key = "cors", .kind = list, .value_name = "ORIGIN",
-        .help = "let pages of ORIGIN read answers, as https://example.com, or * for all; "
-                "repeatable", .needs_restart = true,
+        .help = "allow pages of ORIGIN to read answers (CORS), such as https://example.com; * "
+                "allows all; repeatable", .needs_restart = true,
         .only_on = "HTTP"},
        &web_options::cors},
       {{.key = "http_log", .kind = text, .value_name = "FILE",
@@ -90,7 +95,9 @@ std::vector<web_row> file_rows() {
         .only_on = "HTTP"},
        &web_options::http_log},
       {{.key = "http_log_format", .kind = choice, .value_name = "FORMAT",
-        .default_text = "combined", .help = "how that line is written", .needs_restart = true,
+        .default_text = "combined",
+        .help = "format of a line in the access log",
+        .needs_restart = true,
         .choices = "combined|json",
         .only_with = "http_log"},
        &web_options::http_log_format},
@@ -100,8 +107,8 @@ std::vector<web_row> file_rows() {
 std::vector<web_row> body_rows() {
   return {
       {{.key = "http_max_body", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
-        .help = "most of a request's body that is passed over where nothing reads it; a message's "
-                "is bounded by max-message",
+        .help = "longest request body that is read and discarded if nothing uses it; max-message "
+                "limits the body of a message",
         .max = 1ULL << 32U,
         .only_on = "HTTP"},
        &web_options::http_max_body},

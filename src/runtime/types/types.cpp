@@ -16,13 +16,13 @@ namespace strata::runtime {
 namespace {
 
 const type_row table[] = {
-    {"server", "listens, and passes messages between those who connect", server::option_rows,
+    {"server", "listens for clients and relays messages between them", server::option_rows,
      server::figure_rows, server::operation_rows, server::make},
-    {"client", "connects to an endpoint, and sends and receives messages", client::option_rows,
+    {"client", "connects to an endpoint, sends and receives messages", client::option_rows,
      scripting::script_figure_rows, client::operation_rows, client::make},
-    {"proxy", "listens, and passes each connection on to a backend", proxy::option_rows,
+    {"proxy", "listens for clients and forwards their connections to backends", proxy::option_rows,
      proxy::figure_rows, proxy::operation_rows, proxy::make, proxy::detail_rows},
-    {"cache", "keeps keys and values in memory, and speaks Redis's protocol", cache::option_rows,
+    {"cache", "keeps keys and values in memory and speaks the Redis protocol", cache::option_rows,
      cache::figure_rows, cache::operation_rows, cache::make},
 };
 

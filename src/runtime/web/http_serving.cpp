@@ -82,7 +82,7 @@ loop::task<> serve_http(bool is_http2, loop::loop& loop, std::unique_ptr<net::st
 
 std::string http_refusal() {
   return proto::http_response(503, "text/plain; charset=utf-8",
-                              "this server has as many connections as it may have\n", false);
+                              "this server has reached its limit of connections\n", false);
 }
 
 }  // namespace strata::runtime

@@ -27,7 +27,7 @@ constexpr std::int64_t retry_after_ms = 5000;
 constexpr auto slow_call = 2s;
 
 std::string slowness(const std::string& path) {
-  return fmt::format("'{}' has not taken a write or sync for more than {} s", path,
+  return fmt::format("'{}' has not completed a write or sync for more than {} s", path,
                      slow_call.count());
 }
 
@@ -139,9 +139,9 @@ loop::task<result<std::size_t>> disk_persistence::load_commands(std::string_view
   const auto how = co_await read_in_steps(loop_, reader, commands_a_step, hooks_);
   if (how == log_reader::outcome::failed) {
     // Where nothing could be read it may be anything, which nobody should be told to cut.
-    auto remedy = reader.whole() == 0 ? "see that it is a cache's log, or name another file"
+    auto remedy = reader.whole() == 0 ? "check that it is the log of a cache, or name another file"
                                       : fmt::format(
-                                            "restore a copy of the file, or give up what follows: "
+                                            "restore a copy of the file, or discard the rest with: "
                                             "truncate -s {} '{}'",
                                             reader.whole(), path);
     co_return failure(errc::malformed, "load '" + path + "'", reader.why(), std::move(remedy));
@@ -226,7 +226,7 @@ void disk_persistence::on_log_trouble(const error* why) {
   report_trouble();
   if (why == nullptr) {
     engine_.home().refuse_changes(obstacle::log_fails, {});
-    journal_->write(level::info, "the log is written again");
+    journal_->write(level::info, "writing the log works again");
     return;
   }
   const auto& text = log_trouble_;
@@ -235,10 +235,10 @@ void disk_persistence::on_log_trouble(const error* why) {
   hooks_.on_safe();
   journal_->write(level::error,
                   text + (log_->is_distrusted()
-                              ? "; what is in the file may be lost: changes are refused until the "
-                                "log has been rewritten, which is tried at once and again"
-                              : "; changes are refused until that works, which is tried again "
-                                "every second"));
+                              ? "; the content of the file may be lost: changes are refused until "
+                                "the log is rewritten, which is tried repeatedly"
+                              : "; changes are refused until writing works, which is tried every "
+                                "second"));
 }
 
 // Of two troubles the log's counts: it is what refuses changes in any case.
@@ -255,10 +255,10 @@ void disk_persistence::check_slowness() {
   if (std::exchange(is_slow_, is_slow) == is_slow) return;
   if (is_slow) {
     journal_->write(level::warning, slowness(where_.log) +
-                                        "; meanwhile changes wait in memory, and under "
-                                        "--appendfsync always so do replies");
+                                        "; meanwhile changes wait in memory, and with "
+                                        "--appendfsync always replies wait too");
   } else {
-    journal_->write(level::info, "the disk takes the log's writes again");
+    journal_->write(level::info, "writes to the log complete in time again");
   }
   report_trouble();
 }

@@ -71,12 +71,12 @@ file_reader::outcome file_reader::fail(std::string why) {
 bool file_reader::read_head() {
   const auto head = reader_.bytes(9);
   if (!is_one(head)) {
-    (void)fail("it is no snapshot of Redis's");
+    (void)fail("it is not a Redis snapshot (RDB file)");
     return false;
   }
   for (const char each : head.substr(5)) version_ = version_ * 10 + (each - '0');
   if (version_ < 1 || version_ > version) {
-    (void)fail(fmt::format("its format is version '{}', and versions 1 to {} are known",
+    (void)fail(fmt::format("its format is version '{}', but only versions 1 to {} are supported",
                            head.substr(5), version));
     return false;
   }
@@ -112,7 +112,8 @@ file_reader::outcome file_reader::read_item(bool& was_key) {
       const auto index = reader_.length();
       if (index >= keyspace::database_count) {
         return fail(
-            fmt::format("it has a database {}, and there are {}", index, keyspace::database_count));
+            fmt::format("it has a database {}, but the cache has {} "
+                        "databases", index, keyspace::database_count));
       }
       database_ = static_cast<unsigned>(index);
       return outcome::more;
@@ -125,7 +126,7 @@ file_reader::outcome file_reader::read_item(bool& was_key) {
       (void)reader_.string();
       (void)reader_.string();
       return outcome::more;
-    case mark::function: return fail("it has functions, which this cache does not know");
+    case mark::function: return fail("it has functions, which this cache does not support");
     case mark::module_data: return fail("it has data of a module");
     case mark::end: return read_end();
     default: break;
@@ -143,7 +144,7 @@ bool file_reader::read_key(unsigned kind) {
   const auto began = reader_.position();
   entry* const made = reader_.value(kind, key, expires_at_ms_, settings_);
   if (made == nullptr) {
-    (void)fail(fmt::format("the value of the key {}, of kind {}, is damaged or not known",
+    (void)fail(fmt::format("the value of the key {}, of kind {}, is damaged or unknown",
                            text::quoted(std::string_view(key).substr(0, 128)), kind));
     why_ += fmt::format(" (it begins at {})", began);
     return false;
@@ -151,7 +152,7 @@ bool file_reader::read_key(unsigned kind) {
   const auto hash = hash_of(key);
   if (into_[database_].find(key, hash) != nullptr) {
     entry::destroy(made);
-    (void)fail(fmt::format("the key {} is in it twice",
+    (void)fail(fmt::format("it has the key {} twice",
                            text::quoted(std::string_view(key).substr(0, 128))));
     return false;
   }

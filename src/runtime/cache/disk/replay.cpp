@@ -35,11 +35,11 @@ result<void> replay::execute(std::span<const std::string_view> words) {
   const auto* const what = find_command(words[0]);
   if (what == nullptr) {
     return failure(errc::not_supported, "repeat " + text::quoted(words[0].substr(0, 128)),
-                   "there is no such command here");
+                   "this cache has no such command");
   }
   if (!can_be_repeated(*what)) {
     return failure(errc::malformed, "repeat " + text::quoted(words[0].substr(0, 128)),
-                   "it is not a change of data");
+                   "the command does not change data");
   }
   into_.execute(*this, words);
   return {};
@@ -62,7 +62,7 @@ log_reader::outcome log_reader::step(std::size_t most_commands) {
     const auto how = reader_.next(words_);
     if (how == incomplete) return outcome::done;
     if (how == broken) {
-      why_ = fmt::format("it is damaged behind byte {} ({})", whole_, reader_.error());
+      why_ = fmt::format("it is damaged after byte {} ({})", whole_, reader_.error());
       return outcome::failed;
     }
     // Redis may put the time there, as a remark.

@@ -148,7 +148,8 @@ loop::task<result<void>> leader_connection::receive() {
   auto got = co_await stream_->receive();
   if (!got) co_return std::unexpected(got.error());
   if (got->empty()) {
-    co_return failure(errc::connection_closed, "follow " + name(), "the leader has hung up");
+    co_return failure(errc::connection_closed, "follow " + name(), "the leader has closed the "
+                                                                   "connection");
   }
   heard_ms_ = engine_.keys().now_ms();
   received_ += as_text(got->bytes());
@@ -161,7 +162,7 @@ loop::task<result<std::string>> leader_connection::read_line() {
     const auto end = received_.find('\n');
     if (end == std::string::npos) {
       if (received_.size() > longest_line) {
-        co_return failure(errc::malformed, "follow " + name(), "it sends a line without an end");
+        co_return failure(errc::malformed, "follow " + name(), "it sent a line that does not end");
       }
       auto more = co_await receive();
       if (!more) co_return std::unexpected(more.error());
@@ -181,7 +182,7 @@ loop::task<result<std::string>> leader_connection::ask(std::span<const std::stri
   if (line && line->starts_with('-')) {
     co_return failure(
         errc::conflict, "follow " + name(),
-        fmt::format("it replies {} to {}", text::quoted(std::string_view(*line)), what));
+        fmt::format("it replied {} to {}", text::quoted(std::string_view(*line)), what));
   }
   co_return line;
 }
@@ -211,7 +212,7 @@ loop::task<result<void>> leader_connection::synchronise() {
     log_->write(level::info, fmt::format("follows {} from a snapshot on", name()));
   } else {
     co_return failure(errc::malformed, "follow " + name(),
-                      fmt::format("it replies {} to PSYNC", text::quoted(std::string_view(*said))));
+                      fmt::format("it replied {} to PSYNC", text::quoted(std::string_view(*said))));
   }
   unfinished_ = 0;
   state_ = "connected";

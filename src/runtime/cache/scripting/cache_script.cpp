@@ -87,10 +87,10 @@ std::span<const script::function_row> script_functions() {
   static const auto rows = [] {
     std::vector<script::function_row> all;
     all.push_back({"call", "command: string, ...: string", "any, string?",
-                   "executes a command: its reply, or nil and the error; nil for null",
+                   "executes a command; returns its reply, or nil and the error; null is nil",
                    script::method<&cache_script::call_named>});
     all.push_back({"call_in", "database: integer, command: string, ...: string", "any, string?",
-                   "the same in another database than 0", script::method<&cache_script::call_in>});
+                   "as call, in another database than 0", script::method<&cache_script::call_in>});
     for (const auto& each : all_commands()) {
       const bool is_alone = each.parent == nullptr && each.row->name != "type";
       if (!is_alone || !is_for_scripts(each)) continue;

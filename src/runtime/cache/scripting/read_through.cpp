@@ -135,8 +135,8 @@ bool read_through::is_stale(const fetching& fetching) {
 // served by that. Gives the error that they get instead.
 std::string read_through::fill(const database_key& key, const script::finished& outcome) {
   if (!outcome.is_text()) {
-    script_.log(level::error, fmt::format("on_miss gave no text for '{}': give a text and, if it "
-                                          "is to expire, seconds; or nil",
+    script_.log(level::error, fmt::format("on_miss returned no text for '{}': return a text and, "
+                                          "for an expiry, seconds; or nil",
                                           key.key));
     return "ERR the key was not fetched: on_miss gave no text";
   }
@@ -146,7 +146,7 @@ std::string read_through::fill(const database_key& key, const script::finished& 
     const auto seconds = text::parse_real(outcome.text(1));
     if (!seconds || !(*seconds > 0) || *seconds * 1000 > longest_life_ms) {
       script_.log(level::error,
-                  fmt::format("on_miss gave '{}' for how long '{}' lives: give seconds above 0",
+                  fmt::format("on_miss returned '{}' as the expiry of '{}': return seconds above 0",
                               outcome.text(1), key.key));
       return "ERR the key was not fetched: on_miss gave no time";
     }

@@ -54,14 +54,15 @@ using enum options::figure_kind;
 const std::vector<options::bound_figure<behind_figures>>& behind_figure_table() {
   static const std::vector<options::bound_figure<behind_figures>> table = {
       {{.key = "script.unflushed", .kind = gauge,
-        .help = "changes of a cache that its script has not been told of yet",
+        .help = "changes of a cache that wait for its script (on_flush)",
         .metric = "strata_cache_script_unflushed", .is_hidden = true},
        &behind_figures::unflushed},
-      {{.key = "script.flushed", .help = "changes of a cache that its script has taken",
+      {{.key = "script.flushed", .help = "changes of a cache that its script (on_flush) has "
+                                         "accepted",
         .metric = "strata_cache_script_flushed_total", .is_hidden = true},
        &behind_figures::flushed},
       {{.key = "script.flush_errors",
-        .help = "batches of changes that a cache's script did not take, and is given again",
+        .help = "batches of changes that a cache's script (on_flush) did not accept and gets again",
         .metric = "strata_cache_script_flush_errors_total", .is_hidden = true},
        &behind_figures::refused},
   };
@@ -187,12 +188,12 @@ void write_behind::watch_backlog() {
         fmt::format("BUSY the script has not taken the last {} changes (on_flush): try again later",
                     waiting_.size()));
     script_.log(level::warning, fmt::format("{} changes wait for the script: clients' changes are "
-                                            "refused until half of them are taken",
+                                            "refused until it has accepted half of them",
                                             waiting_.size()));
   } else if (is_refusing_ && waiting_.size() <= most_waiting_ / 2) {
     is_refusing_ = false;
     data_.home().refuse_changes(obstacle::script_lags, {});
-    script_.log(level::info, "clients' changes are taken again");
+    script_.log(level::info, "clients' changes are accepted again");
   }
 }
 
@@ -223,7 +224,7 @@ loop::task<> write_behind::run() {
     pause = std::clamp<loop::duration>(pause * 2, first_pause, longest_pause);
     script_.log_few(
         "on_flush", level::warning,
-        fmt::format("on_flush did not take {} changes: it is given them again", count - taken));
+        fmt::format("on_flush did not accept {} changes: it gets them again", count - taken));
     co_await loop_.sleep(is_ending_ ? loop::duration(first_pause) : pause);
   }
 }
@@ -296,7 +297,7 @@ loop::task<> write_behind::drain(loop::time_point limit, const std::atomic<bool>
   [[maybe_unused]] const bool ended = co_await changed_.wait(is_over, limit, between_looks);
   if (!waiting_.empty()) {
     script_.log(level::error,
-                fmt::format("{} changes were not taken by the script in time, and are lost to it",
+                fmt::format("the script did not accept {} changes in time: they are lost to it",
                             waiting_.size()));
   }
   tasks_.cancel();

@@ -84,9 +84,9 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
   made.refusal = "-ERR max number of clients reached\r\n";
   made.on_refused = [this](const loop::socket_address& client, std::string_view words) {
     const auto reason = words.starts_with('-') ? words.substr(1) : words;
-    note_refusal(
-        bench_.count(), *log_, client, words.empty() ? refusal::limit : refusal::address,
-        words.empty() ? "--max-connections are there already" : reason.substr(0, reason.find('.')));
+    note_refusal(bench_.count(), *log_, client, words.empty() ? refusal::limit : refusal::address,
+                 words.empty() ? "the limit of --max-connections is reached"
+                               : reason.substr(0, reason.find('.')));
     bench_.count().connections_refused.add();
     ++data_.home().counted().rejected;
   };
@@ -205,8 +205,8 @@ void shard::let_go(std::uint64_t held) {
     bench_.count().drop_message(drop::memory);
     each.by->disconnect(false);
     log_->write_few("memory of connections", level::warning,
-                    fmt::format("a client that held {} bytes was disconnected: all together held "
-                                "{}, more than --max-memory-connections allows",
+                    fmt::format("a client that held {} bytes was disconnected: all clients "
+                                "together held {}, more than --max-memory-connections allows",
                                 each.bytes, held));
   }
 }

@@ -19,8 +19,8 @@ constexpr std::uint64_t most_at_a_time = 1'000'000;
 std::unexpected<error> refuse(const std::string& text, std::string reason) {
   return failure(
       errc::invalid_argument, "use backend '" + text + "'", std::move(reason),
-      "write HOST:PORT, a URL, a runtime's name or @GROUP, and behind a blank weight=N, max=N, "
-      "backup, drain, http2, proxy=v1 or proxy=v2");
+      "write HOST:PORT, a URL, a runtime's name or @GROUP; after a blank, weight=N, max=N, backup, "
+      "drain, http2, proxy=v1 or proxy=v2");
 }
 
 std::string as_url(const std::string& place) {
@@ -56,13 +56,13 @@ bool read_number(std::string_view word, std::string_view key, range range, std::
 
 result<backend_text> parse_backend(const std::string& text) {
   const auto words = words_of(text);
-  if (words.empty()) return refuse(text, "it names no place");
+  if (words.empty()) return refuse(text, "it has no address");
   const bool is_group = words.front().starts_with('@');
   auto url = net::parse_connecting(as_url(words.front().substr(is_group ? 1 : 0)));
   if (!url) return std::unexpected(url.error());
   if (url->has_port() && url->port == 0) return refuse(text, "port 0 is no port");
   if (is_group && url->scheme->form != net::url_form::name) {
-    return refuse(text, "behind the @ stands no name of a group");
+    return refuse(text, "the name of a group is missing after the @");
   }
   backend_text made{.text = text, .url = std::move(*url), .is_group = is_group};
   for (std::size_t at = 1; at < words.size(); ++at) {

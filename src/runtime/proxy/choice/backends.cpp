@@ -51,13 +51,14 @@ backends::backends(const backend_means& means, std::string route)
                [this](const backend_text& text, const error& why) {
                  means_.tell(
                      level::warning, "lost",
-                     fmt::format("backend '{}' cannot be followed: {}", text.text, describe(why)));
+                     fmt::format(
+                         "cannot follow changes of backend '{}': {}", text.text, describe(why)));
                },
            .on_circle =
                [this](const backend_text& text, const std::string& runtime) {
                  means_.tell(level::warning, "circle",
-                             fmt::format("backend '{}' leaves '{}' out, which would pass clients "
-                                         "on to this proxy again",
+                             fmt::format("backend '{}' leaves out '{}', which would forward "
+                                         "clients back to this proxy",
                                          text.text, runtime));
                },
            .on_change =
@@ -126,11 +127,11 @@ loop::task<result<backend_use>> backends::enter(wish wish) {
   }
   if (!tried.use) {
     co_return failure(errc::not_found, "find a backend",
-                      wish.tried.empty() ? "there is none" : "all were tried");
+                      wish.tried.empty() ? "there is none" : "all backends were tried");
   }
   if (tried.use->is_trial()) {
     means_.tell(level::info, "half-open",
-                fmt::format("backend '{}' has rested and is tried again, its circuit is half-open",
+                fmt::format("backend '{}' is tried again after a pause, its circuit is half-open",
                             tried.use->of()->is.text));
   }
   co_return std::move(*tried.use);
@@ -173,7 +174,7 @@ void backends::note(backend& backend, const circuit::attempt& attempt, bool is_g
     backend.stands->came = means_.home.now();
     means_.tell(
         level::info, "closed",
-        fmt::format("backend '{}' has served again, its circuit is closed", backend.is.text));
+        fmt::format("backend '{}' serves again, its circuit is closed", backend.is.text));
     return;
   }
   const std::chrono::duration<double> pause = circuit.pause();
@@ -189,10 +190,10 @@ void backends::note_panic(bool is_now) {
   if (is_panicking.exchange(is_now) == is_now) return;
   if (is_now) {
     means_.tell(level::warning, "panic",
-                fmt::format("fewer than {} % of the backends are ready: all are taken",
+                fmt::format("fewer than {} % of the backends are ready: using all backends",
                             means_.options.panic));
   } else {
-    means_.tell(level::info, "calm", "enough backends are ready: only those are taken");
+    means_.tell(level::info, "calm", "enough backends are ready: using only those");
   }
 }
 

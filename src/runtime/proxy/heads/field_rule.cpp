@@ -37,7 +37,7 @@ result<field_rule> parse_field_rule(const std::string& text) {
   }
   made.name = text::in_small_letters(made.name);
   if (is_of_one_connection(made.name)) {
-    return refuse_rule(text, "the proxy itself says '" + made.name + "', or leaves it out");
+    return refuse_rule(text, "the proxy itself sets '" + made.name + "', or removes it");
   }
   return made;
 }

@@ -147,13 +147,12 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
   const bool is_websocket = request.protocol == "websocket";
   if (request.method == "CONNECT" && !is_websocket) {
     return std::unexpected(forward_refusal{501,
-                                           "this proxy makes no tunnels: CONNECT is not "
-                                           "passed on"});
+                                           "this proxy makes no tunnels: it does not forward "
+                                           "CONNECT"});
   }
   if (!is_printable(request.target)) {
     return std::unexpected(forward_refusal{400,
-                                           "the request's target has a character that none "
-                                           "may have"});
+                                           "the request's target has an invalid character"});
   }
   if (has_passed_here(request.headers, forwarding.pseudonym)) {
     return std::unexpected(forward_refusal{508,

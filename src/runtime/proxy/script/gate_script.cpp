@@ -148,12 +148,12 @@ loop::task<result<std::optional<http_answer>>> gate_script::change(script::lazy_
   }
   if (!given->is_object()) {
     co_return wrong(callback::proxy_request,
-                    not_taken("it gives no table", "give {headers=, target=}").error());
+                    not_taken("it does not return a table", "return {headers=, target=}").error());
   }
   if (const auto target = given->find("target"); target != given->end()) {
     if (!target->is_string() || !is_target(target->get<std::string>())) {
       co_return wrong(callback::proxy_request,
-                      not_taken("its target is no path", "begin it with '/'").error());
+                      not_taken("its target is not a path", "begin it with '/'").error());
     }
     asked.target = target->get<std::string>();
   }
@@ -172,12 +172,13 @@ loop::task<result<void>> gate_script::change(script::lazy_table& request, answer
   if (given->is_null()) co_return result<void>{};
   if (!given->is_object()) {
     co_return wrong(callback::proxy_response,
-                    not_taken("it gives no table", "give {status=, headers=, body=}").error());
+                    not_taken(
+                        "it does not return a table", "return {status=, headers=, body=}").error());
   }
   if (const auto status = given->find("status"); status != given->end()) {
     if (!status->is_number_integer() || *status < 200 || *status > 599) {
       co_return wrong(callback::proxy_response,
-                      not_taken("its status is no whole number from 200 to 599", "").error());
+                      not_taken("its status is not a whole number from 200 to 599", "").error());
     }
     answered.status = status->get<int>();
   }
@@ -238,7 +239,7 @@ loop::task<result<std::string>> gate_script::change_said(callback callback, std:
     if (outcome.has_failed()) return failure(errc::canceled, "run the script", "it has failed");
     if (outcome.is_nothing() || outcome.is_false()) return std::string();
     if (outcome.is_text()) return std::string(outcome.text());
-    return not_taken("it gives neither a text nor nil", "give the text that goes on, or nil");
+    return not_taken("it returns neither a text nor nil", "return the text to forward, or nil");
   };
   std::vector<script::argument> with{static_cast<double>(id), std::string_view(piece)};
   auto given = co_await host_.ask(callback, std::move(with), take);
@@ -282,7 +283,7 @@ void gate_script::call_close_client(script::call& call) const {
 // clang-format off
 constexpr script::function_row gate_script::functions[] = {
     {"backends", "", "table[]",
-     "the backends and how they stand, as `strata backends --format json` shows them",
+     "the backends and their state, as `strata backends --format json` shows them",
      script::method<&gate_script::call_backs>},
     {"connections", "", "integer", "clients that are connected now",
      script::method<&gate_script::call_connections>},
@@ -290,11 +291,11 @@ constexpr script::function_row gate_script::functions[] = {
      "the ids of the clients of this loop whose connections pass as they are",
      script::method<&gate_script::call_clients>},
     {"peer", "id: integer", "table?",
-     "where such a client is and what it is joined with ({address=, tls_subject=, backend=}), or "
-     "nil if it has gone",
+     "address of such a client and its backend ({address=, tls_subject=, backend=}), or nil if it "
+     "has disconnected",
      script::method<&gate_script::call_peer>},
     {"close_client", "id: integer", "boolean",
-     "ends such a client's connection at once; false if it has gone",
+     "closes such a client's connection at once; false if it has disconnected",
      script::method<&gate_script::call_close_client>},
 };
 // clang-format on

@@ -179,7 +179,7 @@ void message_gate::take(front& front, const net::datagram::arrival& arrival) {
     if (!place) {
       means_.counted.connections_refused.add();
       note_refusal(means_.counted, means_.log, arrival.from, refusal::limit,
-                   "--max-connections are there already");
+                   "the limit of --max-connections is reached");
       return;
     }
     serving_.spawn(serve_sender(front, arrival.from, std::move(place)));

@@ -27,7 +27,8 @@ result<void> error_pages::read(loop::loop& loop, const std::string& folder) {
     const auto bytes = (*opened)->bytes();
     if (bytes.size() > longest) {
       return failure(errc::limit_exceeded, "read the error page '" + path + "'",
-                     fmt::format("it has {} bytes, and the most is {}", bytes.size(), longest),
+                     fmt::format(
+                         "it has {} bytes, but at most {} are permitted", bytes.size(), longest),
                      "make it shorter");
     }
     found.emplace(status, bytes);

@@ -14,7 +14,7 @@ constexpr std::string_view html = "text/html; charset=utf-8";
 /// What strangers may know of why there is no answer: nothing of where backends are.
 std::string_view words_for(int status) {
   switch (status) {
-    case 502: return "the backend broke off, or answered with what is no HTTP\n";
+    case 502: return "the backend broke off, or its answer was not valid HTTP\n";
     case 503: return "no backend can be reached\n";
     default: return "the backend has not answered in time\n";
   }

@@ -48,7 +48,7 @@ std::string take_condition(route_text& text, const std::string& word) {
   if (!given || given->value.empty()) return "'" + word + "' is no condition";
   if (given->key == "host") {
     text.host = text::in_small_letters(given->value);
-    return text.host.find('*') > 0 && text.host.contains('*') ? "a star stands for the first part "
+    return text.host.find('*') > 0 && text.host.contains('*') ? "a star can only be the first part "
                                                                 "of a host: *.example.com"
                                                               : "";
   }
@@ -62,7 +62,7 @@ std::string take_condition(route_text& text, const std::string& word) {
   text.path = given->value;
   text.is_prefix = text.path.ends_with('*');
   if (text.is_prefix) text.path.pop_back();
-  return text.path.contains('*') ? "a star stands at the end of a path" : "";
+  return text.path.contains('*') ? "a star can only be at the end of a path" : "";
 }
 
 /// Why what is to be done cannot be; empty: it is taken.
@@ -104,9 +104,9 @@ std::string take_target(route_text& destination, const std::string& text) {
   const bool is_own = destination.status != 0;
   if (is_own && !destination.backends.empty())
     return "a request goes to backends, or is answered here";
-  if (!is_own && destination.backends.empty()) return "it leads nowhere";
+  if (!is_own && destination.backends.empty()) return "it has no target";
   if (!destination.location.empty() && (destination.status < 300 || destination.status > 399)) {
-    return "a redirection has a status from 300 to 399";
+    return "a redirection needs a status from 300 to 399";
   }
   return "";
 }
@@ -132,7 +132,7 @@ result<route_text> parse_route(const std::string& text) {
     return refuse_route(text, why);
   }
   if (!made.strip.empty() && !made.path.starts_with(made.strip)) {
-    return refuse_route(text, "strip takes off what the route's path begins with");
+    return refuse_route(text, "strip must be the beginning of the route's path");
   }
   return made;
 }

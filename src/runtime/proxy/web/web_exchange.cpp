@@ -39,15 +39,15 @@ loop::task<result<void>> web_gate::make_switchable(const std::string& protocol, 
   const std::string operation = "open a " + protocol + " at " + leg.use.of()->is.where();
   const auto& scheme = *leg.use.of()->is.url.scheme;
   if (!scheme.is_secure && scheme.form != net::url_form::name) {
-    co_return failure(errc::not_supported, operation, "it takes none by HTTP/2",
-                      "leave out http2 behind the backend, if it speaks HTTP/1.1 too");
+    co_return failure(errc::not_supported, operation, "it accepts none over HTTP/2",
+                      "leave out http2 after the backend if it also speaks HTTP/1.1");
   }
   auto made = co_await means_.dial_http1(leg.use.of(), leg.preface);
   if (!made) co_return std::unexpected(std::move(made.error()));
   const auto* const secured = (*made)->tls();
   if (secured == nullptr || secured->application != "http/1.1") {
     co_return failure(errc::not_supported, operation,
-                      "it takes none by HTTP/2, and does not agree on HTTP/1.1");
+                      "it accepts none over HTTP/2, and does not offer HTTP/1.1");
   }
   leg.over = std::make_unique<http::client_connection>(std::move(*made));
   leg.was_pooled = false;
@@ -81,7 +81,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
       means_.log.write_few("upgrade at " + leg.use.of()->is.text, level::warning,
                            describe(can.error()));
       words_.say(exchange, 501,
-                 "the backend is spoken to in HTTP/2, and does not take that upgrade\n");
+                 "the connection to the backend is HTTP/2, which does not support this upgrade\n");
       co_return std::nullopt;
     }
   }
@@ -114,7 +114,8 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   }
   const bool is_switched = head && head->status == 101;
   if (is_switched && request.upgrade.empty()) {
-    head = failure(errc::malformed, "read the HTTP reply", "it switches to what nobody asked for");
+    head = failure(errc::malformed, "read the HTTP reply", "it switches to a protocol that was not "
+                                                           "requested");
   }
   if (!head) {
     co_return failed_try{.why = std::move(head.error()),

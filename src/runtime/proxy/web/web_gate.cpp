@@ -140,7 +140,7 @@ bool web_gate::turn_away(http::exchange& exchange, const loop::socket_address& c
   if (!means_.admits.lets_in(client)) {
     means_.figures.denied.add();
     note_refusal(means_.counted, means_.log, client, refusal::address,
-                 "--allow or --deny does not let it in");
+                 "--allow or --deny refuses it");
     words_.say(exchange, 403, "clients of your address are not served\n");
     return true;
   }
@@ -255,7 +255,7 @@ loop::task<> web_gate::follow_route(http::exchange& exchange, forwarded_request 
   const auto taken = route_of(exchange.request());
   if (!taken) {
     if (means_.options.backend.empty()) {
-      words_.say(exchange, 404, "no route leads from here\n");
+      words_.say(exchange, 404, "no route matches this request\n");
     } else {
       co_await pass_on(exchange, request, means_.to, transit);
     }
@@ -270,7 +270,7 @@ loop::task<> web_gate::follow_route(http::exchange& exchange, forwarded_request 
     if (!is.location.empty()) fields = {{"Location", location_for(is, request.target)}};
     words_.say(exchange, is.status, "", std::move(fields));
   } else if (!target) {
-    words_.say(exchange, 400, "write the path as it is, without % where none is needed\n");
+    words_.say(exchange, 400, "write the path without needless percent-encoding\n");
   } else {
     request.target = *target;
     co_await pass_on(exchange, request, taken->to, transit);

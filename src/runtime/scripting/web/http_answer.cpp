@@ -19,7 +19,7 @@ result<http_answer> http_answer::read(const nlohmann::json& value, std::string_v
   }
   if (auto taken = made.take(value); !taken) {
     return failure(errc::invalid_argument, "take the answer of " + std::string(text),
-                   taken.error().reason, "give a text, or {status=, headers=, body=} or {json=}");
+                   taken.error().reason, "return a text, or {status=, headers=, body=} or {json=}");
   }
   return made;
 }
@@ -31,7 +31,7 @@ result<void> http_answer::take(const nlohmann::json& value) {
   if (!value.is_object()) return wrong("it is neither a text nor a table of names");
   if (const auto status = value.find("status"); status != value.end()) {
     if (!status->is_number_integer() || *status < 200 || *status > 599) {
-      return wrong("its status is no whole number from 200 to 599");
+      return wrong("its status is not a whole number from 200 to 599");
     }
     head_.status = status->get<int>();
   }
@@ -42,7 +42,7 @@ result<void> http_answer::take(const nlohmann::json& value) {
     has_type_ = std::ranges::any_of(
         head_.fields, [](const auto& each) { return text::same_text(each.first, "content-type"); });
   }
-  if (!take_body(value)) return wrong("its body is no text");
+  if (!take_body(value)) return wrong("its body is not a text");
   return {};
 }
 

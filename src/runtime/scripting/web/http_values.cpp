@@ -25,14 +25,14 @@ result<void> add(const std::string& name, const json& value, http_side side,
                  proto::http_fields& fields) {
   if (!value.is_primitive() || value.is_null()) {
     return failure(errc::invalid_argument, "send the header field '" + name + "'",
-                   "its value is no text, number or truth value", "write it as a string");
+                   "its value is not a text, a number or a boolean", "write it as a string");
   }
   const auto text = value.is_string() ? value.get<std::string>() : text::write_json(value);
   auto field = http::parse_field(name + ": " + text);
   if (!field) return std::unexpected(field.error());
   if (is_ours(field->first, side)) {
     return failure(errc::invalid_argument, "send the header field '" + name + "'",
-                   "it is not the script's to say", "leave it out");
+                   "strata itself sets this field", "leave it out");
   }
   fields.push_back(std::move(*field));
   return {};
@@ -52,7 +52,8 @@ json table_of(const proto::http_fields& fields) {
 
 result<proto::http_fields> fields_of(const json& table, http_side side) {
   if (!table.is_object()) {
-    return failure(errc::invalid_argument, "send header fields", "they are no table of names",
+    return failure(errc::invalid_argument, "send header fields", "they are not a table with names "
+                                                                 "as keys",
                    "write headers = {['X-Name'] = 'value'}");
   }
   proto::http_fields fields;

@@ -75,8 +75,8 @@ loop::task<> send_in_pieces(host& host, http::exchange& exchange, http_answer he
     if (come == outcome::end) break;
     if (come == outcome::wrong) {
       host.log(level::error,
-               "the function that gives an answer's body gave no text: give texts, and "
-               "nil at its end");
+               "the function for an answer's body did not return a text: return texts, and nil at "
+               "the end");
     }
     if (come != outcome::piece) {
       // What it has said before is the client's; a reset would overtake it.

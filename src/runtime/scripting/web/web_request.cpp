@@ -48,12 +48,12 @@ result<web_question> read_question(const json& value) {
   web_question made{.url = std::move(*url)};
   if (value.contains("method")) {
     if (!value["method"].is_string() || !proto::is_token(value["method"].get<std::string>())) {
-      return wrong("its method is none");
+      return wrong("its method is not valid");
     }
     made.method = value["method"];
   }
   if (value.contains("body")) {
-    if (!value["body"].is_string()) return wrong("its body is no text");
+    if (!value["body"].is_string()) return wrong("its body is not a text");
     made.body = value["body"];
     if (!value.contains("method")) made.method = "POST";
   }

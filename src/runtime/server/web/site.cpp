@@ -27,7 +27,7 @@ result<void> check_fields(const web_options& options) {
     if (!field) return std::unexpected(field.error());
     if (is_ours_alone(field->first)) {
       return failure(errc::invalid_argument, "send the header field '" + each + "'",
-                     "the server itself says '" + field->first + "'", "leave it out");
+                     "the server itself sets '" + field->first + "'", "leave it out");
     }
   }
   for (const auto& each : options.cors) {
@@ -50,7 +50,7 @@ result<void> check_web(const web_options& options) {
   if (!is_named || options.http_fallback.ends_with('/')) {
     return failure(errc::invalid_argument,
                    "serve '" + options.http_fallback + "' for what is not there",
-                   "it is not the path of a file below the folder of --http",
+                   "it is not the path of a file in the folder of --http",
                    "write it as --http-fallback index.html");
   }
   return {};

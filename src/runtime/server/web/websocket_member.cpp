@@ -30,7 +30,7 @@ farewell farewell_for(parting why) {
     case parting::silent: return {websocket_close::going_away, "no answer to a ping"};
     case parting::refused: return {websocket_close::policy_violation, "not admitted"};
     case parting::too_slow: return {websocket_close::policy_violation, "reads too slowly"};
-    case parting::memory: return {websocket_close::try_again_later, "too much memory is in use"};
+    case parting::memory: return {websocket_close::try_again_later, "too much memory in use"};
   }
   return {websocket_close::going_away, {}};
 }
