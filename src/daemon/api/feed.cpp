@@ -131,7 +131,7 @@ class feed_writer {
     }
   }
 
-  loop::loop& loop_;
+  loop::loop& home_;
   http::exchange& exchange_;
   const feed source_;
   const feed_request request_;
