@@ -30,6 +30,10 @@ class daemon_life {
         supervisor_(home_, loops_,
                     std::make_unique<memory_record_store>(home_, records, faults, seed), seed) {}
 
+  ~daemon_life() { world_.end_tasks_beside(home_); }
+  daemon_life(const daemon_life&) = delete;
+  daemon_life& operator=(const daemon_life&) = delete;
+
   void begin() { tasks_.spawn(bring_up()); }
   [[nodiscard]] bool is_up() const { return is_up_; }
   void run_for(loop::duration span) { world_.run_for(span); }

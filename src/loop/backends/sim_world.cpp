@@ -27,6 +27,12 @@ sim_loop& sim_world::add_loop() {
   return *loops_.back();
 }
 
+void sim_world::end_tasks_beside(const sim_loop& home) {
+  for (const auto& each : loops_) {
+    if (each.get() != &home) each->end_tasks();
+  }
+}
+
 bool sim_world::chance(double probability) {
   return probability > 0 &&
          static_cast<double>(draw(1U << 20U)) < probability * static_cast<double>(1U << 20U);
