@@ -66,7 +66,7 @@ std::string all_names() {
 std::unexpected<error> refuse_format(const std::string& text, std::string reason) {
   return failure(
       errc::invalid_argument, "write access lines as '" + text + "'", std::move(reason),
-      "write combined, json, or a line of your own with %{NAME} in it; names are " + all_names());
+      "write combined, json, or a pattern with %{NAME} in it; names are " + all_names());
 }
 
 std::string shown_value(const log_value& value) {
@@ -93,22 +93,22 @@ result<access_format> access_format::parse(const std::string& text) {
     return static_cast<unsigned char>(each) < ' ' && each != '\t';
   };
   if (std::ranges::any_of(text, is_control)) {
-    return refuse_format(text, "it has a character that cannot be seen");
+    return refuse_format(text, "it has a control character");
   }
   std::size_t from = 0;
   for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, from)) {
     const auto begin = at + mark.size();
     const auto end = text.find('}', begin);
-    if (end == std::string::npos) return refuse_format(text, "a '%{' has no '}' behind it");
+    if (end == std::string::npos) return refuse_format(text, "a '%{' lacks its '}'");
     const auto name = text.substr(begin, end - begin);
     const auto* const known = std::ranges::find(log_fields, name, &log_field::name);
     if (known == std::end(log_fields))
-      return refuse_format(text, "nothing is named '" + name + "'");
+      return refuse_format(text, "there is no field named '" + name + "'");
     made.pieces_.push_back(
         {text.substr(from, at - from), static_cast<std::size_t>(known - std::begin(log_fields))});
     from = end + 1;
   }
-  if (made.pieces_.empty()) return refuse_format(text, "it names nothing of a request");
+  if (made.pieces_.empty()) return refuse_format(text, "it has no field of a request");
   made.rest_ = text.substr(from);
   return made;
 }

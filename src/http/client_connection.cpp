@@ -80,7 +80,7 @@ loop::task<result<proto::http_response_head>> client_connection::ask(
 loop::task<result<bool>> client_connection::receive(loop::time_point limit) {
   auto come = co_await stream_->receive(limit);
   if (!come) {
-    co_return failure(errc::timed_out, "read the HTTP reply", "the server has stopped sending");
+    co_return failure(errc::timed_out, "read the HTTP reply", "the server stopped sending");
   }
   auto& got = *come;
   if (!got) co_return std::unexpected(got.error());

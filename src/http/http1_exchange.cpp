@@ -44,10 +44,10 @@ loop::task<result<std::string>> http1_exchange::read(std::uint64_t most) {
       keeps_alive_ = false;
       if (from.is_late_) {
         co_return failure(errc::timed_out, "read the request's body",
-                          "the client has stopped sending inside it");
+                          "the client stopped sending before its end");
       }
       co_return failure(errc::connection_closed, "read the request's body",
-                        "the client has closed the connection inside it");
+                        "the client closed the connection before its end");
     }
   }
 }

@@ -195,7 +195,7 @@ class websocket_port final : public net::message_port, private loop::timer {
     return {.code = errc::connection_closed,
             .operation = "receive",
             .sys_errno = ECONNABORTED,
-            .reason = "the peer has left without a close frame"};
+            .reason = "the peer closed the connection without a close frame"};
   }
 
   void close(websocket_close code, std::string_view reason) {
@@ -345,7 +345,7 @@ class admission {
                                   {"Connection", "Upgrade"},
                                   {"Content-Type", "text/plain"}},
                        .length = {}};
-      exchange.respond(std::move(head), "this is a WebSocket, and nothing else\n");
+      exchange.respond(std::move(head), "only WebSockets are served here\n");
       co_return;
     }
     auto settings = how_.settings;
@@ -377,14 +377,14 @@ result<void> check_wishes(const websocket_wishes& wishes) {
   for (const auto& [name, value] : wishes.fields) {
     if (!is_of_the_opening(name)) continue;
     return failure(errc::invalid_argument, "send the header field '" + name + "'",
-                   "the client itself says it where it is needed", "leave it out");
+                   "the client itself sets this field if needed", "leave it out");
   }
   const auto& names = wishes.protocols;
   for (auto each = names.begin(); each != names.end(); ++each) {
     if (proto::is_token(*each) && std::find(names.begin(), each, *each) == each) continue;
     return failure(errc::invalid_argument, "offer the subprotocol '" + *each + "'",
-                   "subprotocols are tokens, and each is named once",
-                   "write it in letters, digits and marks as in 'chat.v1'");
+                   "subprotocols must be tokens, each named once",
+                   "write it with letters, digits and signs, such as 'chat.v1'");
   }
   return {};
 }
@@ -397,8 +397,8 @@ loop::task<result<std::unique_ptr<net::message_port>>> connect_websocket(
   auto opened = co_await loop::within(loop, std::move(opening), limit);
   if (!opened) {
     co_return failure(errc::timed_out, "open a WebSocket at " + text,
-                      "the server has not answered the request",
-                      "raise --connect-timeout, or see that it speaks WebSocket");
+                      "the server did not answer the request in time",
+                      "raise --connect-timeout, or check that it speaks WebSocket");
   }
   co_return std::move(*opened);
 }
@@ -411,11 +411,11 @@ loop::task<result<std::unique_ptr<net::message_port>>> accept_websocket(
   auto admitted = co_await loop::within(loop, admitting.run(std::move(stream)), limit);
   if (!admitted) {
     co_return failure(errc::timed_out, "open a WebSocket with " + from,
-                      "the client has not asked for one in time");
+                      "the client did not request one in time");
   }
   if (!*admitted) {
     co_return failure(errc::connection_closed, "open a WebSocket with " + from,
-                      "the client has gone without asking for one as it should");
+                      "the client disconnected without a valid request for one");
   }
   co_return std::move(*admitted);
 }

@@ -38,13 +38,13 @@ loop::task<result<connection>> connect_by_name(loop::loop& loop, endpoint_url ur
   auto* const names = std::exchange(connecting.names, nullptr);
   if (names == nullptr) {
     co_return failure(errc::not_supported, "connect to " + url.text(),
-                      "only the daemon's runtimes find each other by name", "give its address");
+                      "only runtimes of the daemon find each other by name", "give its address");
   }
   auto found = co_await loop::within(loop, names->find_endpoints(loop, url.host),
                                      limit_of(loop, connecting.timeout));
   if (!found) {
     co_return failure(errc::timed_out, "find runtime '" + url.host + "'",
-                      "the daemon has not said where it listens", "try again");
+                      "its address is not known yet", "try again");
   }
   if (!*found) co_return std::unexpected(found->error());
   result<connection> last = failure(errc::not_found, "connect to " + url.text(), "it is nowhere");
@@ -96,7 +96,7 @@ loop::task<result<connection>> connect(loop::loop& loop, endpoint_url url, conne
       co_await loop::within(loop, find_addresses(loop, url), limit_of(loop, connecting.timeout));
   if (!found) {
     co_return failure(errc::timed_out, "find the address of '" + url.host + "'",
-                      "no name server has answered",
+                      "no name server answered",
                       "check the name and the name server (/etc/resolv.conf)");
   }
   if (!*found) co_return std::unexpected(found->error());

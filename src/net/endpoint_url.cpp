@@ -34,8 +34,8 @@ result<std::uint16_t> parse_port(const endpoint_url& url, std::string_view text,
 result<void> check_alone(std::string_view place, std::string_view text) {
   const auto separator = place.find_first_of(",;");
   if (separator == std::string_view::npos) return {};
-  return refuse(text, std::string("'") + place[separator] + "' separates no endpoints",
-                "give each endpoint by a flag of its own");
+  return refuse(text, std::string("'") + place[separator] + "' cannot separate endpoints",
+                "give each endpoint with its own flag");
 }
 
 bool is_host_character(char letter) {
@@ -53,7 +53,7 @@ result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest
   if (rest.starts_with('[')) {
     const auto close = rest.find("]:");
     if (close == std::string_view::npos)
-      return refuse(url, text, "its [address] has no end or no port");
+      return refuse(url, text, "its [address] lacks the ']' or a port");
     host = rest.substr(1, close - 1);
     port = rest.substr(close + 2);
   } else {
@@ -62,11 +62,11 @@ result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest
     host = rest.substr(0, last);
     port = rest.substr(last + 1);
     if (host.contains(':')) {
-      return refuse(url, text, "an IPv6 address stands in brackets: [::1]:80");
+      return refuse(url, text, "write an IPv6 address in brackets: [::1]:80");
     }
   }
   if (host.empty() || host.size() > 255)
-    return refuse(url, text, "it has no host of 1 to 255 letters");
+    return refuse(url, text, "its host does not have 1 to 255 characters");
   for (const char letter : host) {
     if (host != "*" && !is_host_character(letter)) {
       return refuse(url, text, "its host is not a name or an address");
@@ -85,7 +85,7 @@ result<endpoint_url> parse_web(endpoint_url url, std::string_view rest, std::str
   const auto path = rest.substr(slash);
   for (const char letter : path) {
     if (letter <= ' ' || letter > '~' || letter == '#') {
-      return refuse(url, text, "its path has a letter that must be written as %XX");
+      return refuse(url, text, "its path has a character that must be written as %XX");
     }
   }
   std::string authority(rest.substr(0, slash));
@@ -108,7 +108,8 @@ result<endpoint_url> parse_access(endpoint_url url, std::string_view query, std:
       const auto* const end = value.data() + value.size();
       const auto [last, code] = std::from_chars(value.data(), end, mode, 8);
       if (value.empty() || code != std::errc{} || last != end || mode > 0777) {
-        return refuse(url, text, "its mode '" + std::string(value) + "' is not one such as 0660");
+        return refuse(url, text, "its mode '" + std::string(value) + "' is not a mode such as "
+                                                                     "0660");
       }
       url.access.mode = mode;
     } else if (key == "group" && !value.empty()) {
@@ -148,10 +149,10 @@ result<endpoint_url> parse_interface(endpoint_url url, std::string_view rest,
   const auto question = rest.find('?');
   const auto name = rest.substr(0, std::min(slash, question));
   if (name.empty() || name.size() > 15) {
-    return refuse(url, text, "it has no interface's name of 1 to 15 letters");
+    return refuse(url, text, "its interface name does not have 1 to 15 characters");
   }
   for (const char letter : name) {
-    if (!is_host_character(letter)) return refuse(url, text, "its interface is not a name");
+    if (!is_host_character(letter)) return refuse(url, text, "its interface is not a valid name");
   }
   url.host = name;
   const auto more = rest.substr(name.size());
@@ -164,9 +165,9 @@ result<endpoint_url> parse_interface(endpoint_url url, std::string_view rest,
 result<endpoint_url> parse_name(endpoint_url url, std::string_view rest, std::string_view text) {
   if (const auto alone = check_alone(rest, text); !alone) return std::unexpected(alone.error());
   if (rest.empty() || rest.size() > 64)
-    return refuse(url, text, "it has no name of 1 to 64 letters");
+    return refuse(url, text, "its name does not have 1 to 64 characters");
   for (const char letter : rest) {
-    if (!is_host_character(letter)) return refuse(url, text, "its name is not that of a runtime");
+    if (!is_host_character(letter)) return refuse(url, text, "its name is not valid for a runtime");
   }
   url.host = rest;
   return url;

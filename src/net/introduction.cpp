@@ -39,13 +39,13 @@ loop::task<result<void>> await_introduction(stream& stream, loop::time_point lim
   for (;;) {
     auto got = co_await stream.receive(limit);
     if (!got) {
-      co_return failure(errc::timed_out, "read a PROXY header", "it has not come in time");
+      co_return failure(errc::timed_out, "read a PROXY header", "it did not arrive in time");
     }
     if (!*got) co_return std::unexpected(got->error());
     auto& piece = **got;
     if (piece.empty()) {
       co_return failure(errc::connection_closed, "read a PROXY header",
-                        "the connection has ended before it");
+                        "the connection ended before it");
     }
     const auto before = seen.size();
     seen += as_text(piece.bytes());

@@ -132,7 +132,7 @@ void message_joint::pass(side& side, byte_span message) {
   if (message.size() > side.port->max_size()) {
     auto why = failure(errc::limit_exceeded,
                        "send a message of " + std::to_string(message.size()) + " bytes",
-                       "the most is " + std::to_string(side.port->max_size()));
+                       "the limit is " + std::to_string(side.port->max_size()));
     const bool is_new = std::exchange(side.tells_size, false);
     if (settings_.on_trouble) settings_.on_trouble(is_first(side), why.error(), is_new);
     return;

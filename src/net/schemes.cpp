@@ -46,7 +46,7 @@ loop::task<result<void>> connect_socket(loop::loop& loop, const loop::descriptor
   auto operation = "connect to " + url.text();
   if (!url.text().contains(address.text())) operation += " at " + address.text();
   co_return system_failure(limit.reached() ? ETIMEDOUT : -code, std::move(operation),
-                           "see that a server listens there");
+                           "check that a server listens there");
 }
 
 // Of port 0 only the kernel knows which one it took; without it nobody could connect.
@@ -54,7 +54,7 @@ result<void> learn_address(loop::loop& loop, const loop::descriptor& bound, bind
   const auto found = loop.local_address(bound);
   if (found.size() == 0) {
     return failure(errc::system, "listen on " + target.address.text(),
-                   "the kernel does not say on which address it listens");
+                   "the kernel does not report the address on which it listens");
   }
   // One for all addresses stays that; the kernel shows only half of it.
   if (target.address.is_every()) {
@@ -152,10 +152,11 @@ constexpr scheme_row table[] = {
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "http", .form = url_form::web, .carries = traffic::bytes, .has_messages = false,
      .default_port = 80,
-     .example = "http://HOST:PORT", .help = "HTTP, and the WebSockets that it leads to",
+     .example = "http://HOST:PORT", .help = "HTTP, with its WebSockets",
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "https", .form = url_form::web, .carries = traffic::bytes, .is_secure = true,
-     .has_messages = false, .default_port = 443, .example = "https://HOST:PORT", .help = "the same with TLS",
+     .has_messages = false, .default_port = 443, .example = "https://HOST:PORT",
+     .help = "HTTP with TLS, with its WebSockets",
      .listen = listen_streams, .probe = probe_streams, .connect = connect_stream},
     {.name = "ws", .form = url_form::web, .carries = traffic::bytes, .default_port = 80,
      .example = "ws://HOST:PORT/PATH", .help = "a WebSocket",
@@ -167,7 +168,7 @@ constexpr scheme_row table[] = {
      .example = "udp://HOST:PORT", .help = "UDP datagrams",
      .listen = listen_udp, .probe = probe_udp, .connect = connect_udp},
     {.name = "unix", .form = url_form::path, .carries = traffic::bytes,
-     .example = "unix:///PATH", .help = "a Unix socket's stream; also ?mode=0660&group=NAME",
+     .example = "unix:///PATH", .help = "a stream over a Unix socket; also ?mode=0660&group=NAME",
      .listen = listen_streams, .probe = nullptr, .connect = connect_stream},
     {.name = "l2", .form = url_form::interface, .carries = traffic::frames,
      .example = "l2://IFACE/0x88b5?vlan=10&prio=7",
@@ -178,7 +179,7 @@ constexpr scheme_row table[] = {
      .help = "Ethernet frames by AF_XDP; also mode=native|generic|zerocopy, and the rest as for l2",
      .listen = listen_frames, .probe = nullptr, .connect = connect_frames},
     {.name = "runtime", .form = url_form::name, .carries = traffic::bytes,
-     .example = "runtime://NAME", .help = "where another runtime of the daemon listens",
+     .example = "runtime://NAME", .help = "the endpoint of another runtime of the daemon",
      .listen = nullptr, .probe = nullptr, .connect = nullptr},
 };
 // clang-format on
@@ -220,8 +221,8 @@ result<endpoint_url> parse_connecting(std::string_view text) {
   auto url = parse_endpoint(text);
   if (url && url->is_everywhere()) {
     return failure(errc::invalid_argument, "connect to '" + std::string(text) + "'",
-                   "'*' is every address of this machine, to listen on",
-                   "give the name or the address of one host");
+                   "'*' means all addresses of this machine, for listening only",
+                   "give the name or address of one host");
   }
   return url;
 }

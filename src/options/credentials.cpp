@@ -35,7 +35,7 @@ result<void> check_owner(int fd, mode_t kind, const std::string& text,
   if (::fstat(fd, &found) != 0) return system_failure(errno, operation);
   if ((found.st_mode & S_IFMT) != kind) {
     return failure(errc::invalid_argument, operation,
-                   text + (kind == S_IFDIR ? " is no folder" : " is no regular file"));
+                   text + (kind == S_IFDIR ? " is not a folder" : " is not a regular file"));
   }
   if (found.st_uid != 0 && found.st_uid != ::geteuid()) {
     return failure(errc::permission_denied, operation,

@@ -14,11 +14,12 @@ namespace {
 std::vector<bound_row<daemon_options>> serving_rows() {
   return {
       {{.key = "state_dir", .kind = text, .value_name = "DIR",
-        .help = "where runtimes are kept; else $STRATA_STATE_DIR",
+        .help = "folder in which runtimes are stored; overrides $STRATA_STATE_DIR",
         .reach = option_reach::written_path},
        &daemon_options::state_dir},
       {{.key = "socket_group", .kind = text, .value_name = "GROUP",
-        .help = "let members of GROUP use the socket too; else root and the daemon's user alone"},
+        .help = "also let members of GROUP use the socket; by default only root and the daemon's "
+                "user"},
        &daemon_options::socket_group},
       {{.key = "socket_role", .kind = choice, .value_name = "ROLE", .default_text = "operate",
         .help = "role of members of --socket-group: read, operate (start, stop, send, ...) or "
@@ -26,37 +27,37 @@ std::vector<bound_row<daemon_options>> serving_rows() {
         .choices = "read|operate|admin"},
        &daemon_options::socket_role},
       {{.key = "loop", .kind = choice, .value_name = "WHICH", .default_text = "auto",
-        .help = "event loop; auto takes io_uring where the kernel permits it",
+        .help = "event loop; auto uses io_uring where the kernel permits it",
         .choices = "auto|io_uring|epoll"},
        &daemon_options::loop},
       {{.key = "loops", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "event loops; 0 is one a core", .max = 64},
+        .help = "number of event loops; 0 means one per core", .max = 64},
        &daemon_options::loops},
       {{.key = "metrics", .kind = text, .value_name = "URL",
         .help = "serve Prometheus metrics on tcp://HOST:PORT, or with TLS on https://HOST:PORT"},
        &daemon_options::metrics},
       {{.key = "listen", .kind = text, .value_name = "URL",
-        .help = "serve the control API on https://HOST:PORT too, to those that --client-ca or "
-                "--token-file lets in"},
+        .help = "also serve the control API on https://HOST:PORT, to clients that --client-ca or "
+                "--token-file admits"},
        &daemon_options::listen},
       {{.key = "cert", .kind = text, .value_name = "FILE",
-        .help = "the daemon's certificate for https://, in PEM, its chain behind it",
+        .help = "certificate of the daemon for https://, in PEM, followed by its chain",
         .reach = option_reach::read_path},
        &daemon_options::cert},
       {{.key = "key", .kind = text, .value_name = "FILE", .help = "its key",
       .reach = option_reach::read_path},
        &daemon_options::key},
       {{.key = "client_ca", .kind = text, .value_name = "FILE",
-        .help = "let in who shows a certificate of an authority in FILE",
+        .help = "admit clients with a certificate of an authority in FILE",
         .reach = option_reach::read_path},
        &daemon_options::client_ca},
       {{.key = "client_role", .kind = list, .value_name = "ROLE[:SUBJECT]",
         .help = "role of clients whose certificate has SUBJECT, such as read:CN=ann; without "
-                ":SUBJECT, of all others, else they are admin; repeatable"},
+                ":SUBJECT, role of all other clients (default: admin); repeatable"},
        &daemon_options::client_role},
       {{.key = "token_file", .kind = text, .value_name = "FILE",
-        .help = "let in clients that say a token of FILE, whose lines are 'ROLE TOKEN', or 'TOKEN' "
-                "for the role admin",
+        .help = "admit clients with a token of FILE, whose lines are 'ROLE TOKEN', or 'TOKEN' for "
+                "the role admin",
         .reach = option_reach::read_path},
        &daemon_options::token_file},
   };
@@ -65,33 +66,34 @@ std::vector<bound_row<daemon_options>> serving_rows() {
 std::vector<bound_row<daemon_options>> running_rows() {
   return {
       {{.key = "log_level", .kind = choice, .value_name = "LEVEL", .default_text = "info",
-        .help = "least level that is logged", .choices = "debug|info|warning|error"},
+        .help = "lowest level to log", .choices = "debug|info|warning|error"},
        &daemon_options::log_level},
       {{.key = "log_format", .kind = choice, .value_name = "FORMAT", .default_text = "text",
-        .help = "json: each line of the log is a JSON object: time, level, runtime, text",
+        .help = "format of the log; json: each line is an object with time, level, runtime and "
+                "text",
         .choices = "text|json"},
        &daemon_options::log_format},
       {{.key = "log_file", .kind = text, .value_name = "FILE",
-        .help = "write the log to FILE, and not to standard error",
+        .help = "write the log to FILE instead of standard error",
         .reach = option_reach::read_path},
        &daemon_options::log_file},
       {{.key = "log_size", .kind = bytes, .value_name = "SIZE", .default_text = "10MiB",
-        .help = "rename FILE to FILE.1 and begin a new one at this size; 0 is never"},
+        .help = "at this size, rename FILE to FILE.1 and start a new one; 0 means never"},
        &daemon_options::log_size},
       {{.key = "log_keep", .kind = count, .value_name = "N", .default_text = "5",
-        .help = "older files of the log that are kept", .max = 1000},
+        .help = "number of older log files to keep", .max = 1000},
        &daemon_options::log_keep},
       {{.key = "detach", .kind = flag,
-        .help = "run in the background, with the log in daemon.log of the state folder unless "
-                "--log-file names another; return when the daemon is ready"},
+        .help = "run in the background and return when the daemon is ready; the log goes to "
+                "daemon.log in the state folder, or to --log-file"},
        &daemon_options::detach},
       {{.key = "socket_policy", .kind = text, .value_name = "FILE",
-        .help = "who may have AF_XDP and AF_PACKET sockets of the daemon; else socket-policy in "
-                "$STRATA_CONFIG_DIR or /etc/strata, if it is there",
+        .help = "file with the policy for AF_XDP and AF_PACKET sockets that the daemon hands out "
+                "(default: socket-policy in $STRATA_CONFIG_DIR or /etc/strata, if it exists)",
                 .reach = option_reach::read_path},
        &daemon_options::socket_policy},
       {{.key = "drain_timeout", .kind = seconds, .value_name = "TIME", .default_text = "5",
-        .help = "longest time that runtimes may take to stop when the daemon ends"},
+        .help = "longest time for runtimes to stop when the daemon ends"},
        &daemon_options::drain_timeout},
   };
 }

@@ -79,7 +79,7 @@ std::unexpected<error> not_utf8(const option_row& row, std::string_view value) {
   const auto shown = row.kind == option_kind::secret ? std::string("the value given")
                                                      : fmt::format("'{}'", text::printable(value));
   return failure(errc::invalid_argument, fmt::format("set {} to {}", long_flag(row), shown),
-                 "it is not UTF-8", "give a value, and a file a name, in UTF-8");
+                 "it is not UTF-8", "use only UTF-8 in values and file names");
 }
 
 bool is_choice(std::string_view choices, std::string_view value) {

@@ -26,7 +26,7 @@ result<unique_fd> open_at(int parent, const std::string& name, const std::string
   }
   unique_fd folder(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder && (errno == ENOTDIR || errno == ELOOP)) {
-    return failure(errc::conflict, operation, "it is a link, or no folder at all", remedy);
+    return failure(errc::conflict, operation, "it is a link or not a folder", remedy);
   }
   struct stat found{};
   if (!folder || ::fstat(folder.get(), &found) != 0) {
@@ -42,7 +42,7 @@ result<unique_fd> open_at(int parent, const std::string& name, const std::string
     return failure(errc::permission_denied, operation,
                    "others may write to it (its mode is " + mode_text(found.st_mode & 07777U) +
                        "), so what is in it cannot be trusted",
-                   "see what is in it, then 'chmod 700' it; or " + remedy);
+                   "check its content, then 'chmod 700' it; or " + remedy);
   }
   return folder;
 }
@@ -66,7 +66,7 @@ result<unique_fd> open_own_folder(const std::string& path, const std::string& re
 
 result<unique_fd> open_own_folder_in(int parent, const std::string& name,
                                      const std::string& shown) {
-  return open_at(parent, name, shown, "remove it, after a look at what is in it");
+  return open_at(parent, name, shown, "check its content, then remove it");
 }
 
 std::string folder_of(const std::string& socket) {

@@ -133,7 +133,7 @@ void call::give(const nlohmann::json& value) {
 bool call::give_object(const object_kind& kind, std::shared_ptr<object> object, void* self) {
   if (!machine_.has_room_for_object()) {
     fail("the script holds " + std::to_string(machine_.how().most_objects) +
-         " objects already: close some, and let them go");
+         " objects already: close some and drop the references to them");
     return false;
   }
   machine_.push_object(state_, kind, std::move(object), self);

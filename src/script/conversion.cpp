@@ -58,7 +58,7 @@ class reader {
 
   bool read_number(double number, nlohmann::json& value) {
     constexpr double exact = 9007199254740992.0;  // 2^53
-    if (!std::isfinite(number)) return fail("a number that JSON has not: inf or nan");
+    if (!std::isfinite(number)) return fail("a number that JSON cannot represent: inf or nan");
     if (std::trunc(number) == number && std::abs(number) <= exact) {
       value = static_cast<std::int64_t>(number);
     } else {
@@ -95,7 +95,7 @@ class reader {
     value = nlohmann::json::array();
     std::size_t found = 0;
     for (lua_pushnil(from_); lua_next(from_, index) != 0; lua_pop(from_, 1)) ++found;
-    if (found != length) return fail("a table that is neither a list nor one of names alone");
+    if (found != length) return fail("a table that is neither a list nor has only names as keys");
     for (std::size_t at = 1; at <= length; ++at) {
       lua_rawgeti(from_, index, static_cast<int>(at));
       value.emplace_back();

@@ -72,8 +72,8 @@ result<nlohmann::json> finished::structure(int index, const char* without) const
   const bool is_read = read_json(by_, index + 1, value, why);
   if (is_less) lua_rawset(by_, index + 1);
   if (is_read) return value;
-  return failure(errc::invalid_argument, "take what the script gives", std::move(why),
-                 "give texts, numbers, truth values and tables of them");
+  return failure(errc::invalid_argument, "take the value that the script returns", std::move(why),
+                 "return texts, numbers, booleans and tables of them");
 }
 
 waiter::~waiter() {
@@ -212,7 +212,7 @@ void machine::end(activity& one, int status) {
     values = lua_gettop(one.thread);
   } else {
     last_error_ = status == LUA_YIELD
-                      ? file_ + ": a handler yields outside of a coroutine of its own"
+                      ? file_ + ": a handler yields outside its own coroutine"
                       : trouble_of(one.thread);
     observer_.on_error(last_error_);
     is_usable = false;

@@ -191,7 +191,7 @@ void machine::check_time(lua_State* running, int level) {
   std::string place = lua_tostring(running, -1);
   if (place.empty()) place = file_ + ": ";  // of a tail call, Lua does not know it
   stop_reason_ = fmt::format(
-      "{}the handler was stopped: it ran for {} ms, the most that --lua-time allows", place,
+      "{}the handler was stopped: it ran for {} ms, the limit of --lua-time", place,
       std::chrono::duration_cast<std::chrono::milliseconds>(settings_.most_time).count());
   lua_pushlstring(running, stop_reason_.data(), stop_reason_.size());
   lua_error(running);
@@ -245,7 +245,7 @@ result<void> machine::load_text(std::string_view text, const std::string& name,
     if (!is_there) lua_pop(state_, 1);
     if (is_wrong) {
       return failure(errc::invalid_argument, operation,
-                     fmt::format("'{}' is no function", each.name), "write it as a function");
+                     fmt::format("'{}' is not a function", each.name), "write it as a function");
     }
   }
   return {};
@@ -269,7 +269,7 @@ result<void> machine::run_chunk(activity& one) {
   chunk.of_ = &one;
   if (resume(one, 0) && !chunk.has_failed) return {};
   if (!chunk.has_ended) {
-    return failure(errc::invalid_argument, operation, "it waits while it is loaded",
+    return failure(errc::invalid_argument, operation, "it waits while it is being loaded",
                    "wait in on_start instead");
   }
   return failure(errc::invalid_argument, operation, last_error_, "fix the script");
@@ -320,7 +320,7 @@ result<module_source> machine::find_module(std::string_view name) const {
       });
   if (!is_plain) {
     return failure(errc::invalid_argument, operation,
-                   "a name is of letters, digits, '_', '-' and single dots", "name a module");
+                   "a name can have letters, digits, '_', '-' and single dots", "name a module");
   }
   std::string relative(name);
   std::ranges::replace(relative, '.', '/');
@@ -338,7 +338,8 @@ result<module_source> machine::find_module(std::string_view name) const {
       tried += (tried.empty() ? "'" : ", '") + path + "'";
     }
   }
-  return failure(errc::not_found, operation, "there is no " + tried, "put it beside the script");
+  return failure(errc::not_found, operation, "there is no " + tried,
+                 "put it into the script's folder");
 }
 
 std::vector<std::string> machine::module_folders() const {

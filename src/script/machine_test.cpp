@@ -159,7 +159,7 @@ TEST_F(script_test, wrong_arguments_are_told_with_their_place) {
   run("host.add(1)");
   EXPECT_NE(last_error().find("argument 2 (b) is missing"), std::string::npos) << last_error();
   run("host.add(1, 2, 3)");
-  EXPECT_NE(last_error().find("3 arguments are given, it takes 2"), std::string::npos)
+  EXPECT_NE(last_error().find("got 3 arguments, it takes 2"), std::string::npos)
       << last_error();
 }
 
@@ -177,7 +177,7 @@ TEST_F(script_test, objects_live_as_long_as_somebody_has_them) {
 
 TEST_F(script_test, objects_are_known_by_their_kind_and_bounded) {
   run("host.make_box().put(1)");
-  EXPECT_NE(last_error().find("box:put: it is called without its object: write a colon"),
+  EXPECT_NE(last_error().find("box:put: called without its object: write a colon"),
             std::string::npos)
       << last_error();
   run("host.make_box().take({})");
@@ -246,7 +246,7 @@ TEST_F(script_test, too_many_that_wait_are_refused) {
   for (int i = 0; i < 5; ++i) machine_->start(on_start, {});
   EXPECT_EQ(machine_->waiting(), 3U);
   ASSERT_EQ(errors_.size(), 2U);
-  EXPECT_NE(last_error().find("3 handlers wait already"), std::string::npos) << last_error();
+  EXPECT_NE(last_error().find("3 handlers already wait"), std::string::npos) << last_error();
 }
 
 TEST_F(script_test, timers) {
@@ -376,8 +376,8 @@ TEST_F(script_test, deep_recursion_is_an_error) {
       ample);
   EXPECT_NE(last_error().find("cannot be shown"), std::string::npos) << last_error();
   EXPECT_EQ(run("local t = {} for i = 1, 100 do t = {t} end return t"),
-            "cannot take what the script gives: it holds tables nested 65 deep; give texts, "
-            "numbers, truth values and tables of them");
+            "cannot take the value that the script returns: it holds tables nested 65 deep; return "
+            "texts, numbers, booleans and tables of them");
 }
 
 TEST_F(script_test, errors_of_any_kind_are_shown) {
@@ -418,11 +418,11 @@ TEST_F(script_test, unsafe_scripts_have_it_all) {
 
 TEST_F(script_test, what_is_no_callback_is_refused) {
   host("on_start = 1");
-  EXPECT_NE(refusal_.find("'on_start' is no function"), std::string::npos) << refusal_;
+  EXPECT_NE(refusal_.find("'on_start' is not a function"), std::string::npos) << refusal_;
   host("function on_start( end");
   EXPECT_NE(refusal_.find("test.lua:1:"), std::string::npos) << refusal_;
   host("host.sleep(1)");
-  EXPECT_NE(refusal_.find("it waits while it is loaded"), std::string::npos) << refusal_;
+  EXPECT_NE(refusal_.find("it waits while it is being loaded"), std::string::npos) << refusal_;
 }
 
 TEST_F(script_test, fields_are_made_once_and_when_they_are_read) {

@@ -39,7 +39,7 @@ int machine::dispatch_method(lua_State* state) {
     lua_pop(state, 2);
   }
   if (!is_one) {
-    return luaL_error(state, "%s: it is called without its object: write a colon before its name",
+    return luaL_error(state, "%s: called without its object: write a colon before its name",
                       to.shown_name.c_str());
   }
   const auto held = *static_cast<const held_object*>(lua_touserdata(state, 1));

@@ -27,8 +27,8 @@ result<std::string> read_open_source(const unique_fd& file, const std::string& o
     }
   }
   if (text.starts_with('\x1b')) {
-    return failure(errc::invalid_argument, operation, "it is compiled Lua",
-                   "give the source: bytecode is never run");
+    return failure(errc::invalid_argument, operation, "it is compiled Lua bytecode",
+                   "give the source: strata does not run bytecode");
   }
   return text;
 }
@@ -45,16 +45,17 @@ result<std::string> read_source(const std::string& path) {
 result<std::string> read_source_below(const std::string& folder, const std::string& relative) {
   const auto operation = "read the script '" + folder + "/" + relative + "'";
   const unique_fd root(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return system_failure(errno, operation, "let strata read the script's folder");
+  if (!root) return system_failure(errno, operation, "give strata permission to read the script's "
+                                                     "folder");
   const unique_fd file(loop::open_beneath(root.get(), relative, loop::for_reading));
   if (!file && errno == EXDEV) {
-    return failure(errc::permission_denied, operation, "a link leads out of the script's folder",
+    return failure(errc::permission_denied, operation, "a link points outside the script's folder",
                    "copy the file into that folder, or run the script with --lua-allow unsafe");
   }
   if (!file) return system_failure(errno, operation, "check the path");
   struct stat found{};
   if (::fstat(file.get(), &found) != 0) return system_failure(errno, operation);
-  if (!S_ISREG(found.st_mode)) return failure(errc::not_found, operation, "it is no file");
+  if (!S_ISREG(found.st_mode)) return failure(errc::not_found, operation, "it is not a file");
   return read_open_source(file, operation);
 }
 

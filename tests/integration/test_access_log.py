@@ -143,8 +143,9 @@ def test_what_is_no_file_is_refused(daemon, make_backend, tmp_path):
 
 def test_wrong_ones_are_refused(daemon, make_backend, tmp_path):
     backend = make_backend()
-    for form, why in [("%{statsu}", "nothing is named 'statsu'"), ("json ", "names nothing"),
-                      ("%{status", "no '}' behind it"), ("%{status}\n", "cannot be seen")]:
+    for form, why in [("%{statsu}", "there is no field named 'statsu'"),
+                      ("json ", "no field of a request"), ("%{status", "lacks its '}'"),
+                      ("%{status}\n", "control character")]:
         with pytest.raises(Refused, match=re.escape(why)):
             gateway(daemon, backend, access_log=str(tmp_path / "log"), access_format=form)
     with pytest.raises(Refused, match="--access-format: it has no effect"):

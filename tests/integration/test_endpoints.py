@@ -71,9 +71,9 @@ def test_without_ipv6_every_address_is_of_ipv4(tmp_path):
 
 
 def test_nobody_connects_to_every_address(daemon):
-    with pytest.raises(Refused, match="'\\*' is every address of this machine"):
+    with pytest.raises(Refused, match="'\\*' means all addresses of this machine"):
         daemon.create("client", "lost", connect="tcp://*:9000")
-    with pytest.raises(Refused, match="'\\*' is every address of this machine"):
+    with pytest.raises(Refused, match="'\\*' means all addresses of this machine"):
         daemon.create("cache", "lost", port=0, follow="tcp://*:9000")
 
 

@@ -168,4 +168,4 @@ def test_zeros_are_kept_where_that_is_asked_for(veth, daemons):
 
 def test_another_rule_is_refused(daemons):
     done = daemons[0].run("create", "server", "s", "--listen", "l2://vethA?pad=none", "-s")
-    assert done.returncode != 0 and "'none' is none of strip, keep and length" in done.stderr
+    assert done.returncode != 0 and "'none' is not one of strip, keep and length" in done.stderr

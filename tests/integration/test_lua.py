@@ -314,9 +314,9 @@ def test_what_cannot_be_loaded_is_refused(daemon, tmp_path):
     assert "bad.lua:1: oh" in refused(daemon, tmp_path, "error('oh')")
     assert "the handler was stopped" in refused(daemon, tmp_path, "while true do end")
     assert "compiled Lua" in refused(daemon, tmp_path, "\x1bLJ\x02")
-    assert "'on_connect' is no function" in refused(daemon, tmp_path, "on_connect = 1")
+    assert "'on_connect' is not a function" in refused(daemon, tmp_path, "on_connect = 1")
     assert "on_start has failed" in refused(daemon, tmp_path, "function on_start() error('x') end")
-    assert "it waits while it is loaded" in refused(daemon, tmp_path, "strata.sleep(1)")
+    assert "it waits while it is being loaded" in refused(daemon, tmp_path, "strata.sleep(1)")
     assert "attempt to index global 'io'" in refused(daemon, tmp_path, "io.open('/etc/passwd')")
 
 

@@ -170,7 +170,7 @@ def test_a_module_lies_in_the_scripts_folder_whatever_a_link_says(daemon, tmp_pa
     console = LuaConsole(daemon, own)
     assert console.run("return require('deep.near'), require('inner')") == ("near", "near")
     for name in ("out", "up.elsewhere"):
-        assert "leads out of the script's folder" in console.fails(f"require('{name}')")
+        assert "points outside the script's folder" in console.fails(f"require('{name}')")
 
 
 def test_a_wrong_word_is_refused_with_those_that_there_are(daemon, tmp_path):

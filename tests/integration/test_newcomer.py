@@ -22,7 +22,7 @@ def test_an_empty_list_says_how_to_go_on(daemon):
         assert "create" not in screen_of(daemon, *quiet)[0]
     daemon.create("server", "idle", start=False, port=0)
     screen, code = screen_of(daemon, "ps")
-    assert "none of the 1 runtime " in screen and code == DONE
+    assert "none of the 1 runtime matches" in screen and code == DONE
     assert "none" not in screen_of(daemon, "ls")[0]
     screen, code = screen_of(daemon, "ls", "nobody")
     assert "'nobody'" in screen and "none of the" not in screen and code == NOT_FOUND

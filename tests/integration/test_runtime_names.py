@@ -31,7 +31,7 @@ def test_what_cannot_be_connected_to(daemon):
     daemon.server("far")
     named(daemon, "ear", "far")
     for other, why in [("ear", "no address that it listens on"), ("nobody", "none of that name"),
-                       ("a/b", "its name is not that of a runtime")]:
+                       ("a/b", "its name is not valid for a runtime")]:
         with pytest.raises(Refused) as refused:
             named(daemon, "second", other)
         assert why in refused.value.message

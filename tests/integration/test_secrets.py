@@ -372,7 +372,7 @@ def spoil(folder, how):
 
 
 SPOILT = {"no folder": "No such file", "no file": "none of that name", "a link": "is a link",
-          "a pipe": "no regular file", "a folder": "no regular file",
+          "a pipe": "not a regular file", "a folder": "not a regular file",
           "of others": "others may write", "a folder of others": "others may write",
           "empty": "is empty", "an empty line": "is empty", "a zero": "value 0",
           "no text": "not UTF-8", "long": "longer than 4096"}

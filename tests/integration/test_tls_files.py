@@ -60,7 +60,7 @@ def test_broken_files_leave_the_old_certificates_in_force(daemon, authority):
     # A certificate of another key.
     authority.issue("other.test")
     shutil.copy(authority.folder / "other.test.pem", cert)
-    logged(daemon, "s", "is not its key")
+    logged(daemon, "s", "does not belong to it")
     assert serial_of(url, context) == before
     os.rename(cert + ".good", cert)
     logged(daemon, "s", "read the certificates again")
@@ -249,7 +249,7 @@ def test_files_that_are_wrong_are_named(daemon, authority, tmp_path):
     assert "certificates 1, keys 0" in said(cert=[cert])
     assert "an absolute path" in said(cert=["a.pem"], key=[key])
     message = said(cert=[other], key=[key])
-    assert other in message and key in message and "is not its key" in message
+    assert other in message and key in message and "does not belong to it" in message
     assert str(text) in said(cert=[str(text)], key=[key])
     os.chmod(text, 0o600)
     assert "no private key" in said(cert=[cert], key=[str(text)])
@@ -339,7 +339,7 @@ def test_cert_make_and_show(daemon, authority):
         assert refused.returncode in (1, 2) and refused.stderr.startswith("strata: "), refused
     missing = authority.run("make", "a", "-o", authority.folder / "new").stderr
     assert f"make its folder first: mkdir -p {authority.folder}/new\n" in missing
-    assert "name a file that is there" in authority.run("show", "/nowhere.pem").stderr
+    assert "name an existing file" in authority.run("show", "/nowhere.pem").stderr
     with Talker(daemon.server("plain")[0]) as _:
         plain = authority.run("show", daemon.show("plain")["endpoints"][0])
         assert plain.returncode == 1, plain

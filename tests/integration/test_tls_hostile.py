@@ -176,4 +176,4 @@ def test_who_never_finishes_the_handshake_is_ended(daemon, authority):
             pass
     daemon.wait_gone("s", 2)
     assert daemon.stats("s")["tls"]["handshakes_failed"] == 2
-    logged(daemon, "s", "has not finished its handshake")
+    logged(daemon, "s", "did not finish its handshake")

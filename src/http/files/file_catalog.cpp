@@ -45,7 +45,7 @@ struct file_catalog::candidate {
 result<std::unique_ptr<file_catalog>> file_catalog::open(loop::loop& loop,
                                                          const catalog_settings& settings) {
   auto root = file_root::open(settings.folder, "serve the files of '" + settings.folder + "'",
-                              "--http takes a folder that is there");
+                              "--http takes an existing folder");
   if (!root) return std::unexpected(root.error());
   return std::unique_ptr<file_catalog>(new file_catalog(loop, std::move(*root), settings));
 }

@@ -118,7 +118,7 @@ result<std::unique_ptr<file_server>> file_server::open(loop::loop& loop,
       return std::unexpected(
           system_error(found ? EISDIR : found.error(),
                        fmt::format("serve '{}' for what is not there", settings.fallback),
-                       "--http-fallback takes a file below the folder of --http"));
+                       "--http-fallback takes a file in the folder of --http"));
     }
   }
   return std::unique_ptr<file_server>(new file_server(loop, std::move(*catalog), settings));

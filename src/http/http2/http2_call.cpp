@@ -96,7 +96,7 @@ loop::task<result<proto::http_response_head>> http2_call::head(loop::time_point 
   }
   if (head_) co_return std::move(*head_);
   if (has_come) co_return std::unexpected(failed("the stream was reset, or its connection ended"));
-  co_return failure(errc::timed_out, "read the HTTP reply", "the server has stopped sending");
+  co_return failure(errc::timed_out, "read the HTTP reply", "the server stopped sending");
 }
 
 loop::task<result<std::string>> http2_call::read(loop::time_point limit) {
@@ -107,8 +107,8 @@ loop::task<result<std::string>> http2_call::read(loop::time_point limit) {
     co_return std::exchange(unread_, {});
   }
   if (is_whole_) co_return std::string();
-  if (has_come) co_return std::unexpected(failed("the stream was reset inside it"));
-  co_return failure(errc::timed_out, "read the HTTP reply", "the server has stopped sending");
+  if (has_come) co_return std::unexpected(failed("the stream was reset before its end"));
+  co_return failure(errc::timed_out, "read the HTTP reply", "the server stopped sending");
 }
 
 void http2_call::abort() {

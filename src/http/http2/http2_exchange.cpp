@@ -50,7 +50,7 @@ loop::task<result<std::string>> http2_exchange::read(std::uint64_t most) {
     if (is_whole_) co_return std::string();
     if (is_gone()) {
       co_return failure(errc::connection_closed, "read the request's body",
-                        "the client has taken the request back inside it");
+                        "the client canceled the request before its end");
     }
     demand_body();
     const auto limit = connection_.loop_.now() + connection_.limits_.body_timeout;
@@ -58,7 +58,7 @@ loop::task<result<std::string>> http2_exchange::read(std::uint64_t most) {
         [this] { return !unread_.empty() || is_whole_ || is_gone(); }, limit);
     if (!has_come) {
       co_return failure(errc::timed_out, "read the request's body",
-                        "the client has stopped sending inside it");
+                        "the client stopped sending before its end");
     }
   }
 }

@@ -37,8 +37,9 @@ std::expected<unsigned, std::string> parse_number(std::string_view text, unsigne
   if (digits.empty() || code != std::errc{} || rest != end || number < least || number > most) {
     return refusal(
         is_hex || least > 4095
-            ? fmt::format("'{}' is no {} from 0x{:04x} to 0x{:04x}", text, what, least, most)
-            : fmt::format("'{}' is no {} from {} to {}", text, what, least, most));
+            ? fmt::format(
+                "'{}' is not a valid {}: write 0x{:04x} to 0x{:04x}", text, what, least, most)
+            : fmt::format("'{}' is not a valid {}: write {} to {}", text, what, least, most));
   }
   return number;
 }
@@ -47,7 +48,7 @@ outcome parse_ethertype(l2_address& address, std::string_view text) {
   const auto type = parse_number(text, wire::min_ethertype, 0xFFFF, "EtherType");
   if (!type) return refusal(type.error());
   if (wire::is_tpid(static_cast<std::uint16_t>(*type))) {
-    return refusal(fmt::format("EtherType '{}' announces a VLAN tag: write ?vlan=ID", text));
+    return refusal(fmt::format("EtherType '{}' marks a VLAN tag: write ?vlan=ID", text));
   }
   address.ethertype = static_cast<std::uint16_t>(*type);
   return {};
@@ -59,7 +60,7 @@ outcome parse_mode(xdp_address& address, std::string_view text) {
     address.mode = mode;
     return {};
   }
-  return refusal(fmt::format("'{}' is none of native, generic and zerocopy", text));
+  return refusal(fmt::format("'{}' is not one of native, generic and zerocopy", text));
 }
 
 outcome parse_padding(l2_address& address, std::string_view text) {
@@ -68,14 +69,14 @@ outcome parse_padding(l2_address& address, std::string_view text) {
     address.padding = padding;
     return {};
   }
-  return refusal(fmt::format("'{}' is none of strip, keep and length", text));
+  return refusal(fmt::format("'{}' is not one of strip, keep and length", text));
 }
 
 outcome parse_member(l2_address& address, std::string_view key, std::string_view value,
                      std::string_view others) {
   if (key == "dst") {
     const auto mac = mac_address::from_text(value);
-    if (!mac) return refusal(fmt::format("'{}' is no MAC address", value));
+    if (!mac) return refusal(fmt::format("'{}' is not a MAC address", value));
     address.destination = *mac;
     return {};
   }
@@ -83,7 +84,7 @@ outcome parse_member(l2_address& address, std::string_view key, std::string_view
   const bool is_vlan = key == "vlan";
   const bool is_priority = key == "prio";
   if (!is_vlan && !is_priority && key != "dei") {
-    return refusal(fmt::format("'{}' is none of {}dst, vlan, prio, dei and pad", key, others));
+    return refusal(fmt::format("'{}' is not one of {}dst, vlan, prio, dei and pad", key, others));
   }
   const auto number = is_vlan       ? parse_number(value, 0, 4094, "VLAN id")
                       : is_priority ? parse_number(value, 0, 7, "priority")

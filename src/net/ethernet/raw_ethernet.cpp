@@ -198,7 +198,7 @@ void raw_ethernet::tell_state() {
   if (link.is_running()) {
     tell(false, link.name + " is up");
   } else if (link.is_up()) {
-    tell(true, link.name + " has no carrier: see that its other end is up");
+    tell(true, link.name + " has no carrier: check that its other end is up");
   } else {
     tell(true, link.name + " is down; set it up: ip link set " + link.name + " up");
   }

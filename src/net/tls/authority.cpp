@@ -148,7 +148,7 @@ bool is_address(const std::string& text) {
 
 result<std::string> alternative_names(const std::vector<std::string>& names) {
   if (names.empty() || names.size() > most_names) {
-    return failure(errc::invalid_argument, "make a certificate", "it is for no name or too many",
+    return failure(errc::invalid_argument, "make a certificate", "it has no name or too many names",
                    "give from 1 to 100 names");
   }
   std::string all;
@@ -156,7 +156,7 @@ result<std::string> alternative_names(const std::vector<std::string>& names) {
     const bool has_address = is_address(each);
     if (!has_address && !is_name(each)) {
       return failure(errc::invalid_argument, "make a certificate for '" + each + "'",
-                     "that is no name of a host and no address");
+                     "that is neither a host name nor an address");
     }
     all += (all.empty() ? "" : ",") + std::string(has_address ? "IP:" : "DNS:") + each;
   }

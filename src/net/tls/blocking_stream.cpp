@@ -52,7 +52,7 @@ result<unique_fd> connect_blocking(const std::string& host, std::uint16_t port,
     }
     last = errno == EINPROGRESS ? ETIMEDOUT : errno;
   }
-  return system_failure(last, operation, "see that a server listens there");
+  return system_failure(last, operation, "check that a server listens there");
 }
 
 result<blocking_stream> blocking_stream::connect(const std::string& host, std::uint16_t port,
@@ -85,7 +85,7 @@ result<void> blocking_stream::shake_hands() {
     if (!more) return std::unexpected(more.error());
     if (more->empty()) {
       return failure(errc::connection_closed, "agree on TLS",
-                     "the server has closed the connection", "see that it speaks TLS");
+                     "the server has closed the connection", "check that it speaks TLS");
     }
     sealed = *more;
   }

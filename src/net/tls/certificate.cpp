@@ -30,12 +30,12 @@ result<std::string> read_pem(const std::string& file, const std::string& operati
   if (!opened) {
     return system_failure(
         errno, operation,
-        errno == ENOENT ? "name a file that is there" : "give a file that strata's user can read");
+        errno == ENOENT ? "name an existing file" : "give a file that strata's user can read");
   }
   struct stat about{};
   if (::fstat(opened.get(), &about) != 0) return system_failure(errno, operation);
   if (!S_ISREG(about.st_mode)) {
-    return failure(errc::invalid_argument, operation, "it is no regular file");
+    return failure(errc::invalid_argument, operation, "it is not a regular file");
   }
   if (is_key && (about.st_mode & of_others) != 0) {
     return failure(

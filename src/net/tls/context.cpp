@@ -71,7 +71,7 @@ result<std::string> protocols_on_wire(const std::vector<std::string>& names) {
   for (const auto& each : names) {
     if (each.empty() || each.size() > 255) {
       return failure(errc::invalid_argument, "offer protocol '" + each + "'",
-                     "its name has not 1 to 255 letters");
+                     "its name does not have 1 to 255 characters");
     }
     wire += static_cast<char>(each.size());
     wire += each;
@@ -88,7 +88,7 @@ result<void> add_identity(parts& parts, const tls_key_pair& files) {
   if (X509_check_private_key(own.get(), key->get()) != 1) {
     ERR_clear_error();
     return failure(errc::invalid_argument, "use certificate '" + files.certificate + "'",
-                   "the key in '" + files.key + "' is not its key",
+                   "the key in '" + files.key + "' does not belong to it",
                    "give the pairs of --cert and --key in the same order");
   }
   auto info = info_of(*own, files.certificate);
@@ -100,7 +100,7 @@ result<void> add_identity(parts& parts, const tls_key_pair& files) {
   if (info.not_before > now) {
     return failure(errc::invalid_argument, "use certificate '" + files.certificate + "'",
                    "it is not valid before " + format_date(info.not_before),
-                   "see that the clock is right");
+                   "check the clock of this machine");
   }
   parts.certificates.push_back(std::move(info));
   parts.identities.push_back({std::move(own), std::move(*key), std::move(*chain)});

@@ -84,11 +84,12 @@ result<inspection> inspect_server(const std::string& host, std::uint16_t port,
   if (SSL_connect(session.get()) != 1) {
     const bool is_silent = ERR_peek_error() == 0;
     return failure(errc::malformed, operation,
-                   is_silent ? "it says nothing, or closes the connection" : take_openssl_reason(),
-                   "see that a server with TLS listens there");
+                   is_silent ? "it sent nothing or closed the connection" : take_openssl_reason(),
+                   "check that a server with TLS listens there");
   }
   auto* const chain = SSL_get_peer_cert_chain(session.get());
-  if (sk_X509_num(chain) < 1) return failure(errc::malformed, operation, "it shows no certificate");
+  if (sk_X509_num(chain) < 1) return failure(errc::malformed, operation, "it showed no "
+                                                                         "certificate");
   auto made = inspection_of(chain, wanted);
   if (!made) return made;
   made->protocol = SSL_get_version(session.get());

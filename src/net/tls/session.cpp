@@ -138,7 +138,7 @@ result<std::unique_ptr<tls_session>> tls_session::make(std::shared_ptr<const tls
     made->host = with.server_name.empty() ? host : with.server_name;
     if (made->host.empty() && !with.is_insecure) {
       return failure(errc::invalid_argument, "agree on TLS",
-                     "there is no name that the server's certificate is to have",
+                     "the expected name of the server's certificate is not known",
                      "give --servername NAME");
     }
     SSL_set_connect_state(made->ssl.get());
@@ -199,7 +199,7 @@ loop::buffer tls_session::open(byte_span sealed) {
     } else if (of.records.begun() > most_idle_records) {
       of.failed = failure_of(of, "the peer sends record after record without data");
     } else if (of.out.size() > most_owed) {
-      of.failed = failure_of(of, "the peer does not read what it is answered");
+      of.failed = failure_of(of, "the peer does not read our answers");
     }
     break;
   }
@@ -218,7 +218,7 @@ result<void> tls_session::end_of_wire() const {
   if (of.peer_has_ended) return {};
   if (of.by->is_server() && of.records.unfinished() == 0) return {};
   return std::unexpected(failure_of(
-      of, "the connection ended without TLS's end (close_notify): what was sent may be cut off"));
+      of, "the connection ended without close_notify of TLS: received data may be incomplete"));
 }
 
 loop::slice tls_session::seal(std::span<const loop::slice> plain) {

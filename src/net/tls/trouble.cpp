@@ -23,7 +23,7 @@ constexpr known_reason known_reasons[] = {
     {SSL_R_UNSUPPORTED_PROTOCOL, "no version of TLS that the peer offers is allowed"},
     {SSL_R_NO_PROTOCOLS_AVAILABLE, "no version of TLS that the peer offers is allowed"},
     {SSL_R_NO_SHARED_CIPHER, "the peer and we have no cipher in common"},
-    {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "the peer has no certificate, and needs one"},
+    {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "the peer has no certificate, but needs one"},
     {SSL_R_NO_APPLICATION_PROTOCOL, "the peer and we have no application protocol in common"},
     {SSL_R_TLSV1_ALERT_UNKNOWN_CA, "the peer does not trust the authority of our certificate"},
     {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, "the peer refuses our certificate"},
@@ -31,8 +31,8 @@ constexpr known_reason known_reasons[] = {
     {SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN, "the peer refuses our certificate"},
     {SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE, "the peer refuses the handshake"},
     {SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "the peer refuses our versions of TLS"},
-    {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, "the peer wants a certificate of us"},
-    {SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC, "a record was altered on its way"},
+    {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, "the peer requires a certificate from us"},
+    {SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC, "a record was altered in transit"},
 };
 // clang-format on
 
@@ -64,7 +64,7 @@ error refusal(std::string operation, long why, X509* certificate) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
       made.reason = "its certificate is for " + names_text(shown);
-      made.remedy = "connect by that name, or give it with --servername";
+      made.remedy = "connect to that name, or give it with --servername";
       break;
     case X509_V_ERR_CERT_HAS_EXPIRED:
       made.reason = "its certificate expired on " + format_date(shown.not_after);
@@ -72,7 +72,7 @@ error refusal(std::string operation, long why, X509* certificate) {
       break;
     case X509_V_ERR_CERT_NOT_YET_VALID:
       made.reason = "its certificate is not valid before " + format_date(shown.not_before);
-      made.remedy = "see that the clock is right";
+      made.remedy = "check the clock of this machine";
       break;
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
@@ -80,7 +80,7 @@ error refusal(std::string operation, long why, X509* certificate) {
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
       made.reason = "the authority of its certificate is not trusted: " + shown.issuer;
-      made.remedy = "give that authority's certificate with --ca FILE";
+      made.remedy = "give the certificate of its authority with --ca FILE";
       break;
     default: made.reason = X509_verify_cert_error_string(why);
   }
