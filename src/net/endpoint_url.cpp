@@ -65,8 +65,8 @@ result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest
       return refuse(url, text, "write an IPv6 address in brackets: [::1]:80");
     }
   }
-  if (host.empty() || host.size() > 255)
-    return refuse(url, text, "its host does not have 1 to 255 characters");
+  if (host.empty()) return refuse(url, text, "it has no host");
+  if (host.size() > 255) return refuse(url, text, "its host has more than 255 characters");
   for (const char letter : host) {
     if (host != "*" && !is_host_character(letter)) {
       return refuse(url, text, "its host is not a name or an address");

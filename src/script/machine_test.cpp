@@ -393,7 +393,7 @@ TEST_F(script_test, errors_of_any_kind_are_shown) {
       {.most_time = 20ms});
   EXPECT_NE(last_error().find("cannot be shown"), std::string::npos) << last_error();
   run("coroutine.yield(1)");
-  EXPECT_NE(last_error().find("yields outside of a coroutine"), std::string::npos);
+  EXPECT_NE(last_error().find("yields outside its own coroutine"), std::string::npos);
 }
 
 TEST_F(script_test, what_leads_out_of_the_machine_is_not_there) {

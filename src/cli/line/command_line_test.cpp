@@ -194,9 +194,8 @@ TEST(command_line, a_types_flags_stand_behind_it) {
   EXPECT_EQ(line->flags, json::parse(R"({"reset": true, "threads": 4, "write": "x"})"));
   EXPECT_EQ(parse({"create", "server"})->type, &server_type);
   EXPECT_EQ(refusal_of_line({"create", "-t", "4", "server", "web"}),
-            "'strata create' has no flag '-t'; see 'strata create --help'; a type's flags stand "
-            "behind TYPE: "
-            "strata create TYPE NAME [flags]");
+            "'strata create' has no flag '-t'; see 'strata create --help'; write the "
+            "flags of a type after TYPE: strata create TYPE NAME [flags]");
   EXPECT_EQ(refusal_of_line({"create", "server", "--thread", "4"}),
             "'strata create server' has no flag '--thread' (did you mean '--threads'?); see "
             "'strata create server --help'");
