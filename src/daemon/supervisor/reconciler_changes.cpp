@@ -133,7 +133,7 @@ loop::task<> reconciler::adopt(std::string name) {
 }
 
 void reconciler::take_over(entry& subject, record next) {
-  subject.unapplied.update(difference(subject.stored.options, next.options));
+  subject.unapplied.update(difference(subject.desired.options, next.options));
   subject.attempted.reset();
   subject.stored = next;
   subject.desired = std::move(next);
@@ -147,7 +147,9 @@ loop::task<result<void>> reconciler::become(entry_ref subject, std::optional<rec
     if (is_other) tasks_.spawn(adopt(subject->name()));
     co_return result<void>{};
   }
-  const bool is_new = next->revision != subject->stored.revision;
+  // A write without an answer may have been done, and what was then to follow it may have failed.
+  const bool is_behind = !subject->has_write_pending && !subject->desired.has_content_of(*next);
+  const bool is_new = is_behind || next->revision != subject->stored.revision;
   if (is_new) {
     take_over(*subject, std::move(*next));
   } else {
