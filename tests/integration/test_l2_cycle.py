@@ -128,7 +128,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(veth):
             ([there(veth), "--period", "1us"], 2, "--period is too short"),
             ([there(veth), "--period", "1ms", "--at", "1ms"], 2, "--at must be shorter"),
             ([], 2, "DST is missing"),
-            ([there(veth), "--receive"], 2, "--receive takes no DST")]:
+            ([there(veth), "--receive"], 2, "--receive does not take DST")]:
         done = run(veth, *arguments, "-c", "1")
         assert done.returncode == code and said in done.stderr, done
 

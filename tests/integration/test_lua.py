@@ -303,7 +303,7 @@ def test_mistakes_are_told_with_file_and_line_and_harm_nobody(daemon, scripted):
             assert ann.hear() == "fine"
     for line in ("web.lua:3: the handler was stopped", "not enough memory", "table: 0x",
                  "self.send: argument 1 (id) is string, it must be a whole number",
-                 "yields outside of a coroutine"):
+                 "yields outside its own coroutine"):
         eventually(lambda: daemon.logged("web", line), "it is logged")
     counted = daemon.stats("web")["script"]
     assert counted["errors"] == 5 and counted["calls"] >= 10 and counted["memory"] > 0

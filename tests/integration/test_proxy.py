@@ -353,7 +353,7 @@ def test_curl_and_websockets_pass(daemon, tmp_path):
     ({"backend": ["127.0.0.1:1 weight=0"]}, "neither weight=N"),
     ({"backend": ["127.0.0.1:1 nonsense"]}, "neither weight=N"), ({"backend": [" "]}, "no address"),
     ({"backend": ["http://a/"]}, "takes HTTP"),
-    ({"backend": ["*:1"]}, "every address"),
+    ({"backend": ["*:1"]}, "all addresses"),
 ])
 def test_what_makes_no_sense_is_refused_with_the_reason(daemon, options, why):
     with pytest.raises(Refused, match=why):

@@ -66,7 +66,7 @@ bool stack_file::read_options(script::call& call, int index, json& value) const 
     value = json::object();
     return true;
   }
-  call.fail("the options are no table of names: {port = 8080}");
+  call.fail("the options are not a table with names, such as {port = 8080}");
   return false;
 }
 

@@ -89,7 +89,10 @@ outcome<std::map<std::string, json>> sampler::stats_by_name() {
   if (!answer) return std::unexpected(answer.error());
   std::map<std::string, json> all;
   if (!answer->is_array()) return all;
-  for (auto& each : *answer) all[text_at(each, "name")] = std::move(each);
+  for (auto& each : *answer) {
+    auto name = text_at(each, "name");
+    all[std::move(name)] = std::move(each);
+  }
   return all;
 }
 

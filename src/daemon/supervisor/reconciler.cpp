@@ -221,15 +221,16 @@ loop::task<result<runtime::edit_outcome>> reconciler::change(entry_ref subject,
   merge(options, changes);
   const auto edited = make_body(*subject, options);
   if (!edited) co_return std::unexpected(edited.error());
-  const auto free = check_needs(list_.entries(), directory_.told(), subject->name(),
-                                (*edited)->needs(), subject->body->needs());
-  if (!free) co_return std::unexpected(free.error());
-  auto next = subject->desired;
-  next.options = text_of((*edited)->options(true));
   result<void> written;
   {
     const edit_scope scope(*subject, **edited);
-    written = co_await write(subject, std::move(next));
+    const auto free = check_needs(list_.entries(), directory_.told(), subject->name(),
+                                  (*edited)->needs(), subject->body->needs());
+    if (!free) co_return std::unexpected(free.error());
+    auto next = subject->desired;
+    next.options = text_of((*edited)->options(true));
+    auto done = co_await write(subject, std::move(next));
+    written = std::move(done);
   }
   if (!written) co_return std::unexpected(written.error());
   const auto before = subject->unapplied;

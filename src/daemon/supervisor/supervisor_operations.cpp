@@ -68,11 +68,14 @@ result<entry_ref> supervisor::reserve(const creation& ordered) {
   if (auto effective = (*made)->body->check_effects(ordered.options); !effective) {
     return std::unexpected(effective.error());
   }
+  // Its group counts, too.
+  reconciler_.list().add(*made);
   const auto free =
       check_needs(entries(), reconciler_.directory().told(), name, (*made)->body->needs(), {});
-  if (!free) return std::unexpected(free.error());
-  reconciler_.list().add(*made);
-  return made;
+  if (free) return made;
+  (*made)->removed = true;
+  reconciler_.list().erase(name);
+  return std::unexpected(free.error());
 }
 
 loop::task<result<entry_ref>> supervisor::create(creation ordered) {
