@@ -34,8 +34,10 @@ def test_no_request_that_may_be_repeated_fails_where_one_backend_is_left(daemon,
     failed = [each for each in answers if each != (200, b"ok")]
     assert failed == [] and len(answers) > 800
     # It went down and came up by turns.
-    told = [line["text"] for line in daemon.logs("gw") if f"'{ill.where}' is" in line["text"]]
-    states = ["down" if "is down" in text else "up" for text in told if "not used for" not in text]
+    prefix = f"backend '{ill.where}' is "
+    told = [line["text"].removeprefix(prefix) for line in daemon.logs("gw")
+            if line["text"].startswith((prefix + "down:", prefix + "up:"))]
+    states = [text.partition(":")[0] for text in told]
     assert states[:2] == ["down", "up"] and len(states) >= 10
     assert all(one != other for one, other in zip(states, states[1:]))
 
