@@ -184,8 +184,9 @@ def test_a_backend_whose_tls_passes_through_is_asked_for_tls(daemon, make_backen
 
 def test_checks_that_make_no_sense_are_refused(daemon, make_backend):
     backend = make_backend()
-    for options, why in [({"check_rise": 3}, "check"), ({"check": "http", "check_path": "x"}, "not a "
-                         "path"), ({"check": "tcp", "check_interval": 0}, "need a pause"),
+    for options, why in [({"check_rise": 3}, "check"),
+                         ({"check": "http", "check_path": "x"}, "not a path"),
+                         ({"check": "tcp", "check_interval": 0}, "need a pause"),
                          ({"check": "tcp", "check_path": "/x"}, "--check http"),
                          ({"check": "http", "check_path": "/a b"}, "not a path")]:
         with pytest.raises(Refused, match=why):

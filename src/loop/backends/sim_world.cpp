@@ -27,9 +27,9 @@ sim_loop& sim_world::add_loop() {
   return *loops_.back();
 }
 
-void sim_world::end_tasks_beside(const sim_loop& home) {
+void sim_world::end_tasks_beside(const sim_loop& kept) {
   for (const auto& each : loops_) {
-    if (each.get() != &home) each->end_tasks();
+    if (each.get() != &kept) each->end_tasks();
   }
 }
 

@@ -59,9 +59,9 @@ class sim_world final : public file_store {
   bool run_until(const std::function<bool()>& done, duration limit);
   void run_for(duration span);
 
-  /// Has the loops beside `home` do what they were asked for, and ends their tasks: before what
+  /// Has the loops but `kept` do what they were asked for, and ends their tasks: before what
   /// those refer to is destroyed while it is in use.
-  void end_tasks_beside(const sim_loop& home);
+  void end_tasks_beside(const sim_loop& kept);
 
   [[nodiscard]] time_point now() const { return now_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
