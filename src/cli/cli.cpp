@@ -113,8 +113,8 @@ int run(int argc, char** argv, const daemon_runner& run_daemon) {
   try {
     done = dispatch(tokens(argv + std::min(argc, 1), argv + argc), run_daemon);
   } catch (const nlohmann::json::exception& surprise) {
-    done = refuse(exit_failed, fmt::format("unexpected answer from the daemon: {}",
-                                           surprise.what()));
+    done =
+        refuse(exit_failed, fmt::format("unexpected answer from the daemon: {}", surprise.what()));
   }
   if (done) return *done;
   complain(done.error().message);

@@ -23,16 +23,15 @@ std::span<const verb_row> verbs() {
                             cert_verbs, lua_verbs, system_verbs}) {
       for (auto& verb : rows()) all.push_back(std::move(verb));
     }
-    all.push_back({"help",
-                   "[VERB [TYPE]]",
-                   verb_group::system,
-                   "list all verbs, or show the flags of a verb",
-                   0,
-                   3,
-                   run_help,
-                   {{.key = "man",
-                     .kind = flag,
-                     .help = "print the whole help as a manual page"}}});
+    all.push_back(
+        {"help",
+         "[VERB [TYPE]]",
+         verb_group::system,
+         "list all verbs, or show the flags of a verb",
+         0,
+         3,
+         run_help,
+         {{.key = "man", .kind = flag, .help = "print the whole help as a manual page"}}});
     all.push_back({"complete", "-- WORD...", verb_group::system,
                    "list what a shell can complete the last word to", 0, any_number, run_complete});
     return all;

@@ -64,9 +64,8 @@ std::string all_names() {
 }
 
 std::unexpected<error> refuse_format(const std::string& text, std::string reason) {
-  return failure(
-      errc::invalid_argument, "write access lines as '" + text + "'", std::move(reason),
-      "write combined, json, or a pattern with %{NAME} in it; names are " + all_names());
+  return failure(errc::invalid_argument, "write access lines as '" + text + "'", std::move(reason),
+                 "write combined, json, or a pattern with %{NAME} in it; names are " + all_names());
 }
 
 std::string shown_value(const log_value& value) {

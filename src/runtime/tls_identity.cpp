@@ -83,8 +83,9 @@ result<void> check_tls(const tls_server_options& options, const std::vector<std:
   }
   if (!options.cert.empty()) return {};
   if (!options.client_ca.empty()) {
-    return failure(errc::invalid_argument, "use --client-ca", "TLS needs a certificate of the "
-                                                              "server itself",
+    return failure(errc::invalid_argument, "use --client-ca",
+                   "TLS needs a certificate of the "
+                   "server itself",
                    "give --cert FILE and --key FILE too");
   }
   for (const auto& each : urls) {
@@ -172,8 +173,7 @@ result<void> tls_identity::read() {
     return {};
   }
   if (slot_->get()) {
-    log_->write(level::error,
-                describe(made.error()) + "; the previous certificates stay in force");
+    log_->write(level::error, describe(made.error()) + "; the previous certificates stay in force");
   }
   return std::unexpected(made.error());
 }

@@ -100,8 +100,7 @@ bool machine::check_arguments(lua_State* state, const bound_function& function) 
     luaL_error(state, "%s", said.c_str());
   }
   if (given > at) {
-    luaL_error(state, "%s: got %d arguments, it takes %d", function.shown_name.c_str(), given,
-               at);
+    luaL_error(state, "%s: got %d arguments, it takes %d", function.shown_name.c_str(), given, at);
   }
   return is_much;
 }
@@ -115,8 +114,9 @@ int machine::invoke(lua_State* state, const bound_function& function, void* host
   auto& here = machine::of(state);
   here.check_stack(state);
   if (const auto word = missing_right(here.settings_, function.row->needs); !word.empty()) {
-    return luaL_error(state, "%s: the script lacks the right to call it: run the script with "
-                             "--lua-allow %s",
+    return luaL_error(state,
+                      "%s: the script lacks the right to call it: run the script with "
+                      "--lua-allow %s",
                       function.shown_name.c_str(), std::string(word).c_str());
   }
   if (check_arguments(state, function)) here.expect_much();

@@ -211,9 +211,8 @@ void machine::end(activity& one, int status) {
   if (status == 0) {
     values = lua_gettop(one.thread);
   } else {
-    last_error_ = status == LUA_YIELD
-                      ? file_ + ": a handler yields outside its own coroutine"
-                      : trouble_of(one.thread);
+    last_error_ = status == LUA_YIELD ? file_ + ": a handler yields outside its own coroutine"
+                                      : trouble_of(one.thread);
     observer_.on_error(last_error_);
     is_usable = false;
   }

@@ -159,8 +159,7 @@ TEST_F(script_test, wrong_arguments_are_told_with_their_place) {
   run("host.add(1)");
   EXPECT_NE(last_error().find("argument 2 (b) is missing"), std::string::npos) << last_error();
   run("host.add(1, 2, 3)");
-  EXPECT_NE(last_error().find("got 3 arguments, it takes 2"), std::string::npos)
-      << last_error();
+  EXPECT_NE(last_error().find("got 3 arguments, it takes 2"), std::string::npos) << last_error();
 }
 
 TEST_F(script_test, objects_live_as_long_as_somebody_has_them) {

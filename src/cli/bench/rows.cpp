@@ -62,9 +62,8 @@ option_rows measuring_flags() {
        .value_name = "TIME",
        .default_text = "0.1",
        .help = "duration of one measurement"},
-      runs_flag(
-          "number of runs; each measures every path with every payload once, and results are "
-          "medians of the runs; fewer than 5 decide no comparison"),
+      runs_flag("number of runs; each measures every path with every payload once, and results are "
+                "medians of the runs; fewer than 5 decide no comparison"),
       {.key = "base",
        .kind = text,
        .value_name = "PATH",

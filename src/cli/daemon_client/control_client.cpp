@@ -217,8 +217,8 @@ outcome<json> control_client::read_answer(const reply& answer) const {
                   text_at(*failed, "message") + (remedy.empty() ? "" : "; " + remedy));
   }
   return refuse(exit_failed,
-                fmt::format("unexpected answer '{} {}' from {}: '{}'",
-                            answer.status, proto::http_reason(answer.status), daemon_.socket,
+                fmt::format("unexpected answer '{} {}' from {}: '{}'", answer.status,
+                            proto::http_reason(answer.status), daemon_.socket,
                             text::printable(std::string_view(answer.body).substr(0, 80))));
 }
 

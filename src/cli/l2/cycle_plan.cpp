@@ -31,8 +31,7 @@ outcome<> check_disciplines(const std::string& name, const std::string& clock) {
                      : gates != nullptr ? nl::clock_text(gates->clock_id)
                                         : "mono";
     if (its == clock) return {};
-    other =
-        fmt::format("{} of '{}' uses the clock {}: give --clock {}", each.kind, name, its, its);
+    other = fmt::format("{} of '{}' uses the clock {}: give --clock {}", each.kind, name, its, its);
   }
   if (!other.empty()) return refuse(exit_failed, other);
   return refuse(exit_failed,

@@ -101,8 +101,7 @@ void cycle_sender::take_sent(const l2::sent_frame& frame) {
 std::string cycle_sender::text(bool with_histogram) const {
   auto all = fmt::format("{} cycles, {} sent, {} missed, {} refused, {} dropped for their time\n",
                          cycles(), sent_, missed_, refused_, dropped_);
-  if (first_refusal_)
-    all += fmt::format("the first refusal: {}\n", describe(*first_refusal_));
+  if (first_refusal_) all += fmt::format("the first refusal: {}\n", describe(*first_refusal_));
   if (woken_.total() != 0) all += fmt::format("woken late by: {}\n", woken_.text(true));
   if (with_histogram) all += woken_.drawn();
   if (left_.total() != 0) {

@@ -176,8 +176,9 @@ option_rows frame_flags() {
 options::option_row through_daemon_flag() {
   return {.key = "through_daemon",
           .kind = flag,
-          .help = "let the daemon create the socket if its policy permits; the daemon listens at "
-                  "$STRATA_BROKER_SOCKET (default: /run/strata/broker.sock)"};
+          .help =
+              "let the daemon create the socket if its policy permits; the daemon listens at "
+              "$STRATA_BROKER_SOCKET (default: /run/strata/broker.sock)"};
 }
 
 std::vector<verb_row> l2_verbs() {

@@ -46,7 +46,8 @@ outcome<step> find_step(std::string_view whole, std::string_view word, const ynl
     return refuse_attribute(
         whole,
         fmt::format("write PATH[:TYPE][=VALUE] with a PATH such as 3 or 3.1, of numbers up to "
-                    "{}", largest_type));
+                    "{}",
+                    largest_type));
   }
   const auto* const known = scope.find(word);
   if (known != nullptr) return step{known->number, known};

@@ -35,11 +35,10 @@ outcome<called_command> command_of(const ynl::operation& operation, const ynl::s
                                     ? fmt::format("'{}' cannot be dumped: leave out --dump", name)
                                     : fmt::format("'{}' can only be dumped: add --dump", name));
   }
-  return refuse(
-      exit_misused,
-      fmt::format("only the kernel sends '{}': receive it with 'strata nl listen {} {}'", name,
-                  text::printable(spec.family),
-                  operation.group.empty() ? "GROUP" : text::printable(operation.group)));
+  return refuse(exit_misused,
+                fmt::format("only the kernel sends '{}': receive it with 'strata nl listen {} {}'",
+                            name, text::printable(spec.family),
+                            operation.group.empty() ? "GROUP" : text::printable(operation.group)));
 }
 
 outcome<called_command> command_word(const std::string& word, const ynl::spec* spec, bool is_dump) {

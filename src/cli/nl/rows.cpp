@@ -13,8 +13,9 @@ const options::option_row spec_flag = {
     .key = "spec",
     .kind = text,
     .value_name = "FILE",
-    .help = "YNL specification with the names of the family (default: FAMILY.yaml in the folders "
-            "of STRATA_YNL_PATH, or where specifications are installed)"};
+    .help =
+        "YNL specification with the names of the family (default: FAMILY.yaml in the folders "
+        "of STRATA_YNL_PATH, or where specifications are installed)"};
 
 option_rows call_flags() {
   return {

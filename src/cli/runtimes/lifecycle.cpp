@@ -61,11 +61,10 @@ outcome<int> run_reload(const invocation& call) {
   return change_each(call, client, [&](const std::string& name) -> outcome<json> {
     const auto now = client.get(runtime_target(name));
     if (now && now->at("state") == "running" && !now->value("pending", json::array()).empty()) {
-      complain(
-          fmt::format(
-              "restarting '{}', which ends its {} connections: edits wait for a restart ({})",
-                      name, now->at("connections").dump(),
-                      fmt::join(now->at("pending").get<std::vector<std::string>>(), ", ")));
+      complain(fmt::format(
+          "restarting '{}', which ends its {} connections: edits wait for a restart ({})", name,
+          now->at("connections").dump(),
+          fmt::join(now->at("pending").get<std::vector<std::string>>(), ", ")));
     }
     return client.post(runtime_target(name, "reload"));
   });

@@ -74,9 +74,8 @@ void explain_nothing(const invocation& call, std::size_t all) {
   if (all == 0) {
     complain("there are no runtimes yet; create one with: strata create server NAME -p 9000 -s");
   } else {
-    complain(
-        fmt::format("none of the {} runtime{} matches; 'strata ls' shows all runtimes",
-                    all, all == 1 ? "" : "s"));
+    complain(fmt::format("none of the {} runtime{} matches; 'strata ls' shows all runtimes", all,
+                         all == 1 ? "" : "s"));
   }
 }
 

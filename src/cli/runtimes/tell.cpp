@@ -40,9 +40,10 @@ outcome<int> introduce(const invocation& call, const json& detail) {
     print(fmt::format("  strata {} COMMAND...\n  strata start -i {:<13} a prompt for commands\n",
                       name, name));
   } else {
-    print(fmt::format("  strata {} MESSAGE...\n  strata start -i {:<13} send and receive "
-                      "messages\n", name,
-                      name));
+    print(
+        fmt::format("  strata {} MESSAGE...\n  strata start -i {:<13} send and receive "
+                    "messages\n",
+                    name, name));
   }
   print(
       fmt::format("  strata show {0:<17} all its options\n"

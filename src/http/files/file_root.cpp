@@ -32,10 +32,10 @@ result<file_root> file_root::open(const std::string& folder, const std::string& 
   const unique_fd tried(loop::open_beneath(opened.get(), "", loop::for_reading));
   if (!tried) {
     const bool is_forbidden = errno == ENOSYS || errno == EPERM;
-    return std::unexpected(
-        system_error(errno, operation,
-                     is_forbidden ? "openat2 must be allowed here" : "give strata permission to "
-                                                                     "read the folder"));
+    return std::unexpected(system_error(errno, operation,
+                                        is_forbidden ? "openat2 must be allowed here"
+                                                     : "give strata permission to "
+                                                       "read the folder"));
   }
   return file_root(std::move(opened));
 }

@@ -37,8 +37,8 @@ std::expected<unsigned, std::string> parse_number(std::string_view text, unsigne
   if (digits.empty() || code != std::errc{} || rest != end || number < least || number > most) {
     return refusal(
         is_hex || least > 4095
-            ? fmt::format(
-                "'{}' is not a valid {}: write 0x{:04x} to 0x{:04x}", text, what, least, most)
+            ? fmt::format("'{}' is not a valid {}: write 0x{:04x} to 0x{:04x}", text, what, least,
+                          most)
             : fmt::format("'{}' is not a valid {}: write {} to {}", text, what, least, most));
   }
   return number;

@@ -88,8 +88,10 @@ result<inspection> inspect_server(const std::string& host, std::uint16_t port,
                    "check that a server with TLS listens there");
   }
   auto* const chain = SSL_get_peer_cert_chain(session.get());
-  if (sk_X509_num(chain) < 1) return failure(errc::malformed, operation, "it showed no "
-                                                                         "certificate");
+  if (sk_X509_num(chain) < 1)
+    return failure(errc::malformed, operation,
+                   "it showed no "
+                   "certificate");
   auto made = inspection_of(chain, wanted);
   if (!made) return made;
   made->protocol = SSL_get_version(session.get());

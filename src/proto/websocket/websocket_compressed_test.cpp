@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "proto/websocket/websocket.hpp"
 #include "proto/websocket/testing/websocket_bytes.hpp"
+#include "proto/websocket/websocket.hpp"
 
 namespace strata::proto {
 namespace {

@@ -42,14 +42,15 @@ result<void> client::check(const client_options& options) const {
                    "give -t HOST:PORT or --connect URL");
   }
   if (!options.connect.empty() && !options.target.empty()) {
-    return failure(errc::invalid_argument, "make a client",
-                   "both --target and --connect are given", "give only one of them");
+    return failure(errc::invalid_argument, "make a client", "both --target and --connect are given",
+                   "give only one of them");
   }
   auto url = net::parse_connecting(options.endpoint());
   if (!url) return std::unexpected(url.error());
   if (!url->is_for_one() && url->port == 0) {
-    return failure(errc::invalid_argument, "connect to " + url->text(), "0 is not a port to "
-                                                                        "connect to",
+    return failure(errc::invalid_argument, "connect to " + url->text(),
+                   "0 is not a port to "
+                   "connect to",
                    "give the port that the server listens on");
   }
   if (!url->scheme->has_messages) {

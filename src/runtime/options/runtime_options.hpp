@@ -48,14 +48,14 @@ template <class Options>
                           "with the daemon; 'always' also when its work is done",
                   .choices = "no|on-failure|always"},
                  &Options::restart});
-  own.push_back({{.key = "restart_limit",
-                  .kind = options::option_kind::count,
-                  .value_name = "N",
-                  .default_text = "0",
-                  .help =
-                      "consecutive restarts after which the runtime stays failed; 0 means no limit",
-                  .only_with = "restart=on-failure|restart=always"},
-                 &Options::restart_limit});
+  own.push_back(
+      {{.key = "restart_limit",
+        .kind = options::option_kind::count,
+        .value_name = "N",
+        .default_text = "0",
+        .help = "consecutive restarts after which the runtime stays failed; 0 means no limit",
+        .only_with = "restart=on-failure|restart=always"},
+       &Options::restart_limit});
   return own;
 }
 

@@ -105,8 +105,7 @@ result<void> check_value(const script_rights& rights, const option_row& row,
   switch (row.reach) {
     case option_reach::read_path:
       if (rights.may_read(value)) return {};
-      return refusal(row, fmt::format("'{}' is outside the script's folder", value),
-                     "read=DIR");
+      return refusal(row, fmt::format("'{}' is outside the script's folder", value), "read=DIR");
     case option_reach::written_path:
       if (rights.may_write(value)) return {};
       return refusal(row, fmt::format("the script may not write '{}'", value), "write=DIR");
@@ -210,11 +209,11 @@ result<void> check_child(const script_rights& rights, const json& options) {
   if (script->get_ref<const std::string&>().empty()) return {};
   const auto child = script_rights_of(options);
   if (!child || rights.includes(*child)) return {};  // an error is the type's to report
-  return failure(
-      errc::permission_denied, "give rights to a script from a script",
-      fmt::format("--lua-allow {} exceeds the rights of the calling "
-                  "script", fmt::join(words_of(*child), ", ")),
-      "give at most the rights of the calling script");
+  return failure(errc::permission_denied, "give rights to a script from a script",
+                 fmt::format("--lua-allow {} exceeds the rights of the calling "
+                             "script",
+                             fmt::join(words_of(*child), ", ")),
+                 "give at most the rights of the calling script");
 }
 
 std::vector<std::string> words_of(const script_rights& rights) {

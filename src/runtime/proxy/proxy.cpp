@@ -72,7 +72,8 @@ result<void> check_sticky(const proxy_options& options) {
   if (options.sticky.empty() || proto::is_token(options.sticky)) return {};
   return failure(errc::invalid_argument, "use --sticky '" + options.sticky + "'",
                  "it is not a valid name for a "
-                 "cookie", "write letters, digits and -_. without blanks");
+                 "cookie",
+                 "write letters, digits and -_. without blanks");
 }
 
 result<void> proxy::check_given(const proxy_options& next, const nlohmann::json& changes) const {

@@ -101,9 +101,9 @@ loop::duration datagram_port::on_failure(int code) {
   home_.count().errors.add();
   // Of UDP it is an earlier datagram's ICMP error, which is nothing to tell of.
   if (reopen_ && !std::exchange(failing_, true)) {
-    home_.state().log->write(level::warning,
-                             describe(system_error(code, "receive", "receiving resumes "
-                                                                    "automatically")));
+    home_.state().log->write(level::warning, describe(system_error(code, "receive",
+                                                                   "receiving resumes "
+                                                                   "automatically")));
   }
   return 1ms;
 }

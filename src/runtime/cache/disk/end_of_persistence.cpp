@@ -28,12 +28,12 @@ loop::task<result<void>> disk_persistence::save_changes(loop::time_point limit,
   }
   const auto operation = fmt::format("save '{}'", where_.snapshot);
   if (!is_idle) {
-    co_return failure(
-        hurried ? errc::canceled : errc::timed_out, operation,
-        hurried ? "a later order gave up waiting for it" : "it takes longer than the limit for the "
-                                                           "stop",
-        "give it more time (strata edit NAME --drain-timeout TIME), or add --now to "
-        "lose what is not saved");
+    co_return failure(hurried ? errc::canceled : errc::timed_out, operation,
+                      hurried ? "a later order gave up waiting for it"
+                              : "it takes longer than the limit for the "
+                                "stop",
+                      "give it more time (strata edit NAME --drain-timeout TIME), or add --now to "
+                      "lose what is not saved");
   }
   if (save_error_) co_return std::unexpected(*save_error_);
   co_return result<void>{};

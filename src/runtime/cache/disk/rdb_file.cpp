@@ -113,7 +113,8 @@ file_reader::outcome file_reader::read_item(bool& was_key) {
       if (index >= keyspace::database_count) {
         return fail(
             fmt::format("it has a database {}, but the cache has {} "
-                        "databases", index, keyspace::database_count));
+                        "databases",
+                        index, keyspace::database_count));
       }
       database_ = static_cast<unsigned>(index);
       return outcome::more;
@@ -152,8 +153,8 @@ bool file_reader::read_key(unsigned kind) {
   const auto hash = hash_of(key);
   if (into_[database_].find(key, hash) != nullptr) {
     entry::destroy(made);
-    (void)fail(fmt::format("it has the key {} twice",
-                           text::quoted(std::string_view(key).substr(0, 128))));
+    (void)fail(
+        fmt::format("it has the key {} twice", text::quoted(std::string_view(key).substr(0, 128))));
     return false;
   }
   made->set_access(told_access(settings_, into_.now_ms(), idle_s_, frequency_));

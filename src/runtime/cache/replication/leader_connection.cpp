@@ -148,8 +148,9 @@ loop::task<result<void>> leader_connection::receive() {
   auto got = co_await stream_->receive();
   if (!got) co_return std::unexpected(got.error());
   if (got->empty()) {
-    co_return failure(errc::connection_closed, "follow " + name(), "the leader has closed the "
-                                                                   "connection");
+    co_return failure(errc::connection_closed, "follow " + name(),
+                      "the leader has closed the "
+                      "connection");
   }
   heard_ms_ = engine_.keys().now_ms();
   received_ += as_text(got->bytes());

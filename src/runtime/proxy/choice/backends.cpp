@@ -40,32 +40,30 @@ backends::backends(const backend_means& means, std::string route)
     : means_(means),
       route_(std::move(route)),
       stands_(means.shared.route_of(route_)),
-      roster_(
-          {.home = means.home,
-           .names = means.names,
-           .self = means.self,
-           .number = means.number,
-           .shared = means.shared,
-           .route = route_,
-           .on_trouble =
-               [this](const backend_text& text, const error& why) {
-                 means_.tell(
-                     level::warning, "lost",
-                     fmt::format(
-                         "cannot follow changes of backend '{}': {}", text.text, describe(why)));
-               },
-           .on_circle =
-               [this](const backend_text& text, const std::string& runtime) {
-                 means_.tell(level::warning, "circle",
-                             fmt::format("backend '{}' leaves out '{}', which would forward "
-                                         "clients back to this proxy",
-                                         text.text, runtime));
-               },
-           .on_change =
-               [this] {
-                 take();
-                 means_.on_change();
-               }}),
+      roster_({.home = means.home,
+               .names = means.names,
+               .self = means.self,
+               .number = means.number,
+               .shared = means.shared,
+               .route = route_,
+               .on_trouble =
+                   [this](const backend_text& text, const error& why) {
+                     means_.tell(level::warning, "lost",
+                                 fmt::format("cannot follow changes of backend '{}': {}", text.text,
+                                             describe(why)));
+                   },
+               .on_circle =
+                   [this](const backend_text& text, const std::string& runtime) {
+                     means_.tell(level::warning, "circle",
+                                 fmt::format("backend '{}' leaves out '{}', which would forward "
+                                             "clients back to this proxy",
+                                             text.text, runtime));
+                   },
+               .on_change =
+                   [this] {
+                     take();
+                     means_.on_change();
+                   }}),
       line_(means.home) {}
 
 void backends::become(const std::vector<std::string>& texts) {
@@ -172,9 +170,8 @@ void backends::note(backend& backend, const circuit::attempt& attempt, bool is_g
   means_.shared.call(means_.number);
   if (is_good) {
     backend.stands->came = means_.home.now();
-    means_.tell(
-        level::info, "closed",
-        fmt::format("backend '{}' serves again, its circuit is closed", backend.is.text));
+    means_.tell(level::info, "closed",
+                fmt::format("backend '{}' serves again, its circuit is closed", backend.is.text));
     return;
   }
   const std::chrono::duration<double> pause = circuit.pause();

@@ -139,8 +139,9 @@ result<balancing> parse_balance(const std::string& text) {
     if (!proto::is_token(name)) break;
     return balancing{how, how == balance::header ? text::in_small_letters(name) : name};
   }
-  return failure(errc::invalid_argument, "use --balance '" + text + "'", "it is not a way to "
-                                                                         "balance",
+  return failure(errc::invalid_argument, "use --balance '" + text + "'",
+                 "it is not a way to "
+                 "balance",
                  "write round-robin, random, least, first, source, path, header:NAME or "
                  "cookie:NAME");
 }

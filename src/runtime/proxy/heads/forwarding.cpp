@@ -151,8 +151,7 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
                                            "CONNECT"});
   }
   if (!is_printable(request.target)) {
-    return std::unexpected(forward_refusal{400,
-                                           "the request's target has an invalid character"});
+    return std::unexpected(forward_refusal{400, "the request's target has an invalid character"});
   }
   if (has_passed_here(request.headers, forwarding.pseudonym)) {
     return std::unexpected(forward_refusal{508,

@@ -171,9 +171,9 @@ loop::task<result<void>> gate_script::change(script::lazy_table& request, answer
   if (!given) co_return std::unexpected(given.error());
   if (given->is_null()) co_return result<void>{};
   if (!given->is_object()) {
-    co_return wrong(callback::proxy_response,
-                    not_taken(
-                        "it does not return a table", "return {status=, headers=, body=}").error());
+    co_return wrong(
+        callback::proxy_response,
+        not_taken("it does not return a table", "return {status=, headers=, body=}").error());
   }
   if (const auto status = given->find("status"); status != given->end()) {
     if (!status->is_number_integer() || *status < 200 || *status > 599) {

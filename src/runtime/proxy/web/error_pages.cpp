@@ -26,10 +26,10 @@ result<void> error_pages::read(loop::loop& loop, const std::string& folder) {
     if (!opened) return std::unexpected(opened.error());
     const auto bytes = (*opened)->bytes();
     if (bytes.size() > longest) {
-      return failure(errc::limit_exceeded, "read the error page '" + path + "'",
-                     fmt::format(
-                         "it has {} bytes, but at most {} are permitted", bytes.size(), longest),
-                     "make it shorter");
+      return failure(
+          errc::limit_exceeded, "read the error page '" + path + "'",
+          fmt::format("it has {} bytes, but at most {} are permitted", bytes.size(), longest),
+          "make it shorter");
     }
     found.emplace(status, bytes);
   }

@@ -91,8 +91,9 @@ class visit {
     if (auto* const script = home_.script(); script != nullptr) {
       const auto choice = co_await script->choose(exchange);
       if (choice.is_refused) {
-        home_.refuse(exchange.peer().address, refusal::script, "on_websocket refused the "
-                                                               "WebSocket");
+        home_.refuse(exchange.peer().address, refusal::script,
+                     "on_websocket refused the "
+                     "WebSocket");
         exchange.respond(403, plain, "this server refused the WebSocket\n");
         co_return;
       }
@@ -114,8 +115,9 @@ class visit {
 
   loop::task<> take_message(http::exchange& exchange) {
     if (home_.script() != nullptr && home_.script()->lets_in()) {
-      exchange.respond(403, plain, "this server admits each client with a script: use a "
-                                   "WebSocket\n");
+      exchange.respond(403, plain,
+                       "this server admits each client with a script: use a "
+                       "WebSocket\n");
       co_return;
     }
     auto body = co_await exchange.read_all(home_.options().max_message);
