@@ -86,8 +86,10 @@ outcome<std::vector<std::string>> sampler::names() {
 
 outcome<std::map<std::string, json>> sampler::stats_by_name() {
   auto answer = client_.get("/v1/stats");
-  if (!answer) return std::unexpected(answer.error());
   std::map<std::string, json> all;
+  // An answer that was cut short: whether the daemon has gone, the next question shows.
+  if (!answer && answer.error().exit == exit_failed) return all;
+  if (!answer) return std::unexpected(answer.error());
   if (!answer->is_array()) return all;
   for (auto& each : *answer) {
     auto name = text_at(each, "name");
