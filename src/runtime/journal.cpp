@@ -150,7 +150,8 @@ std::uint64_t journal::number_of(std::string_view id) const {
   const auto digits = id.substr(std::min(dash + 1, id.size()));
   const auto* const end = digits.data() + digits.size();
   const auto [rest, code] = std::from_chars(digits.data(), end, number);
-  return code == std::errc{} && rest == end ? number : 0;
+  const std::scoped_lock guard(lock_);
+  return code == std::errc{} && rest == end && number <= written_ ? number : 0;
 }
 
 }  // namespace strata::runtime

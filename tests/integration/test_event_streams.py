@@ -65,6 +65,14 @@ def test_a_client_goes_on_where_it_was_interrupted(daemon):
         assert take()[1]["event"] == "stopped"
 
 
+def test_an_id_that_is_still_to_come_leaves_nothing_out(daemon):
+    daemon.server("s")
+    with subscribe(daemon, "/v1/events") as take:
+        origin = take()[0].partition("-")[0]
+    with subscribe(daemon, "/v1/events", origin + "-1000") as take:
+        assert [take()[1]["event"] for _ in range(2)] == ["created", "started"]
+
+
 @pytest.mark.parametrize("last_id", ["", "x", "-", "0-1", "1", "-5", "9" * 50, "a-" + "9" * 50])
 def test_an_id_of_another_stream_leaves_nothing_out(daemon, last_id):
     daemon.server("s")

@@ -318,8 +318,9 @@ loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& gues
     respond(exchange, refuse_role(exchange, guest, route.row, role));
     co_return;
   }
-  const auto asked = read_feed_request(request);
-  if (route.find_feed != nullptr && !asked) {
+  result<feed_request> asked;
+  if (route.find_feed != nullptr) asked = read_feed_request(request);
+  if (!asked) {
     respond(exchange, as_answer(asked.error()));
     co_return;
   }
