@@ -82,7 +82,8 @@ outcome<unique_fd> connect_tcp(const std::string& endpoint) {
 outcome<cache_link> cache_link::connect(const std::string& endpoint) {
   auto fd = endpoint.starts_with(local) ? connect_local(endpoint) : connect_tcp(endpoint);
   if (!fd) return std::unexpected(fd.error());
-  return cache_link(std::move(*fd));
+  cache_link link(std::move(*fd));
+  return link;
 }
 
 outcome<> cache_link::send(std::span<const std::string> words) const {
