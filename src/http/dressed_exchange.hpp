@@ -12,6 +12,7 @@ class dressed_exchange final : public exchange {
       : exchange(of.request()), of_(of), more_(std::move(more)) {}
 
   [[nodiscard]] const net::peer_info& peer() const override { return of_.peer(); }
+  [[nodiscard]] served_connection& connection() override { return of_.connection(); }
   [[nodiscard]] bool is_secure() const override { return of_.is_secure(); }
   [[nodiscard]] bool has_body() const override { return of_.has_body(); }
   loop::task<result<std::string>> read(std::uint64_t most) override { return of_.read(most); }

@@ -29,6 +29,18 @@ struct answer_head {
   bool has_date = false;    ///< among the fields: no other is put to them
 };
 
+class served_connection;
+
+/// Sees the heads of answers as they are sent.
+class answer_watcher {
+ public:
+  /// `head`: in HTTP/1.1's form, with the empty line at its end.
+  virtual void on_answer(std::string_view head) = 0;
+
+ protected:
+  ~answer_watcher() = default;
+};
+
 class exchange {
  public:
   explicit exchange(const proto::http_request& request) : request_(request) {}
@@ -44,6 +56,8 @@ class exchange {
   }
   [[nodiscard]] bool is_head() const { return request_.method == "HEAD"; }
   [[nodiscard]] virtual const net::peer_info& peer() const = 0;
+  /// The connection that carries it.
+  [[nodiscard]] virtual served_connection& connection() = 0;
   /// It came by TLS.
   [[nodiscard]] virtual bool is_secure() const = 0;
 
@@ -102,6 +116,9 @@ class exchange {
   [[nodiscard]] virtual std::unique_ptr<net::byte_channel> upgrade(
       const proto::http_fields& fields) = 0;
 
+  /// Null: nobody watches any more.
+  void watch(answer_watcher* watcher) { watcher_ = watcher; }
+
   [[nodiscard]] bool has_begun() const { return at_ != stage::open; }
   [[nodiscard]] bool is_answered() const { return at_ == stage::answered; }
   /// What was answered; 0 before that.
@@ -116,6 +133,10 @@ class exchange {
     status_ = status;
     at_ = stage::begun;
   }
+  [[nodiscard]] bool is_watched() const { return watcher_ != nullptr; }
+  void show_head(std::string_view text) {
+    if (watcher_ != nullptr) watcher_->on_answer(text);
+  }
   void note_body(std::size_t bytes) { body_bytes_ += bytes; }
   void note_end() { at_ = stage::answered; }
 
@@ -124,6 +145,7 @@ class exchange {
   stage at_ = stage::open;
   int status_ = 0;
   std::uint64_t body_bytes_ = 0;
+  answer_watcher* watcher_ = nullptr;
 };
 
 /// The status for a request whose body could not be read: 400, 408 or 413.

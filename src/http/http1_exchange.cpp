@@ -91,6 +91,7 @@ std::string http1_exchange::head_text(const answer_head& head) {
     text += "Connection: keep-alive\r\n";
   }
   text += "\r\n";
+  show_head(text);
   if (is_head()) ends_by_ = ending::no_body;
   return text;
 }
@@ -182,6 +183,7 @@ std::unique_ptr<net::byte_channel> http1_exchange::upgrade(const proto::http_fie
   std::string head = "HTTP/1.1 101 Switching Protocols\r\n";
   append_fields(head, fields);
   taken->push_copy(as_bytes(head += "\r\n"));
+  show_head(head);
   return taken;
 }
 

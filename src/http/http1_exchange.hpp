@@ -11,6 +11,7 @@ class http1_exchange final : public exchange {
       : exchange(request), connection_(connection), keeps_alive_(request.keep_alive) {}
 
   [[nodiscard]] const net::peer_info& peer() const override { return connection_.stream_->peer(); }
+  [[nodiscard]] served_connection& connection() override { return connection_; }
   [[nodiscard]] bool is_secure() const override { return connection_.stream_->tls() != nullptr; }
   [[nodiscard]] bool has_body() const override;
   loop::task<result<std::string>> read(std::uint64_t most) override;

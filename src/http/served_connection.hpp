@@ -4,8 +4,10 @@
 
 #include <boost/intrusive/list.hpp>
 #include <cstddef>
+#include <cstdint>
 
 #include "loop/timer.hpp"
+#include "net/stream.hpp"
 
 namespace strata::http {
 
@@ -28,7 +30,18 @@ class served_connection {
   /// Ends it soon, whatever is under way.
   virtual void dismiss() = 0;
 
-  loop::time_point last_whole;  ///< when its last request was answered, or its owner set it
+  /// Null once it has become another protocol's, and is somebody else's.
+  [[nodiscard]] virtual const net::stream* stream() const = 0;
+
+  // --- for its owner, which sets the first three
+  std::uint64_t id = 0;          ///< unique among the clients of a runtime
+  loop::time_point came;         ///< when it was accepted
+  loop::time_point last_whole;   ///< when its last request was answered, or its owner set it
+  loop::time_point last_active;  ///< when bytes were last received
+  std::uint64_t requests = 0;
+  std::uint64_t answers = 0;
+  std::uint64_t bytes_received = 0;
+  bool is_listed = true;  ///< its client is not known by another name, such as an event stream's
 
   /// Its place in the list of whoever lists such connections: it leaves when it is destroyed.
   hook place;

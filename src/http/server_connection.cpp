@@ -68,6 +68,7 @@ loop::task<> server_connection::give_turn() { co_await loop_.sleep(loop::duratio
 // Says whether there may be another request on the connection.
 loop::task<bool> server_connection::answer_one(const handler& answer) {
   http1_exchange now(*this, *parser_.head());
+  ++requests;
   co_await answer(now);
   if (is_upgraded_) co_return false;
   is_late_ = false;
@@ -75,6 +76,7 @@ loop::task<bool> server_connection::answer_one(const handler& answer) {
   // What is wrong with a body is answered as what is wrong with a head.
   if (!parsed_ && can_answer) co_return false;
   if (can_answer) now.respond(500, "", "");
+  ++answers;
   bool goes_on = now.is_answered() && now.keeps_alive() && !is_retiring_;
   const bool is_whole = parsed_ && parser_.done();
   if (goes_on && !is_whole) goes_on = co_await pass_over_body();
@@ -121,6 +123,8 @@ loop::task<bool> server_connection::receive() {
 
 void server_connection::take(byte_span bytes) {
   request_bytes_ += bytes.size();
+  bytes_received += bytes.size();
+  last_active = loop_.now();
   parsed_ = parser_.take(bytes);
 }
 

@@ -73,6 +73,7 @@ class server_connection final : public served_connection, private loop::timer {
     return stream_ ? request_bytes_ + stream_->unsent_in_memory() : 0;
   }
   void dismiss() override;
+  [[nodiscard]] const net::stream* stream() const override { return stream_.get(); }
 
  private:
   friend class http1_exchange;

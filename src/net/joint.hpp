@@ -34,7 +34,7 @@ class joint {
     std::size_t most_unsent = 1U << 18U;  ///< bytes that may wait for a side that reads slowly
     bool is_one_way = false;              ///< what the second says is dropped
     /// Told of what came, before it goes on; may be empty.
-    std::function<void(bool from_first, std::size_t count)> on_bytes = {};
+    std::function<void(bool from_first, byte_span bytes)> on_bytes = {};
     changer* changing = nullptr;  ///< outlives the joint; null: nothing is changed
   };
   /// Why it ended before both had said all.

@@ -60,8 +60,8 @@ TEST_P(joint_test, each_hears_what_the_other_says_to_its_end) {
 
 TEST_P(joint_test, one_way_ends_with_the_first) {
   std::size_t from_second = 0;
-  join({.is_one_way = true, .on_bytes = [&](bool from_first, std::size_t count) {
-          if (!from_first) from_second += count;
+  join({.is_one_way = true, .on_bytes = [&](bool from_first, byte_span bytes) {
+          if (!from_first) from_second += bytes.size();
         }});
   std::string there;
   bool there_ended = false;

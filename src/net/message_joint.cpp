@@ -103,7 +103,7 @@ loop::task<> message_joint::hear(side& source, side& side) {
                               [&, is_dropped](byte_span message) {
                                 source.last_heard = loop_.now();
                                 if (settings_.on_message) {
-                                  settings_.on_message(is_first(source), message.size());
+                                  settings_.on_message(is_first(source), message);
                                 }
                                 if (!is_dropped) pass(side, message);
                               },

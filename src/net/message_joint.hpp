@@ -28,7 +28,7 @@ class message_joint {
     bool is_one_way = false;                                 ///< what the second says is dropped
     bool hears_empty = false;                                ///< an empty datagram is a message
     /// Told of each message that came, before it goes on; may be empty.
-    std::function<void(bool from_first, std::size_t size)> on_message = {};
+    std::function<void(bool from_first, byte_span message)> on_message = {};
     /// Something was lost, and it goes on; `is_new`: nothing was lost just before.
     std::function<void(bool of_first, const error& why, bool is_new)> on_trouble = {};
     /// What happens to an interface, as of `datagram::notice`.

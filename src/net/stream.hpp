@@ -57,6 +57,8 @@ class stream final : public byte_channel, private loop::request, private loop::t
   [[nodiscard]] std::size_t unsent() const override { return out_.bytes(); }
   /// Bytes of memory that what is unsent takes: a file's bytes take none.
   [[nodiscard]] std::size_t unsent_in_memory() const { return out_.bytes_in_memory(); }
+  /// Bytes that the kernel has taken.
+  [[nodiscard]] std::uint64_t sent() const { return out_.pushed() - out_.bytes(); }
   [[nodiscard]] int broken() const override { return out_.broken(); }
   [[nodiscard]] outbox& out() { return out_; }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loop/loop.hpp"
+#include "net/stream.hpp"
 #include "runtime/operations.hpp"
 
 namespace strata::runtime {
@@ -38,6 +39,9 @@ struct client_report {
 /// As the operation `clients` answers, sorted by id. The loop serves others between some of them.
 [[nodiscard]] loop::task<nlohmann::json> json_of(loop::loop& loop,
                                                  std::vector<client_report> clients);
+
+/// The protocol of a client that sends bytes as they are: `tcp`, `tls` or `unix`.
+[[nodiscard]] std::string_view protocol_of(const net::stream& stream);
 
 [[nodiscard]] operation_row clients_operation(decltype(operation_row::run) run);
 /// Its call has the parameter `client`.

@@ -26,41 +26,16 @@ std::string format_time(std::chrono::system_clock::time_point time) {
                      (whole - seconds).count());
 }
 
-struct journal::following::state {
-  state(loop::loop& loop, sink call, std::function<void()> last_call)
-      : where(loop), on_line(std::move(call)), on_end(std::move(last_call)) {}
-  loop::loop& where;
-  sink on_line;  // both only touched on the loop's thread; empty once it ended
-  std::function<void()> on_end;
-  std::atomic<std::size_t> waiting = 0;  // bytes
-  std::atomic<std::size_t> lost = 0;
-};
-
-journal::following& journal::following::operator=(following&& other) noexcept {
-  end();
-  of_ = std::exchange(other.of_, nullptr);
-  state_ = std::move(other.state_);
-  return *this;
-}
-
-void journal::following::end() {
-  if (state_ == nullptr) return;
-  state_->on_line = nullptr;
-  state_->on_end = nullptr;
-  const std::scoped_lock guard(of_->lock_);
-  std::erase(of_->followers_, state_);
-  of_->followers_now_ = of_->followers_.size();
-  state_.reset();
-}
-
 journal::following journal::follow(loop::loop& loop, sink on_line, std::function<void()> on_end) {
-  following made;
-  made.of_ = this;
-  made.state_ = std::make_shared<following::state>(loop, std::move(on_line), std::move(on_end));
-  const std::scoped_lock guard(lock_);
-  followers_.push_back(made.state_);
-  followers_now_ = followers_.size();
-  return made;
+  auto on_loss = [on_line](std::size_t count) {
+    on_line({.time = std::chrono::system_clock::now(),
+             .severity = level::warning,
+             .subject = {},
+             .text = fmt::format("({} lines lost: this reader is too slow)", count)});
+  };
+  return followers_.add(
+      loop,
+      {.on_line = std::move(on_line), .on_loss = std::move(on_loss), .on_end = std::move(on_end)});
 }
 
 void journal::write(level severity, std::string text, std::string subject) {
@@ -76,25 +51,9 @@ void journal::write(level severity, std::string text, std::string subject) {
     lines_.push_back(line);
     if (lines_.size() > keep_) lines_.pop_front();
   }
+  if (followers_.empty()) return;
   const auto size = sizeof line + line.text.size();
-  for (const auto& each : followers_) {
-    if (each->waiting.load() > most_waiting) {
-      ++each->lost;
-      continue;
-    }
-    each->waiting += size;
-    each->where.post([to = each, line, size] {
-      to->waiting -= size;
-      if (!to->on_line) return;
-      if (const auto lost = to->lost.exchange(0); lost != 0) {
-        to->on_line({.time = line.time,
-                     .severity = level::warning,
-                     .subject = {},
-                     .text = fmt::format("({} lines lost: this reader is too slow)", lost)});
-      }
-      if (to->on_line) to->on_line(line);
-    });
-  }
+  followers_.write(std::make_shared<const journal_line>(std::move(line)), size);
 }
 
 void journal::write_few(std::string_view cause, level severity, std::string text,
@@ -122,15 +81,6 @@ void journal::write_few(std::string_view cause, level severity, std::string text
   }
   if (left_out != 0) text += fmt::format(" ({} more like this were left out)", left_out);
   write(severity, std::move(text), std::move(subject));
-}
-
-void journal::end() {
-  const std::scoped_lock guard(lock_);
-  for (const auto& each : followers_) {
-    each->where.post([to = each] {
-      if (to->on_end) to->on_end();
-    });
-  }
 }
 
 std::vector<journal_line> journal::last(std::size_t count) const {

@@ -1,8 +1,7 @@
 // The last lines of something, kept in memory, and those who follow it: a runtime's log, the
 // daemon's events, the messages that a runtime receives.
 //
-// Any thread may write. Followers are called on the loop that they named, in order; one that falls
-// behind by more than `most_waiting` bytes loses the newest lines, and is told how many.
+// Any thread may write. A follower that falls behind loses lines, and reads how many in their place.
 #pragma once
 
 #include <chrono>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "loop/loop.hpp"
+#include "runtime/followers.hpp"
 
 namespace strata::runtime {
 
@@ -57,34 +57,18 @@ class journal {
   [[nodiscard]] std::uint64_t number_of(std::string_view id) const;
   /// Nobody follows and nothing is kept: writing would be for nothing. From any thread.
   [[nodiscard]] bool idle() const {
-    return keep_ == 0 && followers_now_.load(std::memory_order_relaxed) == 0;
+    return keep_ == 0 && followers_.empty();
   }
 
-  /// Ends the following when destroyed, on the loop's thread.
-  class following {
-   public:
-    following() = default;
-    following(following&&) noexcept = default;
-    following& operator=(following&&) noexcept;
-    ~following() { end(); }
-
-   private:
-    friend class journal;
-    struct state;
-    void end();
-    journal* of_ = nullptr;
-    std::shared_ptr<state> state_;
-  };
+  using following = followers<journal_line>::following;
 
   /// Calls `on_line` on `loop` for each line written from now on, and `on_end` behind the last.
   [[nodiscard]] following follow(
       loop::loop& loop, sink on_line, std::function<void()> on_end = [] {});
   /// Says to all followers that no more lines will come.
-  void end();
+  void end() { followers_.end(); }
 
  private:
-  static constexpr std::size_t most_waiting = 8U << 20U;
-
   struct allowance {
     std::chrono::steady_clock::time_point since;
     std::uint64_t written = 0;
@@ -97,8 +81,7 @@ class journal {
   std::map<std::string, allowance, std::less<>> causes_;
   mutable std::mutex lock_;
   std::deque<journal_line> lines_;
-  std::vector<std::shared_ptr<following::state>> followers_;
-  std::atomic<std::size_t> followers_now_ = 0;
+  followers<journal_line> followers_;
   sink copy_;
 };
 

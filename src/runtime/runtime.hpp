@@ -17,6 +17,7 @@
 #include "runtime/figures.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/options/runtime_options.hpp"
+#include "runtime/tap.hpp"
 
 namespace strata::runtime {
 
@@ -49,6 +50,8 @@ struct context {
   std::shared_ptr<journal> log;
   /// The messages that it receives, for those who look on.
   std::shared_ptr<journal> messages;
+  /// What passes through it, for those who tap it.
+  std::shared_ptr<strata::runtime::tap> tap;
   /// Tells those who follow the daemon's events of one of the runtime's own. From any thread.
   std::function<void(std::string_view event, const std::string& detail)> tell =
       [](std::string_view, const std::string&) {};

@@ -1,8 +1,8 @@
 """strata clients and strata disconnect: who is there, what has passed, and how one is sent away."""
 
-import asyncio
 import contextlib
 import datetime
+import http.client
 import json
 import socket
 import subprocess
@@ -11,7 +11,8 @@ import pytest
 import redis
 import websockets
 from strata_daemon import PATIENCE, Refused, eventually
-from talker import Peer, Talker
+from talker import Peer, Talker, port_of
+from web_talker import WebTalker
 
 SCRIPT = """
 function on_message(message, id)
@@ -20,34 +21,6 @@ function on_message(message, id)
   self.send(id, message)
 end
 """
-
-
-class Web:
-    """A client on a WebSocket."""
-
-    def __init__(self, url):
-        self.loop = asyncio.new_event_loop()
-        self.wire = self.wait(self.opened(url.replace("tcp://", "ws://")))
-
-    @staticmethod
-    async def opened(url):
-        return await websockets.connect(url, compression=None)
-
-    def wait(self, work):
-        return self.loop.run_until_complete(asyncio.wait_for(work, PATIENCE))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.wait(self.wire.close())
-        self.loop.close()
-
-    def say(self, text):
-        self.wait(self.wire.send(text))
-
-    def hear(self):
-        return self.wait(self.wire.recv())
 
 
 def clients_of(daemon, name="s"):
@@ -63,7 +36,7 @@ def test_what_is_shown_of_each(daemon, tmp_path):
     path = tmp_path / "socket"
     stream, datagrams, own = daemon.server(
         "s", listen=["tcp://127.0.0.1:0", "udp://127.0.0.1:0", f"unix://{path}"], mode="echo")
-    with Talker(stream) as ann, Peer(datagrams) as bob, Talker(own) as cyd, Web(stream) as dan:
+    with Talker(stream) as ann, Peer(datagrams) as bob, Talker(own) as cyd, WebTalker(stream) as dan:
         ann.say(b"hello", b"again")
         assert ann.hear_lines(2) == [b"hello", b"again"]
         bob.say(b"four")
@@ -138,7 +111,7 @@ def test_one_is_sent_away_and_the_others_stay(daemon, threads):
 
 def test_a_websocket_is_told(daemon):
     [url] = daemon.server("s")
-    with Web(url) as ann:
+    with WebTalker(url) as ann:
         [shown] = await_clients(daemon, 1)
         daemon.ask("POST", f"/v1/runtimes/s/disconnect?client={shown['id']}")
         with pytest.raises(websockets.ConnectionClosedOK):
@@ -186,6 +159,95 @@ def test_thousands_are_listed_while_others_are_served(daemon):
     finally:
         for each in crowd:
             each.close()
+
+
+# --- of HTTP, and of a proxy
+
+def http_client(port):
+    """A connection that has asked once and stays open."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection.request("GET", "/index.html")
+    assert connection.getresponse().read() == b"hello"
+    return connection
+
+
+def test_connections_of_http_are_clients(daemon, tmp_path):
+    (tmp_path / "index.html").write_text("hello")
+    [url] = daemon.server("s", listen=["http://127.0.0.1:0"], http=str(tmp_path))
+    with contextlib.closing(http_client(port_of(url))) as ann:
+        [shown] = await_clients(daemon, 1)
+        assert shown["protocol"] == "http"
+        assert shown["address"] == "{}:{}".format(*ann.sock.getsockname())
+        assert (shown["messages_in"], shown["messages_out"]) == (1, 1)
+        assert shown["bytes_in"] > 20 and shown["bytes_out"] > 20
+        daemon.cli("disconnect", "s", shown["id"])
+        assert ann.sock.recv(1) == b""
+    await_clients(daemon, 0)
+
+
+def test_an_event_stream_is_one_client(daemon):
+    [url] = daemon.server("s", listen=["http://127.0.0.1:0"])
+    connection = http.client.HTTPConnection("127.0.0.1", port_of(url), timeout=PATIENCE)
+    with contextlib.closing(connection):
+        connection.request("GET", "/", headers={"Accept": "text/event-stream"})
+        assert connection.getresponse().status == 200
+        [shown] = await_clients(daemon, 1)
+        assert shown["protocol"] == "http"
+
+
+@pytest.mark.parametrize("scheme, kind, messages", [("tcp", Talker, 0), ("udp", Peer, 1)])
+def test_clients_of_a_proxy(daemon, scheme, kind, messages):
+    [backend] = daemon.server("s", listen=[f"{scheme}://127.0.0.1:0"], mode="echo")
+    daemon.create("proxy", "p", listen=[f"{scheme}://127.0.0.1:0"], backend=[backend])
+    [front] = daemon.show("p")["endpoints"]
+    with kind(front) as ann:
+        ann.say(b"hello")
+        assert ann.hear() == b"hello"
+        [shown] = clients_of(daemon, "p")
+        assert shown["protocol"] == scheme
+        assert shown["address"] == "{}:{}".format(*ann.socket.getsockname())
+        assert (shown["messages_in"], shown["messages_out"]) == (messages, messages)
+        assert shown["bytes_in"] == shown["bytes_out"] == (5 if messages else 6)
+        daemon.cli("disconnect", "p", shown["id"])
+        if kind is Talker:
+            assert ann.is_ended()
+        eventually(lambda: clients_of(daemon, "p") == [], "it is gone")
+        again = daemon.run("disconnect", "p", shown["id"])
+        assert again.returncode == 1 and "no such client is connected" in again.stderr
+
+
+def test_clients_of_a_proxy_for_http(daemon, tmp_path):
+    (tmp_path / "index.html").write_text("hello")
+    [url] = daemon.server("s", http=str(tmp_path), mode="echo")
+    daemon.create("proxy", "p", listen=["http://127.0.0.1:0"], threads=2,
+                  backend=[url.replace("tcp:", "http:")])
+    [front] = daemon.show("p")["endpoints"]
+    with contextlib.closing(http_client(port_of(front))) as ann:
+        [shown] = clients_of(daemon, "p")
+        assert (shown["protocol"], shown["messages_in"]) == ("http", 1)
+        with WebTalker(front.replace("http:", "ws:")) as dan:
+            dan.say("hello")
+            assert dan.hear() == "hello"
+            both = {each["protocol"]: each["id"] for each in clients_of(daemon, "p")}
+            assert both.keys() == {"http", "ws"}
+            daemon.cli("disconnect", "p", both["ws"])
+            with pytest.raises(websockets.ConnectionClosed):
+                dan.hear()
+        daemon.cli("disconnect", "p", shown["id"])
+        assert ann.sock.recv(1) == b""
+
+
+def test_a_scripts_ids_are_those_of_the_clients(daemon, tmp_path):
+    script = tmp_path / "script.lua"
+    script.write_text("function on_connect(id) self.log('client ' .. id) end")
+    [backend] = daemon.server("s", mode="echo", protocol="raw")
+    daemon.create("proxy", "p", listen=["tcp://127.0.0.1:0"], backend=[backend], lua=str(script))
+    [front] = daemon.show("p")["endpoints"]
+    with Talker(front) as ann:
+        ann.say(b"hello")
+        assert ann.hear() == b"hello"
+        [shown] = clients_of(daemon, "p")
+        daemon.logged("p", f"client {shown['id']}")
 
 
 # --- of a cache

@@ -14,7 +14,6 @@ constexpr std::uint32_t section_header_block = 0x0A0D0D0A;
 constexpr std::uint32_t interface_description_block = 1;
 constexpr std::uint32_t enhanced_packet_block = 6;
 constexpr std::uint32_t byte_order_magic = 0x1A2B3C4D;
-constexpr std::uint16_t link_type_ethernet = 1;
 constexpr std::uint16_t option_interface_name = 2;
 constexpr std::uint16_t option_time_resolution = 9;
 
@@ -57,6 +56,10 @@ void capture_file::close_file::operator()(std::FILE* file) const {
 }
 
 result<capture_file> capture_file::create(const std::string& path, const interface& interface) {
+  return create(path, capture_source{.name = interface.name});
+}
+
+result<capture_file> capture_file::create(const std::string& path, const capture_source& source) {
   std::FILE* const opened = path == "-" ? stdout : std::fopen(path.c_str(), "wbe");
   if (opened == nullptr) return system_failure(errno, "write frames to '" + path + "'");
   capture_file made(opened, path);
@@ -69,12 +72,12 @@ result<capture_file> capture_file::create(const std::string& path, const interfa
     return std::unexpected(done.error());
   }
   const auto description = block_body()
-                               .add(link_type_ethernet)
+                               .add(source.link_type)
                                .add(std::uint16_t{0})
                                .add(std::uint32_t{0});  // no limit to a frame's length
   const std::byte nanoseconds{9};
   const auto options = block_body()
-                           .add_option(option_interface_name, as_bytes(interface.name))
+                           .add_option(option_interface_name, as_bytes(source.name))
                            .add_option(option_time_resolution, {&nanoseconds, 1})
                            .add_option(0, {});
   if (auto done =

@@ -19,9 +19,6 @@ namespace strata::cli {
 
 [[nodiscard]] nlohmann::json frame_to_json(const l2::received_frame& frame);
 
-/// Offsets, hexadecimal and letters, 16 bytes a line.
-[[nodiscard]] std::string hex_dump(byte_span bytes);
-
 /// 0x88b5
 [[nodiscard]] std::string hex_type(std::uint16_t type);
 

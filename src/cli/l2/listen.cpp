@@ -11,6 +11,7 @@
 #include "cli/l2/open_socket.hpp"
 #include "cli/l2/rows.hpp"
 #include "cli/terminal/interrupt.hpp"
+#include "cli/terminal/hex_dump.hpp"
 #include "cli/terminal/output.hpp"
 #include "strata/l2/decorators/capture_file.hpp"
 #include "strata/l2/raw_socket.hpp"

@@ -65,6 +65,21 @@ option_rows top_flags() {
           no_header_row()};
 }
 
+option_rows tap_flags() {
+  auto rows = runtime::tap_rows();
+  rows.push_back({.key = "hex",
+                  .short_flag = 'x',
+                  .kind = flag,
+                  .help = "also print the bytes of each message"});
+  rows.push_back({.key = "write",
+                  .short_flag = 'w',
+                  .kind = text,
+                  .value_name = "FILE",
+                  .help = "write what passes to a pcapng file for Wireshark instead of printing it; "
+                          "- means standard output"});
+  return rows;
+}
+
 option_rows end_flags() {
   return {{.key = "timeout",
            .short_flag = 't',
@@ -190,6 +205,10 @@ std::vector<verb_row> looking_verbs() {
        {no_header_row()}},
       {"logs", "NAME", look, "show a runtime's log", 1, 1, run_logs, stream_flags()},
       {"events", "", look, "show the events of all runtimes", 0, 0, run_events, stream_flags()},
+      {"tap", "NAME", look,
+       "show what passes through a runtime as it passes: messages, the heads of HTTP requests and "
+       "answers, Redis commands, the bytes that a proxy forwards",
+       1, 1, run_tap, tap_flags()},
   };
 }
 

@@ -29,6 +29,7 @@ outcome<int> run_backends(const invocation& call);
 outcome<int> run_top(const invocation& call);
 outcome<int> run_logs(const invocation& call);
 outcome<int> run_events(const invocation& call);
+outcome<int> run_tap(const invocation& call);
 
 // The types whose options `create` and `edit` take.
 outcome<const runtime::type_row*> type_by_name(const std::string& type,

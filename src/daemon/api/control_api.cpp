@@ -10,6 +10,7 @@
 #include "daemon/api/change_note.hpp"
 #include "daemon/api/control_socket.hpp"
 #include "daemon/api/openapi.hpp"
+#include "daemon/api/query.hpp"
 #include "daemon/api/types_json.hpp"
 #include "daemon/supervisor/render.hpp"
 #include "http/server_connection.hpp"
@@ -329,7 +330,8 @@ loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& gues
     respond(exchange, reply);
     co_return;
   }
-  auto found = (this->*route.find_feed)(destination.name);
+  const call feed_call{request, destination.name, {}, nullptr};
+  auto found = (this->*route.find_feed)(feed_call);
   if (!found) {
     respond(exchange, as_answer(found.error()));
     co_return;
@@ -465,17 +467,9 @@ result<runtime::operation_call> control_api::operation_call_of(call& call) const
     if (!limit) return std::unexpected(limit.error());
     asked.limit = *limit;
   }
-  for (const auto& [key, text] : call.request.query) {
-    if (key == "timeout" && row.timeout_s > 0) continue;
-    const auto known = std::ranges::find(row.parameters, key, &options::option_row::key);
-    if (known == row.parameters.end()) {
-      return failure(errc::invalid_argument, "read the request",
-                     fmt::format("'{}' takes no parameter '{}'", row.name, key), description_hint);
-    }
-    auto value = options::parse_option(*known, text);
-    if (!value) return std::unexpected(value.error());
-    asked.parameters[key] = std::move(*value);
-  }
+  auto parameters = read_query(call.request, row.parameters, row.name, row.timeout_s > 0);
+  if (!parameters) return std::unexpected(parameters.error());
+  asked.parameters = std::move(*parameters);
   return asked;
 }
 

@@ -71,7 +71,7 @@ class control_api {
   struct route {
     route_row row;
     loop::task<answer> (control_api::*run)(call) = nullptr;
-    result<feed> (control_api::*find_feed)(const std::string& name) const = nullptr;
+    result<feed> (control_api::*find_feed)(const call& call) const = nullptr;
     const runtime::operation_row* operation = nullptr;
   };
   [[nodiscard]] static std::span<const route> routes();
@@ -153,11 +153,12 @@ class control_api {
   loop::task<answer> healthz(call call);
   loop::task<answer> readyz(call call);
 
-  [[nodiscard]] result<feed> messages_of(const std::string& name) const;
-  [[nodiscard]] result<feed> log_of(const std::string& name) const;
-  [[nodiscard]] result<feed> events(const std::string& name) const;
-  [[nodiscard]] result<feed> stats_of(const std::string& name) const;
-  [[nodiscard]] result<feed> stats_of_all(const std::string& name) const;
+  [[nodiscard]] result<feed> messages_of(const call& call) const;
+  [[nodiscard]] result<feed> tap_of(const call& call) const;
+  [[nodiscard]] result<feed> log_of(const call& call) const;
+  [[nodiscard]] result<feed> events(const call& call) const;
+  [[nodiscard]] result<feed> stats_of(const call& call) const;
+  [[nodiscard]] result<feed> stats_of_all(const call& call) const;
 
   supervisor& supervisor_;
   runtime::loop_source& loops_;

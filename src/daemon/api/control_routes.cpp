@@ -94,6 +94,15 @@ std::vector<control_api::route> control_api::routes_of_runs() {
         .summary = "Received messages as they come (a stream without end)",
         .answer = "Message", .answer_type = ndjson},
        nullptr, &control_api::messages_of},
+      {{.method = "GET", .path = "/v1/runtimes/{name}/tap",
+        .summary = "What passes through the runtime, as it passes (a stream without end)",
+        .description = "Messages, the heads of HTTP requests and answers, commands of Redis, and "
+                       "the bytes that a proxy forwards as they are. TLS is shown in clear, but "
+                       "credentials are not. A client that reads too slowly loses lines: the next "
+                       "one has `lost`, their number, and nothing else.",
+        .answer = "Tapped", .parameters = runtime::tap_rows(), .answer_type = ndjson,
+        .needed = admin},
+       nullptr, &control_api::tap_of},
       {{.method = "GET", .path = "/v1/runtimes/{name}/logs",
         .summary = "The runtime's log lines (the last 1,000 are kept)",
         .answer = "LogLine", .answer_type = ndjson, .has_tail = true},

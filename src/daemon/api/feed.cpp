@@ -60,12 +60,13 @@ class feed_writer {
     if (follows && source_.journal != nullptr) following = follow();
     if (source_.journal != nullptr) write_kept();
     if (!follows) {
-      if (source_.journal == nullptr) write(framed(source_.sample(), {}));
+      if (source_.sample) write(framed(source_.sample(), {}));
       exchange_.finish();
       co_return;
     }
+    const auto live = source_.follow ? source_.follow(home_, live_lines()) : nullptr;
     loop::task_group tasks;
-    if (source_.journal == nullptr) tasks.spawn(take_samples());
+    if (source_.sample) tasks.spawn(take_samples());
     if (request_.is_event_stream) tasks.spawn(break_silence());
     // Nothing more is expected from the client but its end.
     co_await exchange_.client_end();
@@ -112,6 +113,26 @@ class feed_writer {
         [this] { exchange_.finish(); });
   }
 
+  /// A client that does not read loses lines, and is told how many before the next one.
+  live_reader live_lines() {
+    return {.on_line =
+                [this](const std::string& json) {
+                  if (exchange_.unsent() > most_behind) {
+                    ++lost_;
+                    return;
+                  }
+                  write_loss();
+                  write(framed(json, {}));
+                },
+            .on_loss = [this](std::size_t count) { lost_ += count; },
+            .on_end = [this] { exchange_.finish(); }};
+  }
+
+  void write_loss() {
+    if (lost_ == 0) return;
+    write(framed(fmt::format(R"({{"lost":{}}})", std::exchange(lost_, 0)), {}));
+  }
+
   /// Of samples, those are left out that a client has no room for.
   loop::task<> take_samples() {
     for (;;) {
@@ -136,6 +157,7 @@ class feed_writer {
   const feed source_;
   const feed_request request_;
   std::uint64_t newest_ = 0;  // number of the newest line written
+  std::size_t lost_ = 0;      // lines that were not written, and of which the client does not know
   loop::time_point written_;
 };
 

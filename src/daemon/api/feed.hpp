@@ -1,5 +1,5 @@
-// What the control API streams: lines of a journal as they are written, or samples of what changes
-// all the time. As application/x-ndjson; as server-sent events for those who accept
+// What the control API streams: lines of a journal as they are written, lines that nobody keeps, or
+// samples of what changes all the time. As application/x-ndjson; as server-sent events for those who accept
 // text/event-stream. On the home loop.
 #pragma once
 
@@ -14,10 +14,20 @@
 
 namespace strata::daemon {
 
+/// What follows lines that nobody keeps, such as what a tap shows. All is called on the loop.
+struct live_reader {
+  std::function<void(const std::string& json)> on_line;
+  /// That many lines are missing before the next one.
+  std::function<void(std::size_t count)> on_loss;
+  std::function<void()> on_end;
+};
+
 struct feed {
   std::shared_ptr<runtime::journal> keeps;  ///< of a runtime that may be removed meanwhile
-  runtime::journal* journal = nullptr;      ///< null: samples are taken
+  runtime::journal* journal = nullptr;      ///< null: there is none
   std::string (*line)(const runtime::journal_line&) = nullptr;
+  /// Follows lines that nobody keeps, until what it gives is destroyed. Empty: there are none.
+  std::function<std::shared_ptr<void>(loop::loop& loop, live_reader reader)> follow;
   /// Gives a sample, or nothing when there will be no more.
   std::function<std::string()> sample;
   bool always_follows = false;

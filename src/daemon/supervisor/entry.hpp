@@ -52,6 +52,7 @@ struct entry {
   const runtime::runtime* edited = nullptr;
   std::shared_ptr<runtime::journal> log;
   std::shared_ptr<runtime::journal> messages;
+  std::shared_ptr<runtime::tap> tap;
   std::unique_ptr<runtime::runtime> body;
   loop::async_lock lock;  ///< held by the one operation that changes the entry
 

@@ -82,6 +82,7 @@ result<std::unique_ptr<runtime::runtime>> reconciler::make_body(const entry& sub
        .binding = binding_,
        .log = subject.log,
        .messages = subject.messages,
+       .tap = subject.tap,
        .tell = [this, name = subject.name(), type = subject.type->name](
                    std::string_view event,
                    const std::string& detail) { write_event(name, type, event, detail); },
@@ -100,6 +101,7 @@ result<entry_ref> reconciler::make_entry(record record, const nlohmann::json& op
         logger->log(log_level(line.severity), "{}{}{}", line.subject, separator, line.text);
       });
   made->messages = std::make_shared<runtime::journal>(0);
+  made->tap = std::make_shared<runtime::tap>();
   auto body = make_body(*made, options);
   if (!body) return std::unexpected(body.error());
   made->body = std::move(*body);

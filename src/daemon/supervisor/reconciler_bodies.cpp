@@ -144,6 +144,7 @@ loop::task<> reconciler::drop(entry_ref subject, loop::time_point limit) {
   tell(*subject, "removed");
   subject->log->end();
   subject->messages->end();
+  subject->tap->end();
   co_await end_children(subject->name(), children, true);
 }
 

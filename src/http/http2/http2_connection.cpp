@@ -44,6 +44,8 @@ loop::task<> http2_connection::serve(const handler& answer, const refusal& refus
 }
 
 void http2_connection::take(byte_span bytes) {
+  bytes_received += bytes.size();
+  last_active = loop_.now();
   const auto taken = session_.feed(bytes, loop_.now());
   start_arrived();
   watch_head();
@@ -74,6 +76,7 @@ void http2_connection::start_arrived() {
 }
 
 loop::task<> http2_connection::run(http2_exchange& exchange) {
+  ++requests;
   if (exchange.refusal_status() != 0) {
     const auto [body, type] =
         (*refuse_)(exchange.refusal_status(), exchange.why_refused(), exchange.peer());
@@ -82,6 +85,7 @@ loop::task<> http2_connection::run(http2_exchange& exchange) {
     co_await (*answer_)(exchange);
   }
   exchange.end_handler();
+  ++answers;
   if (exchange.is_closed()) forget(exchange);
 }
 

@@ -37,6 +37,7 @@ class http2_connection final : public served_connection,
   void retire() override;
   [[nodiscard]] std::size_t held() const override;
   void dismiss() override { stream_->leave(); }
+  [[nodiscard]] const net::stream* stream() const override { return stream_.get(); }
   /// The client has done something so often that the connection was ended.
   [[nodiscard]] bool was_flooded() const { return session_.was_flooded(); }
 

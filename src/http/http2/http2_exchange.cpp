@@ -83,6 +83,7 @@ void http2_exchange::begin(answer_head head) {
   if (head.standing != nullptr) {
     head.fields.insert(head.fields.end(), head.standing->begin(), head.standing->end());
   }
+  if (is_watched()) show_head(proto::http_response_head_text(head.status, head.fields));
   connection_.session_.answer(come_.stream, {.status = head.status,
                                              .fields = head.fields,
                                              .date = head.has_date ? "" : date_now(),

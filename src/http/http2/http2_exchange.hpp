@@ -17,6 +17,7 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   http2_exchange(http2_connection& connection, proto::http2_listener::arrival&& come);
 
   [[nodiscard]] const net::peer_info& peer() const override { return connection_.stream_->peer(); }
+  [[nodiscard]] served_connection& connection() override { return connection_; }
   [[nodiscard]] bool is_secure() const override { return connection_.stream_->tls() != nullptr; }
   [[nodiscard]] bool has_body() const override {
     return !is_whole_ || !unread_.empty() || !come_trailers_.empty();

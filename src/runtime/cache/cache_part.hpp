@@ -15,12 +15,14 @@ namespace strata::runtime::cache {
 class cache_part final : public part {
  public:
   cache_part(loop::loop& loop, cache_options options, serve::connection_gauge& gauge,
-             std::shared_ptr<journal> log, std::shared_ptr<net::tls_slot> identity,
-             shard::events told, scripting::identity who, const std::atomic<bool>& hurried)
+             std::shared_ptr<journal> log, std::shared_ptr<tap> tap,
+             std::shared_ptr<net::tls_slot> identity, shard::events told, scripting::identity who,
+             const std::atomic<bool>& hurried)
       : loop_(loop),
         options_(std::move(options)),
         gauge_(gauge),
         log_(std::move(log)),
+        tap_(std::move(tap)),
         identity_(std::move(identity)),
         told_(std::move(told)),
         who_(std::move(who)),
@@ -28,7 +30,8 @@ class cache_part final : public part {
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override {
     shard_ =
-        std::make_unique<shard>(loop_, options_, gauge_, log_, std::move(told_), std::move(who_));
+        std::make_unique<shard>(loop_, options_, gauge_, log_, tap_, std::move(told_),
+                                std::move(who_));
     auto loaded = co_await shard_->load();
     if (!loaded) co_return loaded;
     co_return shard_->open(targets, identity_);
@@ -56,6 +59,7 @@ class cache_part final : public part {
   cache_options options_;
   serve::connection_gauge& gauge_;
   std::shared_ptr<journal> log_;
+  std::shared_ptr<tap> tap_;
   std::shared_ptr<net::tls_slot> identity_;
   shard::events told_;
   scripting::identity who_;

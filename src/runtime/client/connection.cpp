@@ -16,6 +16,18 @@ namespace strata::runtime::client {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+/// Empty where the endpoint has no port.
+std::string place_of(const net::endpoint_url& url) {
+  if (!url.has_port()) return {};
+  const bool is_ipv6 = url.host.contains(':');
+  return is_ipv6 ? fmt::format("[{}]:{}", url.host, url.port)
+                 : fmt::format("{}:{}", url.host, url.port);
+}
+
+}  // namespace
+
 connection::connection(loop::loop& loop, client_options options, const context& context,
                        serve::connection_gauge& gauge, const std::atomic<bool>& hurried,
                        end_listener on_end, std::shared_ptr<scripting::shared_store> shared)
@@ -26,6 +38,8 @@ connection::connection(loop::loop& loop, client_options options, const context& 
       framing_(proto::framing_of(options_.framing)),
       log_(context.log),
       messages_(context.messages),
+      tap_(context.tap),
+      name_(context.name),
       gauge_(gauge),
       hurried_(hurried),
       on_end_(std::move(on_end)),
@@ -232,6 +246,7 @@ loop::task<connection::ending> connection::receive() {
 void connection::on_message(byte_span message) {
   counters_.messages_in.add();
   counters_.rate_in.add(second_of(loop_.now()), 1);
+  if (tap_->is_open()) show(false, message);
   if (options_.mode == "out") {
     counters_.drop_message(drop::mode);
     return;
@@ -241,6 +256,15 @@ void connection::on_message(byte_span message) {
   if (script_ && !script_->on_message(message)) counters_.drop_message(drop::script);
 }
 
+void connection::show(bool is_outgoing, byte_span message) {
+  tap_->write(tapped_form::message, is_outgoing,
+              {.address = place_of(url_),
+               .sender = is_outgoing ? name_ : url_.text(),
+               .receiver = is_outgoing ? url_.text() : name_,
+               .protocol = url_.scheme->name},
+              message);
+}
+
 // Says whether there was room for it.
 bool connection::push(byte_span message) {
   const auto sent = port_->offer(message);
@@ -248,6 +272,7 @@ bool connection::push(byte_span message) {
     counters_.drop_message(port_->is_up() ? drop::slow_client : drop::link);
     return false;
   }
+  if (tap_->is_open()) show(true, message);
   counters_.messages_out.add();
   counters_.bytes_out.add(*sent);
   counters_.rate_out.add(second_of(loop_.now()), 1);

@@ -16,7 +16,9 @@
 #include "runtime/counters.hpp"
 #include "runtime/file_sink.hpp"
 #include "runtime/scripting/shared_store.hpp"
+#include "runtime/operations.hpp"
 #include "runtime/sharded.hpp"
+#include "runtime/tap.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime::client {
@@ -67,6 +69,7 @@ class connection final : public part {
   [[nodiscard]] bool is_awaited(const error& why) const;
   loop::task<ending> receive();
   void on_message(byte_span message);
+  void show(bool is_outgoing, byte_span message);
   bool push(byte_span message);
   void begin_connection();
   void end_connection();
@@ -78,6 +81,8 @@ class connection final : public part {
   proto::framing framing_;
   std::shared_ptr<journal> log_;
   std::shared_ptr<journal> messages_;
+  std::shared_ptr<tap> tap_;
+  std::string name_;  // of the runtime
   serve::connection_gauge& gauge_;
   const std::atomic<bool>& hurried_;
   end_listener on_end_;

@@ -58,7 +58,7 @@ gate::gate(loop::loop& loop, std::size_t number, proxy_options options, gate_set
                            [this](const auto& sender) {
                              return admission_.is_open() || admits_client(sender, true);
                            },
-                       .on_begun = [this](bond& begun) { enter(begun); },
+                       .on_begun = [this](bond& begun) { enter(begun, next_client()); },
                        .counted = counters_,
                        .connections = setting_.connections,
                        .log = *setting_.given.log}),
@@ -99,6 +99,9 @@ web_means gate::means_of_web() {
           .adopt = [this](auto serving) { acceptor_.adopt(std::move(serving)); },
           .join = [this](auto client,
                          auto backend) { return join(std::move(client), std::move(backend)); },
+          .next_client = [this] { return next_client(); },
+          .shown = *setting_.given.tap,
+          .name = setting_.given.name,
           .counted = counters_,
           .figures = figures_,
           .admits = admission_,
@@ -205,8 +208,7 @@ result<void> gate::open_script() {
   scripting::identity who{given.name, "proxy", given.log, setting_.values, given.others};
   script_ = std::make_unique<gate_script>(
       loop_, options_, std::move(who),
-      gate_script::means{.number = number_,
-                         .backends = [this] { return all_backends(); },
+      gate_script::means{.backends = [this] { return all_backends(); },
                          .report = [this] { return json_of(report()); },
                          .connections = setting_.connections});
   return script_->open();
@@ -344,7 +346,7 @@ loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
                              serve::connection_gauge::place place) {
   std::unique_ptr<known_client> known;
   if (script_) {
-    known = std::make_unique<known_client>(*script_, peer_of(*client));
+    known = std::make_unique<known_client>(*script_, next_client(), peer_of(*client));
     co_await known->begin();
   }
   auto found = co_await find_backend(*client, known.get());
@@ -355,28 +357,48 @@ loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
                           std::move(found->of), std::move(place), std::move(known)));
 }
 
-loop::task<> gate::pass_on(std::unique_ptr<net::byte_channel> client,
+loop::task<> gate::pass_on(std::unique_ptr<net::stream> client,
                            std::unique_ptr<net::byte_channel> backend, backend_use use,
                            [[maybe_unused]] std::shared_ptr<const backends> of,
                            [[maybe_unused]] serve::connection_gauge::place place,
                            std::unique_ptr<known_client> known) {
-  relay joined(loop_, std::move(client), std::move(backend), options_.max_buffer, counters_, &use,
-               known.get());
-  enter(joined);
+  const auto protocol = protocol_of(*client);
+  relay joined(loop_, std::move(client), protocol, std::move(backend), options_.max_buffer,
+               counters_, &use, known.get());
+  enter(joined, known ? known->id() : next_client());
   if (known) known->join(joined, std::string(place_of(use.of()->is.text)));
   co_await joined.run();
 }
 
-void gate::enter(bond& begun) {
+std::uint64_t gate::next_client() {
+  constexpr unsigned gate_bits = 40;
+  return static_cast<std::uint64_t>(number_) << gate_bits | ++last_client_;
+}
+
+std::vector<client_report> gate::clients() const {
+  std::vector<client_report> all;
+  for (const auto& each : bonds_) all.push_back(each.report());
+  web_.add_clients(all);
+  return all;
+}
+
+bool gate::disconnect(std::uint64_t client) {
+  const auto found = std::ranges::find(bonds_, client, &bond::id);
+  if (found == bonds_.end()) return web_.disconnect(client);
+  found->break_off();
+  return true;
+}
+
+void gate::enter(bond& begun, std::uint64_t client) {
+  begun.begin(client, *setting_.given.tap);
   bonds_.push_back(begun);
   arm_sweep();
 }
 
-loop::task<> gate::join(std::unique_ptr<net::byte_channel> client,
-                        std::unique_ptr<net::byte_channel> backend) {
-  relay joined(loop_, std::move(client), std::move(backend), options_.max_buffer, counters_,
-               nullptr);
-  enter(joined);
+loop::task<> gate::join(web_means::switched client, std::unique_ptr<net::byte_channel> backend) {
+  relay joined(loop_, std::move(client.channel), client.protocol, std::move(backend),
+               options_.max_buffer, counters_, nullptr);
+  enter(joined, client.id);
   co_await joined.run();
 }
 

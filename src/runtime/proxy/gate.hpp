@@ -53,6 +53,10 @@ class gate final : public part, private loop::timer {
   void apply(const live_edit<proxy_options>& edit);
   /// Its backends, in the order of the options.
   [[nodiscard]] std::vector<backend_report> report() const;
+  /// Its clients: connections, and senders of datagrams that have a session.
+  [[nodiscard]] std::vector<client_report> clients() const;
+  /// Ends a client. False: it has gone.
+  bool disconnect(std::uint64_t client);
   /// To be read from any thread once it has been opened.
   [[nodiscard]] const proxy_figures& counted_here() const { return figures_; }
   /// The same, of its backends and routes.
@@ -106,14 +110,15 @@ class gate final : public part, private loop::timer {
   static loop::task<result<std::unique_ptr<net::stream>>> stream_of(
       loop::task<result<net::connection>> connection, std::string place);
   [[nodiscard]] std::vector<backend_ref> all_backends() const;
-  loop::task<> join(std::unique_ptr<net::byte_channel> client,
-                    std::unique_ptr<net::byte_channel> backend);
+  loop::task<> join(web_means::switched client, std::unique_ptr<net::byte_channel> backend);
   /// The same of a connection, and it keeps what that has taken.
-  loop::task<> pass_on(std::unique_ptr<net::byte_channel> client,
+  loop::task<> pass_on(std::unique_ptr<net::stream> client,
                        std::unique_ptr<net::byte_channel> backend, backend_use use,
                        std::shared_ptr<const backends> of, serve::connection_gauge::place place,
                        std::unique_ptr<known_client> known);
-  void enter(bond& begun);
+  /// The id of a client that arrives; as a number of a script (a double) it is exact.
+  [[nodiscard]] std::uint64_t next_client();
+  void enter(bond& begun, std::uint64_t client);
   /// Awaits what is under way when it stops.
   loop::task<bool> drained(loop::time_point limit);
   loop::task<> bonds_ended(loop::time_point limit);
@@ -134,6 +139,7 @@ class gate final : public part, private loop::timer {
   std::unique_ptr<gate_script> script_;
   bool goes_by_names_ = false;  // which backend a connection is for
   bond::list bonds_;
+  std::uint64_t last_client_ = 0;
   web_gate web_;
   message_gate messages_;
   checker checker_;

@@ -25,6 +25,8 @@ class proxy final : public scripting::scripted<proxy_options, gate> {
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
   [[nodiscard]] std::vector<std::vector<detail>> details() const override;
   loop::task<result<nlohmann::json>> backends(operation_call call);
+  loop::task<result<nlohmann::json>> clients(operation_call call);
+  loop::task<result<nlohmann::json>> disconnect(operation_call call);
   [[nodiscard]] std::vector<std::string> needs() const override;
   [[nodiscard]] std::vector<std::string> follows() const override;
   [[nodiscard]] std::string warning() const override;
@@ -284,6 +286,25 @@ loop::task<result<nlohmann::json>> proxy::backends(operation_call /*call*/) {
   co_return json_of(sum);
 }
 
+loop::task<result<nlohmann::json>> proxy::clients(operation_call /*call*/) {
+  std::vector<client_report> all;
+  for (std::size_t i = 0; i < opened(); ++i) {
+    auto more = co_await run_at(i, [](gate& gate) { return gate.clients(); });
+    std::ranges::move(more, std::back_inserter(all));
+  }
+  co_return co_await json_of(given().home, std::move(all));
+}
+
+loop::task<result<nlohmann::json>> proxy::disconnect(operation_call call) {
+  const auto client = call.parameters.at("client").get<std::uint64_t>();
+  for (std::size_t i = 0; i < opened(); ++i) {
+    const bool is_there =
+        co_await run_at(i, [client](gate& gate) { return gate.disconnect(client); });
+    if (is_there) co_return nlohmann::json();
+  }
+  co_return std::unexpected(no_such_client(client, given().name));
+}
+
 std::vector<std::string> proxy::needs() const {
   std::vector<std::string> names;
   for (const auto& each : all_backends(wanted())) {
@@ -322,6 +343,8 @@ const std::vector<operation_row>& operation_rows() {
                    .answer = backend_answer_rows(),
                    .is_list = true,
                    .run = operation_method<&proxy::backends>::run});
+    all.push_back(clients_operation(operation_method<&proxy::clients>::run));
+    all.push_back(disconnect_operation(operation_method<&proxy::disconnect>::run));
     return all;
   }();
   return rows;

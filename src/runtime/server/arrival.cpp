@@ -60,7 +60,7 @@ class newcomer final : public member {
   }
   [[nodiscard]] loop::socket_address address() const override { return stream_.peer().address; }
   [[nodiscard]] std::string tls_subject() const override { return stream_.peer().tls_subject; }
-  [[nodiscard]] std::string_view protocol() const override { return protocol_on(stream_); }
+  [[nodiscard]] std::string_view protocol() const override { return protocol_of(stream_); }
   [[nodiscard]] std::size_t held() const override { return held_bytes_ + stream_.unsent(); }
   void dismiss(parting /*why*/) override { stream_.leave(); }
   loop::task<> delivered(loop::time_point limit) override {

@@ -10,10 +10,6 @@
 #include "runtime/clients.hpp"
 #include "runtime/server/broadcast_log.hpp"
 
-namespace strata::net {
-class stream;
-}
-
 namespace strata::runtime::server {
 
 class shard;
@@ -27,9 +23,6 @@ enum class presence : std::uint8_t {
 
 /// Why a member is ended. A WebSocket's client is told.
 enum class parting : std::uint8_t { asked_for, idle, silent, refused, too_slow, memory };
-
-/// That of a raw connection.
-[[nodiscard]] std::string_view protocol_on(const net::stream& stream);
 
 class member {
  public:

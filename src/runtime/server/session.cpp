@@ -17,11 +17,6 @@ member::member(shard& shard, encoding encoding, presence presence)
   home_.enter(*this);
 }
 
-std::string_view protocol_on(const net::stream& stream) {
-  if (stream.tls() != nullptr) return "tls";
-  return stream.peer().local.family() == AF_UNIX ? "unix" : "tcp";
-}
-
 member::~member() { home_.leave(*this); }
 
 session::session(shard& shard, std::unique_ptr<net::stream> connection)

@@ -148,7 +148,8 @@ result<void> shard::open_files_again() {
 
 void shard::enter_web(http::served_connection& arrived) {
   web_connections_.push_back(arrived);
-  arrived.last_whole = loop_.now();
+  arrived.id = next_id();
+  arrived.came = arrived.last_whole = arrived.last_active = loop_.now();
   memory_.grew(0);
   if (silent_) arrived.retire();
 }
@@ -274,6 +275,9 @@ void shard::on_message(member& member, const message& message) {
   counters_.messages_in.add();
   ++member.passed.messages_in;
   counters_.rate_in.add(second_of(loop_.now()), 1);
+  if (state_->tap->is_open()) {
+    show(false, member, client_text(member.id()), name_, message.bytes);
+  }
   if (!within_limits(member)) return;
   if (script_ && script_->on_message(member, message)) return;
   follow_mode(member, message);
@@ -341,12 +345,34 @@ void shard::publish() {
   if (!told_.empty()) deliver_told();
 }
 
+void shard::show(bool is_outgoing, const member& member, std::string sender, std::string receiver,
+                 byte_span message) {
+  state_->tap->write(tapped_form::message, is_outgoing,
+                     {.client = member.id(),
+                      .address = member.address().text(),
+                      .sender = std::move(sender),
+                      .receiver = std::move(receiver),
+                      .protocol = member.protocol()},
+                     message);
+}
+
+std::size_t shard::offer_to(member& member, const batch& messages, std::uint64_t speaker) {
+  const auto taken = member.offer(messages);
+  if (taken != 0 && state_->tap->is_open()) {
+    const auto sender = speaker == 0 ? name_ : client_text(speaker);
+    for (const auto& each : messages.messages().first(taken)) {
+      show(true, member, sender, client_text(member.id()), messages.part(each).bytes());
+    }
+  }
+  return taken;
+}
+
 std::uint64_t shard::deliver(std::uint64_t except) {
   auto messages = log_.take();
   std::uint64_t took = 0;
   for (auto* each : members_) {
     if (each->id() == except || !each->is_admitted) continue;
-    if (each->offer(messages) == messages.count()) ++took;
+    if (offer_to(*each, messages, except) == messages.count()) ++took;
   }
   log_.recycle(std::move(messages));
   return took;
@@ -354,7 +380,7 @@ std::uint64_t shard::deliver(std::uint64_t except) {
 
 void shard::deliver_told() {
   auto messages = told_.take();
-  std::exchange(told_to_, nullptr)->offer(messages);
+  offer_to(*std::exchange(told_to_, nullptr), messages, 0);
   told_.recycle(std::move(messages));
 }
 

@@ -76,6 +76,8 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
                std::size_t unsent, bool& told);
   /// To be told of what comes and of what is to go.
   [[nodiscard]] serve::memory_watch& memory() { return memory_; }
+  /// The name of the runtime.
+  [[nodiscard]] const std::string& name() const { return name_; }
   /// For members that come by HTTP.
   [[nodiscard]] site& web() { return site_; }
   /// It is told when the shard falls silent, and given time to end.
@@ -127,6 +129,11 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   [[nodiscard]] serve::reception reception();
   [[nodiscard]] protocol protocol_of(const net::endpoint_url& url) const;
   bool within_limits(member& member);
+  /// Shows a message between a member and the server, or another member, to those who tap it.
+  void show(bool is_outgoing, const member& member, std::string sender, std::string receiver,
+            byte_span message);
+  /// Offers a batch to one member. How many of its messages it took.
+  std::size_t offer_to(member& member, const batch& messages, std::uint64_t speaker);
   /// How many members took all of what waits.
   std::uint64_t deliver(std::uint64_t except);
   void take_far(const far_batch& batch);

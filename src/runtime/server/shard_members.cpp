@@ -4,6 +4,7 @@
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/shard.hpp"
 #include "runtime/server/shard_script.hpp"
+#include "runtime/web/http_clients.hpp"
 
 namespace strata::runtime::server {
 
@@ -94,13 +95,15 @@ std::vector<client_report> shard::report() const {
                        .groups = {}});
     if (script_) clients.back().groups = script_->groups_of(each->id());
   }
+  add_reports(web_connections_, clients);
   return clients;
 }
 
 bool shard::disconnect(std::uint64_t id) {
   auto* const client = find(id);
-  if (client != nullptr) client->dismiss(parting::asked_for);
-  return client != nullptr;
+  if (client == nullptr) return disconnect_client(web_connections_, id);
+  client->dismiss(parting::asked_for);
+  return true;
 }
 
 }  // namespace strata::runtime::server

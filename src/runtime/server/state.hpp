@@ -16,6 +16,7 @@
 #include "runtime/scripting/shared_store.hpp"
 #include "runtime/server/claim_guard.hpp"
 #include "runtime/server/message.hpp"
+#include "runtime/tap.hpp"
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime {
@@ -32,11 +33,13 @@ inline constexpr unsigned shard_bits = 40;
 struct server_state {
   server_state(serve::connection_gauge& gauge, const std::atomic<bool>& hurry,
                std::shared_ptr<journal> log_of, std::shared_ptr<journal> messages_of,
+               std::shared_ptr<strata::runtime::tap> tap_of,
                std::shared_ptr<net::tls_slot> identity)
       : connections(gauge),
         hurried(hurry),
         log(std::move(log_of)),
         messages(std::move(messages_of)),
+        tap(std::move(tap_of)),
         secure(std::move(identity)) {}
 
   serve::connection_gauge& connections;
@@ -49,6 +52,7 @@ struct server_state {
   claim_guard claims;  // to be master
   std::shared_ptr<journal> log;
   std::shared_ptr<journal> messages;
+  std::shared_ptr<strata::runtime::tap> tap;
   std::shared_ptr<net::tls_slot> secure;
   /// Values that the scripts of all shards share.
   std::shared_ptr<scripting::shared_store> shared;

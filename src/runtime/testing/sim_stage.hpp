@@ -42,9 +42,10 @@ class sim_stage final : private loop_source {
   loop::sim_loop& outside = world.add_loop();
   std::shared_ptr<journal> log = std::make_shared<journal>();
   std::shared_ptr<journal> messages = std::make_shared<journal>(0);
+  std::shared_ptr<strata::runtime::tap> tap = std::make_shared<strata::runtime::tap>();
 
   [[nodiscard]] context given() {
-    return {"subject", home, *this, names_, binding_, log, messages};
+    return {"subject", home, *this, names_, binding_, log, messages, tap};
   }
 
   /// Runs a task on the home loop to its end; false when it takes more than ten seconds.

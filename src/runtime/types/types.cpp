@@ -37,6 +37,11 @@ const type_row* find_type(std::string_view name) {
   return nullptr;
 }
 
+const std::vector<options::option_row>& tap_rows() {
+  static const auto rows = options::rows_of(tap_filter_table());
+  return rows;
+}
+
 const std::vector<options::figure_row>& all_figures() {
   static const auto all = [] {
     auto rows = common_figure_rows();

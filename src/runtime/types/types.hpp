@@ -35,6 +35,9 @@ struct type_row {
 /// The figures of all types, each once: first those that every runtime has.
 [[nodiscard]] const std::vector<options::figure_row>& all_figures();
 
+/// What `strata tap` and its route take.
+[[nodiscard]] const std::vector<options::option_row>& tap_rows();
+
 /// An operation, and the types that have it.
 struct shared_operation {
   const operation_row* row;  ///< of the first of them; `run` is that type's own

@@ -11,12 +11,21 @@
 
 namespace strata::l2 {
 
+/// What the packets of a capture file are.
+struct capture_source {
+  std::string name;             ///< of the interface, as readers show it
+  std::uint16_t link_type = 1;  ///< 1 is Ethernet; see https://www.tcpdump.org/linktypes.html
+};
+
 class capture_file {
  public:
   /// Makes or empties the file at `path`, "-" for standard output, and writes its head: one
   /// interface, Ethernet, nanoseconds. Errors: of the file.
   [[nodiscard]] static result<capture_file> create(const std::string& path,
                                                    const interface& interface);
+  /// The same for packets that are no Ethernet frames.
+  [[nodiscard]] static result<capture_file> create(const std::string& path,
+                                                   const capture_source& source);
 
   /// Appends a frame; one without a time gets the present one.
   [[nodiscard]] result<void> write(const received_frame& frame);

@@ -13,6 +13,7 @@
 
 #include "runtime/cache/engine/clients/blocked_clients.hpp"
 #include "runtime/cache/engine/clients/client.hpp"
+#include "runtime/cache/engine/clients/command_watcher.hpp"
 #include "runtime/cache/engine/clients/pause.hpp"
 #include "runtime/cache/engine/clients/pubsub.hpp"
 #include "runtime/cache/engine/clients/tracking.hpp"
@@ -82,10 +83,18 @@ class front final : private key_observer {
   [[nodiscard]] tracking& trackers() { return tracking_; }
   [[nodiscard]] pause& pausing() { return pause_; }
   void set_has_monitors() { has_monitors_ = true; }
-  [[nodiscard]] bool has_monitors() const { return has_monitors_; }
-  /// Shows them a command that was executed, but none of an administrator's.
-  void show_to_monitors(const client& client, const command& command,
-                        std::span<const std::string_view> words);
+  /// `watcher` outlives the front's commands.
+  void set_watcher(command_watcher& watcher) { watcher_ = &watcher; }
+  /// Somebody may want to see commands.
+  [[nodiscard]] bool is_watched() const {
+    return has_monitors_ || (watcher_ != nullptr && watcher_->is_watching());
+  }
+  /// Shows a command that was executed to the watcher and, unless it is an administrator's, to the
+  /// clients that monitor.
+  void show(const client& client, const command& command,
+            std::span<const std::string_view> words);
+
+  void show_to_monitors(const client& client, std::span<const std::string_view> shown);
 
   // --- settings
   [[nodiscard]] parameters& settings() { return parameters_; }
@@ -175,6 +184,7 @@ class front final : private key_observer {
   std::string run_id_;
   std::uint64_t next_client_ = 1;
   bool has_monitors_ = false;  // there may be some
+  command_watcher* watcher_ = nullptr;
   persistence* persistence_ = nullptr;
   replication* replication_ = nullptr;
   key_source* source_ = nullptr;

@@ -154,12 +154,9 @@ std::size_t session::held() const { return reader_.held() + stream_->unsent() + 
 
 client_report session::report() const {
   const auto& peer = stream_->peer();
-  const bool is_local = peer.local.family() == AF_UNIX;
   return {.id = id,
           .address = peer.address.text(),
-          .protocol = stream_->tls() != nullptr ? "tls"
-                      : is_local                ? "unix"
-                                                : "tcp",
+          .protocol = protocol(),
           .tls_subject = peer.tls_subject,
           .since = came_,
           .last_active = last_heard_,

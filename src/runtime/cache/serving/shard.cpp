@@ -27,12 +27,14 @@ constexpr std::int64_t between_idle_checks_ms = 1000;
 }  // namespace
 
 shard::shard(loop::loop& loop, const cache_options& options, serve::connection_gauge& connections,
-             std::shared_ptr<journal> log, events events, scripting::identity identity)
+             std::shared_ptr<journal> log, std::shared_ptr<tap> tap, events events,
+             scripting::identity identity)
     : loop_(loop),
       log_(std::move(log)),
       bench_(
           loop, options, [this] { arm_timer(usual_tick()); }, [this] { return look_at_memory(); }),
       data_(bench_.data()),
+      commands_(std::move(tap), identity.name),
       turn_(loop, data_.keys()),
       persistence_(loop, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
                    {.begin_work = [this] { bench_.begin_work(); },
@@ -53,6 +55,7 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
                    log_),
       acceptor_(loop, reception(connections)) {
   bench_.rely_on(persistence_);
+  data_.home().set_watcher(commands_);
   if (!options.lua.empty()) {
     work_hooks hooks{.begin_work = [this] { bench_.begin_work(); },
                      .end_work = [this] { bench_.end_work(); }};

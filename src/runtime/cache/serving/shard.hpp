@@ -13,6 +13,7 @@
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/replication/redis_replication.hpp"
 #include "runtime/cache/scripting/cache_script.hpp"
+#include "runtime/cache/serving/command_tap.hpp"
 #include "runtime/cache/serving/workbench.hpp"
 #include "runtime/clients.hpp"
 #include "runtime/runtime.hpp"
@@ -34,7 +35,8 @@ class shard final : private loop::timer {
   };
 
   shard(loop::loop& loop, const cache_options& options, serve::connection_gauge& connections,
-        std::shared_ptr<journal> log, events events, scripting::identity identity);
+        std::shared_ptr<journal> log, std::shared_ptr<tap> tap, events events,
+        scripting::identity identity);
   ~shard() override;
   shard(const shard&) = delete;
   shard& operator=(const shard&) = delete;
@@ -91,6 +93,7 @@ class shard final : private loop::timer {
   std::shared_ptr<journal> log_;
   workbench bench_;
   engine& data_;  // the bench's
+  command_tap commands_;
   snapshot_turn turn_;
   disk_persistence persistence_;
   redis_replication replication_;

@@ -213,12 +213,7 @@ loop::task<result<std::string>> gate_script::change_piece(callback callback,
 
 // --- single connections
 
-std::uint64_t gate_script::enter(known_client& arrived) {
-  constexpr unsigned number_bits = 40;  // of a number that Lua has exactly, the rest is the gate's
-  const auto id = means_.number << number_bits | ++last_client_;
-  clients_.emplace(id, &arrived);
-  return id;
-}
+void gate_script::enter(known_client& arrived) { clients_.emplace(arrived.id(), &arrived); }
 
 void gate_script::leave(const known_client& gone) {
   clients_.erase(gone.id());

@@ -22,7 +22,6 @@ class known_client;
 class gate_script {
  public:
   struct means {
-    std::size_t number = 0;  ///< of the gate
     /// All backends, those of routes too.
     std::function<std::vector<backend_ref>()> backends;
     /// As `strata backends` shows them, as far as this loop knows.
@@ -82,8 +81,8 @@ class gate_script {
                                                script::lazy_table& request);
 
   // --- of single connections
-  /// One has come: gives its number, by which the script knows it until it leaves.
-  [[nodiscard]] std::uint64_t enter(known_client& arrived);
+  /// A client has come: the script knows it by its id until it leaves.
+  void enter(known_client& arrived);
   void leave(const known_client& gone);
   /// Awaits on_connect.
   loop::task<> tell_of(std::uint64_t id);
@@ -111,7 +110,6 @@ class gate_script {
   scripting::host host_;
   means means_;
   std::map<std::uint64_t, known_client*> clients_;
-  std::uint64_t last_client_ = 0;
 };
 
 /// What scripts of proxies see in `self`.

@@ -6,8 +6,10 @@ namespace strata::runtime::proxy {
 
 using scripting::callback;
 
-known_client::known_client(gate_script& script, net::peer_info peer)
-    : script_(script), id_(script.enter(*this)), peer_(std::move(peer)) {}
+known_client::known_client(gate_script& script, std::uint64_t id, net::peer_info peer)
+    : script_(script), id_(id), peer_(std::move(peer)) {
+  script_.enter(*this);
+}
 
 known_client::~known_client() { script_.leave(*this); }
 

@@ -18,12 +18,13 @@ namespace strata::runtime::proxy {
 class known_client final : public net::joint::changer {
  public:
   /// `script` outlives it.
-  known_client(gate_script& script, net::peer_info peer);
+  known_client(gate_script& script, std::uint64_t id, net::peer_info peer);
   known_client(const known_client&) = delete;
   known_client& operator=(const known_client&) = delete;
   /// It has gone.
   ~known_client() override;
 
+  /// As of its bond.
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] const net::peer_info& peer() const { return peer_; }
   /// The backend that it is joined with; empty: not yet.

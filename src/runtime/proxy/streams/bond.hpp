@@ -1,11 +1,15 @@
-// A client and a backend that are joined: what a proxy ends when it stops, or when both are silent.
+// A client and a backend that are joined: what a proxy ends when it stops, or when both are silent,
+// and shows as one of its clients.
 //
 // For one loop's thread.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
+#include <string>
 
 #include "loop/loop.hpp"
+#include "runtime/clients.hpp"
+#include "runtime/tap.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -14,23 +18,46 @@ class bond : public boost::intrusive::list_base_hook<
  public:
   using list = boost::intrusive::list<bond, boost::intrusive::constant_time_size<false>>;
 
-  explicit bond(loop::loop& loop) : loop_(loop), last_active_(loop.now()) {}
+  explicit bond(loop::loop& loop) : loop_(loop), began_(loop.now()), last_active_(loop.now()) {}
   bond(const bond&) = delete;
   bond& operator=(const bond&) = delete;
   virtual ~bond() = default;
 
+  /// Called once, when it begins: the client's id, and where it shows what passes. `tap` outlives
+  /// it.
+  void begin(std::uint64_t client, tap& tap) {
+    id_ = client;
+    tap_ = &tap;
+  }
   /// Ends it as if it were broken.
   virtual void break_off() = 0;
-  /// When something came last, from either side.
+  /// When something was last received, from either side.
   [[nodiscard]] loop::time_point last_active() const { return last_active_; }
+  /// The client's id, which is unique in its proxy.
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+  /// The client, as the operation `clients` shows it.
+  [[nodiscard]] client_report report() const;
 
  protected:
+  /// The client's address, protocol and TLS subject, and the bytes that wait for it.
+  [[nodiscard]] virtual client_report client() const = 0;
+  /// The endpoint of the backend.
+  [[nodiscard]] virtual std::string backend() const = 0;
+
   void note_active() { last_active_ = loop_.now(); }
+  /// Counts a message, or a piece of a stream, and shows it to those who tap the proxy.
+  void note_passed(bool from_client, tapped_form form, byte_span bytes);
 
   loop::loop& loop_;
 
  private:
+  void show(bool from_client, tapped_form form, byte_span bytes) const;
+
+  loop::time_point began_;
   loop::time_point last_active_;
+  std::uint64_t id_ = 0;
+  tap* tap_ = nullptr;
+  traffic passed_;
 };
 
 }  // namespace strata::runtime::proxy

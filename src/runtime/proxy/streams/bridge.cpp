@@ -10,10 +10,11 @@ bool is_nobody_there(const error& why) {
          why.sys_errno == ENETUNREACH;
 }
 
-bridge::bridge(loop::loop& loop, std::unique_ptr<net::message_port> client,
+bridge::bridge(loop::loop& loop, ends ends, std::unique_ptr<net::message_port> client,
                std::unique_ptr<net::message_port> backend, std::size_t most, counters& counted,
                std::function<void(bool)> on_outcome)
     : bond(loop),
+      ends_(std::move(ends)),
       client_(std::move(client)),
       backend_(std::move(backend)),
       counted_(counted),
@@ -22,15 +23,22 @@ bridge::bridge(loop::loop& loop, std::unique_ptr<net::message_port> client,
              {.most_unsent = most,
               .hears_empty = true,
               .on_message = [this](bool from_client,
-                                   std::size_t size) { note_message(from_client, size); },
+                                   byte_span message) { note_message(from_client, message); },
               .on_trouble = [this](bool of_client, const error& why,
                                    bool /*is_new*/) { note_trouble(of_client, why); }}) {}
 
-void bridge::note_message(bool from_client, std::size_t size) {
-  note_active();
+client_report bridge::client() const {
+  return {.address = ends_.client.address.text(),
+          .protocol = ends_.protocol,
+          .tls_subject = ends_.client.tls_subject,
+          .waiting = client_->unsent()};
+}
+
+void bridge::note_message(bool from_client, byte_span message) {
+  note_passed(from_client, tapped_form::message, message);
   if (!from_client) on_outcome_(true);
   (from_client ? counted_.messages_in : counted_.messages_out).add();
-  (from_client ? counted_.bytes_in : counted_.bytes_out).add(size);
+  (from_client ? counted_.bytes_in : counted_.bytes_out).add(message.size());
 }
 
 void bridge::note_trouble(bool of_client, const error& why) {

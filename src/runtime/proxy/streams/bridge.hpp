@@ -18,8 +18,15 @@ namespace strata::runtime::proxy {
 
 class bridge final : public bond {
  public:
+  /// The ends, as they are shown.
+  struct ends {
+    net::peer_info client;
+    std::string_view protocol;  ///< the client's, as of a `client_report`
+    std::string backend;        ///< its endpoint
+  };
+
   /// As of a relay.
-  bridge(loop::loop& loop, std::unique_ptr<net::message_port> client,
+  bridge(loop::loop& loop, ends ends, std::unique_ptr<net::message_port> client,
          std::unique_ptr<net::message_port> backend, std::size_t most, counters& counted,
          std::function<void(bool is_good)> on_outcome);
 
@@ -27,9 +34,12 @@ class bridge final : public bond {
   void break_off() override { joint_.give_up(); }
 
  private:
-  void note_message(bool from_client, std::size_t size);
+  [[nodiscard]] client_report client() const override;
+  [[nodiscard]] std::string backend() const override { return ends_.backend; }
+  void note_message(bool from_client, byte_span message);
   void note_trouble(bool of_client, const error& why);
 
+  ends ends_;
   std::unique_ptr<net::message_port> client_;
   std::unique_ptr<net::message_port> backend_;
   counters& counted_;

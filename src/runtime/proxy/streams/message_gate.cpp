@@ -49,7 +49,7 @@ class message_gate::session final : public bond {
   }
 
   void say(byte_span message) {
-    note_active();
+    note_passed(true, tapped_form::message, message);
     auto& counted = owner_.means_.counted;
     counted.messages_in.add();
     counted.bytes_in.add(message.size());
@@ -82,6 +82,14 @@ class message_gate::session final : public bond {
   }
 
  private:
+  [[nodiscard]] client_report client() const override {
+    return {.address = client_.text(),
+            .protocol = client_.family() == AF_PACKET ? "l2" : "udp",
+            .waiting = waiting_bytes_};
+  }
+  [[nodiscard]] std::string backend() const override {
+    return use_ == nullptr ? std::string() : std::string(use_->of()->is.text);
+  }
   [[nodiscard]] loop::duration patience() const {
     const auto wanted = owner_.means_.options.idle_timeout;
     return wanted > 0 ? loop::from_seconds(wanted) : usual_session;
@@ -96,7 +104,7 @@ class message_gate::session final : public bond {
   }
 
   void answer(byte_span message) {
-    note_active();
+    note_passed(false, tapped_form::message, message);
     use_->note(true);
     auto& counted = owner_.means_.counted;
     if (message.size() > at_.over->max_size()) {
@@ -197,6 +205,8 @@ loop::task<> message_gate::serve_sender(front& front, loop::socket_address clien
 
 loop::task<> message_gate::serve(std::unique_ptr<net::stream> client, bool is_websocket) {
   const auto peer = client->peer();
+  const bool is_secure = client->tls() != nullptr;
+  const auto protocol = !is_websocket ? protocol_of(*client) : is_secure ? "wss" : "ws";
   std::optional<result<opened_port>> found;
   std::unique_ptr<net::message_port> port;
   if (is_websocket) {
@@ -215,7 +225,8 @@ loop::task<> message_gate::serve(std::unique_ptr<net::stream> client, bool is_we
   auto& use = (*found)->use;
   // A backend that only listens says nothing for long: that there is a connection has to do.
   if (use.is_trial()) use.note(true);
-  bridge joined(loop_, std::move(port), std::move((*found)->port), means_.options.max_buffer,
+  bridge::ends ends{.client = peer, .protocol = protocol, .backend = use.of()->is.text};
+  bridge joined(loop_, std::move(ends), std::move(port), std::move((*found)->port), means_.options.max_buffer,
                 means_.counted, [&use](bool is_good) { use.note(is_good); });
   means_.on_begun(joined);
   co_await joined.run();

@@ -10,25 +10,38 @@ constexpr auto longest_delivery = std::chrono::seconds(1);
 
 }  // namespace
 
-relay::relay(loop::loop& loop, std::unique_ptr<net::byte_channel> client,
+relay::relay(loop::loop& loop, std::unique_ptr<net::byte_channel> client, std::string_view protocol,
              std::unique_ptr<net::byte_channel> backend, std::size_t most, counters& counted,
              backend_use* use, net::joint::changer* changing)
     : bond(loop),
       client_(std::move(client)),
+      protocol_(protocol),
       backend_(std::move(backend)),
       counted_(counted),
       use_(use),
       joint_(loop, *client_, *backend_,
              {.most_unsent = most,
               .on_bytes =
-                  [this](bool from_client, std::size_t count) {
-                    note_active();
+                  [this](bool from_client, byte_span bytes) {
+                    note_passed(from_client, tapped_form::bytes, bytes);
                     if (!from_client && !std::exchange(has_heard_, true) && use_ != nullptr) {
                       use_->note(true);
                     }
-                    (from_client ? counted_.bytes_in : counted_.bytes_out).add(count);
+                    (from_client ? counted_.bytes_in : counted_.bytes_out).add(bytes.size());
                   },
               .changing = changing}) {}
+
+client_report relay::client() const {
+  const auto& peer = client_->peer();
+  return {.address = peer.address.text(),
+          .protocol = protocol_,
+          .tls_subject = peer.tls_subject,
+          .waiting = client_->unsent()};
+}
+
+std::string relay::backend() const {
+  return use_ != nullptr ? std::string(use_->of()->is.text) : backend_->peer().address.text();
+}
 
 loop::task<> relay::run() {
   const auto breach = co_await joint_.run();

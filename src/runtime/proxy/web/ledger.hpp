@@ -15,6 +15,10 @@
 #include "runtime/web/access_log.hpp"
 #include "script/lazy_table.hpp"
 
+namespace strata::runtime {
+class http_tap;
+}
+
 namespace strata::runtime::proxy {
 
 /// A request on its way.
@@ -30,6 +34,7 @@ struct transit {
   std::string request_id = {};              ///< empty: it has none
   script::lazy_table* described = nullptr;  ///< the request, for a script
   std::uint64_t mark = 0;                   ///< of the backend that a script has chosen
+  http_tap* shown = nullptr;                ///< to those who tap the proxy; null: nobody does
 };
 
 class ledger {

@@ -343,8 +343,11 @@ loop::task<> web_gate::switch_over(http::exchange& exchange, backend_leg& leg,
   if (!exchange.owns_connection()) {
     std::erase_if(fields, [](const auto& field) { return field.first == "sec-websocket-accept"; });
   }
-  auto client = exchange.upgrade(fields);
-  co_await means_.join(std::move(client), leg.over->upgrade());
+  web_means::switched switched{
+      .id = exchange.owns_connection() ? exchange.connection().id : means_.next_client(),
+      .protocol = exchange.is_secure() ? "wss" : "ws",
+      .channel = exchange.upgrade(fields)};
+  co_await means_.join(std::move(switched), leg.over->upgrade());
 }
 
 }  // namespace strata::runtime::proxy

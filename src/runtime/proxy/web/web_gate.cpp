@@ -10,6 +10,7 @@
 #include "runtime/refusals.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/web/http_serving.hpp"
+#include "runtime/web/http_tap.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -31,7 +32,8 @@ web_gate::web_gate(loop::loop& loop, web_means means)
               .on_begun =
                   [this](http::served_connection& begun) {
                     connections_.push_back(begun);
-                    begun.last_whole = loop_.now();
+                    begun.id = means_.next_client();
+                    begun.came = begun.last_whole = begun.last_active = loop_.now();
                     if (is_retiring_) begun.retire();
                   },
               .on_flooded = [this] { means_.counted.http2_floods.add(); },
@@ -130,6 +132,8 @@ loop::task<> web_gate::answer(http::exchange& exchange) {
                   .tls_subject = {},
                   .branch = unrouted_};
   if (ledger_.has_log()) transit.tls_subject = exchange.peer().tls_subject;
+  const auto shown = http_tap::open(means_.shown, means_.name, exchange);
+  transit.shown = shown.get();
   const bool is_turned_away = turn_away(exchange, transit.client);
   if (!is_turned_away) co_await serve_request(exchange, transit);
   ledger_.note_end(exchange, transit, loop_.now());
@@ -310,6 +314,7 @@ loop::task<> web_gate::pass_on(http::exchange& exchange, const forwarded_request
     by->request_id = transit.request_id;
     by->described = transit.described;
     transit.by = by->use.of();
+    if (transit.shown != nullptr) transit.shown->set_origin(transit.by->is.text);
     failed = co_await try_on(exchange, request, *by, sent);
     transit.has_answered = !failed && exchange.has_begun();
     if (!failed) co_return;

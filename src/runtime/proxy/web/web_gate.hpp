@@ -25,6 +25,8 @@
 #include "runtime/proxy/web/own_words.hpp"
 #include "runtime/proxy/web/pool.hpp"
 #include "runtime/proxy/web/route.hpp"
+#include "runtime/tap.hpp"
+#include "runtime/web/http_clients.hpp"
 #include "runtime/web/http_serving.hpp"
 #include "serve/connection_gauge.hpp"
 
@@ -45,9 +47,16 @@ struct web_means {
   /// Keeps running what goes on serving a connection.
   std::function<void(loop::task<>)> adopt;
   /// Joins two channels until both have ended.
-  std::function<loop::task<>(std::unique_ptr<net::byte_channel>,
-                             std::unique_ptr<net::byte_channel>)>
-      join;
+  struct switched {
+    std::uint64_t id;           ///< the client's
+    std::string_view protocol;  ///< as of a `client_report`
+    std::unique_ptr<net::byte_channel> channel;
+  };
+  std::function<loop::task<>(switched client, std::unique_ptr<net::byte_channel> backend)> join;
+  /// Gives the id of a client that arrives.
+  std::function<std::uint64_t()> next_client;
+  tap& shown;
+  const std::string& name;  ///< the runtime's
   counters& counted;
   proxy_figures& figures;
   admission& admits;
@@ -67,6 +76,12 @@ class web_gate {
   void apply();
   /// Connections to backends that are not among these are of no use any more.
   void retain(const std::vector<backend_ref>& used) { pool_.retain(used); }
+  /// The clients that are connected.
+  void add_clients(std::vector<client_report>& clients) const {
+    add_reports(connections_, clients);
+  }
+  /// Ends a client. False: it has gone.
+  bool disconnect(std::uint64_t client) { return disconnect_client(connections_, client); }
   /// No connection takes new requests; those under way are answered.
   void retire();
   /// Breaks off those that are still there.

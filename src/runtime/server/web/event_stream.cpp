@@ -1,5 +1,6 @@
 #include "runtime/server/web/event_stream.hpp"
 
+#include "http/served_connection.hpp"
 #include "runtime/server/shard.hpp"
 
 namespace strata::runtime::server {
@@ -25,6 +26,7 @@ loop::task<> event_stream::serve(shard& shard, http::exchange& exchange) {
   }
   // So that a client knows at once that it listens.
   exchange.push(": hello\n\n");
+  if (exchange.owns_connection()) exchange.connection().is_listed = false;
   event_stream listening(shard, exchange);
   co_await exchange.client_end();
 }

@@ -10,6 +10,7 @@
 #include "runtime/server/web/event_stream.hpp"
 #include "runtime/server/web/websocket_member.hpp"
 #include "runtime/web/http_serving.hpp"
+#include "runtime/web/http_tap.hpp"
 
 namespace strata::runtime::server {
 
@@ -41,6 +42,7 @@ class visit {
     auto& shared = home_.web();
     const auto began = home_.loop().now();
     const auto client = shared.keeps_log() ? visitor_of(exchange.peer()) : visitor();
+    const auto shown = http_tap::open(*home_.state().tap, home_.name(), exchange);
     if (shared.dresses()) {
       http::dressed_exchange dressed(exchange, shared.fields_for(exchange.request()));
       co_await route(dressed);

@@ -1,0 +1,171 @@
+// strata tap NAME: what passes through a runtime, as it passes.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "cli/daemon_client/control_client.hpp"
+#include "cli/runtimes/moment.hpp"
+#include "cli/runtimes/rows.hpp"
+#include "cli/runtimes/tap_capture.hpp"
+#include "cli/terminal/hex_dump.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/table.hpp"
+#include "proto/resp/resp_value.hpp"
+#include "strata/l2/decorators/capture_file.hpp"
+#include "text/base64.hpp"
+#include "text/percent.hpp"
+#include "text/readable.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+namespace {
+
+std::uint64_t count_at(const json& line, const char* key) {
+  const auto found = line.find(key);
+  return found != line.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+tapped_line read_line(const json& line) {
+  tapped_line read{.time = text_at(line, "time"),
+                   .is_outgoing = text_at(line, "direction") == "out",
+                   .form = text_at(line, "form"),
+                   .address = text_at(line, "address"),
+                   .protocol = text_at(line, "protocol"),
+                   .sender = text_at(line, "from"),
+                   .receiver = text_at(line, "to"),
+                   .bytes = text_at(line, "text"),
+                   .size = count_at(line, "size")};
+  if (line.contains("base64")) {
+    read.bytes = text::base64_decode(text_at(line, "base64")).value_or("");
+  }
+  if (const auto passed = parse_rfc3339(read.time)) {
+    read.time_ns = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(passed->time_since_epoch()).count());
+  }
+  return read;
+}
+
+/// `SET key value`; a command that was cut, as it is.
+std::string command_text(const std::string& bytes) {
+  proto::value_reader reader;
+  reader.feed(as_bytes(bytes));
+  const auto command = reader.next();
+  if (!command || !*command) return text::printable(bytes);
+  std::string words;
+  for (const auto& each : (*command)->elements) {
+    words += fmt::format("{}{}", words.empty() ? "" : " ", text::printable(each.text));
+  }
+  return words;
+}
+
+/// On one line: of a head of HTTP, the first.
+std::string content_of(const tapped_line& line) {
+  if (line.form == "command") return command_text(line.bytes);
+  auto shown = std::string_view(line.bytes);
+  if (line.form == "request" || line.form == "answer") shown = shown.substr(0, shown.find('\r'));
+  while (shown.ends_with('\n') || shown.ends_with('\r')) shown.remove_suffix(1);
+  return text::printable(shown);
+}
+
+std::string render(const tapped_line& line, bool with_hex) {
+  const auto cut = line.size > line.bytes.size()
+                       ? fmt::format(" [{} of {} B]", line.bytes.size(), line.size)
+                       : std::string();
+  return fmt::format("{}  {} > {}  {}  {}{}\n{}", text::printable(line.time),
+                     text::printable(line.sender), text::printable(line.receiver),
+                     text::printable(line.protocol), content_of(line), cut,
+                     with_hex ? hex_dump(as_bytes(line.bytes)) : "");
+}
+
+/// Where the lines of a tap go.
+class tap_output {
+ public:
+  explicit tap_output(const invocation& call) : call_(call), with_hex_(call.is_set("hex")) {}
+
+  /// Errors: of the file of --write.
+  outcome<> open() {
+    if (call_.text("write").empty()) return {};
+    const l2::capture_source source{.name = "strata " + call_.words[0],
+                                    .link_type = tap_link_type};
+    auto file = l2::capture_file::create(call_.text("write"), source);
+    if (!file) return refuse(exit_failed, file.error());
+    file_ = std::make_unique<l2::capture_file>(std::move(*file));
+    return {};
+  }
+
+  outcome<> take(const std::string& text) {
+    const auto line = parse_line_of_json(text);
+    if (!line) return std::unexpected(line.error());
+    if (const auto lost = count_at(*line, "lost"); lost != 0 && !call_.as_json) {
+      complain(fmt::format("{} messages were lost here: they came faster than they were read", lost));
+      return {};
+    }
+    if (file_) return write(read_line(*line));
+    if (call_.as_json) {
+      print(text::escaped_for_json(line->dump()) + '\n');
+    } else if (call_.quiet) {
+      print(content_of(read_line(*line)) + '\n');
+    } else {
+      print(render(read_line(*line), with_hex_));
+    }
+    return {};
+  }
+
+  /// A capture that is interrupted has all lines that have come.
+  outcome<> flush() {
+    if (!file_) return {};
+    if (auto written = file_->flush(); !written) return refuse(exit_failed, written.error());
+    return {};
+  }
+
+ private:
+  outcome<> write(const tapped_line& line) {
+    const auto packet = packet_of(line);
+    const auto missing = line.size - std::min<std::uint64_t>(line.size, line.bytes.size());
+    const auto written = file_->write({.bytes = as_bytes(packet),
+                                       .wire_size = packet.size() + missing,
+                                       .time_ns = line.time_ns});
+    if (!written) return refuse(exit_failed, written.error());
+    return {};
+  }
+
+  const invocation& call_;
+  bool with_hex_;
+  std::unique_ptr<l2::capture_file> file_;
+};
+
+std::string target_of(const invocation& call) {
+  auto target = runtime_target(call.words[0], "tap");
+  char separator = '?';
+  for (const auto& row : runtime::tap_rows()) {
+    const auto found = call.flags.find(row.key);
+    if (found == call.flags.end()) continue;
+    const auto value = found->is_string() ? found->get<std::string>() : found->dump();
+    target += fmt::format("{}{}={}", std::exchange(separator, '&'), row.key,
+                          text::percent_encode(value));
+  }
+  return target;
+}
+
+}  // namespace
+
+outcome<int> run_tap(const invocation& call) {
+  tap_output output(call);
+  if (auto opened = output.open(); !opened) return std::unexpected(opened.error());
+  auto stream = control_client(call.daemon).stream(target_of(call));
+  if (!stream) return std::unexpected(stream.error());
+  for (;;) {
+    for (const auto& line : stream->take_lines()) {
+      if (auto taken = output.take(line); !taken) return std::unexpected(taken.error());
+    }
+    if (auto flushed = output.flush(); !flushed) return std::unexpected(flushed.error());
+    if (stream->ended()) return exit_done;
+    if (auto more = stream->wait(); !more) return std::unexpected(more.error());
+  }
+}
+
+}  // namespace strata::cli
