@@ -33,10 +33,10 @@ class followers {
   struct state {
     state(loop::loop& loop, reader callbacks) : loop(loop), reader(std::move(callbacks)) {}
     loop::loop& loop;
-    followers::reader reader;           // touched on the loop's thread alone
-    bool is_over = false;               // likewise
-    std::atomic<std::size_t> waiting;   // bytes
-    std::size_t lost = 0;               // lines, since one was posted; under the lock
+    followers::reader reader;          // touched on the loop's thread alone
+    bool is_over = false;              // likewise
+    std::atomic<std::size_t> waiting;  // bytes
+    std::size_t lost = 0;              // lines, since one was posted; under the lock
   };
 
  public:

@@ -56,9 +56,7 @@ class journal {
   /// The number of the line that has this id; 0: it is no line of this journal.
   [[nodiscard]] std::uint64_t number_of(std::string_view id) const;
   /// Nobody follows and nothing is kept: writing would be for nothing. From any thread.
-  [[nodiscard]] bool idle() const {
-    return keep_ == 0 && followers_.empty();
-  }
+  [[nodiscard]] bool idle() const { return keep_ == 0 && followers_.empty(); }
 
   using following = followers<journal_line>::following;
 

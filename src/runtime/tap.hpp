@@ -30,11 +30,11 @@ enum class tapped_form : std::uint8_t {
 
 /// The two ends of what passes.
 struct tapped_ends {
-  std::uint64_t client = 0;  ///< the client at one of the ends; 0: none, or it has no id
-  std::string address;       ///< the client's or, of a client runtime, that of its server
-  std::string sender;        ///< `#5` is the client 5; else a runtime's name, or an endpoint
-  std::string receiver;      ///< likewise
-  std::string_view protocol; ///< the client's, as the scheme of a URL; of a literal
+  std::uint64_t client = 0;   ///< the client at one of the ends; 0: none, or it has no id
+  std::string address;        ///< the client's or, of a client runtime, that of its server
+  std::string sender;         ///< `#5` is the client 5; else a runtime's name, or an endpoint
+  std::string receiver;       ///< likewise
+  std::string_view protocol;  ///< the client's, as the scheme of a URL; of a literal
 };
 
 struct tapped {
@@ -72,9 +72,9 @@ class tap {
 
 /// What a reader asks for.
 struct tap_filter {
-  std::optional<std::uint64_t> client;         ///< only what has this client at one end
-  std::string match;                           ///< only what contains it; empty: all
-  std::uint64_t max_bytes = tap::most_bytes;   ///< that are shown of each
+  std::optional<std::uint64_t> client;        ///< only what has this client at one end
+  std::string match;                          ///< only what contains it; empty: all
+  std::uint64_t max_bytes = tap::most_bytes;  ///< that are shown of each
 
   [[nodiscard]] bool takes(const tapped& tapped) const;
 };

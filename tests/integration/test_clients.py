@@ -239,7 +239,7 @@ def test_clients_of_a_proxy_for_http(daemon, tmp_path):
 
 def test_a_scripts_ids_are_those_of_the_clients(daemon, tmp_path):
     script = tmp_path / "script.lua"
-    script.write_text("function on_connect(id) self.log('client ' .. id) end")
+    script.write_text("function on_connect(id) strata.log('client ' .. id) end")
     [backend] = daemon.server("s", mode="echo", protocol="raw")
     daemon.create("proxy", "p", listen=["tcp://127.0.0.1:0"], backend=[backend], lua=str(script))
     [front] = daemon.show("p")["endpoints"]
@@ -247,7 +247,7 @@ def test_a_scripts_ids_are_those_of_the_clients(daemon, tmp_path):
         ann.say(b"hello")
         assert ann.hear() == b"hello"
         [shown] = clients_of(daemon, "p")
-        daemon.logged("p", f"client {shown['id']}")
+        assert daemon.logged("p", f"client {shown['id']}")
 
 
 # --- of a cache

@@ -75,8 +75,9 @@ option_rows tap_flags() {
                   .short_flag = 'w',
                   .kind = text,
                   .value_name = "FILE",
-                  .help = "write what passes to a pcapng file for Wireshark instead of printing it; "
-                          "- means standard output"});
+                  .help =
+                      "write what passes to a pcapng file for Wireshark instead of printing it; "
+                      "- means standard output"});
   return rows;
 }
 

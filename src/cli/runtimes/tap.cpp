@@ -89,8 +89,7 @@ class tap_output {
   /// Errors: of the file of --write.
   outcome<> open() {
     if (call_.text("write").empty()) return {};
-    const l2::capture_source source{.name = "strata " + call_.words[0],
-                                    .link_type = tap_link_type};
+    const l2::capture_source source{.name = "strata " + call_.words[0], .link_type = tap_link_type};
     auto file = l2::capture_file::create(call_.text("write"), source);
     if (!file) return refuse(exit_failed, file.error());
     file_ = std::make_unique<l2::capture_file>(std::move(*file));
@@ -101,7 +100,8 @@ class tap_output {
     const auto line = parse_line_of_json(text);
     if (!line) return std::unexpected(line.error());
     if (const auto lost = count_at(*line, "lost"); lost != 0 && !call_.as_json) {
-      complain(fmt::format("{} messages were lost here: they came faster than they were read", lost));
+      complain(
+          fmt::format("{} messages were lost here: they came faster than they were read", lost));
       return {};
     }
     if (file_) return write(read_line(*line));
@@ -126,9 +126,8 @@ class tap_output {
   outcome<> write(const tapped_line& line) {
     const auto packet = packet_of(line);
     const auto missing = line.size - std::min<std::uint64_t>(line.size, line.bytes.size());
-    const auto written = file_->write({.bytes = as_bytes(packet),
-                                       .wire_size = packet.size() + missing,
-                                       .time_ns = line.time_ns});
+    const auto written = file_->write(
+        {.bytes = as_bytes(packet), .wire_size = packet.size() + missing, .time_ns = line.time_ns});
     if (!written) return refuse(exit_failed, written.error());
     return {};
   }
@@ -145,8 +144,8 @@ std::string target_of(const invocation& call) {
     const auto found = call.flags.find(row.key);
     if (found == call.flags.end()) continue;
     const auto value = found->is_string() ? found->get<std::string>() : found->dump();
-    target += fmt::format("{}{}={}", std::exchange(separator, '&'), row.key,
-                          text::percent_encode(value));
+    target +=
+        fmt::format("{}{}={}", std::exchange(separator, '&'), row.key, text::percent_encode(value));
   }
   return target;
 }

@@ -14,8 +14,8 @@ struct tap_reading {
       : tap(std::move(source)),
         following(tap->follow(
             loop, {.on_line =
-                       [filter = std::move(filter), on_line = std::move(reader.on_line)](
-                           const runtime::tapped& tapped) {
+                       [filter = std::move(filter),
+                        on_line = std::move(reader.on_line)](const runtime::tapped& tapped) {
                          if (filter.takes(tapped)) on_line(json_of(tapped, filter.max_bytes));
                        },
                    .on_loss = std::move(reader.on_loss),

@@ -180,8 +180,8 @@ cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
   scripting::identity who{given().name, "cache", given().log, shared(), given().others};
   part_list made;
   made.push_back(std::make_unique<cache_part>(*loops[0], running(), connections(), given().log,
-                                              given().tap, identity_.slot(), std::move(told), std::move(who),
-                                              hurried()));
+                                              given().tap, identity_.slot(), std::move(told),
+                                              std::move(who), hurried()));
   return made;
 }
 

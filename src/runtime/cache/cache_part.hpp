@@ -29,9 +29,8 @@ class cache_part final : public part {
         hurried_(hurried) {}
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override {
-    shard_ =
-        std::make_unique<shard>(loop_, options_, gauge_, log_, tap_, std::move(told_),
-                                std::move(who_));
+    shard_ = std::make_unique<shard>(loop_, options_, gauge_, log_, tap_, std::move(told_),
+                                     std::move(who_));
     auto loaded = co_await shard_->load();
     if (!loaded) co_return loaded;
     co_return shard_->open(targets, identity_);

@@ -104,9 +104,8 @@ std::vector<std::string_view> server::carried(const server_options& next) const 
 }
 
 server::part_list server::make_parts(const std::vector<loop::loop*>& loops) {
-  const auto state = std::make_shared<server_state>(connections(), hurried(), given().log,
-                                                    given().messages, given().tap,
-                                                    identity_.slot());
+  const auto state = std::make_shared<server_state>(
+      connections(), hurried(), given().log, given().messages, given().tap, identity_.slot());
   state->shared = shared();
   state->others = given().others;
   part_list made;

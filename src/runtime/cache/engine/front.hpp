@@ -91,8 +91,7 @@ class front final : private key_observer {
   }
   /// Shows a command that was executed to the watcher and, unless it is an administrator's, to the
   /// clients that monitor.
-  void show(const client& client, const command& command,
-            std::span<const std::string_view> words);
+  void show(const client& client, const command& command, std::span<const std::string_view> words);
 
   void show_to_monitors(const client& client, std::span<const std::string_view> shown);
 

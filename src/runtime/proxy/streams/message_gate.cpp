@@ -226,8 +226,9 @@ loop::task<> message_gate::serve(std::unique_ptr<net::stream> client, bool is_we
   // A backend that only listens says nothing for long: that there is a connection has to do.
   if (use.is_trial()) use.note(true);
   bridge::ends ends{.client = peer, .protocol = protocol, .backend = use.of()->is.text};
-  bridge joined(loop_, std::move(ends), std::move(port), std::move((*found)->port), means_.options.max_buffer,
-                means_.counted, [&use](bool is_good) { use.note(is_good); });
+  bridge joined(loop_, std::move(ends), std::move(port), std::move((*found)->port),
+                means_.options.max_buffer, means_.counted,
+                [&use](bool is_good) { use.note(is_good); });
   means_.on_begun(joined);
   co_await joined.run();
 }
