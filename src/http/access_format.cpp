@@ -23,7 +23,7 @@ log_value time_text_of(const access& access) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(access.time_s)));
 }
 
-// To the microsecond.
+// Rounded to microseconds.
 log_value duration_ms_of(const access& access) { return std::round(access.seconds * 1e6) / 1e3; }
 
 struct log_field {
