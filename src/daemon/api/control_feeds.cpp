@@ -1,4 +1,4 @@
-// Figures, and what the routes of the control API stream.
+// Figures, and the streams of the control API's routes.
 #include "daemon/api/control_api.hpp"
 #include "daemon/supervisor/render.hpp"
 

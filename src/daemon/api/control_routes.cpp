@@ -1,5 +1,5 @@
-// The routes of the control API: one row per method of a path. Those of operations come from the
-// rows of the types.
+// The routes of the control API: one row per method of a path. The rows of operations come from the
+// type rows.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
-// What the control API streams: lines of a journal as they are written, or samples of what changes
-// all the time. As application/x-ndjson; as server-sent events for those who accept
+// The streams of the control API: lines of a journal as they are written, or samples of continually
+// changing data. As application/x-ndjson, or as server-sent events for clients that accept
 // text/event-stream. On the home loop.
 #pragma once
 
@@ -15,27 +15,28 @@
 namespace strata::daemon {
 
 struct feed {
-  std::shared_ptr<runtime::journal> keeps;  ///< of a runtime that may be removed meanwhile
-  runtime::journal* journal = nullptr;      ///< null: samples are taken
+  std::shared_ptr<runtime::journal> keeps;  ///< keeps the journal of a runtime that may be removed
+                                            ///< meanwhile
+  runtime::journal* journal = nullptr;      ///< null: samples are sent
   std::string (*line)(const runtime::journal_line&) = nullptr;
-  /// Gives a sample, or nothing when there will be no more.
+  /// Returns a sample, or an empty text if there will be no more.
   std::function<std::string()> sample;
   bool always_follows = false;
 };
 
-/// How a request wants its feed.
+/// The parameters of a request for a feed.
 struct feed_request {
   std::size_t tail = 1000;
   loop::duration interval = std::chrono::seconds(1);  ///< between samples
-  std::string last_id;                                ///< of the last event that the client has
+  std::string last_id;                                ///< id of the client's last event
   bool follows = false;
   bool is_event_stream = false;
 };
 
-/// Errors: invalid_argument when `tail` or `interval` cannot be used.
+/// Reads the parameters. Errors: invalid_argument if `tail` or `interval` is not valid.
 [[nodiscard]] result<feed_request> read_feed_request(const proto::http_request& request);
 
-/// Answers the exchange; where the request follows, until the client goes.
+/// Answers the exchange; with `follow`, until the client disconnects.
 [[nodiscard]] loop::task<> stream(loop::loop& loop, http::exchange& exchange, feed source,
                                   feed_request request);
 
