@@ -47,8 +47,7 @@ class loop_threads final : public runtime::loop_source {
   std::size_t most_;
   std::vector<worker> workers_;
   std::vector<worker> ending_;                                  // told to end
-  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // watched by tasks posted to
-                                                                // `home_`
+  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for tasks posted to `home_`
 };
 
 }  // namespace strata::daemon

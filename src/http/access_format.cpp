@@ -31,7 +31,7 @@ struct log_field {
   log_value (*is)(const access& access);
 };
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr log_field log_fields[] = {
     {"time", time_text_of},

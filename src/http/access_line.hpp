@@ -12,8 +12,7 @@ namespace strata::http {
 struct access {
   const proto::http_request& request;  ///< no method if it could not be parsed
   std::string_view client;             ///< the client's address, with the port
-  std::string_view tls_subject = {};   ///< subject of the client's certificate; empty if it has
-                                       ///< none
+  std::string_view tls_subject = {};   ///< subject of the client's certificate; empty if none
   std::int64_t time_s = 0;             ///< since 1970
   double seconds = 0;                  ///< duration of the answer
   int status = 0;

@@ -26,8 +26,7 @@ class message_joint {
   struct settings {
     std::size_t most_unsent = 1U << 18U;  ///< bytes that may be queued for a side that reads slowly
     loop::duration linger = std::chrono::milliseconds(500);  ///< how long that silence lasts
-    bool is_one_way = false;                                 ///< messages from the second are
-                                                             ///< dropped
+    bool is_one_way = false;                                 ///< drops the second's messages
     bool hears_empty = false;                                ///< an empty datagram is a message
     /// Called for each received message before it is forwarded; may be null.
     std::function<void(bool from_first, std::size_t size)> on_message = {};

@@ -46,8 +46,7 @@ struct scheme_row {
   url_form form;
   traffic carries;
   bool is_secure = false;  ///< its bytes use TLS, from the start, whether it listens or connects
-  bool has_messages = true;  ///< connecting to it exchanges messages; those of the web are
-                             ///< WebSockets
+  bool has_messages = true;  ///< a connection exchanges messages; for the web, by WebSocket
   std::uint16_t default_port = 0;  ///< for a web form: the port if none is given
   std::string_view example;
   std::string_view help;

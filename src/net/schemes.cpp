@@ -141,7 +141,7 @@ loop::task<result<connection>> connect_frames(loop::loop& loop, endpoint_url url
   co_return connection{nullptr, std::move(*opened)};
 }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr scheme_row table[] = {
     {.name = "tcp", .form = url_form::host_and_port, .carries = traffic::bytes,

@@ -12,8 +12,7 @@ namespace strata::options {
 struct daemon_options {
   std::string state_dir;
   std::string socket;        ///< has no row here: every verb has the flag
-  std::string socket_group;  ///< group that may use the socket besides the user and root; empty:
-                             ///< none
+  std::string socket_group;  ///< group that may use the socket, besides the user and root
   std::string socket_role = "operate";  ///< the group's role: read, operate or admin
   std::string loop = "auto";            ///< auto, io_uring or epoll
   std::uint64_t loops = 0;              ///< loops shared by the runtimes; 0: one per core

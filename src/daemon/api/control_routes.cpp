@@ -18,7 +18,7 @@ constexpr std::string_view ndjson = "application/x-ndjson";
 
 }  // namespace
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 std::vector<control_api::route> control_api::routes_of_records() {
   using enum runtime::role;

@@ -45,8 +45,7 @@ struct entry {
   /// When it is restarted automatically.
   std::optional<loop::time_point> next_start;
   net::backoff restarts;
-  std::uint64_t changes = 0;  ///< number of starts, stops and the like: each one invalidates plans
-                              ///< made before
+  std::uint64_t changes = 0;  ///< count of starts, stops and the like: each voids earlier plans
   std::size_t edits = 0;      ///< number of edits that wait for the lock
   /// While an edit is being written: the body as edited; otherwise null.
   const runtime::runtime* edited = nullptr;
@@ -60,8 +59,7 @@ struct entry {
   bool is_stopping = false;  ///< it still runs, until it has delivered or saved its data
   bool removed = false;      ///< no longer among the entries
   bool ended = false;        ///< stopped for good because the daemon ends
-  std::atomic<bool> gives_up_saving = false;  ///< a later order no longer waits for the data to be
-                                              ///< saved
+  std::atomic<bool> gives_up_saving = false;  ///< a later order does not wait for the save
   bool has_write_pending = false;             ///< `desired` could not be written yet
   bool has_return_pending = false;            ///< a restart after a failure is scheduled
 

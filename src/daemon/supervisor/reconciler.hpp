@@ -31,8 +31,7 @@ namespace strata::daemon {
 
 /// How an entry is brought into line with its record.
 struct manner {
-  bool is_retry = false;        ///< an automatic attempt: the same failure reason is not reported
-                                ///< again
+  bool is_retry = false;        ///< automatic: the same failure reason is not reported again
   bool leaves_failure = false;  ///< the caller handles a failure
 };
 

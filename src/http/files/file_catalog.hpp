@@ -87,10 +87,8 @@ class file_catalog {
   catalog_settings settings_;
   const media_types& types_;
   std::unique_ptr<change_watch> watch_;  // null: changes are not reported
-  std::unordered_map<std::string_view, std::unique_ptr<entry>> entries_;  // the entries hold the
-                                                                          // keys
-  boost::intrusive::list<entry> by_use_;                                  // most recently used
-                                                                          // first
+  std::unordered_map<std::string_view, std::unique_ptr<entry>> entries_;  // own the keys
+  boost::intrusive::list<entry> by_use_;                                  // newest first
   std::size_t kept_ = 0;
   std::string key_;  // key of the last search; its memory is reused
 };

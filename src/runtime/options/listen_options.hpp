@@ -23,7 +23,7 @@ namespace strata::runtime {
   return urls;
 }
 
-// A row is read as a row: one option, two or three lines.
+// One option per row of two or three lines.
 // clang-format off
 /// `listen_help` names the URLs that the type listens on; it outlives the rows.
 template <class Options>

@@ -21,7 +21,7 @@ constexpr std::string_view fronts_help =
     "https://HOST:PORT; or for messages on udp://HOST:PORT, ws://HOST:PORT, wss://HOST:PORT, "
     "l2://IFACE/TYPE or xdp://IFACE/QUEUE; repeatable";
 
-// A row is read as a row: one option, two or three lines.
+// One option per row of two or three lines.
 // clang-format off
 std::vector<row> own_rows() {
   return {

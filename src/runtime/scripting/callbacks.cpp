@@ -13,7 +13,7 @@ struct callback_entry {
   script::callback_row row;
 };
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr callback_entry callback_table[] = {
     {.id = callback::start, .callers = "server|client|proxy|cache",

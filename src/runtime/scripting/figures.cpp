@@ -43,7 +43,7 @@ void stopwatch::note(const script::stretch& ran) {
   into_.callback_time_us[at].set(in_microseconds(by_callback_[at] += ran.took));
 }
 
-// A row is read as a row: one figure, two or three lines.
+// One figure per row of two or three lines.
 // clang-format off
 const std::vector<options::bound_figure<script_figures>>& script_figure_table() {
   static const std::vector<options::bound_figure<script_figures>> table = {

@@ -154,7 +154,7 @@ loop::task<answers> subscribe_to(void* self, call& call) {
 
 void events(void* self, call& call) { follow_events(host_in(self), call); }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row house_table[] = {
     {"create", "type: string, name: string, options?: table", "table?, string?",

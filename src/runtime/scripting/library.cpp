@@ -277,7 +277,7 @@ void shared_remove(void* self, call& call) {
 
 loop::task<answers> http(void* self, call& call) { return request_web(host_of(self), call); }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row function_table[] = {
     {"log", "message: any, level?: string", "",

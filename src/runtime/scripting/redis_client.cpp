@@ -149,7 +149,7 @@ bool append_listed(call& call, const nlohmann::json& listed, std::string& text) 
   return append_words(call, {texts.begin(), texts.end()}, text);
 }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row redis_methods[] = {
     {"call", "command: string, ...", "any, string?",

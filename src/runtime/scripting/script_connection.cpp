@@ -246,7 +246,7 @@ void script_connection::is_open(call& call) { call.give(port_ != nullptr && !end
 
 namespace {
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row connection_methods[] = {
     {"send", "bytes: string", "boolean?, string?",

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t most_untold = 10000;
 constexpr std::size_t little = 100;
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row subscription_methods[] = {
     {"close", "", "", "ends the subscription; the function is no longer called",

@@ -187,7 +187,7 @@ void shard_script::call_connections(call& call) {
 
 using script::method;
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row shard_script::functions[] = {
     {"send", "id: integer, message: string", "boolean",

@@ -279,7 +279,7 @@ void gate_script::call_close_client(script::call& call) const {
   call.give(found != clients_.end());
 }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row gate_script::functions[] = {
     {"backends", "", "table[]",
