@@ -13,7 +13,7 @@ using enum options::figure_unit;
 
 namespace {
 
-// What no callback's name stands for is another function.
+// Calls of no callback are counted under the last name.
 std::span<const std::string_view> case_names() {
   static const auto names = [] {
     std::vector<std::string_view> all;

@@ -39,7 +39,7 @@ bool read_level(std::string_view name, level& level) {
   return false;
 }
 
-// A table's fields as they stand behind a line: `user=ann tries=3`.
+// Formats a table's fields to follow a log line: `user=ann tries=3`.
 std::string line_of(const nlohmann::json& fields, std::string& level_name) {
   std::string line;
   const auto add = [&line](const std::string& piece) {
@@ -142,7 +142,7 @@ loop::task<answers> resolve(void* self, call& call) {
 
 // --- data
 
-constexpr std::uint64_t most_indent = 16;  // spaces a level
+constexpr std::uint64_t most_indent = 16;  // spaces per level
 
 void json_encode(void* /*self*/, call& call) {
   nlohmann::json value;
