@@ -274,7 +274,7 @@ const std::vector<options::bound_row<proxy_options>>& option_table() {
                         script_rows<proxy_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
-    // It limits what comes before a connection is passed on, whatever that is.
+    // For a proxy it limits everything that precedes passing on a connection.
     const auto handshake = std::ranges::find_if(
         all, [](const row& each) { return each.row.key == "handshake_timeout"; });
     handshake->row.only_on = "streams";

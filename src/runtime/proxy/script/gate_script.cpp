@@ -85,7 +85,7 @@ std::unexpected<error> gate_script::wrong(callback callback, const error& why) {
   return std::unexpected(why);
 }
 
-// A number counts those of --backend, from 1.
+// A number selects one of --backend, from 1.
 backend_ref gate_script::backend_of(const json& named) const {
   const auto all = means_.backends();
   std::string text;
@@ -214,7 +214,7 @@ loop::task<result<std::string>> gate_script::change_piece(callback callback,
 // --- single connections
 
 std::uint64_t gate_script::enter(known_client& arrived) {
-  constexpr unsigned number_bits = 40;  // of a number that Lua has exactly, the rest is the gate's
+  constexpr unsigned number_bits = 40;  // an id is exact in Lua; the gate's number is above
   const auto id = means_.number << number_bits | ++last_client_;
   clients_.emplace(id, &arrived);
   return id;

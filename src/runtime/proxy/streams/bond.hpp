@@ -1,4 +1,5 @@
-// A client and a backend that are joined: what a proxy ends when it stops, or when both are silent.
+// A joined pair of client and backend, which the proxy breaks off when it stops, or when both are
+// silent.
 //
 // For one loop's thread.
 #pragma once
@@ -19,9 +20,9 @@ class bond : public boost::intrusive::list_base_hook<
   bond& operator=(const bond&) = delete;
   virtual ~bond() = default;
 
-  /// Ends it as if it were broken.
+  /// Ends it as if it had broken.
   virtual void break_off() = 0;
-  /// When something came last, from either side.
+  /// When data last arrived, from either side.
   [[nodiscard]] loop::time_point last_active() const { return last_active_; }
 
  protected:

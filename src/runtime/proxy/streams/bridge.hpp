@@ -1,5 +1,5 @@
-// A client and a backend that are joined by messages: what one says, the other hears, whatever each
-// of them travels on.
+// A client and a backend joined by messages: each receives what the other sends, whatever carries
+// the messages.
 //
 // For one loop's thread.
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace strata::runtime::proxy {
 
-/// The kernel has heard that nobody is there (ICMP, or a socket that is gone).
+/// Whether the kernel has learned that there is no receiver (ICMP, or a closed socket).
 [[nodiscard]] bool is_nobody_there(const error& why);
 
 class bridge final : public bond {
  public:
-  /// As of a relay.
+  /// Parameters as of a relay.
   bridge(loop::loop& loop, std::unique_ptr<net::message_port> client,
          std::unique_ptr<net::message_port> backend, std::size_t most, counters& counted,
          std::function<void(bool is_good)> on_outcome);

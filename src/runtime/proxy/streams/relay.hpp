@@ -1,5 +1,5 @@
-// A client and a backend, joined until both have said all, or one is broken: then the other is told
-// so.
+// A client and a backend, joined until both have ended, or one is broken: then the break is
+// signalled to the other.
 //
 // For one loop's thread.
 #pragma once
@@ -16,10 +16,10 @@ namespace strata::runtime::proxy {
 
 class relay final : public bond {
  public:
-  /// `most`: how many bytes may wait for a side that reads slowly. `counted` outlives this, and so
-  /// does `use`, which may be null: it is told, perhaps twice, that the backend has said something
-  /// or all has gone well to the end; or that the backend broke off. `changing`: null, or it
-  /// outlives this.
+  /// `most`: bytes that may be queued for a side that reads slowly. `counted` outlives this object,
+  /// and so does `use`, which may be null: it gets the outcome, perhaps twice: good when the
+  /// backend has sent something or everything has ended well; bad when the backend broke off.
+  /// `changing` is null, or outlives this object.
   relay(loop::loop& loop, std::unique_ptr<net::byte_channel> client,
         std::unique_ptr<net::byte_channel> backend, std::size_t most, counters& counted,
         backend_use* use, net::joint::changer* changing = nullptr);
@@ -34,7 +34,7 @@ class relay final : public bond {
   std::unique_ptr<net::byte_channel> backend_;
   counters& counted_;
   backend_use* use_;
-  bool has_heard_ = false;  // the backend
+  bool has_heard_ = false;  // data from the backend has arrived
   net::joint joint_;
 };
 
