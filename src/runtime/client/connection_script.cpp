@@ -9,7 +9,7 @@ using scripting::callback;
 
 namespace {
 
-constexpr std::uint64_t peer = 1;  // a client has one
+constexpr std::uint64_t peer = 1;  // a client has one peer
 
 }  // namespace
 
