@@ -30,7 +30,7 @@ struct journal::following::state {
   state(loop::loop& loop, sink call, std::function<void()> last_call)
       : where(loop), on_line(std::move(call)), on_end(std::move(last_call)) {}
   loop::loop& where;
-  sink on_line;  // both only touched on the loop's thread; empty once it ended
+  sink on_line;  // both accessed on the loop's thread only; empty once it has ended
   std::function<void()> on_end;
   std::atomic<std::size_t> waiting = 0;  // bytes
   std::atomic<std::size_t> lost = 0;

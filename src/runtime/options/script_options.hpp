@@ -1,4 +1,4 @@
-// The options of scripts, of every type that runs them.
+// The options for scripts, of every type that runs them.
 #pragma once
 
 #include <cstdint>

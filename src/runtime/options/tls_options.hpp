@@ -1,4 +1,4 @@
-// The options of TLS: of runtimes that listen, and of those that connect.
+// The TLS options of runtimes that listen, and of those that connect.
 #pragma once
 
 #include <string>
