@@ -73,7 +73,7 @@ static_assert(std::size(drop_names) <= std::tuple_size_v<options::case_counters>
 enum class refusal : std::uint8_t {
   limit,     ///< --max-connections
   files,     ///< the process has no descriptors left for clients
-  address,   ///< --allow and --deny, or a cache without protection
+  address,   ///< --allow, --deny, or a cache for this machine only
   rate,      ///< --rate-per-client
   origin,    ///< a page of another site
   script,    ///< on_websocket, on_auth

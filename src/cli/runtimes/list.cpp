@@ -33,7 +33,7 @@ constexpr column columns[] = {
     {"warning", "/warning", unit::none, false},
 };
 
-// Marks runtimes with warnings in short, where the mark is noticed.
+// Appends each runtime's warning, shortened, to its state, where it is noticed.
 void mark_warnings(json& runtimes) {
   for (auto& each : runtimes) {
     const auto warning = text_at(each, "warning");

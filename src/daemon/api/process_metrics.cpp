@@ -15,7 +15,7 @@ namespace strata::daemon {
 
 namespace {
 
-// Initialized at the first call, when the daemon starts.
+// Initialized at program start, which is the daemon's start.
 const auto started = std::chrono::system_clock::now();
 
 template <class Value>

@@ -14,7 +14,7 @@ namespace {
 // Interim answers that may be queued; later ones are dropped.
 constexpr std::size_t max_interim = 16;
 
-// Host becomes :authority. TE may say that trailers are understood; its other values are of
+// Host becomes :authority. TE says that trailers are understood; its other values belong to
 // HTTP/1.1.
 proto::http_fields fields_of(const proto::http_fields& all) {
   proto::http_fields kept;
