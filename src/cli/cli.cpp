@@ -46,7 +46,7 @@ option_rows rows_of(const parsed_line& line) {
   return rows;
 }
 
-/// STRATA_TIMEOUT, or what is usual.
+/// STRATA_TIMEOUT, or the default.
 result<std::chrono::milliseconds> patience_of_environment(std::chrono::milliseconds usual) {
   const char* const text = std::getenv("STRATA_TIMEOUT");
   if (text == nullptr || *text == 0) return usual;
@@ -59,7 +59,7 @@ result<std::chrono::milliseconds> patience_of_environment(std::chrono::milliseco
   return patience_of(*seconds);
 }
 
-/// The daemon that the line names. A verb's own --timeout is about something else.
+/// The daemon that the command line names. A verb's own --timeout has another meaning.
 daemon_address daemon_of(const nlohmann::json& flags, const verb_row& verb, daemon_address usual) {
   usual.socket = flags.value("socket", usual.socket);
   const bool is_told = flags.contains("timeout") && !has_own_flag(verb, "timeout");
@@ -107,7 +107,7 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
 }  // namespace
 
 int run(int argc, char** argv, const daemon_runner& run_daemon) {
-  // A reader that goes away is seen where we write, and there ends us quietly.
+  // When a reader goes away, the write fails, and the program ends quietly there.
   std::signal(SIGPIPE, SIG_IGN);
   outcome<int> done = exit_done;
   try {

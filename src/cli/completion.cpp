@@ -20,18 +20,18 @@ using options::option_kind;
 using options::option_row;
 using word_set = std::set<std::string>;
 
-/// Whoever presses Tab does not wait for a daemon that is silent.
+/// Completion must not wait for a silent daemon.
 constexpr auto longest_wait = std::chrono::seconds(2);
 
-/// What stands before the word to complete.
+/// The part of the line before the word to complete.
 struct unfinished_line {
   const verb_row* verb = nullptr;
-  option_rows flags;                   ///< that may follow
-  std::vector<std::string> words;      ///< behind the verb, without flags and their values
-  const option_row* asking = nullptr;  ///< the last flag, if its value is to follow
+  option_rows flags;                   ///< the flags that may follow
+  std::vector<std::string> words;      ///< words behind the verb, without flags and their values
+  const option_row* asking = nullptr;  ///< the last flag, if its value comes next
 };
 
-/// Each verb's first word, or its second where `family` is its first.
+/// The first word of each verb, or the second if `family` is its first.
 word_set verb_words(std::string_view family) {
   word_set found;
   for (const auto& verb : verbs()) {
@@ -69,7 +69,7 @@ const option_row* find_flag(const option_rows& rows, std::string_view token) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// Bash breaks `--flag=value` into three.
+/// Bash splits `--flag=value` into three words.
 bool is_equals_sign(std::string_view token) { return token == "="; }
 
 void add_type(unfinished_line& line, const daemon_address& daemon) {
@@ -104,7 +104,7 @@ void add(word_set& set, const std::vector<std::string>& names) {
   set.insert(names.begin(), names.end());
 }
 
-/// What the synopsis has at the place of the next word, without brackets: `NAME|GLOB|@GROUP`.
+/// The synopsis's entry for the next word, without brackets: `NAME|GLOB|@GROUP`.
 std::string next_place(const unfinished_line& line) {
   std::string synopsis(line.verb->synopsis);
   std::erase_if(synopsis, [](char letter) { return letter == '[' || letter == ']'; });

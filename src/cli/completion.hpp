@@ -1,5 +1,5 @@
-// What a shell may complete a word of a command line to: from the tables of verbs and options, and
-// what runtimes, interfaces and families there are.
+// Shell completion of a word: from the tables of verbs and options, and the existing runtimes,
+// interfaces and families.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@
 
 namespace strata::cli {
 
-/// What the last word, which may be empty, may become; the words before it are those behind
-/// `strata`. A daemon that is silent has no runtimes.
+/// Returns the completions of the last word, which may be empty; the words before it are those
+/// behind `strata`. A silent daemon counts as having no runtimes.
 [[nodiscard]] std::vector<std::string> completions_of(const std::vector<std::string>& words,
                                                       daemon_address daemon);
 
-/// The hidden half of the shells' completions (packaging/completions): prints them, one a line.
+/// Called by the shells' completion scripts (packaging/completions): prints the completions, one
+/// per line.
 outcome<int> run_complete(const invocation& call);
 
 }  // namespace strata::cli

@@ -37,7 +37,7 @@ constexpr code_row codes[] = {
 /// "  left     text", with the text in its column and wrapped there.
 std::string entry(const std::string& left, std::string_view text) {
   std::string page = "  " + left;
-  static const auto page_width = screen_width();  // asked of the terminal once
+  static const auto page_width = screen_width();  // read from the terminal once
   std::size_t width = page.size();
   const auto break_line = [&] {
     page += '\n' + std::string(text_column, ' ');

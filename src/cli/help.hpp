@@ -1,4 +1,4 @@
-// Help, made from the table of verbs and the types' option tables.
+// Help, generated from the table of verbs and the types' option tables.
 #pragma once
 
 #include <span>
@@ -12,17 +12,17 @@ namespace strata::cli {
 /// All verbs by group.
 [[nodiscard]] std::string general_help();
 
-/// The verbs of two words that begin with `family`.
+/// The two-word verbs that begin with `family`.
 [[nodiscard]] std::string family_help(std::string_view family);
 
-/// One verb with its flags; with those of `type` where the verb takes a type's options.
+/// One verb with its flags; with those of `type` if the verb takes a type's options.
 [[nodiscard]] std::string verb_help(const verb_row& verb, const runtime::type_row* type = nullptr);
 
 /// "-p, --port PORT"
 [[nodiscard]] std::string flag_text(const options::option_row& row);
 
-/// What it does, and in parentheses with what, of what, and by default; `with_restart` says too
-/// what needs one.
+/// What the flag does, and in parentheses its conditions, choices and default; with `with_restart`
+/// also whether it needs a restart.
 [[nodiscard]] std::string flag_meaning(const options::option_row& row, bool with_restart);
 
 struct group_title {

@@ -10,7 +10,8 @@ namespace strata::cli {
 
 namespace {
 
-/// As text of troff: nothing in it is a request, an escape or a hyphen that a shell does not take.
+/// Escapes text for troff: it contains no request, no escape, and no hyphen that a shell would not
+/// accept.
 std::string plain(std::string_view text) {
   std::string made;
   if (text.starts_with('.') || text.starts_with('\'')) made = "\\&";

@@ -1,4 +1,4 @@
-// The manual page, strata(1), made from the tables that help is made from.
+// The manual page, strata(1), generated from the same tables as the help.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace strata::cli {
 
-/// In the macros of man(7).
+/// Uses the macros of man(7).
 [[nodiscard]] std::string manual_page();
 
 }  // namespace strata::cli

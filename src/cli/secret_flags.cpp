@@ -14,7 +14,7 @@ using options::option_row;
 
 namespace {
 
-/// JSON would carry other bytes than UTF-8 as something else.
+/// JSON cannot carry bytes that are not UTF-8.
 result<std::string> read_value(const option_row& row, const std::string& value) {
   auto secret = named_secret(value, options::long_flag(row));
   if (!secret) return secret;
@@ -30,7 +30,7 @@ result<std::string> read_value(const option_row& row, const std::string& value) 
 }  // namespace
 
 outcome<> read_secrets(nlohmann::json& flags, std::span<const option_row> rows) {
-  std::string first_line_of_input;  // the flag that has it
+  std::string first_line_of_input;  // the flag that uses it
   for (const auto& row : rows) {
     const auto given = flags.find(row.key);
     if (row.kind != option_kind::secret || given == flags.end()) continue;

@@ -9,10 +9,10 @@
 
 namespace strata::cli {
 
-/// Puts the secrets themselves in the place of what the values of `flags` say of them, as
-/// `named_secret` reads it: nothing behind here knows the difference, and the daemon least of all.
-/// `rows` are those of the flags. Errors: failed, with the flag and where the secret should be;
-/// misused, when two flags want the one first line of standard input.
+/// Replaces the references in `flags` by the secrets themselves, as `named_secret` reads them:
+/// later code, and the daemon, do not see a difference. `rows` are those of the flags. Errors:
+/// failed, with the flag and where the secret should be; misused, if two flags need the first line
+/// of standard input.
 [[nodiscard]] outcome<> read_secrets(nlohmann::json& flags,
                                      std::span<const options::option_row> rows);
 

@@ -1,4 +1,4 @@
-// The one table of verbs: parsing, help and dispatch all come from it.
+// The one table of verbs: parsing, help and dispatch all use it.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace strata::cli {
 /// The flags that every verb has.
 [[nodiscard]] std::span<const options::option_row> common_flags();
 
-/// Those of them that a verb has no flag of its own for.
+/// The common flags that a verb does not replace with its own.
 [[nodiscard]] option_rows common_flags_of(const verb_row& verb);
 
 }  // namespace strata::cli

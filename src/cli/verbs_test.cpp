@@ -9,7 +9,7 @@
 namespace strata::cli {
 namespace {
 
-/// All that a line of this verb and type may hold.
+/// All flags that a line of this verb and type may have.
 option_rows rows_of(const verb_row& verb, const runtime::type_row* type) {
   option_rows rows(verb.flags);
   const auto common = common_flags_of(verb);

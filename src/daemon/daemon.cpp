@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What runtimes have beyond the time-out, to end what they have then given up delivering.
+// Time beyond the time-out for runtimes to end what they then no longer deliver.
 constexpr auto clearing_up = 1s;
 
 int refuse(const error& why) {
@@ -49,7 +49,8 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Blocks the signals that end the daemon, in this and all later threads; they are read here.
+/// Blocks the signals that end the daemon, in this and all later threads; they are read from a
+/// descriptor.
 result<unique_fd> take_signals() {
   sigset_t ending;
   sigemptyset(&ending);
@@ -57,7 +58,7 @@ result<unique_fd> take_signals() {
   sigaddset(&ending, SIGINT);
   sigaddset(&ending, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &ending, nullptr);
-  // A file that grows beyond RLIMIT_FSIZE is an error of the write; the others mean nothing to us.
+  // Exceeding RLIMIT_FSIZE is reported as an error of the write; the others have no meaning here.
   for (const int ignored : {SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM}) {
     ::signal(ignored, SIG_IGN);
   }
@@ -66,8 +67,8 @@ result<unique_fd> take_signals() {
   return signals;
 }
 
-/// Should this thread hang too, in a write to a disk or a log that takes nothing, then the kernel
-/// ends the process.
+/// If this thread hangs too, in a write to a disk or a log that blocks, the kernel ends the
+/// process.
 void limit_ending(double drain_timeout) {
   constexpr double longest = 1e6;
   ::signal(SIGALRM, SIG_DFL);
@@ -106,7 +107,7 @@ bool is_secure_web(const std::string& text) {
   return url && url->scheme->name == "https";
 }
 
-constexpr const char* own_name = "strata daemon";  // of no runtime
+constexpr const char* own_name = "strata daemon";  // name of lines that belong to no runtime
 
 class output_sink final : public spdlog::sinks::sink {
  public:
@@ -114,7 +115,7 @@ class output_sink final : public spdlog::sinks::sink {
 
   void log(const spdlog::details::log_msg& line) override {
     const auto view = [](const auto& text) { return std::string_view(text.data(), text.size()); };
-    const auto source = view(line.logger_name);  // a runtime's lines are its own logger's
+    const auto source = view(line.logger_name);  // a runtime's lines come from its own logger
     to_->write(view(spdlog::level::to_string_view(line.level)),
                source == own_name ? std::string_view() : source, view(line.payload));
   }
@@ -135,7 +136,7 @@ result<std::shared_ptr<log_output>> set_up_log(const std::string& level, log_set
   return opened;
 }
 
-/// The parts that live as long as the daemon runs, in the order in which they are made.
+/// The parts that live as long as the daemon runs, in the order of their creation.
 class daemon {
  public:
   daemon(loop::loop& loop, loop::backend_kind kind, std::size_t most_loops,
@@ -156,11 +157,11 @@ class daemon {
   }
 
   result<void> listen(const options::daemon_options& options);
-  /// What those of other machines are shown, and have to say.
+  /// Reads the certificates shown to remote clients, and the tokens required of them.
   result<void> read_identity(const options::daemon_options& options);
   result<void> listen_remote(const options::daemon_options& options);
   result<void> listen_metrics(const options::daemon_options& options);
-  /// The process' exit code.
+  /// Returns the process' exit code.
   int run(unique_fd signals, double drain_timeout);
 
  private:
@@ -184,7 +185,7 @@ class daemon {
 };
 
 result<void> daemon::listen(const options::daemon_options& options) {
-  // Anybody may ask the broker, which looks at the policy.
+  // Every user may connect to the broker, which checks the policy.
   folder_guests guests{.group = {}, .everybody = !options.socket_policy.empty()};
   const auto group = group_of(options);
   if (!group) return std::unexpected(group.error());
@@ -252,8 +253,8 @@ result<void> daemon::listen_metrics(const options::daemon_options& options) {
   return api_.listen_metrics(*address, is_secure);
 }
 
-// A request waits while the runtimes are being restored, rather than see them half there. Without
-// their records it would not even see that a name is taken.
+// Requests wait while the runtimes are being restored, so that none sees a partial state: it would
+// not even see that a name is taken.
 loop::task<> daemon::bring_up() {
   const auto loaded = co_await supervisor_.load();
   if (!loaded) {
@@ -285,7 +286,7 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
   }
   spdlog::info("stopping");
   readiness::notify("STOPPING=1");
-  // A second signal means now: what is saved is safe at any time.
+  // A second signal ends the process at once: saved data is safe at any time.
   ::signal(SIGTERM, SIG_DFL);
   ::signal(SIGINT, SIG_DFL);
   sigset_t ending;
@@ -320,8 +321,8 @@ loop::task<> daemon::read_again() {
   co_await supervisor_.read_files_again();
 }
 
-// What a runtime waits for may never come. Its threads cannot be ended one by one, but the process
-// can: what is saved is safe at any time.
+// A runtime may wait for ever. Its threads cannot be ended one by one, but the process can: saved
+// data is safe at any time.
 void daemon::give_up() {
   const auto unstopped = supervisor_.unstopped();
   for (const auto& name : unstopped) {
@@ -365,7 +366,7 @@ int run(const options::daemon_options& options) {
   if (!home) return refuse(home.error());
   auto store = file_record_store::open(**home, options.state_dir);
   if (!store) return refuse(store.error());
-  // Only now is the folder known to be our own.
+  // Only now is the folder known to be safe.
   const auto log_file = options.log_file.empty() && options.detach
                             ? options.state_dir + "/daemon.log"
                             : options.log_file;

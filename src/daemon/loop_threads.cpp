@@ -22,7 +22,7 @@ void loop_threads::tell_to_end(worker& worker) {
   worker.may_end->notify_one();
 }
 
-// The thread of a worker. A ring belongs to the thread that made it, so the loop is made where it
+// A worker's thread. A ring belongs to the thread that created it, so the loop is created where it
 // runs.
 void loop_threads::run_worker(ready_promise& ready, const std::atomic<bool>& may_end) {
   {
@@ -33,7 +33,7 @@ void loop_threads::run_worker(ready_promise& ready, const std::atomic<bool>& may
     }
     ready.set_value(made->get());
     (*made)->run();
-    // The thread that posts the stop still touches the loop after the loop has read it.
+    // The thread that posts the stop still accesses the loop after the loop has read the stop.
     may_end.wait(false);
   }
   home_.post([this, lives = std::weak_ptr(lives_), which = std::this_thread::get_id()] {
@@ -69,7 +69,7 @@ result<std::vector<loop::loop*>> loop_threads::assign(std::size_t count) {
   }
   const auto idle = [](const worker& each) { return each.users == 0; };
   const bool would_share = std::ranges::none_of(workers_, idle);
-  // When no more can be made, one that is shared does as well.
+  // If no more can be created, a shared loop serves as well.
   if (count == 1 && workers_.size() < most_ && would_share) (void)add_worker();
   std::vector<worker*> by_users;
   by_users.reserve(workers_.size());
@@ -91,8 +91,8 @@ void loop_threads::release(const std::vector<loop::loop*>& loops) {
   end_idle_soon();
 }
 
-// What is posted to an io_uring loop wakes it when the posting loop's turn ends. So the end is told
-// at a turn's beginning: this loop may have no turn after the one that it is in now.
+// Work posted to an io_uring loop wakes it when the posting loop's turn ends. So the stop is posted
+// at a turn's beginning: this loop may have no turn after the present one.
 void loop_threads::end_idle_soon() {
   home_.post([this, lives = std::weak_ptr(lives_)] {
     if (!lives.expired()) end_idle();
@@ -108,7 +108,7 @@ void loop_threads::end_idle() {
   workers_.erase(idle.begin(), idle.end());
 }
 
-// It has nothing left to do but to return.
+// The thread is about to return.
 void loop_threads::join(std::thread::id id) {
   const auto ended =
       std::ranges::find(ending_, id, [](const worker& each) { return each.thread.get_id(); });

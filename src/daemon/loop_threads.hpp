@@ -1,5 +1,5 @@
-// The loops that runtimes run on: one thread each, made when they are first wanted, ended when
-// nobody uses them any more. On the home loop.
+// The loops that runtimes run on: one thread each, created on demand, and ended when no runtime
+// uses them any more. On the home loop.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,8 @@ namespace strata::daemon {
 
 class loop_threads final : public runtime::loop_source {
  public:
-  /// `most` loops are shared by the runtimes; one that asks for more gets more. `loop` outlives it.
+  /// Runtimes share up to `most` loops; one that asks for more gets more. `loop` outlives this
+  /// object.
   loop_threads(loop::loop& loop, loop::backend_kind kind, std::size_t most);
   ~loop_threads();
   loop_threads(const loop_threads&) = delete;
@@ -35,7 +36,7 @@ class loop_threads final : public runtime::loop_source {
   using ready_promise = std::promise<result<loop::loop*>>;
   result<void> add_worker();
   void run_worker(ready_promise& ready, const std::atomic<bool>& may_end);
-  /// Ends those that nobody uses, in the next turn of the home loop.
+  /// Ends unused loops, in the next turn of the home loop.
   void end_idle_soon();
   void end_idle();
   static void tell_to_end(worker& worker);
@@ -45,8 +46,8 @@ class loop_threads final : public runtime::loop_source {
   loop::backend_kind kind_;
   std::size_t most_;
   std::vector<worker> workers_;
-  std::vector<worker> ending_;                                  // they have been told to
-  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for what was posted to `home_`
+  std::vector<worker> ending_;                                  // told to end
+  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for tasks posted to `home_`
 };
 
 }  // namespace strata::daemon

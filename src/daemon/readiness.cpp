@@ -16,7 +16,7 @@ namespace strata::daemon {
 
 namespace {
 
-// In the process that was called: what became of the other.
+// In the calling process: waits for the outcome of the daemon's.
 [[noreturn]] void wait_for(process::child daemon, const unique_fd& ready) {
   char letter = 0;
   ssize_t size = 0;
@@ -69,7 +69,7 @@ void readiness::notify(std::string_view state) {
   const unique_fd from(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!from) return;
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);
-  // A manager that does not listen is no reason not to run.
+  // A manager that does not listen is no reason to stop.
   [[maybe_unused]] const auto sent =
       ::sendto(from.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                reinterpret_cast<const sockaddr*>(&to), size);

@@ -1,4 +1,4 @@
-// Says that the daemon is ready: to the shell that waits for it, and to systemd.
+// Reports that the daemon is ready: to the waiting shell, and to systemd.
 #pragma once
 
 #include <string_view>
@@ -10,13 +10,13 @@ namespace strata::daemon {
 
 class readiness {
  public:
-  /// Goes on in a process of its own, in the background and in a session of its own, and returns
-  /// there. The process that called this ends once the other is ready, with 0, or has ended before,
-  /// with its exit code. Before there are threads.
+  /// Continues in a new process, in the background and in a session of its own, and returns there.
+  /// The calling process exits with 0 once the new one is ready, or with its exit code if it ends
+  /// earlier. Call it before there are threads.
   [[nodiscard]] result<void> detach();
-  /// From now on requests are answered. One that has detached lets go of the terminal.
+  /// Reports that requests are answered from now on. A detached daemon closes the terminal.
   void tell_ready();
-  /// `state` as sd_notify(3) has it, to the service manager that NOTIFY_SOCKET names, if any.
+  /// Sends `state`, as of sd_notify(3), to the service manager that NOTIFY_SOCKET names, if any.
   static void notify(std::string_view state);
 
  private:

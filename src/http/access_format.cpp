@@ -23,7 +23,7 @@ log_value time_text_of(const access& access) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(access.time_s)));
 }
 
-// To the microsecond.
+// Rounded to microseconds.
 log_value duration_ms_of(const access& access) { return std::round(access.seconds * 1e6) / 1e3; }
 
 struct log_field {
@@ -31,7 +31,7 @@ struct log_field {
   log_value (*is)(const access& access);
 };
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr log_field log_fields[] = {
     {"time", time_text_of},

@@ -1,5 +1,4 @@
-// How a line of an access log is written: as Apache and nginx do it, as JSON, or as somebody wants
-// it.
+// The format of an access log line: that of Apache and nginx, JSON, or a custom text.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +12,17 @@ namespace strata::http {
 
 class access_format {
  public:
-  /// `combined`, `json`, or text in which `%{status}` and the like stand for what a request was.
-  /// Errors: invalid_argument, naming what is wrong with the text.
+  /// Parses `combined`, `json`, or a text in which `%{status}` and other names stand for the
+  /// request's values. Errors: invalid_argument, naming the fault in the text.
   [[nodiscard]] static result<access_format> parse(const std::string& text);
 
-  /// One line, without its end. What strangers have said cannot end it, nor quotes in it.
+  /// Formats one line, without its line end. Data from clients cannot end the line, or a quoted
+  /// text in it.
   [[nodiscard]] std::string line(const access& access) const;
 
  private:
   enum class form : std::uint8_t { combined, json, own };
-  /// A name's value, and the text before it.
+  /// A named value, and the text before it.
   struct piece {
     std::string before;
     std::size_t field;

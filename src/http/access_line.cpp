@@ -9,7 +9,7 @@ namespace strata::http {
 
 namespace {
 
-// `least`: the first character that stays as it is.
+// Escapes `text`. `least`: the first character that is not escaped.
 std::string escaped(std::string_view text, char least) {
   std::string made;
   for (const char each : text) {
@@ -25,7 +25,7 @@ std::string escaped(std::string_view text, char least) {
 
 std::string in_quotes(std::string_view text) { return '"' + escaped_for_log(text) + '"'; }
 
-// A field without quotes ends at a blank.
+// A field without quotes ends at a space.
 std::string user_of(const access& access) {
   return access.tls_subject.empty() ? "-" : escaped(access.tls_subject, '!');
 }
@@ -34,7 +34,7 @@ std::string user_of(const access& access) {
 
 std::string escaped_for_log(std::string_view text) { return escaped(text, ' '); }
 
-// The log's readers want no port.
+// Readers of the log expect no port.
 std::string_view host_of_client(std::string_view client) {
   if (client.starts_with('[')) return client.substr(1, client.rfind(']') - 1);
   const auto host = client.substr(0, client.rfind(':'));

@@ -30,7 +30,7 @@ void client_connection::begin(const question& question) {
   }
   is_asking_ = true;
   is_chunked_ = question.has_body && !question.length;
-  // RFC 9110 section 8.6: a method that gives a body a meaning says so even when it is empty.
+  // RFC 9110 section 8.6: a method whose body has a meaning states the length even if it is 0.
   const bool says_length = question.has_body || question.method == "POST" ||
                            question.method == "PUT" || question.method == "PATCH";
   if (is_chunked_) {

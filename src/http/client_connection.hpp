@@ -1,5 +1,5 @@
-// The client's side of HTTP/1.1 on one stream: one request at a time, its body and its answer in
-// pieces.
+// The client's side of HTTP/1.1 on one stream: one request at a time, with its body and its answer
+// in pieces.
 #pragma once
 
 #include <memory>
@@ -24,13 +24,13 @@ class client_connection final : public inquiry {
   loop::task<result<std::string>> read(loop::time_point limit = loop::time_point::max()) override;
   [[nodiscard]] proto::http_fields take_trailers() override { return parser_.take_trailers(); }
 
-  /// Sends a request and awaits the answer's final head. The answer before must have been read to
-  /// its end. `fields` need a Host. Errors: of the connection, malformed, limit_exceeded.
+  /// Sends a request and waits for the answer's final head. The previous answer must have been read
+  /// to its end. `fields` need a Host. Errors: those of the connection, malformed, limit_exceeded.
   loop::task<result<proto::http_response_head>> ask(std::string_view method,
                                                     std::string_view target,
                                                     const proto::http_fields& fields,
                                                     std::string_view body);
-  /// Awaits all of it. Errors: as of `read`; limit_exceeded when it is longer than `most`.
+  /// Waits for the whole body. Errors: as of `read`; limit_exceeded if it is longer than `most`.
   loop::task<result<std::string>> read_all(std::size_t most);
 
   [[nodiscard]] bool is_free() const override { return is_free_; }
@@ -47,7 +47,7 @@ class client_connection final : public inquiry {
   [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade() override;
 
  private:
-  /// False at the end of the connection.
+  /// Returns false at the end of the connection.
   loop::task<result<bool>> receive(loop::time_point limit);
   void restart(std::string_view method);
 
@@ -56,7 +56,7 @@ class client_connection final : public inquiry {
   bool is_free_ = true;
   bool has_asked_ = false;
   bool has_heard_ = false;
-  bool is_asking_ = false;  // the request is not whole
+  bool is_asking_ = false;  // the request is not sent completely
   bool is_chunked_ = false;
 };
 

@@ -1,4 +1,4 @@
-// HTTP/1.1's two sides against each other, on every backend; and against hostile bytes.
+// The two sides of HTTP/1.1 against each other, on every backend, and against hostile bytes.
 #include <gtest/gtest.h>
 
 #include "http/client_connection.hpp"
@@ -21,7 +21,7 @@ class http_test : public net::backend_stage {
     tasks_.spawn(run_server());
   }
 
-  /// What a GET or a POST is answered.
+  /// The reply to a GET or a POST.
   struct reply {
     int status = 0;
     http_fields headers;

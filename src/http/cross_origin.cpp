@@ -13,7 +13,7 @@ proto::http_fields cross_origin_fields(const std::vector<std::string>& origins,
   };
   const auto origin = request.header("origin");
   const bool takes_all = contains("*");
-  // A cache must not give one site the answer that was meant for another.
+  // Without it, a cache might give one site the answer meant for another.
   fields.emplace_back("Vary", "Origin");
   if (!origin || (!takes_all && !contains(*origin))) return fields;
   fields.emplace_back("Access-Control-Allow-Origin", takes_all ? "*" : *origin);
@@ -30,7 +30,7 @@ bool is_preflight(const proto::http_request& request) {
 void answer_preflight(exchange& exchange, std::string_view methods) {
   answer_head head{.status = 204, .fields = {}, .length = {}};
   head.fields.emplace_back("Access-Control-Allow-Methods", methods);
-  // It was read as a field's value, so it may be written as one.
+  // It was parsed as a field value, so it is safe to write as one.
   if (const auto wanted = exchange.request().header("access-control-request-headers")) {
     head.fields.emplace_back("Access-Control-Allow-Headers", *wanted);
   }

@@ -1,4 +1,4 @@
-// Which other sites' pages may read answers: CORS, as the Fetch standard has it.
+// Which other sites' pages may read answers: CORS, as the Fetch standard defines it.
 #pragma once
 
 #include <string>
@@ -8,14 +8,15 @@
 
 namespace strata::http {
 
-/// What an answer to that request gets. `origins` are those allowed; `*` is all, who then cannot
-/// send credentials.
+/// The fields for the answer to that request. `origins` are the allowed ones; `*` allows all, which
+/// then cannot send credentials.
 [[nodiscard]] proto::http_fields cross_origin_fields(const std::vector<std::string>& origins,
                                                      const proto::http_request& request);
 
-/// A question by a browser, before it sends the request of a page of another site.
+/// Whether the request is a preflight: a browser's query before it sends a page's request to
+/// another site.
 [[nodiscard]] bool is_preflight(const proto::http_request& request);
-/// Answers it, but for the `cross_origin_fields`. `methods`: those that may follow.
+/// Answers a preflight, without the `cross_origin_fields`. `methods`: the allowed ones.
 void answer_preflight(exchange& exchange, std::string_view methods);
 
 }  // namespace strata::http

@@ -1,4 +1,4 @@
-// An exchange whose answer gets more fields than its handler gives it.
+// An exchange that adds fields to its handler's answer.
 #pragma once
 
 #include "http/exchange.hpp"
@@ -7,7 +7,7 @@ namespace strata::http {
 
 class dressed_exchange final : public exchange {
  public:
-  /// `of` outlives it.
+  /// `of` outlives this object.
   dressed_exchange(exchange& of, proto::http_fields more)
       : exchange(of.request()), of_(of), more_(std::move(more)) {}
 

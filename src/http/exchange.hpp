@@ -1,8 +1,8 @@
-// One HTTP request, and the answer that it gets. For handlers, which do not know whether it came by
-// HTTP/1.1 or by HTTP/2.
+// One HTTP request and its answer, for handlers, which do not see whether it uses HTTP/1.1 or
+// HTTP/2.
 //
-// The body comes in pieces as it is asked for, and an answer goes out as fast as the client reads
-// it: neither takes more memory than one piece and what `write` lets wait.
+// The body is received in pieces on demand, and an answer is sent as fast as the client reads it:
+// neither takes more memory than one piece and the unsent data that `write` allows.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@
 
 namespace strata::http {
 
-/// How an answer begins. What says where it ends, and the date, are put to it.
+/// The head of an answer. The framing fields and the date are added to it.
 struct answer_head {
   int status = 200;
   proto::http_fields fields;
-  /// Bytes of its body, if that is known yet.
+  /// Length of the body in bytes, if it is known yet.
   std::optional<std::uint64_t> length;
-  /// More fields, which somebody keeps until `begin` or `respond` returns. They are not copied.
+  /// More fields. They are not copied: the caller keeps them until `begin` or `respond` returns.
   const proto::http_fields* standing = nullptr;
-  std::string reason = {};  ///< HTTP/1.1's phrase behind the status; empty: the registered one
-  bool has_date = false;    ///< among the fields: no other is put to them
+  std::string reason = {};  ///< HTTP/1.1's reason phrase; empty: the registered one
+  bool has_date = false;    ///< the fields have a date, and none is added
 };
 
 class served_connection;
 
-/// Sees the heads of answers as they are sent.
+/// Receives the head of an answer as it is sent.
 class answer_watcher {
  public:
-  /// `head`: in HTTP/1.1's form, with the empty line at its end.
+  /// `head` is in the format of HTTP/1.1, with the empty line at its end.
   virtual void on_answer(std::string_view head) = 0;
 
  protected:
@@ -48,9 +48,9 @@ class exchange {
   exchange& operator=(const exchange&) = delete;
   virtual ~exchange() = default;
 
-  /// Without its body.
+  /// The request without its body.
   [[nodiscard]] const proto::http_request& request() const { return request_; }
-  /// "GET" for HEAD, which is answered alike but for the body.
+  /// The method, with "GET" for HEAD, whose answer differs only in having no body.
   [[nodiscard]] std::string_view method() const {
     return is_head() ? "GET" : std::string_view(request_.method);
   }
@@ -58,70 +58,72 @@ class exchange {
   [[nodiscard]] virtual const net::peer_info& peer() const = 0;
   /// The connection that carries it.
   [[nodiscard]] virtual served_connection& connection() = 0;
-  /// It came by TLS.
+  /// Whether the request uses TLS.
   [[nodiscard]] virtual bool is_secure() const = 0;
 
-  /// Whether the request has a body at all.
+  /// Whether the request has a body.
   [[nodiscard]] virtual bool has_body() const = 0;
-  /// Awaits more of the body: some bytes, or none at its end. Errors: of the connection, or the
-  /// body's form; limit_exceeded as soon as it is known to be longer than `most` in all.
+  /// Waits for more of the body: some bytes, or none at its end. Errors: those of the connection,
+  /// or of the body's format; limit_exceeded once it is known that the body is longer than `most`
+  /// in all.
   virtual loop::task<result<std::string>> read(std::uint64_t most = UINT64_MAX) = 0;
-  /// From now on `read` does not tell a client to go on that waits for it (Expect): whoever
-  /// answers does, by `inform` with 100.
+  /// From now on `read` does not send 100 to a client that waits for it (Expect): the handler does,
+  /// by calling `inform` with 100.
   virtual void leave_continue() = 0;
-  /// The fields behind a body that has been read to its end.
+  /// The trailer fields of a body that has been read to its end.
   [[nodiscard]] virtual proto::http_fields take_trailers() = 0;
-  /// Awaits all of the body. Errors: as of `read`.
+  /// Waits for the whole body. Errors: as of `read`.
   loop::task<result<std::string>> read_all(std::uint64_t most);
 
-  /// Answers in one piece. The head's `length` need not be set.
+  /// Sends an answer in one piece. The head's `length` need not be set.
   virtual void respond(answer_head head, std::string_view body);
   void respond(int status, std::string_view type, std::string_view body);
-  /// Sends an interim answer (1xx) ahead of the answer. HTTP/1.0 has none: there it is dropped.
+  /// Sends an interim answer (1xx) before the answer. It is dropped for HTTP/1.0, which has none.
   virtual void inform(int status, const proto::http_fields& fields) = 0;
   /// Begins an answer; pieces of its body and `finish` follow.
   virtual void begin(answer_head head) = 0;
-  /// A piece of the answer, at once. Look at `unsent()`, or await `room`.
+  /// Sends a piece of the answer at once. Check `unsent()`, or wait for `room`.
   virtual void push(const loop::slice& piece) = 0;
   void push(std::string_view piece);
-  /// Part of a file as the next piece of the answer: awaits that little enough of it waits. False
-  /// when the client has gone or does not read, or the file has become shorter: then abort. Where
-  /// the connection carries the file's bytes as they are, they are not copied.
+  /// Sends part of a file as the next piece of the answer, then waits until little enough of it is
+  /// unsent. Returns false if the client has gone or does not read, or the file has become shorter:
+  /// then abort. The bytes are not copied if the connection carries them unchanged.
   virtual loop::task<bool> write_file(loop::file_part part);
   void finish() { finish({}); }
-  /// With fields behind the body, where the client can be sent some.
+  /// Ends the answer, with trailer fields if the client can receive any.
   virtual void finish(proto::http_fields trailers) = 0;
-  /// Bytes of answers on this connection that wait to be sent.
+  /// Unsent bytes of answers on this connection.
   [[nodiscard]] virtual std::size_t unsent() const = 0;
-  /// Awaits that little enough of them wait. False when the client has gone or does not read.
+  /// Waits until little enough of them is unsent. Returns false if the client has gone or does not
+  /// read.
   virtual loop::task<bool> room() = 0;
-  /// A piece of the answer, and then room for the next.
+  /// Sends a piece of the answer, then waits for room for the next.
   loop::task<bool> write(std::string_view piece);
-  /// Awaits, until `limit` at the longest, that the client's side has all that was pushed.
+  /// Waits until the client's side has received all that was pushed, until `limit` at most.
   virtual loop::task<> delivered(loop::time_point limit) = 0;
-  /// Awaits that the client goes; what it says meanwhile is lost.
+  /// Waits until the client ends the connection; data that it sends meanwhile is lost.
   virtual loop::task<> client_end() = 0;
-  /// Awaits that the client leaves, as far as that shows; what it says meanwhile is kept. Whoever
-  /// goes on with the exchange destroys this first.
+  /// Waits until the client leaves, as far as that can be detected; data that it sends meanwhile is
+  /// kept. Destroy this task before going on with the exchange.
   virtual loop::task<> client_left() = 0;
-  /// Ends the exchange at once, however much of the answer is missing.
+  /// Ends the exchange at once, even if part of the answer is missing.
   virtual void abort() = 0;
 
-  /// Whether the connection serves this exchange alone. Else it carries others beside it.
+  /// Whether the connection serves this exchange alone, not several at a time.
   [[nodiscard]] virtual bool owns_connection() const = 0;
-  /// Answers that what follows is another protocol, with these fields, once a request that asks for
-  /// one is read whole; and gives the channel for it, on which what the client has sent behind the
-  /// request is unread. Where the exchange owns the connection, that is the channel, and outlives
-  /// it; else the channel goes before the handler ends.
+  /// Accepts an upgrade to another protocol, with these fields, once a request that asks for one
+  /// has been read completely. Returns the protocol's channel, which still holds what the client
+  /// sent behind the request. If the exchange owns the connection, the channel is the connection,
+  /// and outlives the exchange; otherwise the channel is destroyed before the handler ends.
   [[nodiscard]] virtual std::unique_ptr<net::byte_channel> upgrade(
       const proto::http_fields& fields) = 0;
 
-  /// Null: nobody watches any more.
+  /// Sets the watcher of the answer's head, which outlives the exchange; null removes it.
   void watch(answer_watcher* watcher) { watcher_ = watcher; }
 
   [[nodiscard]] bool has_begun() const { return at_ != stage::open; }
   [[nodiscard]] bool is_answered() const { return at_ == stage::answered; }
-  /// What was answered; 0 before that.
+  /// The status of the answer; 0 before there is one.
   [[nodiscard]] int status() const { return status_; }
   /// Bytes of the answer's body so far.
   [[nodiscard]] std::uint64_t body_bytes() const { return body_bytes_; }

@@ -1,4 +1,4 @@
-// A header field as people write it: `Name: value`.
+// A header field as users write it: `Name: value`.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace strata::http {
 
-/// Errors: invalid_argument when the name is no token, or the value has what a value may not have
-/// (RFC 9110 section 5).
+/// Parses a field. Errors: invalid_argument if the name is no token, or the value has characters
+/// that a value may not have (RFC 9110 section 5).
 [[nodiscard]] result<std::pair<std::string, std::string>> parse_field(std::string_view text);
 
-/// What a request to that URL says in its Host field: no port where that is the scheme's own.
+/// The value of the Host field in requests to that URL: without the scheme's default port.
 [[nodiscard]] std::string host_field(const net::endpoint_url& url);
 
 }  // namespace strata::http

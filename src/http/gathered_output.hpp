@@ -1,5 +1,5 @@
-// Many small pieces of output that go to a stream as few: copied behind each other into one block.
-// A large piece is not copied.
+// Gathers many small pieces of output into few for a stream, by copying them into one block. A
+// large piece is not copied.
 #pragma once
 
 #include "loop/slice.hpp"
@@ -16,9 +16,9 @@ class gathered_output {
 
   void append(byte_span bytes);
   void append(const loop::slice& piece);
-  /// Hands all on to the stream.
+  /// Passes everything on to the stream.
   void push();
-  /// Keeps no memory, until there is something again. After `push`.
+  /// Frees the memory until there is output again. Call it after `push`.
   void forget_block();
 
  private:
@@ -27,7 +27,7 @@ class gathered_output {
 
   net::stream& to_;
   loop::chunk* block_ = nullptr;
-  std::uint32_t pushed_ = 0;  // of the block
+  std::uint32_t pushed_ = 0;  // bytes of the block that are pushed
 };
 
 }  // namespace strata::http

@@ -52,8 +52,8 @@ loop::task<result<std::string>> http1_exchange::read(std::uint64_t most) {
   }
 }
 
-// A client that still waits to be told to go on may send its body, or may not; and a body that is
-// long, or does not say how long it is, is not waited for.
+// Decides whether the rest of the request ends the connection. A client that still waits for 100
+// may send its body or not, and a body that is long, or has no length, is not waited for.
 void http1_exchange::look_at_rest_of_request() {
   auto& parser = connection_.parser_;
   const bool is_short = request().header("content-length") &&
@@ -161,7 +161,8 @@ loop::task<> http1_exchange::client_end() {
   }
 }
 
-// What it says is the rest of this request, or the next ones. One that says much is there.
+// Received data is the rest of this request, or the next requests. A client that sends more than a
+// head's limit has not left, and is not read any further.
 loop::task<> http1_exchange::client_left() {
   auto& from = connection_;
   for (std::size_t heard = 0; heard <= from.limits_.max_head;) {

@@ -1,4 +1,4 @@
-// An exchange as HTTP/1.1 carries it (RFC 9112). For server_connection alone.
+// An exchange over HTTP/1.1 (RFC 9112). For server_connection alone.
 #pragma once
 
 #include "http/server_connection.hpp"
@@ -41,21 +41,21 @@ class http1_exchange final : public exchange {
       const proto::http_fields& fields) override;
 
   [[nodiscard]] bool keeps_alive() const { return keeps_alive_; }
-  /// The connection ends with this exchange.
+  /// Ends the connection with this exchange.
   void let_end() { keeps_alive_ = false; }
 
  private:
   enum class ending : std::uint8_t { no_body, length, chunks, close };
 
-  /// Decides how the answer ends, and whether the connection goes on behind it.
+  /// Decides how the answer is framed, and whether the connection stays open behind it.
   [[nodiscard]] std::string head_text(const answer_head& head);
   void look_at_rest_of_request();
 
   server_connection& connection_;
   ending ends_by_ = ending::no_body;
   bool keeps_alive_;
-  bool says_continue_ = true;   // when the body is read
-  bool hears_nothing_ = false;  // what the client says is lost
+  bool says_continue_ = true;   // `read` sends 100
+  bool hears_nothing_ = false;  // data from the client is dropped
 };
 
 }  // namespace strata::http

@@ -13,8 +13,8 @@ namespace {
 
 class http1_rules : public net::backend_stage {
  protected:
-  /// All that a server answers to these bytes, until it ends the connection. Where `says_end`, the
-  /// client says no more behind them.
+  /// Everything that a server answers to these bytes until it ends the connection. If `says_end`,
+  /// the client ends its direction behind them.
   std::string answers_to(std::string_view bytes, bool says_end = false) {
     asked_.clear();
     bodies_.clear();
@@ -31,12 +31,12 @@ class http1_rules : public net::backend_stage {
     EXPECT_TRUE(run_until([&] { return has_ended; })) << bytes << heard;
     return heard;
   }
-  /// The same, with a request behind them that ends the connection if it is read.
+  /// The same, with a request appended that ends the connection if it is read.
   std::string answers_before_last(std::string_view bytes) {
     return answers_to(std::string(bytes) +
                       "GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   }
-  /// Without the line that changes.
+  /// The text without the Date line, which varies.
   static std::string without_date(std::string text) {
     const auto date = text.find("Date: ");
     if (date != std::string::npos) text.erase(date, text.find('\n', date) + 1 - date);
@@ -44,8 +44,8 @@ class http1_rules : public net::backend_stage {
   }
   std::string one_answer(std::string_view request) { return without_date(answers_to(request)); }
 
-  std::vector<std::string> asked_;   // the paths, in their order
-  std::vector<std::string> bodies_;  // or "cut"
+  std::vector<std::string> asked_;   // the requested paths, in order
+  std::vector<std::string> bodies_;  // or "cut" if incomplete
 
  private:
   loop::task<> serve(server_connection& connection) {
@@ -103,7 +103,7 @@ TEST_P(http1_rules, an_answer_without_a_body_has_none) {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n");
 }
 
-// Section 6.1: no Transfer-Encoding for a client of HTTP/1.0; the connection's end is the body's.
+// Section 6.1: no Transfer-Encoding for an HTTP/1.0 client; the body ends with the connection.
 TEST_P(http1_rules, a_client_of_http_1_0_gets_no_chunks) {
   for (const auto* field : {"", "Connection: keep-alive\r\n", "TE: chunked\r\n"}) {
     EXPECT_EQ(one_answer("GET / HTTP/1.0\r\n" + std::string(field) + "\r\n"),
@@ -111,7 +111,7 @@ TEST_P(http1_rules, a_client_of_http_1_0_gets_no_chunks) {
   }
 }
 
-// Section 6.3, point 7: a request that does not name a length has no body.
+// Section 6.3, point 7: a request without a length has no body.
 TEST_P(http1_rules, a_request_without_a_length_has_no_body) {
   answers_before_last("POST /read HTTP/1.1\r\nHost: x\r\n\r\n");
   EXPECT_EQ(asked_, (std::vector<std::string>{"/read", "/last"}));
@@ -127,7 +127,7 @@ TEST_P(http1_rules, pipelined_requests_are_answered_in_their_order) {
   EXPECT_LT(heard.find(" 304 "), heard.rfind(" 200 "));
 }
 
-// Section 9.3: a body that the handler has not read is read, or ends the connection.
+// Section 9.3: a body that the handler has not read is skipped, or ends the connection.
 TEST_P(http1_rules, what_is_left_of_a_body_is_no_request) {
   const auto smuggled = get("/smuggled");
   const auto length = std::to_string(smuggled.size());
@@ -138,13 +138,13 @@ TEST_P(http1_rules, what_is_left_of_a_body_is_no_request) {
   answers_before_last("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: " +
                       std::to_string(much.size()) + "\r\n\r\n" + much);
   EXPECT_EQ(asked_, (std::vector<std::string>{"/"})) << "too much to pass over";
-  // Here the client may send a body, or a request: it has not waited for an answer.
+  // The client may send a body or the next request here: it has not waited for an answer.
   answers_before_last("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: " +
                       length + "\r\n\r\n" + smuggled);
   EXPECT_EQ(std::ranges::count(asked_, "/smuggled"), 0);
 }
 
-// Section 9.6: behind `close`, of either side, nothing is processed, and the connection ends.
+// Section 9.6: nothing behind a `close`, from either side, is processed, and the connection ends.
 TEST_P(http1_rules, nothing_is_read_behind_a_close) {
   for (const auto* field :
        {"Connection: close", "Connection: x, CLOSE", "Connection: keep-alive, close",
@@ -160,7 +160,8 @@ TEST_P(http1_rules, nothing_is_read_behind_a_close) {
   EXPECT_EQ(asked_, (std::vector<std::string>{"/sized", "/last"}));
 }
 
-// Sections 2.2, 3.2, 5.1, 6.1 and 6.3: 400, and the connection ends with what came behind.
+// Sections 2.2, 3.2, 5.1, 6.1 and 6.3: answered with 400, and the connection ends without reading
+// the rest.
 TEST_P(http1_rules, a_message_whose_end_is_in_doubt_is_the_last) {
   for (const auto* head :
        {"Host: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n", "Content-Length: 0\r\n",
@@ -179,7 +180,7 @@ TEST_P(http1_rules, a_message_whose_end_is_in_doubt_is_the_last) {
   EXPECT_EQ(std::ranges::count(asked_, "/last"), 0);
 }
 
-// Sections 6.3, point 6, and 8: what ends too early is incomplete.
+// Sections 6.3, point 6, and 8: a message that ends early is incomplete.
 TEST_P(http1_rules, a_request_that_is_cut_is_not_taken_for_whole) {
   for (const auto* head : {"Content-Length: 5\r\n\r\nabcd", "Content-Length: 5\r\n\r\n",
                            "Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n",
@@ -191,7 +192,7 @@ TEST_P(http1_rules, a_request_that_is_cut_is_not_taken_for_whole) {
   EXPECT_TRUE(asked_.empty());
 }
 
-/// The client's side, against a server of bytes.
+/// The client's side, against a scripted server.
 class http1_client_rules : public net::backend_stage {
  protected:
   void prepare() override { reconnect(); }
@@ -238,7 +239,7 @@ class http1_client_rules : public net::backend_stage {
 
 constexpr std::string_view short_answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-// Sections 2.2 and 6.2: no CR LF before or behind a request, and a length where there is a body.
+// Sections 2.2 and 6.2: no CR LF before or behind a request, and a length if there is a body.
 TEST_P(http1_client_rules, requests_are_what_the_rfc_wants_and_no_more) {
   EXPECT_EQ(ask("GET", "", short_answer), "ok");
   EXPECT_TRUE(client_->is_free());
@@ -252,7 +253,8 @@ TEST_P(http1_client_rules, requests_are_what_the_rfc_wants_and_no_more) {
   EXPECT_EQ(heard_, wanted);
 }
 
-// Sections 6.3, 9.2 and 9.6: a connection that says `close`, or more than was asked, is used up.
+// Sections 6.3, 9.2 and 9.6: a connection with `close`, or with more data than requested, is not
+// reused.
 TEST_P(http1_client_rules, a_connection_that_may_not_go_on_is_not_free) {
   struct row {
     const char* rule;
@@ -269,7 +271,7 @@ TEST_P(http1_client_rules, a_connection_that_may_not_go_on_is_not_free) {
   }
 }
 
-// Section 8: an answer that is cut is not taken for whole.
+// Section 8: a truncated answer is incomplete.
 TEST_P(http1_client_rules, an_answer_that_is_cut_is_an_error) {
   EXPECT_EQ(ask("GET", "", ""), "wrong");
   EXPECT_FALSE(client_->is_free());

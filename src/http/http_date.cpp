@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 7> day_names = {"Sun", "Mon", "Tue", "Wed
 constexpr std::array<std::string_view, 12> month_names = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                           "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// The obsolete form with two digits means the past when it would be more than 50 years ahead.
+// A two-digit year of the obsolete form that would be more than 50 years ahead is in the past.
 int full_year(int two_digits) {
   const auto today = year_month_day(floor<days>(system_clock::now()));
   const int now = static_cast<int>(today.year());
@@ -28,15 +28,15 @@ int full_year(int two_digits) {
 std::optional<std::int64_t> seconds_of(const std::tm& parts) {
   const year_month_day date{year(parts.tm_year), month(static_cast<unsigned>(parts.tm_mon + 1)),
                             day(static_cast<unsigned>(parts.tm_mday))};
-  // A leap second is a time too.
+  // A leap second is valid.
   const bool is_time = parts.tm_hour < 24 && parts.tm_min < 60 && parts.tm_sec <= 60;
   if (!date.ok() || !is_time) return std::nullopt;
   const auto moment = sys_days(date) + hours(parts.tm_hour) + minutes(parts.tm_min);
   return duration_cast<seconds>(moment.time_since_epoch()).count() + parts.tm_sec;
 }
 
-// Reads `text` by a pattern: letters stand for a name or a number of that many digits, all else
-// for itself. `_` is a digit or a blank.
+// Reads `text` by a pattern: a letter stands for a name or a number of that many digits, other
+// characters for themselves. `_` is a digit or a space.
 class date_reader {
  public:
   explicit date_reader(std::string_view text) : rest_(text) {}
@@ -91,7 +91,7 @@ class date_reader {
   bool is_padded_ = false;
 };
 
-// `06 Nov 1994 08:49:37 GMT`, or with dashes and a short year.
+// Reads `06 Nov 1994 08:49:37 GMT`, or the form with dashes and a short year.
 bool read_modern(date_reader& reader, std::tm& time, std::string_view between, std::size_t digits) {
   const auto day_of_month = reader.number(2);
   if (!day_of_month || !reader.skip(between)) return false;
@@ -105,7 +105,7 @@ bool read_modern(date_reader& reader, std::tm& time, std::string_view between, s
   return reader.skip(" GMT") && reader.at_end();
 }
 
-// `Nov  6 08:49:37 1994`, as asctime(3) writes it.
+// Reads `Nov  6 08:49:37 1994`, as asctime(3) writes it.
 bool read_asctime(date_reader& reader, std::tm& time) {
   const auto month_of_year = reader.name(month_names);
   if (!month_of_year || !reader.skip(" ")) return false;
@@ -157,7 +157,7 @@ std::optional<std::int64_t> parse_date(std::string_view text) {
   } else if (from.skip(" ")) {
     is_read = read_asctime(from, parts);
   } else {
-    // The rest of the day's name is not looked at: the date says it.
+    // The rest of the weekday is not checked: the date implies it.
     from.skip_past(',');
     is_read = from.skip(", ") && read_modern(from, parts, "-", 2);
   }

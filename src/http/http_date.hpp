@@ -1,4 +1,4 @@
-// Dates as HTTP writes them (RFC 9110 section 5.6.7).
+// Dates in HTTP's format (RFC 9110 section 5.6.7).
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace strata::http {
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`. Seconds since 1970.
+/// Formats seconds since 1970 as `Sun, 06 Nov 1994 08:49:37 GMT`.
 [[nodiscard]] std::string date_text(std::int64_t seconds);
-/// The present moment; written once a second. Valid until this thread calls it again.
+/// The present time; formatted once a second. Valid until this thread calls it again.
 [[nodiscard]] std::string_view date_now();
-/// Reads the form above and the two obsolete ones; nullopt for anything else.
+/// Parses the form above and the two obsolete ones; nullopt for anything else.
 [[nodiscard]] std::optional<std::int64_t> parse_date(std::string_view text);
 
 }  // namespace strata::http

@@ -1,4 +1,4 @@
-// Dates of HTTP against what the RFC's examples mean, and against what is no date.
+// HTTP dates: the RFC's examples, and texts that are not dates.
 #include "http/http_date.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// A connection of HTTP that is served, whichever version it speaks, and can be told to end in good
-// order.
+// A served HTTP connection, of any HTTP version, which can be ended in good order.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -21,29 +20,29 @@ class served_connection {
   served_connection& operator=(const served_connection&) = delete;
   virtual ~served_connection() = default;
 
-  /// Takes no new requests, of which the client is told; those under way are answered. Then the
+  /// Stops taking new requests and informs the client; requests under way are answered. Then the
   /// connection ends by itself.
   virtual void retire() = 0;
 
-  /// Bytes that it holds: of requests that are not answered yet, and of answers that wait.
+  /// Bytes that it holds: of unanswered requests, and of unsent answers.
   [[nodiscard]] virtual std::size_t held() const = 0;
-  /// Ends it soon, whatever is under way.
+  /// Ends it soon, even if requests are under way.
   virtual void dismiss() = 0;
 
-  /// Null once it has become another protocol's, and is somebody else's.
+  /// The connection's stream; null once it has been upgraded to another protocol.
   [[nodiscard]] virtual const net::stream* stream() const = 0;
 
-  // --- for its owner, which sets the first three
+  // --- for the owner, which sets the first four
   std::uint64_t id = 0;          ///< unique among the clients of a runtime
   loop::time_point came;         ///< when it was accepted
-  loop::time_point last_whole;   ///< when its last request was answered, or its owner set it
+  loop::time_point last_whole;   ///< when its last request was answered, or as set by its owner
   loop::time_point last_active;  ///< when bytes were last received
   std::uint64_t requests = 0;
   std::uint64_t answers = 0;
   std::uint64_t bytes_received = 0;
-  bool is_listed = true;  ///< its client is not known by another name, such as an event stream's
+  bool is_listed = true;  ///< false if its client is listed otherwise, as an event stream is
 
-  /// Its place in the list of whoever lists such connections: it leaves when it is destroyed.
+  /// Its link in a list of connections, which the destructor removes.
   hook place;
   using list = boost::intrusive::list<
       served_connection,

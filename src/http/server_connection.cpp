@@ -10,15 +10,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A client may have sent many requests at once: after this number, others have their turn. It also
-// ends the nesting of coroutines that had nothing to wait for, each of which takes some stack where
-// the compiler makes no tail calls.
+// A client may have sent many requests at once: after this number, other connections run. It also
+// limits the nesting of coroutines that did not have to wait, each of which takes stack if the
+// compiler makes no tail calls.
 constexpr unsigned requests_a_turn = 16;
-// So it is when this much of its answers waits: of long ones, writing them is what takes time.
+// Other connections also run once this much of its answers is unsent: for long answers, writing
+// takes the time.
 constexpr std::size_t bytes_a_turn = 64U << 10U;
-// How long a client may take to end the connection after it was told why nothing more is read.
+// How long a client may take to end the connection after it was sent the reason why nothing more is
+// read.
 constexpr auto longest_parting = 1s;
-// How often a connection that is to end is looked at while an answer is on its way.
+// How often a retiring connection is checked while an answer is being sent.
 constexpr auto look_interval = 20ms;
 constexpr server_limits usual_limits;
 
@@ -42,11 +44,11 @@ loop::task<> server_connection::serve(const handler& answer, const refusal& refu
       co_await give_turn();
     }
     if (begin_wait()) {
-      // Here most connections spend their time: nothing else of theirs waits meanwhile.
+      // Most connections spend their time here: no other coroutine of theirs waits meanwhile.
       co_await stream_->ready();
       if (!take_first()) break;
     }
-    // Awaited into a name each time: GCC 12 loses its way in a condition that awaits.
+    // The result gets a name each time: GCC 12 mishandles a condition that contains co_await.
     if (parsed_ && parser_.head() == nullptr) {
       const bool has_come = co_await read_head();
       if (!has_come) break;
@@ -62,10 +64,10 @@ loop::task<> server_connection::serve(const handler& answer, const refusal& refu
   co_await close();
 }
 
-// It is a coroutine of its own, so that none that waits for long has room for the timer.
+// A separate coroutine, so that the coroutines that wait for long need no room for the timer.
 loop::task<> server_connection::give_turn() { co_await loop_.sleep(loop::duration::zero()); }
 
-// Says whether there may be another request on the connection.
+// Reports whether another request may follow on the connection.
 loop::task<bool> server_connection::answer_one(const handler& answer) {
   http1_exchange now(*this, *parser_.head());
   ++requests;
@@ -73,7 +75,7 @@ loop::task<bool> server_connection::answer_one(const handler& answer) {
   if (is_upgraded_) co_return false;
   is_late_ = false;
   const bool can_answer = !now.has_begun();
-  // What is wrong with a body is answered as what is wrong with a head.
+  // A malformed body is answered like a malformed head.
   if (!parsed_ && can_answer) co_return false;
   if (can_answer) now.respond(500, "", "");
   ++answers;
@@ -128,7 +130,7 @@ void server_connection::take(byte_span bytes) {
   parsed_ = parser_.take(bytes);
 }
 
-// What nobody has read of a request's body stands before the next request.
+// The unread rest of a request's body precedes the next request.
 loop::task<bool> server_connection::pass_over_body() {
   std::size_t passed = parser_.take_body().size();
   while (parsed_ && !parser_.done()) {
@@ -142,7 +144,7 @@ loop::task<bool> server_connection::pass_over_body() {
   co_return static_cast<bool>(parsed_);
 }
 
-// A client that takes what it was answered before is let do so.
+// A client that is still receiving its previous answer may finish.
 void server_connection::retire() {
   is_retiring_ = true;
   if (awaited_ == awaiting::request) on_timer();
@@ -166,8 +168,8 @@ void server_connection::say(int status, const error& why, const refusal& refuse)
   stream_->push_copy(as_bytes(proto::http_response(status, type, body, false)));
 }
 
-// As long as the client reads something, it is waited for. What need not wait makes nothing to wait
-// with, which would stay.
+// Waits as long as the client reads something. Returns at once, without creating the lasting state
+// of a wait, if there is room.
 loop::task<bool> server_connection::room(std::size_t left) {
   if (stream_->unsent() <= left) co_return stream_->broken() == 0;
   for (;;) {
@@ -179,8 +181,8 @@ loop::task<bool> server_connection::room(std::size_t left) {
   }
 }
 
-// What the client says meanwhile is read: closing while something is unread makes the kernel send
-// a reset, which may overtake the answer.
+// Data from the client is read meanwhile: closing with unread data makes the kernel send a reset,
+// which may overtake the answer.
 loop::task<> server_connection::close() {
   const bool is_sent = co_await room(0);
   if (!is_sent) co_return;
@@ -203,13 +205,13 @@ void server_connection::expect(awaiting awaiting) {
     case awaiting::nothing:
     case awaiting::end: return;
   }
-  // It stays armed, and looks at the deadline when it is due: arming costs more than a request may.
-  // One that a shorter limit brings nearer is no later for that.
+  // The timer stays armed and checks the deadline when it expires: rearming can cost more than a
+  // request. It is rearmed only for an earlier deadline.
   const bool is_due_later = !armed() || deadline_ < deadline();
   if (awaiting == awaiting::request && is_due_later) loop_.arm(*this, deadline_);
 }
 
-// An answer that has begun is cut short: nothing may say that it was whole.
+// An answer that has begun is cut short: nothing may signal that it was complete.
 void server_connection::dismiss() {
   if (stream_ && awaited_ == awaiting::request) {
     stream_->leave();
@@ -221,7 +223,7 @@ void server_connection::dismiss() {
 void server_connection::on_timer() {
   const bool is_between = awaited_ == awaiting::request;
   if (is_between && is_retiring_ && stream_->unsent() != 0) {
-    // The answer before is on its way.
+    // The previous answer is being sent.
     loop_.arm_after(*this, look_interval);
   } else if (is_between && !is_retiring_ && loop_.now() < deadline_) {
     loop_.arm(*this, deadline_);

@@ -1,7 +1,7 @@
-// The server's side of HTTP/1.1 on one stream: requests one after the other, each to a handler.
+// The server's side of HTTP/1.1 on one stream: requests in sequence, each passed to a handler.
 //
-// It does not wait for ever: a head has to be whole in time, a body to go on, and a connection that
-// carries nothing is closed.
+// Waits are limited: a head must be complete in time, a body must make progress, and an idle
+// connection is closed.
 #pragma once
 
 #include <functional>
@@ -20,29 +20,29 @@ namespace strata::http {
 
 struct server_limits {
   std::size_t max_head = proto::http_limits{}.max_header;
-  /// Bytes of answers that may wait for a client that asks on.
+  /// Unsent bytes of answers for a client that sends further requests.
   std::size_t max_unsent = 1U << 20U;
-  /// How long a client may read nothing, when something has to wait for that.
+  /// How long a client may read nothing while something waits for that.
   loop::duration write_timeout = std::chrono::seconds(5);
-  /// Bytes of a body that no handler has read, which are passed over to keep the connection.
+  /// Unread bytes of a body that are skipped to keep the connection.
   std::size_t max_unread = 1U << 20U;
-  /// How long a head may take from its first byte; how long a body may say nothing; and how long
-  /// a connection may be open between two requests.
+  /// How long a head may take from its first byte; how long a body may pause; and how long a
+  /// connection may be idle between two requests.
   loop::duration head_timeout = std::chrono::seconds(10);
   loop::duration body_timeout = std::chrono::seconds(30);
   loop::duration idle_timeout = std::chrono::seconds(75);
-  /// Of HTTP/2: exchanges at a time.
+  /// For HTTP/2: concurrent exchanges.
   std::uint32_t max_streams = proto::http2_limits{}.max_streams;
 };
 
-/// Answers the exchange. One that ends without an answer gets 500.
+/// Answers the exchange. If it ends without an answer, the client gets 500.
 using handler = std::function<loop::task<>(exchange&)>;
-/// Makes the body of an error that the connection answers by itself: of a request that cannot be
-/// read. Its type is the second.
+/// Makes the body of an error that the connection itself answers: for a request that cannot be
+/// parsed. The second element is its media type.
 using refusal = std::function<std::pair<std::string, std::string>(int status, const error& why,
                                                                   const net::peer_info& client)>;
 
-/// Whether something went well, in the room of a pointer while it did.
+/// The result of an operation, in the size of a pointer on success.
 class kept_result {
  public:
   kept_result() = default;
@@ -60,7 +60,7 @@ class kept_result {
 class server_connection final : public served_connection, private loop::timer {
  public:
   server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream);
-  /// `limits` outlives it.
+  /// `limits` outlives the connection.
   server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
                     const server_limits& limits);
   server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
@@ -77,23 +77,24 @@ class server_connection final : public served_connection, private loop::timer {
 
  private:
   friend class http1_exchange;
-  /// What is awaited of the client.
+  /// What the connection waits for from the client.
   enum class awaiting : std::uint8_t { nothing, request, head, body, end };
 
-  /// Reads until the parser has more. False at the end of the connection, and at the deadline.
+  /// Reads until the parser has more. Returns false at the end of the connection, and at the
+  /// deadline.
   loop::task<bool> receive();
   void take(byte_span bytes);
-  /// What begins a request has come. False: it is the end.
+  /// Takes the first bytes of a request. Returns false at the end.
   bool take_first();
-  /// The next request is awaited from now on. True: nothing of it has come, and what would read it
+  /// Begins to wait for the next request. Returns true if none of it has arrived; then the parser
   /// is gone until `take_first`.
   bool begin_wait();
-  /// Reads to its head. False at the end of the connection, and at the deadline.
+  /// Reads the head. Returns false at the end of the connection, and at the deadline.
   loop::task<bool> read_head();
   loop::task<bool> answer_one(const handler& answer);
   loop::task<> give_turn();
   loop::task<bool> pass_over_body();
-  /// Tells the client why no more is read, where that is its fault.
+  /// Reports to the client why no more is read, if that is the client's fault.
   void refuse_rest(const refusal& refuse);
   void say(int status, const error& why, const refusal& refuse);
   loop::task<bool> room(std::size_t left);
@@ -109,10 +110,10 @@ class server_connection final : public served_connection, private loop::timer {
   kept_result parsed_;
   awaiting awaited_ = awaiting::nothing;
   loop::time_point deadline_ = loop::time_point::max();
-  std::size_t request_bytes_ = 0;  // that have come of the present request
-  bool is_late_ = false;           // the client let a deadline pass
+  std::size_t request_bytes_ = 0;  // bytes received of the present request
+  bool is_late_ = false;           // the client missed a deadline
   bool is_upgraded_ = false;
-  bool is_retiring_ = false;  // no other exchange follows
+  bool is_retiring_ = false;  // no further exchange follows
 };
 
 }  // namespace strata::http

@@ -16,14 +16,14 @@ void refuse(exchange& exchange, int status, const std::string& why,
   exchange.respond({.status = status, .fields = std::move(fields), .length = {}}, why + "\n");
 }
 
-// Each message for itself, on both sides: so one that goes to many is compressed once, and an idle
+// Each message is compressed on its own, on both sides: a broadcast is compressed once, and an idle
 // connection keeps no window.
 constexpr proto::websocket_deflate wanted_deflate{.server_no_context_takeover = true,
                                                   .client_no_context_takeover = true};
 
 }  // namespace
 
-// Names of hosts and schemes are the same in any case.
+// Host and scheme names are case-insensitive.
 bool is_admitted_origin(std::string_view origin, std::string_view host,
                         const std::vector<std::string>& origins) {
   const auto scheme_end = origin.find("://");

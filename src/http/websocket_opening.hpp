@@ -1,4 +1,4 @@
-// Opens a WebSocket on an exchange (RFC 6455 section 4.2, and RFC 8441): the server's side.
+// Opens a WebSocket on an exchange, on the server's side (RFC 6455 section 4.2, RFC 8441).
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ namespace strata::http {
 struct websocket_settings {
   /// Subprotocols that the server speaks.
   std::vector<std::string> protocols;
-  /// Origins whose pages may open one, as `https://example.com`; `*`: all. A request that has no
-  /// Origin is no browser's; one of the page's own host is always right.
+  /// Origins whose pages may open one, as `https://example.com`; `*` allows all. Requests without
+  /// an Origin, which are no browser's, and with the host's own origin are always allowed.
   std::vector<std::string> origins;
-  /// Messages are compressed where the client offers it.
+  /// Compresses messages if the client offers it.
   bool is_deflated = true;
-  /// A page of another origin was refused; null: nobody wants to know.
+  /// Called when a page of another origin was refused; may be null.
   std::function<void(std::string_view reason)> on_refused_origin = nullptr;
 };
 
@@ -30,15 +30,15 @@ struct opened_websocket {
   std::string protocol;  ///< empty: none
 };
 
-/// Whether the request asks for one at all.
+/// Whether the request asks for a WebSocket.
 [[nodiscard]] bool asks_for_websocket(const exchange& exchange);
 
-/// Answers such a request: that it is open, or why not, and then nullopt. The channel's life is as
-/// `exchange::upgrade` says.
+/// Answers such a request: opens the WebSocket, or refuses it and returns nullopt. The channel
+/// lives as `exchange::upgrade` says.
 [[nodiscard]] std::optional<opened_websocket> open_websocket(exchange& exchange,
                                                              const websocket_settings& settings);
 
-/// Whether `origin` may open one at a server that the client knows as `host`.
+/// Whether `origin` may open a WebSocket at a server that the client knows as `host`.
 [[nodiscard]] bool is_admitted_origin(std::string_view origin, std::string_view host,
                                       const std::vector<std::string>& origins);
 

@@ -30,10 +30,10 @@ using proto::websocket_close;
 using proto::websocket_event;
 using proto::websocket_opcode;
 
-// How long a server may take to end the connection when both have said that it is over.
+// How long a server may take to end the connection once both sides have sent a close frame.
 constexpr auto longest_closing = 2s;
 
-// Bytes that nobody can foresee, of which a frame's mask is made (RFC 6455 section 10.3).
+// Unpredictable bytes for a frame's mask (RFC 6455 section 10.3).
 class unforeseeable {
  public:
   proto::websocket_mask mask() {
@@ -45,7 +45,7 @@ class unforeseeable {
 
  private:
   void refill() {
-    // Of at most 256 bytes the kernel always gives all.
+    // The kernel always returns all of at most 256 bytes.
     [[maybe_unused]] const int code = ::getentropy(pool_.data(), pool_.size());
     assert(code == 0);
     used_ = 0;
@@ -85,7 +85,7 @@ class websocket_port final : public net::message_port, private loop::timer {
     result<void> fed;
     while (fed && !reader_.is_closed()) {
       {
-        // What is lent is given back before room is waited for.
+        // Lent memory is returned before waiting for room.
         auto got = co_await stream_->receive();
         if (!got) co_return got.error();
         if (got->empty() && stream_->broken() != 0) {
@@ -171,7 +171,7 @@ class websocket_port final : public net::message_port, private loop::timer {
       case websocket_event::kind::text:
       case websocket_event::kind::binary: ears.on_message(event.payload); break;
       case websocket_event::kind::ping:
-        // Also behind a close of ours: only the server's own ends that (section 5.5.2).
+        // Also after our own close: only a received close ends that duty (section 5.5.2).
         if (stream_->unsent() < most_pongs) {
           push({.opcode = websocket_opcode::pong, .mask = {}}, event.payload);
         }
@@ -204,7 +204,7 @@ class websocket_port final : public net::message_port, private loop::timer {
     push({.opcode = websocket_opcode::close, .mask = {}}, as_bytes(payload));
   }
 
-  // Our close frame is sent before the connection goes; the server is to end it (section 7.1.1).
+  // Our close frame is sent before the connection closes; the server is to end it (section 7.1.1).
   loop::task<> part() {
     const auto limit = loop_.now() + longest_closing;
     const bool is_sent = co_await stream_->flushed(limit);
@@ -241,9 +241,9 @@ class websocket_port final : public net::message_port, private loop::timer {
   loop::duration ping_;
   std::string subprotocol_;
   loop::time_point last_heard_;
-  std::optional<net::port_farewell> farewell_;  // the peer's
+  std::optional<net::port_farewell> farewell_;  // the peer's close frame
   bool is_pinged_ = false;
-  bool is_held_back_ = false;  // nobody listens, so nothing follows from silence
+  bool is_held_back_ = false;  // nothing is being received, so silence means nothing
   bool is_closing_ = false;
 };
 
@@ -254,7 +254,8 @@ std::string new_key() {
   return text::base64_encode(as_bytes({bytes.data(), bytes.size()}));
 }
 
-// Two of a kind would have a server refuse it (RFC 6455 sections 4.2.1 and 11.3).
+// A second field of these names would make a server refuse the request (RFC 6455 sections 4.2.1 and
+// 11.3).
 }  // namespace
 
 bool is_of_the_opening(std::string_view name) {
@@ -322,7 +323,7 @@ class admission {
  public:
   admission(loop::loop& loop, const websocket_welcome& welcome) : loop_(loop), how_(welcome) {}
 
-  /// Null when it has gone before.
+  /// Returns null if the client has gone before.
   loop::task<std::unique_ptr<net::message_port>> run(std::unique_ptr<net::stream> stream) {
     const handler answering = [this](exchange& exchange) { return answer(exchange); };
     const refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {

@@ -1,4 +1,4 @@
-// RFC 6455 and RFC 7692 on the client's side, against a server of bytes, on every backend.
+// RFC 6455 and RFC 7692 on the client's side, against a scripted server, on every backend.
 #include "http/websocket_port.hpp"
 
 #include <gtest/gtest.h>
@@ -17,14 +17,14 @@ using proto::http_fields;
 using proto::websocket_role;
 using std::literals::operator""sv;
 
-/// A frame as it lies on the wire, its payload unmasked.
+/// A frame as on the wire, but with its payload unmasked.
 struct raw_frame {
   unsigned first = 0;
   std::optional<proto::websocket_mask> mask;
   std::string payload;
 };
 
-/// Takes whole frames of less than 64 KiB from the text's beginning.
+/// Removes whole frames of less than 64 KiB from the beginning of the text.
 std::vector<raw_frame> take_frames(std::string& text) {
   std::vector<raw_frame> frames;
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -52,7 +52,7 @@ std::string from_server(unsigned first, std::string_view payload = {}) {
 
 class websocket_port_test : public net::backend_stage {
  protected:
-  /// Sends the request, and waits until it is whole at the server.
+  /// Sends the request, and waits until the server has all of it.
   void ask(const websocket_wishes& wishes = {}, std::string_view url = "ws://there.test/") {
     receiving_.cancel();
     serving_.cancel();
@@ -76,7 +76,7 @@ class websocket_port_test : public net::backend_stage {
             {"Connection", "Upgrade"},
             {"Sec-WebSocket-Accept", proto::websocket_accept(net::sha1(as_bytes(text)))}};
   }
-  /// Whether that opens it.
+  /// Whether that answer opens the WebSocket.
   bool answer(int status, const http_fields& fields) {
     server_->push_copy(as_bytes(proto::http_response_head_text(status, fields)));
     EXPECT_TRUE(run_until([&] { return answered_.has_value(); }));
@@ -90,7 +90,7 @@ class websocket_port_test : public net::backend_stage {
     receiving_.spawn(receive());
   }
 
-  /// The frames that the client sends next, once there are that many.
+  /// The next frames from the client, once there are that many.
   std::vector<raw_frame> hear(std::size_t count) {
     std::vector<raw_frame> frames;
     EXPECT_TRUE(run_until([&] {
@@ -101,12 +101,12 @@ class websocket_port_test : public net::backend_stage {
     return frames;
   }
   void say(std::string_view bytes) { server_->push_copy(as_bytes(bytes)); }
-  /// The frames of a message, to the server's reader.
+  /// Passes the frames of a message to the server's reader.
   std::string payload_of(std::string_view message) {
     EXPECT_TRUE(port_->offer(as_bytes(message)));
     return hear(1)[0].payload;
   }
-  /// That the client has nothing more to say, and ends the connection behind the server.
+  /// Expects that the client sends nothing more, and ends the connection after the server.
   void expect_end() {
     server_->end();
     EXPECT_TRUE(run_until([&] { return ended_.has_value(); }));
@@ -191,7 +191,7 @@ TEST_P(websocket_port_test, each_connection_has_a_key_of_its_own) {
   EXPECT_EQ(keys.size(), 10U);
 }
 
-// Section 4.1, points 7 and 10; section 11.3: what the request says itself cannot be said twice.
+// Section 4.1, points 7 and 10; section 11.3: fields that the request sets itself cannot be added.
 TEST(websocket_wishes, what_would_break_the_request_is_refused) {
   for (const auto* name : {"Host", "UPGRADE", "connection", "Sec-WebSocket-Key",
                            "sec-websocket-version", "Content-Length", "Transfer-Encoding"}) {
@@ -204,12 +204,12 @@ TEST(websocket_wishes, what_would_break_the_request_is_refused) {
   EXPECT_TRUE(check_wishes({.fields = {{"Origin", "http://x"}}, .protocols = {"a", "A", "b.1"}}));
 }
 
-// Section 4.1: the client MUST fail the connection for each of these, and so it closes it.
+// Section 4.1: the client MUST fail the connection for each of these, so it closes it.
 TEST_P(websocket_port_test, an_answer_that_does_not_fit_ends_the_connection) {
   struct row {
     const char* rule;
     int status;
-    const char* name;  // of the field that is changed
+    const char* name;  // of the changed field
     const char* value;
   };
   for (const auto& [rule, status, name, value] : {
@@ -237,8 +237,8 @@ TEST_P(websocket_port_test, an_answer_that_does_not_fit_ends_the_connection) {
   EXPECT_FALSE(answer(101, fields)) << "deflate was not offered";
 }
 
-// Sections 5.1, 5.3 and 10.3: all frames of a client are masked, each by a key of its own that
-// cannot be foreseen.
+// Sections 5.1, 5.3 and 10.3: all frames of a client are masked, each with its own unpredictable
+// key.
 TEST_P(websocket_port_test, each_frame_is_masked_by_a_key_of_its_own) {
   open();
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(port_->offer(as_bytes("the same")));
@@ -254,7 +254,7 @@ TEST_P(websocket_port_test, each_frame_is_masked_by_a_key_of_its_own) {
   EXPECT_EQ(masks.size(), 101U);
 }
 
-// Section 5.6: a text frame is UTF-8; whatever is not goes as binary.
+// Section 5.6: a text frame is UTF-8; other messages are sent as binary.
 TEST_P(websocket_port_test, what_is_not_utf8_is_sent_as_binary) {
   open();
   EXPECT_TRUE(port_->offer(as_bytes("gr\xC3\xBC\xC3\x9F")));
@@ -264,7 +264,7 @@ TEST_P(websocket_port_test, what_is_not_utf8_is_sent_as_binary) {
   EXPECT_EQ(frames[1].first, 0x82U);
 }
 
-// Sections 5.5.2 and 5.5.3: a pong has what the ping had, between the fragments of a message too.
+// Sections 5.5.2 and 5.5.3: a pong repeats the ping's data, between the fragments of a message too.
 TEST_P(websocket_port_test, a_ping_is_answered_with_its_own_bytes) {
   open();
   const std::string longest(125, 'p');
@@ -279,7 +279,7 @@ TEST_P(websocket_port_test, a_ping_is_answered_with_its_own_bytes) {
   EXPECT_EQ(messages_, (std::vector<std::string>{"begun"}));
 }
 
-// Section 5.5.2: only a close that was received ends the duty to answer pings.
+// Section 5.5.2: only a received close ends the duty to answer pings.
 TEST_P(websocket_port_test, a_ping_is_answered_behind_a_close_that_was_sent) {
   open();
   port_->end();
@@ -289,7 +289,7 @@ TEST_P(websocket_port_test, a_ping_is_answered_behind_a_close_that_was_sent) {
   expect_end();
 }
 
-// Section 5.5.1: a close is answered by one, which has the code that was received.
+// Section 5.5.1: a close is answered with a close of the same code.
 TEST_P(websocket_port_test, a_close_is_answered_with_its_code) {
   for (const auto code : {"\x03\xE8"sv, "\x10\xE1"sv, ""sv}) {
     open();
@@ -318,7 +318,7 @@ TEST_P(websocket_port_test, nothing_but_pongs_is_sent_behind_a_close) {
   EXPECT_EQ(messages_, (std::vector<std::string>{"crossing"}));
 }
 
-// Section 7.1.7: what breaks the protocol is told by a close frame, and nothing behind it is read.
+// Section 7.1.7: a protocol error is answered with a close frame, and nothing behind it is read.
 TEST_P(websocket_port_test, what_breaks_the_protocol_fails_the_connection) {
   struct row {
     const char* rule;
@@ -348,7 +348,7 @@ TEST_P(websocket_port_test, what_breaks_the_protocol_fails_the_connection) {
   }
 }
 
-// RFC 7692 section 6: RSV1 marks compressed messages alone, and only where that was agreed on.
+// RFC 7692 section 6: RSV1 marks compressed messages only, and only if compression was negotiated.
 TEST_P(websocket_port_test, messages_are_compressed_where_that_was_agreed_on) {
   const std::string text(1000, 'a');
   open();
@@ -366,7 +366,7 @@ TEST_P(websocket_port_test, messages_are_compressed_where_that_was_agreed_on) {
   EXPECT_EQ(frames[2].first, 0x8AU) << "control frames are never compressed";
 }
 
-// RFC 7692 section 7.1.1.2: without context takeover no message needs the one before it.
+// RFC 7692 section 7.1.1.2: without context takeover no message depends on an earlier one.
 TEST_P(websocket_port_test, the_context_is_taken_over_as_agreed_on) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += std::to_string(i * i);

@@ -1,4 +1,4 @@
-// One suite for every backend: what the loop promises, it promises on all of them.
+// One suite for every backend: each backend keeps all promises of the loop.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -160,7 +160,7 @@ TEST_P(loop_thread_test, calls_another_loop_and_comes_back) {
   EXPECT_EQ(answer, 42);
 }
 
-// The work goes on to its end, and nothing is said to a loop that may be gone.
+// The work runs to its end. No answer is posted to the asking loop, which may be gone.
 TEST_P(loop_thread_test, an_asker_that_has_ended_is_not_answered) {
   bool has_worked = false;
   const auto work = [this, &has_worked]() -> task<int> {
@@ -190,14 +190,14 @@ void send_and_reset(const socket_address& address, int count) {
   }
 }
 
-// A kernel that loses about one such end in two thousand made this test.
+// Written because of a kernel that loses about one such end in two thousand.
 TEST_P(loop_thread_test, every_reset_right_behind_data_is_seen) {
   constexpr int each = 10000;
   auto listening = loop_->listen(*socket_address::from_ip("127.0.0.1", 0), {.backlog = 1024});
   ASSERT_TRUE(listening);
   const auto address = loop_->local_address(*listening);
   net::listener listener(*loop_, std::move(*listening));
-  int accepted = 0;  // not all: the kernel forgets some while its queue of those is full
+  int accepted = 0;  // not all: the kernel drops some while its accept queue is full
   int ended = 0;
   task_group readers;
   const auto read_one = [&](descriptor descriptor) -> task<> {
@@ -263,7 +263,7 @@ TEST_P(loop_test, appends_to_a_file) {
   if (!is_simulated()) ::unlink(path.c_str());
 }
 
-// A simulated world is for one thread by design.
+// A simulated world is single-threaded by design.
 INSTANTIATE_TEST_SUITE_P(backends, loop_thread_test, testing::Values("io_uring", "epoll"),
                          [](const auto& backend) { return backend.param; });
 INSTANTIATE_TEST_SUITE_P(backends, loop_test, testing::Values("io_uring", "epoll", "simulation"),

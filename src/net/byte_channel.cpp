@@ -17,7 +17,7 @@ class byte_channel::timed_receive final : public loop::timer {
     waits_ = true;
     if (limit_ != loop::time_point::max()) from_.home_.arm(*this, limit_);
   }
-  /// Whether something has come.
+  /// Reports whether something has arrived.
   [[nodiscard]] bool await_resume() {
     waits_ = false;
     disarm();

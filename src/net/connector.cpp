@@ -55,7 +55,7 @@ loop::task<result<connection>> connect_by_name(loop::loop& loop, endpoint_url ur
   co_return last;
 }
 
-// One attempt, at one address.
+// Makes one attempt at one address.
 loop::task<result<connection>> connect_at(loop::loop& loop, const endpoint_url& url,
                                           loop::socket_address address,
                                           const connecting& connecting) {
@@ -70,7 +70,7 @@ loop::task<result<connection>> connect_at(loop::loop& loop, const endpoint_url& 
     if (!by_default) co_return std::unexpected(by_default.error());
     secure = std::move(*by_default);
   }
-  // TLS begins on a stream on which nothing waits.
+  // TLS starts on a stream that has nothing unsent.
   const bool is_sent = co_await made->bytes->flushed(limit);
   result<void> agreed = failure(errc::timed_out, "send the PROXY header");
   if (is_sent) agreed = co_await made->bytes->start_tls(std::move(secure), url.host, limit);

@@ -1,4 +1,4 @@
-// Connects to what a URL names: finds its addresses, and takes the first that answers.
+// Connects to what a URL names: looks up its addresses and takes the first that answers.
 #pragma once
 
 #include <optional>
@@ -10,20 +10,20 @@
 namespace strata::net {
 
 struct connecting {
-  /// For the look-up, and again for each address; 0: none but the system's.
+  /// For the look-up, and again for each address; 0: only the system's own limits.
   loop::duration timeout;
-  /// Finds runtimes. Null: a URL that names one is an error.
+  /// Looks up runtimes. Null: a URL that names a runtime is an error.
   directory* names = nullptr;
-  /// What TLS is agreed on by, where the URL's scheme is secure. Null: the server's certificate
-  /// must be good for the URL's host by what the system trusts.
+  /// The TLS context for secure URL schemes. Null: the server's certificate must be valid for the
+  /// URL's host under the system's trusted authorities.
   std::shared_ptr<const tls_context> secure = nullptr;
-  /// What a stream says before all else, TLS too.
+  /// Sent on a stream before everything else, TLS included.
   std::string preface = {};
-  /// The URL's address, where it is known: nothing is looked up then.
+  /// The URL's address if it is known: then nothing is looked up.
   std::optional<loop::socket_address> at = std::nullopt;
 };
 
-/// Errors: of the last address that was tried, naming the URL.
+/// Connects to `url`. Errors: those of the last address that was tried, naming the URL.
 [[nodiscard]] loop::task<result<connection>> connect(loop::loop& loop, endpoint_url url,
                                                      connecting connecting);
 

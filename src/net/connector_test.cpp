@@ -1,4 +1,4 @@
-// Connecting to what a URL names, in a world where addresses may be silent.
+// Connecting to what a URL names, in a world where addresses may not answer.
 #include "net/connector.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class connector_test : public testing::Test {
     accepting_.spawn(accept_all());
   }
 
-  /// How the attempt ended, and how long it took in seconds.
+  /// The result of the attempt, and how long it took in seconds.
   std::pair<result<connection>, double> attempt(const std::string& url, loop::duration timeout,
                                                 directory* names = nullptr) {
     std::optional<result<connection>> made;

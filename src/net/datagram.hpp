@@ -1,7 +1,7 @@
-// Messages that come one by one from many senders, without a connection: await the next, send to
-// whom. UDP and raw Ethernet are such.
+// Messages that arrive one by one from many senders, without a connection: wait for the next, send
+// to an address. UDP and raw Ethernet are of this kind.
 //
-// Sending never waits: what there is no room for is refused, and counted by the caller.
+// Sending never waits: a message without room is refused, and the caller counts it.
 #pragma once
 
 #include <coroutine>
@@ -25,7 +25,7 @@ class datagram {
     int result = 0;  ///< bytes, or a negative errno: -EMSGSIZE is one lost datagram
     loop::buffer data;
     loop::socket_address from;
-    bool is_lent = true;  ///< in memory of the loop's; see `own_arrived`
+    bool is_lent = true;  ///< in the loop's memory; see `own_arrived`
   };
 
   datagram() = default;
@@ -33,49 +33,49 @@ class datagram {
   datagram& operator=(const datagram&) = delete;
   virtual ~datagram() = default;
 
-  /// Awaits the next datagram. -ENODEV is the last one.
+  /// Waits for the next datagram. -ENODEV is the last one.
   auto receive() { return loop::source_awaiter(*this); }
 
-  /// What was sent before does not get away: the kernel's room is full. Messages to addresses
-  /// where nobody is can fill it for seconds.
+  /// Whether earlier messages do not leave because the kernel's buffer is full. Messages to
+  /// addresses where nothing answers can fill it for seconds.
   [[nodiscard]] virtual bool is_stuck() const { return false; }
-  /// Starts to send. False when there is no room. An empty address: to the connected peer.
+  /// Starts to send; false if there is no room. An empty address means the connected peer.
   virtual bool send(const loop::socket_address& address, loop::slice bytes) = 0;
 
-  /// Messages can get away: an interface that has no carrier, or is down, sends none, and takes
-  /// none.
+  /// Whether messages can leave: an interface that is down or has no carrier sends none and
+  /// receives none.
   [[nodiscard]] virtual bool is_up() const { return true; }
-  /// Hands what was sent to the kernel now, where that would wait for the turn's end, so that
-  /// `take_send_errors` tells what it has refused.
+  /// Hands sent messages to the kernel now if they would wait for the turn's end, so that
+  /// `take_send_errors` includes those that it refuses.
   virtual void flush() {}
 
   /// The largest message that can be sent, in bytes.
   [[nodiscard]] virtual std::size_t max_size() const = 0;
 
-  /// Asks the kernel for buffers of these sizes, in bytes; 0 is what is usual. A notice tells when
-  /// there is less.
+  /// Asks the kernel for buffers of these sizes, in bytes; 0 means the default. A notice reports a
+  /// smaller grant.
   virtual void set_buffers(const loop::datagram_buffers& /*wanted*/) {}
 
-  /// Receives datagrams of any size from now on, for a little more of the processor, where a large
-  /// one is lost else. To be called before the first is awaited.
+  /// Receives datagrams of any size from now on, at slightly more CPU cost; otherwise a large one
+  /// is lost. Call it before waiting for the first datagram.
   virtual void take_large() {}
 
-  /// What happens to the interface below, in a sentence; `is_trouble` when it is that messages are
-  /// lost until it is over.
+  /// Describes in a sentence what happens to the interface below; `is_trouble` if messages are lost
+  /// until it is over.
   using notice = std::function<void(bool is_trouble, const std::string& text)>;
-  /// Also of what was before.
+  /// Sets the listener, and passes it the notices from before too.
   void on_notice(notice hears) {
     notice_ = std::move(hears);
     for (const auto& [is_trouble, what] : std::exchange(untold_, {})) notice_(is_trouble, what);
   }
 
-  /// Datagrams that the kernel refused to send since the last call.
+  /// The number of datagrams that the kernel refused to send since the last call.
   [[nodiscard]] std::uint64_t take_send_errors() { return std::exchange(send_errors_, 0); }
-  /// Datagrams that came, and that the kernel had no room for, since the last call.
+  /// The number of received datagrams that the kernel dropped for want of room since the last call.
   [[nodiscard]] virtual std::uint64_t take_kernel_drops() { return 0; }
 
  protected:
-  /// Sees to it that `arrive` will be called; called again and again while nothing has come.
+  /// Ensures that `arrive` will be called; called repeatedly while nothing has arrived.
   virtual void want() = 0;
   void arrive(arrival one) {
     arrived_.push_back(std::move(one));
@@ -85,15 +85,15 @@ class datagram {
     for (auto& each : some) arrived_.push_back(std::move(each));
     if (waiter_ && !arrived_.empty()) std::exchange(waiter_, {}).resume();
   }
-  /// Something has come that nobody awaits.
+  /// Whether datagrams have arrived that no coroutine waits for.
   [[nodiscard]] bool is_behind() const { return !arrived_.empty(); }
-  /// Moves what has come out of the memory that the loop has lent.
+  /// Copies what has arrived out of the loop's lent memory.
   void own_arrived() {
     for (auto& each : arrived_) {
       if (std::exchange(each.is_lent, false)) each.data = std::move(each.data).owned();
     }
   }
-  /// For destructors of those whose buffers these are: drops what came and nobody took.
+  /// Drops what has arrived and was not taken: for destructors of classes that own these buffers.
   void forget_arrived() { arrived_.clear(); }
   [[nodiscard]] bool is_wanted() const { return static_cast<bool>(waiter_); }
   void count_send_error() { ++send_errors_; }

@@ -1,4 +1,4 @@
-// Runtimes by name: where a URL `runtime://NAME` leads, and which are a group.
+// Runtimes by name: where a URL `runtime://NAME` leads, and which runtimes form a group.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace strata::net {
 
-/// Of a group.
+/// The members of a group.
 struct group_members {
-  std::vector<std::string> names;     ///< in their order
-  std::vector<std::string> circular;  ///< others, which connect to the one that asks
+  std::vector<std::string> names;     ///< in the group's order
+  std::vector<std::string> circular;  ///< other members, which connect to the asking runtime
 };
 
 class directory {
  public:
-  /// Where the runtime of that name listens now: at least one endpoint. To be called on `asking`,
-  /// any loop of the process. Errors: not_found; conflict when it does not run, or listens nowhere
-  /// that others can connect to.
+  /// Returns where the runtime `name` listens now: at least one endpoint. Call it on `asking`,
+  /// which may be any loop of the process. Errors: not_found; conflict if the runtime does not run,
+  /// or does not listen anywhere that others can connect to.
   [[nodiscard]] virtual loop::task<result<std::vector<endpoint_url>>> find_endpoints(
       loop::loop& asking, std::string name) = 0;
-  /// The runtimes of that group that run and listen, but the one for which it asks: `whose`. What
-  /// one that connects to `whose` is given, by whatever way, would go round for ever, so that one
-  /// is told of beside them. To be called as the other.
+  /// Returns the members of `group` that run and listen, without `whose`, the runtime that asks.
+  /// Data for a member that connects back to `whose`, directly or not, would circulate for ever, so
+  /// such members are listed apart as `circular`. Call it as `find_endpoints`.
   [[nodiscard]] virtual loop::task<group_members> find_members(loop::loop& asking,
                                                                std::string whose,
                                                                std::string group) = 0;

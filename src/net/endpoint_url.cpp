@@ -30,7 +30,7 @@ result<std::uint16_t> parse_port(const endpoint_url& url, std::string_view text,
   return port;
 }
 
-/// Several endpoints are not given by one flag.
+/// Refuses several endpoints in one flag.
 result<void> check_alone(std::string_view place, std::string_view text) {
   const auto separator = place.find_first_of(",;");
   if (separator == std::string_view::npos) return {};
@@ -79,7 +79,7 @@ result<endpoint_url> parse_host_and_port(endpoint_url url, std::string_view rest
   return url;
 }
 
-// `HOST[:PORT][/PATH]`, of which what follows the slash goes to the server as it is.
+// Parses `HOST[:PORT][/PATH]`. The part from the slash on is sent to the server unchanged.
 result<endpoint_url> parse_web(endpoint_url url, std::string_view rest, std::string_view text) {
   const auto slash = std::min(rest.find('/'), rest.size());
   const auto path = rest.substr(slash);

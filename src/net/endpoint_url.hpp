@@ -1,4 +1,4 @@
-// The one grammar for everything that listens or connects: `tcp://host:port`, `unix:///path`, …
+// The one grammar for every endpoint that listens or connects: `tcp://host:port`, `unix:///path`, …
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,18 @@ namespace strata::net {
 
 struct scheme_row;  // scheme.hpp
 
-/// How frames of an `l2://` or `xdp://` endpoint look.
-/// How a message's end is told from the zeros that fill a short frame.
+/// The frames of an `l2://` or `xdp://` endpoint: how the end of a message is distinguished from
+/// the zeros that fill a short frame.
 enum class l2_padding : std::uint8_t {
-  strip,  ///< zeros at the end of a frame that may have been filled are taken off
-  keep,   ///< all that the frame holds is the message
-  length  ///< two bytes before the message say how long it is, the most significant first
+  strip,  ///< zeros at the end of a frame that may be padded are removed
+  keep,   ///< everything in the frame is the message
+  length  ///< a 2-byte big-endian length precedes the message
 };
 
 struct l2_address {
   std::uint16_t ethertype = 0x88B5;
-  /// The peer: frames go to it, and unless it is a group, only its are heard.
+  /// The peer: frames are sent to it, and unless it is a group address, only its frames are
+  /// received.
   std::optional<mac_address> destination;
   std::optional<std::uint16_t> vlan_id;
   std::optional<std::uint8_t> priority;
@@ -43,7 +44,8 @@ struct xdp_address {
   bool operator==(const xdp_address&) const = default;
 };
 
-/// The users that may connect to a Unix socket that is made. Unset: as the process makes files.
+/// The users that may connect to a Unix socket that is created. Unset: the process's defaults for
+/// files.
 struct unix_access {
   std::optional<unsigned> mode;
   std::string group;
@@ -52,39 +54,39 @@ struct unix_access {
 };
 
 struct endpoint_url {
-  const scheme_row* scheme = nullptr;  ///< never null once it is parsed
-  /// A name or an address, without brackets; `*` for every address, to listen; of frames, the
-  /// interface; the name of a runtime.
+  const scheme_row* scheme = nullptr;  ///< never null once the URL is parsed
+  /// A name or an address, without brackets; `*` listens on every address; for frames, the
+  /// interface; or the name of a runtime.
   std::string host;
   std::uint16_t port = 0;
-  std::string path;  ///< of a Unix socket; of the web, with the query, as it is asked for
+  std::string path;  ///< path of a Unix socket; for the web, path and query as requested
   unix_access access;
   l2_address l2;
   xdp_address xdp;
 
-  /// Its messages are Ethernet frames.
+  /// Whether its messages are Ethernet frames.
   [[nodiscard]] bool is_ethernet() const;
-  /// Its bytes come as a stream.
+  /// Whether it carries a stream of bytes.
   [[nodiscard]] bool is_stream() const;
   [[nodiscard]] bool has_port() const;
-  /// HTTP is spoken there, and what HTTP leads to.
+  /// Whether it speaks HTTP, or a protocol that HTTP upgrades to.
   [[nodiscard]] bool is_web() const;
-  /// A path or an interface: it has no host to look up, and is not shared between loops.
+  /// Whether it is a path or an interface: it has no host to look up, and loops cannot share it.
   [[nodiscard]] bool is_for_one() const;
-  /// Every address of this machine, of IPv4 and of IPv6: something to listen on.
+  /// Whether it stands for every address of this machine, IPv4 and IPv6: only for listening.
   [[nodiscard]] bool is_everywhere() const { return has_port() && host == "*"; }
-  /// Those of other machines cannot reach it, as far as its text tells: a name may.
+  /// Whether other machines cannot reach it, judging by its text: a host name might be reachable.
   [[nodiscard]] bool is_of_this_machine() const;
-  /// As it was written, in normal form.
+  /// The URL as text, in normal form.
   [[nodiscard]] std::string text() const;
   bool operator==(const endpoint_url&) const = default;
 };
 
-/// What an endpoint is for; `connect` is to exchange messages.
+/// What an endpoint is used for; `connect` exchanges messages.
 enum class url_use : std::uint8_t { listen, connect, any };
 
-/// Errors: invalid_argument, naming the URL, what is wrong and an example of its scheme; where none
-/// is known, of those that the use allows.
+/// Parses an endpoint URL. Errors: invalid_argument, naming the URL, the fault and an example of
+/// its scheme; for an unknown scheme, examples of all schemes that the use allows.
 [[nodiscard]] result<endpoint_url> parse_endpoint(std::string_view text,
                                                   url_use use = url_use::any);
 

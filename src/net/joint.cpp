@@ -45,7 +45,7 @@ loop::task<> joint::direction(byte_channel& channel, byte_channel& destination) 
   return is_changed ? carry_changed(channel, destination) : carry(channel, destination);
 }
 
-// Calls `with` with what has come. What is lent is given back before anything else is waited for.
+// Calls `with` with the bytes that arrived. Lent memory is returned before any other wait.
 template <class With>
 joint::turn joint::take(byte_channel& channel, byte_channel& destination, With with) {
   const auto got = channel.take_ready();
@@ -53,7 +53,7 @@ joint::turn joint::take(byte_channel& channel, byte_channel& destination, With w
     note(channel, got.error());
     return turn::broken;
   }
-  // One that cannot send any more is ended by this side, and its reader sees no more than that.
+  // A channel that cannot send any more is ended by this side, and its reader sees only an end.
   for (auto* const each : {&destination, &channel}) {
     if (each->broken() == 0) continue;
     note_broken(*each);
@@ -112,7 +112,7 @@ loop::task<> joint::carry_changed(byte_channel& channel, byte_channel& destinati
   changed_.raise();
 }
 
-// It is read all the same: else nobody would notice that it broke.
+// Reads and drops: without reading, a break would go unnoticed.
 loop::task<> joint::pass_over(byte_channel& channel) {
   for (;;) {
     const auto got = co_await channel.receive();

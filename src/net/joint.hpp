@@ -1,8 +1,9 @@
-// Two channels of bytes, each of which hears what the other says: bytes in order, the end of one
-// direction without the other, and that a channel was broken.
+// Joins two channels of bytes, each receiving what the other sends: bytes in order, the end of one
+// direction without the other, and the break of a channel.
 //
-// For one loop's thread. Memory is bounded: of what one side says no more is received while its
-// limit waits for the other. The channels outlive the joint, and belong to somebody else.
+// For one loop's thread. Memory is bounded: while the limit of unsent bytes for one side is
+// reached, no more is received from the other. The caller owns both channels, which outlive the
+// joint.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +21,25 @@ namespace strata::net {
 
 class joint {
  public:
-  /// Changes what passes, piece by piece.
+  /// Changes the data that passes, piece by piece.
   class changer {
    public:
     virtual ~changer() = default;
-    /// It is asked about what that side says from now on; else that passes as it is.
+    /// Whether data from that side passes through `change` from now on; otherwise it passes
+    /// unchanged.
     [[nodiscard]] virtual bool changes(bool from_first) const = 0;
-    /// What goes on in the place of a piece, which may be nothing. Its direction waits for that.
-    /// Errors: both channels are to be broken, for which neither is to blame.
+    /// Returns the replacement of a piece, which may be empty. Its direction waits meanwhile.
+    /// Errors: both channels are to be broken, though neither is at fault.
     virtual loop::task<result<std::string>> change(bool from_first, std::string piece) = 0;
   };
   struct settings {
-    std::size_t most_unsent = 1U << 18U;  ///< bytes that may wait for a side that reads slowly
-    bool is_one_way = false;              ///< what the second says is dropped
+    std::size_t most_unsent = 1U << 18U;  ///< bytes that may be queued for a side that reads slowly
+    bool is_one_way = false;              ///< data from the second is dropped
     /// Told of what came, before it goes on; may be empty.
     std::function<void(bool from_first, byte_span bytes)> on_bytes = {};
     changer* changing = nullptr;  ///< outlives the joint; null: nothing is changed
   };
-  /// Why it ended before both had said all.
+  /// Why the joint ended before both sides had ended.
   struct breach {
     bool is_of_first = false;  ///< the first channel broke; else the second
     error why;
@@ -47,15 +49,15 @@ class joint {
   joint(const joint&) = delete;
   joint& operator=(const joint&) = delete;
 
-  /// Awaits that both have said all and have it on its way, or that one is broken: then the owner
-  /// is to break both. Null: all went well. With one way alone, the second's end is not waited for.
+  /// Waits until both sides have ended and all their data is sent, or one is broken: then the owner
+  /// is to break both. Null on success. If `is_one_way`, the second's end is not waited for.
   [[nodiscard]] loop::task<std::unique_ptr<breach>> run();
-  /// Ends `run` soon, as if one of them were broken.
+  /// Ends `run` soon, as if a channel had broken.
   void give_up();
 
  private:
-  // Most connections are idle most of the time: what is kept meanwhile is in small frames, and the
-  // rest in functions that await nothing, or that are called at the end.
+  // Most connections are idle most of the time: the state that is kept meanwhile is in small
+  // coroutine frames, and the rest in functions that do not wait or that are called at the end.
   enum class turn : std::uint8_t { go_on, wait, end, broken };
   [[nodiscard]] loop::task<> direction(byte_channel& channel, byte_channel& destination);
   loop::task<> carry(byte_channel& channel, byte_channel& destination);
@@ -72,7 +74,7 @@ class joint {
   byte_channel& second_;
   settings settings_;
   loop::signal changed_;
-  unsigned open_ = 2;  // directions
+  unsigned open_ = 2;  // open directions
   std::unique_ptr<breach> breach_;
   loop::task_group carrying_;
 };

@@ -29,7 +29,7 @@ class joint_test : public backend_stage {
     is_over_ = true;
   }
 
-  pair left_;  // its client is a peer, its server what is joined
+  pair left_;  // its client is a peer; its server is joined
   pair right_;
   std::optional<joint> between_;
   std::unique_ptr<joint::breach> breach_;

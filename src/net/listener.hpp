@@ -1,4 +1,4 @@
-// A listening socket: await the next connection. A Unix socket's path goes with it.
+// A listening socket: wait for the next connection. It owns the path of a Unix socket.
 #pragma once
 
 #include <coroutine>
@@ -13,12 +13,12 @@ namespace strata::net {
 class listener final : private loop::request {
  public:
   listener(loop::loop& loop, loop::descriptor listening);
-  /// Removes a Unix socket's path, if what is there is still the socket that was bound.
+  /// Removes a Unix socket's path if it still names the socket that was bound.
   ~listener() override;
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;
 
-  /// Awaits a connection. Errors: as accept(2) gives them (EMFILE …); accepting may go on.
+  /// Waits for a connection. Errors: as of accept(2) (EMFILE …); accepting may go on.
   auto accept() { return loop::source_awaiter(*this); }
 
  private:
@@ -38,7 +38,7 @@ class listener final : private loop::request {
 
   loop::loop& loop_;
   loop::descriptor socket_;
-  loop::socket_file file_;  // goes before the socket does
+  loop::socket_file file_;  // removed before the socket closes
   std::coroutine_handle<> waiter_;
   std::deque<arrival> arrived_;
 };

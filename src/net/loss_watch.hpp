@@ -1,6 +1,6 @@
-// Looks for what was lost in silence at a place of datagrams, a little after something was sent or
-// has come there: what the kernel refuses is known later, and what it drops comes with what it does
-// not.
+// Checks a datagram endpoint for silent losses shortly after something was sent or received there:
+// the kernel reports a refused send later, and a drop only with the next datagram that it does not
+// drop.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,16 @@ namespace strata::net {
 class loss_watch final : private loop::timer {
  public:
   struct losses {
-    std::uint64_t unsent = 0;   ///< the kernel refused to send them
-    std::uint64_t unheard = 0;  ///< they came, and the kernel had no room for them
+    std::uint64_t unsent = 0;   ///< datagrams that the kernel refused to send
+    std::uint64_t unheard = 0;  ///< datagrams that arrived and for which the kernel had no room
   };
-  /// Called when there are any.
+  /// Called if there are any losses.
   using listener = std::function<void(const losses& lost)>;
 
   loss_watch(loop::loop& loop, listener hears) : loop_(loop), hears_(std::move(hears)) {}
 
-  /// Something was sent there, or has come. `there` outlives this, or `forget` is called.
+  /// Checks soon after a datagram was sent or received. `there` outlives this object, or call
+  /// `forget`.
   void look_soon(datagram& there) {
     constexpr auto soon = std::chrono::milliseconds(100);
     there_ = &there;

@@ -9,9 +9,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How long a peer may take to agree that it is over.
+// How long a peer may take to confirm the end.
 constexpr auto longest_parting = 3s;
-// How long what was offered last may take to leave, where nobody says when it has.
+// How long the last messages may take to leave on a port that does not report when they have left.
 constexpr loop::duration least_linger = 20ms;
 
 }  // namespace
@@ -33,7 +33,7 @@ loop::task<std::optional<message_joint::breach>> message_joint::run() {
   co_return std::move(breach_);
 }
 
-// One side has said all, or both.
+// Runs when one side has ended, or both.
 loop::task<> message_joint::finish() {
   auto& [first, second] = sides_;
   auto& ended = first.is_over ? first : second;
@@ -43,7 +43,7 @@ loop::task<> message_joint::finish() {
   if (hears_nothing || !is_heard) {
     co_await end(left, ended.port->farewell());
   } else if (settings_.is_one_way) {
-    // The second has ended, and the first may still have something to say to it.
+    // The second has ended; the first may still send to it.
     co_await changed_.wait([&] { return breach_ || left.is_over; });
   } else {
     if (left.port->ends() != port_end::half) co_await silence(left);
@@ -58,8 +58,8 @@ loop::task<> message_joint::finish() {
   }
 }
 
-// Ends our direction, with what the other side said where it did, then waits for the peer's end if
-// the port signals one.
+// Ends our direction, with the other side's farewell if it gave one, then waits for the peer's end
+// if the port signals one.
 loop::task<> message_joint::end(side& side, const std::optional<port_farewell>& farewell) {
   if (farewell) {
     side.port->end_with(*farewell);
@@ -141,7 +141,7 @@ void message_joint::pass(side& side, byte_span message) {
   side.waiting.emplace_back(as_text(message));
 }
 
-// Of datagrams nobody says when there is room again.
+// A datagram port does not report when it has room again.
 loop::task<> message_joint::room(side& side) {
   constexpr loop::duration longest = 64ms;
   loop::duration pause = 1ms;

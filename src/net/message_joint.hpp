@@ -1,10 +1,11 @@
-// Two message ports, each of which hears what the other says: message by message, in order.
+// Joins two message ports, each receiving what the other sends: message by message, in order.
 //
-// For one loop's thread. Memory is bounded: while messages wait for one side, no more are received
-// of the other, as far as it can be held back. A datagram that the network loses is lost.
+// For one loop's thread. Memory is bounded: while messages are queued for one side, no more are
+// received from the other, as far as its peer can be held back. A datagram that the network loses
+// is lost.
 //
-// An end is passed on where there is a way to: see `port_end`. A side that cannot be told that the
-// other has ended is left when it has been silent for a while.
+// An end is forwarded if the port has a way to signal it: see `port_end`. A side that cannot be
+// told of the other's end is closed once it has been silent for a while.
 #pragma once
 
 #include <array>
@@ -23,18 +24,19 @@ namespace strata::net {
 class message_joint {
  public:
   struct settings {
-    std::size_t most_unsent = 1U << 18U;  ///< bytes that may wait for a side that reads slowly
-    loop::duration linger = std::chrono::milliseconds(500);  ///< that silence
-    bool is_one_way = false;                                 ///< what the second says is dropped
+    std::size_t most_unsent = 1U << 18U;  ///< bytes that may be queued for a side that reads slowly
+    loop::duration linger = std::chrono::milliseconds(500);  ///< how long that silence lasts
+    bool is_one_way = false;                                 ///< drops the second's messages
     bool hears_empty = false;                                ///< an empty datagram is a message
     /// Told of each message that came, before it goes on; may be empty.
     std::function<void(bool from_first, byte_span message)> on_message = {};
-    /// Something was lost, and it goes on; `is_new`: nothing was lost just before.
+    /// Called when something was lost and the joint goes on; `is_new`: nothing was lost just
+    /// before.
     std::function<void(bool of_first, const error& why, bool is_new)> on_trouble = {};
-    /// What happens to an interface, as of `datagram::notice`.
+    /// Called for what happens to an interface, as `datagram::notice`.
     std::function<void(bool is_trouble, const std::string& text)> on_notice = {};
   };
-  /// Why it ended before both had said all.
+  /// Why the joint ended before both sides had ended.
   struct breach {
     bool is_of_first = false;  ///< the first port broke; else the second
     error why;
@@ -44,19 +46,19 @@ class message_joint {
   message_joint(const message_joint&) = delete;
   message_joint& operator=(const message_joint&) = delete;
 
-  /// Awaits that all has been said and is on its way, or that a port is broken: then the owner is
-  /// to break off both. Call it once.
+  /// Waits until both sides have ended and everything is sent, or a port is broken: then the owner
+  /// is to break off both. Call it once.
   [[nodiscard]] loop::task<std::optional<breach>> run();
-  /// Ends `run` soon, as if the first port were broken.
+  /// Ends `run` soon, as if the first port had broken.
   void give_up();
 
  private:
   struct side {
     message_port* port = nullptr;
-    std::deque<std::string> waiting = {};  // messages that it had no room for
+    std::deque<std::string> waiting = {};  // messages for which the port had no room
     loop::time_point last_heard = {};
-    bool is_over = false;    // nothing more comes from it
-    bool tells_size = true;  // a message that is too large is news
+    bool is_over = false;    // it sends nothing more
+    bool tells_size = true;  // a message that is too large is not yet reported
   };
 
   loop::task<> hear(side& source, side& side);

@@ -17,7 +17,7 @@ class stream_port final : public message_port {
   loop::task<error> receive(ears ears) override {
     for (;;) {
       {
-        // What is lent is given back before room is waited for.
+        // Lent memory is returned before waiting for room.
         auto got = co_await stream_->receive();
         if (!got) co_return got.error();
         if (got->empty()) break;
@@ -28,7 +28,7 @@ class stream_port final : public message_port {
       if (ears.room) co_await ears.room();
     }
     if (stream_->broken() != 0) co_return system_error(stream_->broken(), "send");
-    // A last line without its LF is a message too.
+    // A last line without a LF is a message too.
     if (framing_ == proto::framing::line && !reader_.unfinished().empty()) {
       ears.on_message(reader_.unfinished());
     } else if (!reader_.unfinished().empty()) {
@@ -138,8 +138,8 @@ class datagram_port final : public message_port {
   std::function<void(const losses& lost)> hears_loss_;
   std::uint64_t refused_ = 0;
   bool has_peer_;
-  bool is_open_;               // to anybody, until the first has come
-  loop::socket_address peer_;  // none: the one that it is connected to
+  bool is_open_;               // to any address, until the first message has arrived
+  loop::socket_address peer_;  // none: the address that the socket is connected to
 };
 
 }  // namespace

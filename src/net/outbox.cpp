@@ -8,10 +8,10 @@ namespace strata::net {
 
 namespace {
 
-// A slice that pins this many times its size is copied out, so that a reader that is slow cannot
-// hold much more memory than the bytes that wait for it.
+// A slice that pins this many times its size is copied out, so that a slow reader cannot hold much
+// more memory than the bytes queued for it.
 constexpr std::uint32_t worst_pinning = 8;
-// Sealed at a time: four records of TLS.
+// Bytes sealed at a time: four TLS records.
 constexpr std::size_t most_sealed = 64U << 10U;
 
 }  // namespace
@@ -84,7 +84,7 @@ void outbox::on_turn_end() {
   }
 }
 
-// What of it may go, and into one seal.
+// Returns the part of `waiting` that may be sent and that fits into one seal.
 std::vector<loop::slice> outbox::first_of(std::span<const loop::slice> waiting) const {
   const auto sent = pushed_ - bytes_;
   auto most = sent < allowed_ ? allowed_ - sent : 0;
@@ -122,7 +122,7 @@ void outbox::break_off(int sys_errno) {
   file_.reset();
   first_ = 0;
   bytes_ = 0;
-  // The reader of this stream learns of it by the end of its receive.
+  // The stream's reader learns of the break from the end of its receive.
   loop_.shut_down(to_);
   if (changed_) changed_->notify();
 }
@@ -182,7 +182,7 @@ void outbox::take_sent(std::size_t count) {
   if (first_ == waiting_.size()) {
     waiting_.clear();
     first_ = 0;
-    // An idle connection keeps no more than a few slices' room.
+    // An idle connection keeps room for a few slices only.
     if (waiting_.capacity() > 16) waiting_ = std::vector<loop::slice>();
   } else if (first_ >= 64) {
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(first_));

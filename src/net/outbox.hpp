@@ -1,12 +1,12 @@
-// What waits to be sent on one stream, as slices of shared chunks.
+// The data queued to be sent on one stream, as slices of shared chunks.
 //
 // Whatever is pushed during a turn of the loop goes out in one send at the turn's end. Neighbouring
-// slices of one chunk become one, so a connection that hears all broadcasts of a turn costs one
+// slices of one chunk are merged, so a connection that receives all broadcasts of a turn costs one
 // contiguous send however many messages there were.
 //
-// A `sealer` turns what is sent into what the wire carries (TLS's records) when it leaves, and not
-// when it is pushed: slices stay shared until the last moment, a turn's output fills its records,
-// and all figures here count what was pushed.
+// A `sealer` turns data into what the wire carries (TLS records) when it leaves, not when it is
+// pushed: slices stay shared until the last moment, a turn's output fills its records, and all
+// figures here count what was pushed.
 #pragma once
 
 #include <cstdint>
@@ -26,70 +26,72 @@ class sealer {
   sealer& operator=(const sealer&) = delete;
   virtual ~sealer() = default;
 
-  /// What the wire carries for `plain`, all of it, in order, behind what the sealer owes it. Called
-  /// once for each byte. Nothing, of something: it cannot be sealed any more.
+  /// Returns what the wire carries for all of `plain`, in order, behind what the sealer owes.
+  /// Called once for each byte. An empty result for non-empty input means that sealing has failed
+  /// for good.
   virtual loop::slice seal(std::span<const loop::slice> plain) = 0;
-  /// Whether the wire is to carry something of the sealer's own (a handshake's message, an alert).
+  /// Whether the sealer has data of its own to send (a handshake message, an alert).
   [[nodiscard]] virtual bool owes() const { return false; }
-  /// What the wire carries at the end, behind all that was sealed. Asked again, nothing.
+  /// Returns what ends the wire, behind all that was sealed. Empty on later calls.
   virtual loop::slice seal_end() { return {}; }
 };
 
 class outbox final : private loop::request, private loop::turn_end_hook {
  public:
   outbox(loop::loop& loop, loop::descriptor descriptor) : loop_(loop), to_(std::move(descriptor)) {}
-  /// What is sealed ends in good order, as far as that needs no waiting.
+  /// Ends a sealed stream in good order, as far as that needs no waiting.
   ~outbox() override;
   outbox(const outbox&) = delete;
   outbox& operator=(const outbox&) = delete;
 
   [[nodiscard]] const loop::descriptor& socket() const { return to_; }
 
-  /// Takes `data` to be sent after all that was pushed before.
+  /// Queues `data` behind all that was pushed before.
   void push(const loop::slice& data);
-  /// Takes bytes of a file to be sent after all that was pushed before, without copying them
-  /// through this process. `part` stays open until nothing waits; before that nothing more may be
-  /// pushed. Not for what is sealed. A file that has become shorter breaks the stream (ENODATA).
+  /// Queues bytes of a file behind all that was pushed before, without copying them through this
+  /// process. `part` stays open until nothing is queued; push nothing more before that. Not for
+  /// sealed streams. A file that has become shorter breaks the stream (ENODATA).
   void push_file(const loop::file_part& part);
-  /// From now on, what leaves is sealed; to be called while nothing waits.
+  /// Seals everything that is sent from now on; call it while nothing is queued.
   void seal_with(std::unique_ptr<sealer> sealer);
 
-  /// The sealer owes the wire something: it goes at the turn's end.
+  /// Sends what the sealer owes, at the turn's end.
   void send_owed();
-  /// Awaits that nothing waits, nor is owed; says whether that came true before `limit`.
+  /// Waits until nothing is queued or owed; reports whether that came true before `limit`.
   auto quiet(loop::time_point limit) {
     return changed().wait([this] { return bytes_ == 0 && !is_owing() && !under_way(); }, limit);
   }
 
-  /// Sends nothing that was pushed after the first `pushed()` bytes, until told otherwise.
+  /// Holds back everything after the first `bytes` pushed bytes, until the next call.
   void allow(std::uint64_t bytes);
   [[nodiscard]] std::uint64_t allowed() const { return allowed_; }
-  /// Bytes pushed in all.
+  /// The total number of bytes pushed.
   [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
 
-  /// Bytes pushed and not yet taken by the kernel.
+  /// Bytes that are pushed and that the kernel has not taken yet.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// Those of them that are in memory, and not in a file.
+  /// The part of `bytes()` that is in memory, not in a file.
   [[nodiscard]] std::size_t bytes_in_memory() const {
     return bytes_ - (file_ ? static_cast<std::size_t>(file_->count) : 0);
   }
   [[nodiscard]] bool empty() const { return bytes_ == 0; }
-  /// The errno that ended sending, or 0. After it everything pushed is dropped.
+  /// The errno that ended sending, or 0. Once it is set, everything pushed is dropped.
   [[nodiscard]] int broken() const { return broken_; }
 
-  /// Awaits that no more than `low` bytes wait; says whether that came true before `limit`.
+  /// Waits until no more than `low` bytes are queued; reports whether that came true before
+  /// `limit`.
   auto room(std::size_t low, loop::time_point limit) {
     return changed().wait([this, low] { return bytes_ <= low; }, limit);
   }
-  /// Awaits that all has reached the peer's side, of which the kernel tells nobody: it is asked
-  /// again and again.
+  /// Waits until the peer's side has acknowledged everything. The kernel does not signal that, so
+  /// it is polled.
   auto acknowledged(loop::time_point limit) {
     return changed().wait([this] { return bytes_ == 0 && loop_.unacknowledged(to_) == 0; }, limit,
                           std::chrono::milliseconds(5));
   }
-  /// Ends the sending direction, behind all that waits.
+  /// Ends the sending direction behind everything that is queued.
   void end();
-  /// Sends what says that all was sent, if all was, for a stream that is closed next.
+  /// Sends the sealer's end if everything was sent, for a stream that is closed next.
   void send_end_at_once();
 
  private:
@@ -111,20 +113,20 @@ class outbox final : private loop::request, private loop::turn_end_hook {
 
   loop::loop& loop_;
   loop::descriptor to_;
-  std::unique_ptr<loop::condition> changed_;  // null until somebody waits: few connections are
+  std::unique_ptr<loop::condition> changed_;  // null until a coroutine waits: few connections are
                                               // ever waited for
   std::vector<loop::slice> waiting_;
-  std::size_t first_ = 0;  // slices before this one are gone
+  std::size_t first_ = 0;  // slices before this one are sent
   std::size_t bytes_ = 0;
   std::uint64_t pushed_ = 0;
   std::uint64_t allowed_ = UINT64_MAX;
   struct sealing {
     std::unique_ptr<sealer> how;
-    loop::slice on_its_way;  // what the kernel has not taken yet
-    std::size_t plain = 0;   // of those that wait, how many bytes are in it
+    loop::slice on_its_way;  // sealed bytes that the kernel has not taken yet
+    std::size_t plain = 0;   // how many queued bytes it contains
   };
-  std::unique_ptr<sealing> sealing_;       // null: what is pushed is what is sent
-  std::unique_ptr<loop::file_part> file_;  // null, or what is left of it: behind all that waits
+  std::unique_ptr<sealing> sealing_;       // null: data is sent as it was pushed
+  std::unique_ptr<loop::file_part> file_;  // null, or the unsent rest of a file, behind all slices
   int broken_ = 0;
   bool is_ending_ = false;
 };

@@ -1,4 +1,4 @@
-// The one table of what listens and connects: a row a URL scheme.
+// The one table of endpoints that listen and connect: a row per URL scheme.
 #pragma once
 
 #include <memory>
@@ -15,29 +15,28 @@
 
 namespace strata::net {
 
-/// Where one endpoint listens: its URL, and the address that was found for it.
+/// Where one endpoint listens: its URL and its resolved address.
 struct bind_target {
   endpoint_url url;
-  loop::socket_address address;  ///< none where the scheme has no addresses
+  loop::socket_address address;  ///< empty if the scheme has no addresses
 
-  /// As it is shown once it is bound: with the address and port that were taken.
+  /// Its text once it is bound: with the actual address and port.
   [[nodiscard]] std::string bound_text() const;
 };
 
-/// What listens: streams to be accepted, or messages. One of the two.
+/// A listening endpoint: streams to accept, or messages. Exactly one is set.
 struct listening {
   std::unique_ptr<listener> streams;
   std::unique_ptr<datagram> messages;
 };
 
-/// What is connected: a stream, or messages to and from one peer. One of the two.
+/// A connected endpoint: a stream, or messages to and from one peer. Exactly one is set.
 struct connection {
   std::unique_ptr<stream> bytes;
   std::unique_ptr<datagram> messages;
 };
 
-/// What stands behind `NAME://`.
-/// `web`: a host and a port, which may be left out where something connects, and a path.
+/// What follows `NAME://`. `web`: a host, a port, which is optional for connecting, and a path.
 enum class url_form : std::uint8_t { host_and_port, web, path, interface, queue, name };
 /// What an endpoint carries.
 enum class traffic : std::uint8_t { bytes, datagrams, frames };
@@ -46,46 +45,49 @@ struct scheme_row {
   std::string_view name;
   url_form form;
   traffic carries;
-  bool is_secure = false;  ///< its bytes go by TLS: who listens, and who connects, begins with that
-  bool has_messages = true;  ///< who connects exchanges messages there; the web's are WebSockets
-  std::uint16_t default_port = 0;  ///< of a web form: meant where none is given
+  bool is_secure = false;    ///< its bytes use TLS, from the start, whether it listens or connects
+  bool has_messages = true;  ///< a connection exchanges messages; for the web, by WebSocket
+  std::uint16_t default_port = 0;  ///< for a web form: the port if none is given
   std::string_view example;
   std::string_view help;
-  /// Listens, and writes the address that was taken into `target`. Null: nobody can.
+  /// Listens, and writes the actual address into `target`. Null if the scheme cannot listen.
   result<listening> (*listen)(loop::loop& loop, bind_target& target,
                               const loop::listen_options& options);
-  /// Whether nobody else listens there. Null: several loops cannot share it, so `listen` finds out.
+  /// Checks that nothing else listens there. Null if several loops cannot share the endpoint: then
+  /// `listen` finds out.
   result<void> (*probe)(loop::loop& loop, const loop::socket_address& address);
-  /// Connects to `address`, one of the URL's, until `limit`. Null: it is a name of other URLs.
+  /// Connects to `address`, one of the URL's, until `limit`. Null: the scheme is a name for other
+  /// URLs.
   loop::task<result<connection>> (*connect)(loop::loop& loop, endpoint_url url,
                                             loop::socket_address address, loop::time_point limit);
 };
 
 [[nodiscard]] std::span<const scheme_row> schemes();
-/// `tcp://HOST:PORT, udp://HOST:PORT, … or …`: an example of each that the use allows, for help and
-/// for errors.
+/// `tcp://HOST:PORT, udp://HOST:PORT, … or …`: an example of each scheme that the use allows, for
+/// help and errors.
 [[nodiscard]] std::string scheme_examples(url_use use);
-/// As `parse_endpoint`. Errors: also of what nobody can listen on.
+/// As `parse_endpoint`. Errors: also for schemes that cannot listen.
 [[nodiscard]] result<endpoint_url> parse_listening(std::string_view text);
 
-/// As `parse_endpoint`. Errors: also of `*`, where nobody can connect.
+/// As `parse_endpoint`. Errors: also for `*`, which is no address to connect to.
 [[nodiscard]] result<endpoint_url> parse_connecting(std::string_view text);
 
-/// The address of a URL whose host is one, or `*`. Errors: invalid_argument for a name.
+/// The address of a URL whose host is an address or `*`. Errors: invalid_argument for a name.
 [[nodiscard]] result<loop::socket_address> address_of(const endpoint_url& url);
-/// Where a URL leads: one empty address where the scheme has none. Errors: of names not found.
+/// Looks up a URL's addresses: one empty address if the scheme has none. Errors: unknown names.
 [[nodiscard]] loop::task<result<std::vector<loop::socket_address>>> find_addresses(
     loop::loop& loop, endpoint_url url);
-/// Of `endpoints`, which parse; each address once. Errors: of names that are not found.
+/// Looks up the targets of `endpoints`, which parse; each address appears once. Errors: unknown
+/// names.
 [[nodiscard]] loop::task<result<std::vector<bind_target>>> find_bind_targets(
     loop::loop& loop, std::vector<std::string> endpoints);
 
-/// Whether nobody else listens on `targets`. To be asked before several loops share them: a shared
-/// port lets another program's listener, or another runtime's, go unnoticed. Ports that are 0 are
-/// free. Errors: of the first that is taken.
+/// Checks that nothing else listens on `targets`. Call it before several loops share them: on a
+/// shared port, another program's or runtime's listener goes unnoticed. Port 0 is always free.
+/// Errors: that of the first target that is taken.
 [[nodiscard]] result<void> probe(loop::loop& loop, const std::vector<bind_target>& targets);
 
-/// Both cannot be listened on; of frames, both would hear each of them.
+/// Whether the two cannot be listened on together; with frames, both would receive every frame.
 [[nodiscard]] bool collide(const endpoint_url& one, const endpoint_url& other);
 
 }  // namespace strata::net

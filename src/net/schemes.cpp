@@ -1,4 +1,4 @@
-// The rows of the table, and what each needs to listen and to connect.
+// The rows of the table, and what each needs to listen and connect.
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -49,14 +49,14 @@ loop::task<result<void>> connect_socket(loop::loop& loop, const loop::descriptor
                            "check that a server listens there");
 }
 
-// Of port 0 only the kernel knows which one it took; without it nobody could connect.
+// With port 0 only the kernel knows the port that it chose; without it no peer could connect.
 result<void> learn_address(loop::loop& loop, const loop::descriptor& bound, bind_target& target) {
   const auto found = loop.local_address(bound);
   if (found.size() == 0) {
     return failure(errc::system, "listen on " + target.address.text(),
                    "the kernel does not report the address on which it listens");
   }
-  // One for all addresses stays that; the kernel shows only half of it.
+  // A listener on all addresses keeps its text; the kernel shows only half of it.
   if (target.address.is_every()) {
     target.address.set_port(found.port());
   } else {
@@ -65,7 +65,7 @@ result<void> learn_address(loop::loop& loop, const loop::descriptor& bound, bind
   return {};
 }
 
-// The group is looked up before the socket's file is there.
+// Looks up the group before it creates the socket's file.
 result<loop::descriptor> listen_at_path(loop::loop& loop, const bind_target& target,
                                         listen_options options) {
   const auto& access = target.url.access;
@@ -141,7 +141,7 @@ loop::task<result<connection>> connect_frames(loop::loop& loop, endpoint_url url
   co_return connection{nullptr, std::move(*opened)};
 }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr scheme_row table[] = {
     {.name = "tcp", .form = url_form::host_and_port, .carries = traffic::bytes,
@@ -196,7 +196,7 @@ std::string scheme_examples(url_use use) {
     if (use == url_use::connect && !row.has_messages) continue;
     if (!last.empty()) all += (all.empty() ? "" : ", ") + std::string(last);
     last = row.example;
-    // A listener hears those of all paths.
+    // A listener serves all paths.
     if (use == url_use::listen && row.form == url_form::web)
       last = last.substr(0, last.find("/PATH"));
   }
@@ -228,7 +228,7 @@ result<endpoint_url> parse_connecting(std::string_view text) {
 }
 
 bool collide(const endpoint_url& one, const endpoint_url& other) {
-  // What is spoken on a port matters to nobody but its listener.
+  // What is spoken on a port concerns only its listener.
   const bool are_streams =
       one.has_port() && other.has_port() && one.is_stream() && other.is_stream();
   if (one.scheme != other.scheme && !are_streams) return false;
@@ -242,7 +242,7 @@ bool collide(const endpoint_url& one, const endpoint_url& other) {
     case url_form::host_and_port:
     case url_form::web: break;
   }
-  // A name may mean the other's address, as a wildcard does.
+  // A host name may resolve to the other's address, as a wildcard includes it.
   const auto is_open = [](const endpoint_url& url) {
     return url.host == "0.0.0.0" || url.host == "::" ||
            !socket_address::from_ip(url.host, url.port);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A peer that does not take the alert has not earned it.
+// A peer that does not take the alert in time does without.
 constexpr auto longest_alert = 1s;
 constexpr std::size_t longest_rest = 256U << 10U;
 
@@ -37,7 +37,7 @@ loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> co
   const std::shared_ptr<tls_session> session = std::move(*made);
   out_.seal_with(std::make_unique<session_sealer>(session));
   byte_span nothing;
-  auto done = session->shake_hands(nothing);  // a client speaks first
+  auto done = session->shake_hands(nothing);  // the client sends first
   while (done && !*done) {
     out_.send_owed();
     auto got = co_await receive(limit);
@@ -53,7 +53,7 @@ loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> co
     } else {
       auto bytes = (*got)->bytes();
       done = session->shake_hands(bytes);
-      // What follows the handshake is read as what it is.
+      // What follows the handshake is read as TLS data.
       if (done && *done) unread(std::move(**got).narrowed(bytes));
     }
   }
@@ -74,7 +74,7 @@ loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> co
   co_return result<void>{};
 }
 
-// Closing while something is unread makes the kernel send a reset, which may overtake the alert.
+// Closing with unread data makes the kernel send a reset, which may overtake the alert.
 loop::task<> stream::hear_out(loop::time_point limit) {
   for (std::size_t heard = 0; heard < longest_rest;) {
     const auto got = co_await receive(limit);

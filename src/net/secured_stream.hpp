@@ -1,4 +1,4 @@
-// What a stream has beside itself once it speaks TLS. For stream*.cpp alone.
+// The additional state of a stream that speaks TLS. For stream*.cpp alone.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 namespace strata::net {
 
 struct stream::secured {
-  std::shared_ptr<tls_session> session;  // the outbox's sealer has it too
-  std::vector<arrival> plain;            // opened, and not taken yet; oldest first
-  bool has_ended = false;                // nothing follows
-  std::optional<error> failed;           // why it has ended, if not in good order
+  std::shared_ptr<tls_session> session;  // shared with the outbox's sealer
+  std::vector<arrival> plain;            // decrypted and not taken yet; oldest first
+  bool has_ended = false;                // no more data follows
+  std::optional<error> failed;           // the error, if it did not end in good order
 };
 
 }  // namespace strata::net

@@ -50,7 +50,7 @@ class secured_stream_test : public backend_stage {
         test_client({.ca = authority().certificate(), .protocols = {"one", "two"}});
     return one;
   }
-  /// Both sides after their handshake.
+  /// Returns both sides after their handshake.
   pair secured_pair(std::shared_ptr<const tls_context> server, std::string host = "localhost") {
     auto made = connected_pair();
     std::optional<result<void>> at_client;
@@ -281,7 +281,7 @@ TEST_P(secured_stream_test, records_fill) {
   EXPECT_EQ(client->unsent(), 0U);
 }
 
-// One connection in an unkind world: a client sends, the server answers with as much.
+// One connection in a hostile world: a client sends, and the server answers with as much.
 class unkind_world {
  public:
   explicit unkind_world(std::uint64_t seed)
@@ -308,8 +308,8 @@ class unkind_world {
       EXPECT_TRUE(*server_end_) << describe(server_end_->error());
       EXPECT_TRUE(*client_end_) << describe(client_end_->error());
     }
-    // What is heard is a beginning of what was said; an end in good order is after all of it, but
-    // that a client may just close.
+    // Received data is a prefix of what was sent. An end in good order follows all of it, except
+    // that a client may close without one.
     EXPECT_TRUE(text_.starts_with(at_server_));
     EXPECT_TRUE(text_.starts_with(at_client_));
     if (client_end_ && *client_end_) {

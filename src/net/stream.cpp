@@ -22,7 +22,7 @@ void stream::leave() {
   abort();
 }
 
-// TLS that ends without a word of its own tells its peer the same.
+// A TLS connection that ends without close_notify signals the break too.
 void stream::break_off() {
   loop::reset_on_close(home_, out_.socket());
   if (secured_) abort();
@@ -56,15 +56,15 @@ void stream::on_completion(loop::completion completion) {
     return;
   }
   if (!has_something()) {
-    // No buffer was free, receiving was paused and is wanted again, or a record is not whole.
+    // No buffer was free, receiving was paused and is resumed, or a record is incomplete.
     if (!under_way()) home_.receive(out_.socket(), *this);
     return;
   }
   std::exchange(waiter_, {}).resume();
 }
 
-// The reader is busy: until it asks again nothing more is received, and the loop gets back what it
-// lent. What the kernel has handed over by the time it hears of the pause arrives all the same.
+// The reader is busy: nothing more is received until it asks again, and the loop gets its lent
+// memory back. Data that the kernel handed over before the pause took effect still arrives.
 void stream::on_turn_end() {
   if (arrived_.empty()) return;
   if (under_way()) cancel();

@@ -1,10 +1,10 @@
 // The byte channel that is a connection: a stream (TCP or Unix) on a loop.
 //
-// It is made before anybody knows what will be spoken on it, and handed on as a `unique_ptr`. One
-// coroutine receives. Bytes are received on credit: while nobody awaits them the peer feels it,
-// and what had already arrived is moved out of the loop's few buffers into memory of the stream's
-// own, so a reader that waits for something else keeps nobody from being heard. Destroying the
-// stream closes the connection; coroutines that await room are resumed.
+// It is made before its protocol is known, and passed on as a `unique_ptr`. One coroutine receives.
+// Bytes are received on credit: the peer is held up while no coroutine waits for them, and what had
+// already arrived is moved out of the loop's few buffers into the stream's own memory, so a reader
+// that waits for something else does not block other connections. Destroying the stream closes the
+// connection; coroutines that wait for room are resumed.
 #pragma once
 
 #include <memory>
@@ -32,38 +32,38 @@ class stream final : public byte_channel, private loop::request, private loop::t
   stream(const stream&) = delete;
   stream& operator=(const stream&) = delete;
 
-  /// As of any channel; without virtual calls, as the type is known.
+  /// As `byte_channel::receive`, but without virtual calls, as the type is known.
   // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method): they do the same.
   auto receive() { return loop::source_awaiter(*this); }
   using byte_channel::receive;
-  /// Gives back what was received last, or its end part: it is what is received next. For whoever
-  /// had to look at the first bytes to know who is to read them.
+  /// Returns the last received buffer, or its last part, to the stream: it is received next. For
+  /// code that inspects the first bytes to choose their reader.
   void unread(loop::buffer&& seen);
 
-  /// Awaits that both ends agree on TLS, until `limit` at the longest: from then on everything here
-  /// is plain text. To be called while nothing is unsent; what was given back is read as TLS. The
-  /// context says which side this is. `host` is the name or address that the server's certificate
-  /// is to be for; a server gives none. After an error, of which the peer has been told, the stream
-  /// is good for nothing.
+  /// Performs the TLS handshake, until `limit` at most; afterwards all data here is plain text.
+  /// Call it while nothing is unsent; bytes given back by `unread` are read as TLS. The context
+  /// decides which side this is. `host` is the name or address that the server's certificate must
+  /// be valid for; a server passes none. After an error, which the peer was notified of, the stream
+  /// is unusable.
   [[nodiscard]] loop::task<result<void>> start_tls(std::shared_ptr<const tls_context> context,
                                                    std::string host, loop::time_point limit);
-  /// What was agreed on; null without TLS.
+  /// The negotiated parameters; null without TLS.
   [[nodiscard]] const tls_info* tls() const;
 
   void push(const loop::slice& data) override { out_.push(data); }
-  /// Takes bytes of a file to be sent behind them: see `outbox::push_file`. Not with TLS.
+  /// Queues bytes of a file: see `outbox::push_file`. Not with TLS.
   void push_file(const loop::file_part& part) { out_.push_file(part); }
-  /// Bytes pushed and not yet taken by the kernel.
+  /// Bytes that are pushed and that the kernel has not taken yet.
   [[nodiscard]] std::size_t unsent() const override { return out_.bytes(); }
-  /// Bytes of memory that what is unsent takes: a file's bytes take none.
+  /// Bytes of memory that unsent data takes: bytes of a file take none.
   [[nodiscard]] std::size_t unsent_in_memory() const { return out_.bytes_in_memory(); }
   /// Bytes that the kernel has taken.
   [[nodiscard]] std::uint64_t sent() const { return out_.pushed() - out_.bytes(); }
   [[nodiscard]] int broken() const override { return out_.broken(); }
   [[nodiscard]] outbox& out() { return out_; }
 
-  /// Awaits, until `limit` at the longest, that no more than `low` bytes are unsent; says whether
-  /// that came true.
+  /// Waits, until `limit` at most, until no more than `low` bytes are unsent; reports whether that
+  /// came true.
   auto writable(std::size_t low, loop::time_point limit = loop::time_point::max()) {
     return out_.room(low, limit);
   }
@@ -72,18 +72,19 @@ class stream final : public byte_channel, private loop::request, private loop::t
 
   void end() override { out_.end(); }
   void abort() override { home_.shut_down(out_.socket()); }
-  /// As `abort`, when what was said is whole: TLS ends in good order, unless something is unsent.
+  /// As `abort`, for a stream whose data is complete: TLS ends in good order, unless something is
+  /// unsent.
   void leave();
   void break_off() override;
 
-  /// Has the kernel end it when the peer is gone without a word; see `loop::keep_alive`.
+  /// Makes the kernel end the connection if the peer has vanished silently; see `loop::keep_alive`.
   void keep_alive(std::chrono::seconds interval) { home_.keep_alive(out_.socket(), interval); }
-  /// Asked of the kernel at the first call.
+  /// Queries the kernel on the first call.
   [[nodiscard]] const peer_info& peer() const override;
-  /// Asked of the kernel. Nullopt: it is no Unix socket.
+  /// Queries the kernel. Nullopt if it is not a Unix socket.
   [[nodiscard]] std::optional<peer_process> process() const;
-  /// Whoever has connected speaks for this client, which has connected to `local`: from now on they
-  /// are what `peer` tells.
+  /// Declares that the peer speaks for `client`, which has connected to `local`: from now on `peer`
+  /// returns these addresses.
   void speak_for(const loop::socket_address& client, const loop::socket_address& local);
 
  private:
@@ -99,7 +100,7 @@ class stream final : public byte_channel, private loop::request, private loop::t
     bool is_lent;  // in the loop's memory
   };
   struct secured;
-  /// Whether `take()` has something to hand over: what has arrived, opened if it is sealed.
+  /// Whether `take()` has something to return: arrived data, decrypted if it is sealed.
   bool has_something();
   loop::task<> hear_out(loop::time_point limit);
   void open_arrived();

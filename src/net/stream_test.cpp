@@ -18,12 +18,12 @@ using namespace std::chrono_literals;
 
 class stream_test : public backend_stage {
  protected:
-  /// More than the network holds between two ends, on any backend.
+  /// More than the network buffers between two ends, on any backend.
   static constexpr std::size_t plenty = 16U << 20U;
   [[nodiscard]] std::size_t flood_size() const { return is_simulated() ? 1U << 16U : plenty; }
 };
 
-/// A file without a name.
+/// Returns an unnamed file.
 unique_fd file_of(std::string_view text) {
   unique_fd made(::memfd_create("strata-test", MFD_CLOEXEC));
   EXPECT_EQ(::write(made.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
@@ -34,7 +34,7 @@ TEST_P(stream_test, readers_that_never_read_keep_nobody_from_being_heard) {
   std::vector<pair> deaf;
   loop::task_group readers;
   std::vector<bool> has_begun(40, false);
-  // Each has been given bytes once, and waits for something else from then on.
+  // Each stream receives bytes once, and its reader waits for something else from then on.
   const auto stall = [&](stream& stream, std::size_t index) -> loop::task<> {
     {
       auto first = co_await stream.receive();
@@ -240,7 +240,7 @@ TEST_P(stream_test, knows_both_ends) {
   }
 }
 
-// A stand-in for TLS: each seal is a length and its bytes, turned over.
+// A stand-in for TLS: each seal is a length and its bytes, inverted.
 class toy_sealer final : public sealer {
  public:
   explicit toy_sealer(std::vector<std::size_t>& sizes) : sizes_(sizes) {}

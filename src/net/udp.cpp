@@ -9,7 +9,7 @@ namespace strata::net {
 
 namespace {
 
-// A send that takes longer has found the kernel's room full.
+// A send that takes longer has found the kernel's buffer full.
 constexpr std::chrono::milliseconds usual_wait{20};
 
 }  // namespace
@@ -59,7 +59,7 @@ bool udp::send(const loop::socket_address& address, loop::slice bytes) {
   return true;
 }
 
-// A message to many is one piece of memory, which counts once.
+// A message to many peers is one piece of memory, counted once.
 bool udp::queue(const loop::socket_address& address, loop::slice bytes) {
   const auto* const memory = bytes.bytes().data();
   const bool is_new = waiting_.empty() || waiting_.back().bytes.bytes().data() != memory;
@@ -109,7 +109,7 @@ void udp::want() {
   }
 }
 
-// What comes meanwhile waits in the kernel until all of these have been taken.
+// Later datagrams stay in the kernel until all of these have been taken.
 void udp::take_all() {
   constexpr std::size_t most_at_once = 16;
   std::vector<arrival> all;
@@ -139,7 +139,7 @@ void udp::on_completion(loop::completion completion) {
   if (is_behind()) loop_.at_turn_end(*this);
 }
 
-// The reader is busy: what comes from now on waits in the kernel, which has a limit for it.
+// The reader is busy: datagrams that arrive from now on stay in the kernel, up to its limit.
 void udp::on_turn_end() {
   if (!is_behind()) return;
   if (under_way()) cancel();

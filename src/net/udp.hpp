@@ -13,7 +13,7 @@ namespace strata::net {
 
 class udp final : public datagram, private loop::request, private loop::turn_end_hook {
  public:
-  /// What the kernel has of ours at a time. More waits for its turn, within these limits.
+  /// Sends that the kernel has at a time. Further ones are queued, within these limits.
   static constexpr std::size_t most_under_way = 4096;
   static constexpr std::size_t most_waiting = 65536;
   static constexpr std::size_t most_waiting_bytes = 16U << 20U;
@@ -30,11 +30,11 @@ class udp final : public datagram, private loop::request, private loop::turn_end
 
  private:
   class sending;
-  using order_hook = boost::intrusive::list_base_hook<>;  // the oldest first
+  using order_hook = boost::intrusive::list_base_hook<>;  // oldest first
   struct waiting {
     loop::socket_address to;
     loop::slice bytes;
-    std::size_t held;  // bytes that are in memory for it and those right behind it
+    std::size_t held;  // bytes in memory for it and for those right behind it
   };
   void start(sending& free, const loop::socket_address& address, loop::slice bytes);
   bool queue(const loop::socket_address& address, loop::slice bytes);

@@ -1,4 +1,4 @@
-// What receiving costs an io_uring loop, by what its ring is asked for: the kernel counts that.
+// The cost of receiving on an io_uring loop, in requests to its ring: the kernel counts them.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -17,7 +17,7 @@ namespace {
 
 class uring_receives : public backend_stage {};
 
-// How many entries the rings of this process have been given so far; see io_uring's fdinfo.
+// The entries given to the rings of this process so far; see io_uring's fdinfo.
 std::uint64_t entries_given() {
   std::uint64_t sum = 0;
   for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -44,7 +44,7 @@ raw_pair make_pair(loop::loop& loop) {
   return {unique_fd(ends[0]), stream::over(loop, loop.adopt(ends[1]))};
 }
 
-// Each piece comes while the reader is busy with the one before.
+// Each piece arrives while the reader is busy with the previous one.
 loop::task<> read_slowly(loop::loop& loop, raw_pair& from, int pieces, bool& done) {
   for (int i = 0; i < pieces; ++i) {
     EXPECT_EQ(::write(from.peer.get(), "piece", 5), 5);
@@ -55,7 +55,7 @@ loop::task<> read_slowly(loop::loop& loop, raw_pair& from, int pieces, bool& don
   done = true;
 }
 
-// A receive and a poll for the end that are made and cancelled again for each piece are four.
+// A receive and a poll for the end, both made and cancelled for each piece, would be four requests.
 TEST_P(uring_receives, a_slow_reader_costs_one_request_a_piece) {
   constexpr int pieces = 200;
   auto ends = make_pair(*loop_);
@@ -85,7 +85,7 @@ TEST_P(uring_receives, the_end_is_seen_however_slow_the_reader_was) {
   EXPECT_EQ(rest, "rest");
 }
 
-// What a stream has left with the kernel is not told to the next one of the same descriptor.
+// Results that one stream leaves in the kernel do not reach the next stream of the same descriptor.
 TEST_P(uring_receives, a_descriptor_that_is_used_again_has_an_end_of_its_own) {
   for (int i = 0; i < 50; ++i) {
     auto ends = make_pair(*loop_);

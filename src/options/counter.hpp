@@ -1,4 +1,4 @@
-// A number that statistics are made of.
+// A counter, the unit of statistics.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 
 namespace strata::options {
 
-/// A number that one thread changes and all may read, without a lock. A copy holds what was read at
-/// that moment.
+/// A number that one thread changes and all may read, without a lock. A copy holds the value at the
+/// moment of copying.
 class counter {
  public:
   counter() = default;
@@ -21,7 +21,7 @@ class counter {
 
   void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
   void add(std::uint64_t count = 1) { set(get() + count); }
-  /// Becomes `value` where that is more.
+  /// Raises it to `value` if that is more.
   void raise(std::uint64_t value) {
     if (value > get()) set(value);
   }
@@ -31,8 +31,8 @@ class counter {
   std::atomic<std::uint64_t> value_ = 0;
 };
 
-/// Counts of one thing by its case, such as messages dropped by reason. A figure's row names the
-/// cases, of which there may be as many as this has counters.
+/// Counts by case, such as messages dropped by reason. A figure's row names the cases; there may be
+/// at most as many as this has counters.
 using case_counters = std::array<counter, 40>;
 
 }  // namespace strata::options

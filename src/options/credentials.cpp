@@ -18,7 +18,7 @@ namespace strata::options {
 namespace {
 
 constexpr std::size_t longest_name = 255;
-constexpr std::size_t longest_line = 4096;  // as of every option
+constexpr std::size_t longest_line = 4096;  // the limit of every option
 constexpr auto to_open = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 std::string remedy_for(std::string_view name) {
@@ -28,7 +28,7 @@ std::string remedy_for(std::string_view name) {
       name);
 }
 
-// Root's, or the daemon's own: anybody else could have put there what they like.
+// The owner must be root or the daemon's user: anyone else could have put any content there.
 result<void> check_owner(int fd, mode_t kind, const std::string& text,
                          const std::string& operation) {
   struct stat found{};
@@ -58,7 +58,7 @@ result<unique_fd> open_folder(const std::string& path, const std::string& operat
 }
 
 result<std::string> read_first_line(int fd, const std::string& operation) {
-  auto text = read_text(fd, longest_line + 2, operation);  // and its end
+  auto text = read_text(fd, longest_line + 2, operation);  // the line and its end
   if (!text) return text;
   auto line = text->substr(0, text->find('\n'));
   if (line.ends_with('\r')) line.pop_back();

@@ -9,7 +9,7 @@ using enum option_kind;
 
 namespace {
 
-// A row is read as a row: one option, two or three lines.
+// One option per row of two or three lines.
 // clang-format off
 std::vector<bound_row<daemon_options>> serving_rows() {
   return {

@@ -1,5 +1,4 @@
-// What the daemon can be told. The table in daemon_options.cpp gives each member its flag and its
-// help.
+// The daemon's options. The table in daemon_options.cpp gives each member its flag and its help.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +12,32 @@ namespace strata::options {
 struct daemon_options {
   std::string state_dir;
   std::string socket;        ///< has no row here: every verb has the flag
-  std::string socket_group;  ///< may use the socket besides the user and root; empty: nobody
-  std::string socket_role = "operate";  ///< of the group: read, operate or admin
+  std::string socket_group;  ///< group that may use the socket, besides the user and root
+  std::string socket_role = "operate";  ///< the group's role: read, operate or admin
   std::string loop = "auto";            ///< auto, io_uring or epoll
-  std::uint64_t loops = 0;              ///< shared by the runtimes; 0: one per core
+  std::uint64_t loops = 0;              ///< loops shared by the runtimes; 0: one per core
   std::string metrics;                  ///< tcp://HOST:PORT; empty: none
-  std::string listen;                   ///< https://HOST:PORT, beside the socket; empty: nowhere
-  std::string cert;                     ///< the daemon's own, for that
+  std::string listen;                   ///< https://HOST:PORT, besides the socket; empty: none
+  std::string cert;                     ///< the daemon's own certificate for `listen`
   std::string key;
   std::string client_ca;
-  std::vector<std::string> client_role;  ///< `ROLE:SUBJECT`, or `ROLE` of all others
+  std::vector<std::string> client_role;  ///< `ROLE:SUBJECT`, or `ROLE` for all others
   std::string token_file;
   std::string log_level = "info";
-  std::string log_format = "text";  ///< text or json
-  std::string log_file;             ///< empty: standard error, or of one that detaches, a usual one
-  std::uint64_t log_size = 10U << 20U;  ///< bytes; 0: one file for ever
-  std::uint64_t log_keep = 5;           ///< older files
+  std::string log_format = "text";      ///< text or json
+  std::string log_file;                 ///< empty: standard error, or a default file when detached
+  std::uint64_t log_size = 10U << 20U;  ///< bytes; 0: one file without limit
+  std::uint64_t log_keep = 5;           ///< number of older files
   bool detach = false;
-  std::string socket_policy;  ///< says which sockets the daemon makes for others; empty: none
-  double drain_timeout = 5;   ///< seconds that runtimes have to stop when the daemon ends
+  std::string socket_policy;  ///< states which sockets the daemon opens for others; empty: none
+  double drain_timeout = 5;   ///< seconds that runtimes may take to stop when the daemon ends
 };
 
 [[nodiscard]] const std::vector<bound_row<daemon_options>>& daemon_table();
 [[nodiscard]] const std::vector<option_row>& daemon_rows();
 
-/// Whether each member has a value that its row allows. Errors: invalid_argument, naming the flag,
-/// the value and what it takes.
+/// Checks each member against its row. Errors: invalid_argument, naming the flag, the value and
+/// what it takes.
 [[nodiscard]] result<void> check(const daemon_options& options);
 
 }  // namespace strata::options

@@ -1,5 +1,5 @@
-// Whether options do anything beside the others. One that does not is refused: a person that gives
-// it believes that it does.
+// Checks that options have an effect together with the others. An option without one is refused,
+// because its user believes that it has.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,12 +11,13 @@
 
 namespace strata::options {
 
-/// `--drain`, `--mode master`, `--write or --http-log`: what a row's `only_with` names, as flags.
+/// The conditions of a row's `only_with`, as flags: `--drain`, `--mode master`, `--write or
+/// --http-log`.
 [[nodiscard]] std::string condition_text(std::string_view only_with);
 
-/// Whether each option of `given` has an effect; one that has its default value is never refused.
-/// `all`: every option's value, as it will be. `carried`: what the endpoints carry, in the words of
-/// the rows' `only_on`. Errors: invalid_argument, of the first row that has none.
+/// Checks that each option of `given` has an effect; an option with its default value is never
+/// refused. `all`: the future values of all options. `carried`: what the endpoints carry, in the
+/// words of the rows' `only_on`. Errors: invalid_argument, for the first row without an effect.
 [[nodiscard]] result<void> check_effects(std::span<const option_row> rows,
                                          const nlohmann::json& given, const nlohmann::json& all,
                                          std::span<const std::string_view> carried);

@@ -1,8 +1,8 @@
 // The tables of figures: one row per figure of the statistics, from which the control API's JSON,
 // the metrics, the columns of `strata stats` and the API's description are all made.
 //
-// What counts keeps its figures in a plain struct of counters and binds each member to a row, as
-// options are bound (option_table.hpp).
+// A class that counts keeps its figures in a plain struct of counters and binds each member to a
+// row, as options are bound (option_table.hpp).
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,28 @@
 namespace strata::options {
 
 enum class figure_kind : std::uint8_t {
-  counter,  ///< only grows; what is gone has counted too
-  peak,     ///< the largest value so far, of those who are gone too
-  gauge,    ///< of this moment: nothing is left of what is gone
-  rate,     ///< as a gauge; what came in `span_s` seconds, shown per second
-  latency,  ///< how long things took; as a counter
+  counter,  ///< only grows; includes what has ended
+  peak,     ///< the largest value so far, including what has ended
+  gauge,    ///< the present value, without what has ended
+  rate,     ///< as a gauge; the increase in `span_s` seconds, shown per second
+  latency,  ///< durations; otherwise as a counter
 };
 
 enum class figure_unit : std::uint8_t { none, bytes, microseconds };
 
 struct figure_row {
-  std::string_view key = {};  ///< in JSON: `messages.in` is the member `in` of `messages`
+  std::string_view key = {};  ///< key in JSON: `messages.in` is the member `in` of `messages`
   figure_kind kind = figure_kind::counter;
   figure_unit unit = figure_unit::none;
   std::string_view help = {};    ///< one line, lower case, no full stop
-  std::string_view metric = {};  ///< as Prometheus names it; empty: it is not shown there
-  std::string_view column = {};  ///< as `strata stats --columns` names it; empty: there is none
-  bool is_hidden = false;        ///< the column is shown only where it is asked for
-  std::uint64_t span_s = 1;      ///< of a rate
-  /// A figure by case is an object of counts, one for each case; `label` says what the cases are.
+  std::string_view metric = {};  ///< Prometheus name; empty: it has none
+  std::string_view column = {};  ///< name for `strata stats --columns`; empty: it has none
+  bool is_hidden = false;        ///< the column is shown only on request
+  std::uint64_t span_s = 1;      ///< for a rate
+  /// Set for a figure by case, an object with one count per case: `label` names what the cases are.
   std::string_view label = {};
   std::span<const std::string_view> cases = {};
-  bool leaves_out_zeros = false;  ///< cases that have not come about are not shown
+  bool leaves_out_zeros = false;  ///< cases with a count of 0 are not shown
 };
 
 /// A row and the member of `Statistics` that holds its value.
@@ -49,7 +49,7 @@ struct bound_figure {
   std::variant<counter Statistics::*, case_counters Statistics::*, latency Statistics::*> member;
 };
 
-/// The rows alone, for those who do not know the struct.
+/// The rows alone, for code that does not know the struct.
 template <class Statistics>
 [[nodiscard]] std::vector<figure_row> rows_of(const std::vector<bound_figure<Statistics>>& table) {
   std::vector<figure_row> rows;
@@ -58,7 +58,7 @@ template <class Statistics>
   return rows;
 }
 
-/// The figures of a struct for one that derives from it.
+/// The figures of a base struct, for a derived one.
 template <class Derived, class Base>
 [[nodiscard]] std::vector<bound_figure<Derived>> figures_for(
     const std::vector<bound_figure<Base>>& table) {
@@ -70,7 +70,7 @@ template <class Derived, class Base>
   return all;
 }
 
-/// The counters that a row is bound to: one, or as many as there may be cases. Not of a latency.
+/// The counters that a row is bound to: one, or as many as there may be cases. Not for a latency.
 template <class Statistics>
 [[nodiscard]] auto counters_of(Statistics& statistics,
                                const bound_figure<std::remove_const_t<Statistics>>& bound) {
@@ -80,7 +80,7 @@ template <class Statistics>
   return std::span<one>(statistics.*std::get<1>(bound.member));
 }
 
-/// Adds what a part has counted to a sum of all parts.
+/// Adds the figures of a part to the sum of all parts.
 template <class Statistics>
 void add_figures(Statistics& sum, const Statistics& part,
                  const std::vector<bound_figure<Statistics>>& table) {
@@ -101,7 +101,7 @@ void add_figures(Statistics& sum, const Statistics& part,
   }
 }
 
-/// What stays when what was counted is gone: sums and peaks, but nothing of the present moment.
+/// The figures that remain when their object has ended: sums and peaks, but no present values.
 template <class Statistics>
 [[nodiscard]] Statistics past_figures(Statistics statistics,
                                       const std::vector<bound_figure<Statistics>>& table) {
@@ -114,10 +114,10 @@ template <class Statistics>
   return statistics;
 }
 
-/// The row's value: a whole number, of a rate any number, of a figure by case an object.
+/// The row's value: a whole number; for a rate any number; for a figure by case an object.
 [[nodiscard]] nlohmann::json figure_value(const figure_row& row, std::span<const counter> counted);
 
-/// The values of the table's rows, in their order.
+/// The values of the table's rows, in order.
 template <class Statistics>
 [[nodiscard]] std::vector<nlohmann::json> values_of(
     const Statistics& statistics, const std::vector<bound_figure<Statistics>>& table) {
@@ -131,7 +131,7 @@ template <class Statistics>
   return values;
 }
 
-/// `messages.in` as RFC 6901 has it: `/messages/in`.
+/// `messages.in` as a JSON pointer (RFC 6901): `/messages/in`.
 [[nodiscard]] std::string json_pointer(const figure_row& row);
 
 }  // namespace strata::options

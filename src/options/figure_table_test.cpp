@@ -39,7 +39,7 @@ tallies some() {
   return of;
 }
 
-// Without the latency, of which the count alone is looked at.
+// Leaves out the latency, except its count.
 nlohmann::json shown(const tallies& tallies) {
   auto values = values_of(tallies, table());
   values.back() = values.back().at("count");

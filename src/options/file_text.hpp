@@ -1,4 +1,4 @@
-// The text of a small file that has been opened and checked.
+// The text of a small file that is already open and checked.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace strata::options {
 
-/// What `fd` has from its position on, `size` bytes at most: a caller with a limit asks for one
-/// byte more. Waits where the file does. Errors: of the system, with `operation`.
+/// Reads from the position of `fd`, at most `size` bytes: a caller with a limit asks for one byte
+/// more. Blocks if the file does. Errors: those of the system, with `operation`.
 [[nodiscard]] result<std::string> read_text(int fd, std::size_t size, const std::string& operation);
 
 }  // namespace strata::options

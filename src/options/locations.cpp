@@ -15,7 +15,7 @@ std::string variable(const char* name) {
   return value == nullptr ? std::string{} : value;
 }
 
-/// The XDG specification: a relative path in these variables is to be ignored.
+/// XDG specification: relative paths in these variables are ignored.
 bool is_usable(const std::string& folder) { return folder.starts_with('/'); }
 
 std::string home_of(uid_t user) {
@@ -53,7 +53,7 @@ run_paths paths_for(const path_environment& environment) {
     const auto& home = environment.home;
     paths.state_dir = user_folder(environment.xdg_state_home, home, "/.local/state/strata");
     paths.config_dir = user_folder(environment.xdg_config_home, home, "/.config/strata");
-    // Not in /tmp: whoever comes first may make a folder of any name there.
+    // Not in /tmp: any user can create a folder of that name there first.
     paths.socket = user_folder(environment.xdg_runtime_dir, home, "/.local/state/strata/run");
     if (!paths.socket.empty()) paths.socket += "/strata.sock";
   }

@@ -74,7 +74,7 @@ std::unexpected<error> refuse(const option_row& row, const std::string& value, o
                  fmt::format("it takes {}", what_it_takes(row, form)));
 }
 
-// JSON, by which the daemon is told, has no other bytes: they would arrive as something else.
+// JSON, which carries options to the daemon, has no other bytes: they would arrive altered.
 std::unexpected<error> not_utf8(const option_row& row, std::string_view value) {
   const auto shown = row.kind == option_kind::secret ? std::string("the value given")
                                                      : fmt::format("'{}'", text::printable(value));
@@ -92,7 +92,7 @@ bool in_range(const option_row& row, std::uint64_t value) {
   return value >= row.min && value <= max;
 }
 
-// A duration longer than this is a slip of the pen, and would overflow the clock's nanoseconds.
+// A longer duration is a typing error, and would overflow the clock's nanoseconds.
 constexpr double longest_duration_s = 366.0 * 24 * 3600;
 
 }  // namespace

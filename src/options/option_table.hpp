@@ -1,8 +1,9 @@
-// The option tables: one row an option, from which the command line, the control API's JSON, the
+// The option tables: one row per option, from which the command line, the control API's JSON, the
 // help text, the man page and the state file are all made.
 //
-// A runtime type keeps its options in a plain struct and binds each member to a row. Whoever only
-// talks about options (the CLI) sees the rows; whoever reads values (the runtime) sees the struct.
+// A runtime type keeps its options in a plain struct and binds each member to a row. Code that only
+// describes options (the CLI) sees the rows; code that uses the values (the runtime) sees the
+// struct.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +27,19 @@ enum class option_kind : std::uint8_t {
   bytes,    ///< a size; JSON number; text takes K, M, G and KiB, MiB, GiB (all powers of 1024)
   seconds,  ///< a duration; JSON number of seconds; text takes ms, s, m, h
   text,     ///< JSON string
-  secret,   ///< as text, but shown to nobody; or a reference to a credential
+  secret,   ///< as text, but never shown; or a reference to a credential
   choice,   ///< one of `choices`; JSON string
   list,     ///< may be given more than once; JSON array of strings
 };
 
-/// What an option's value names outside of its runtime.
+/// What an option's value refers to outside its runtime.
 enum class option_reach : std::uint8_t {
   nothing,
-  read_path,     ///< a file or folder that is read; a relative one is meant in the caller's folder
-  written_path,  ///< a file that is written; relative likewise
-  listening,     ///< where clients are taken; a Unix socket's is a path
-  connecting,    ///< where a connection leads, a name or an address; a Unix socket's is a path
-  script_right,  ///< what a script may do
+  read_path,     ///< a file or folder that is read; relative to the caller's folder
+  written_path,  ///< a file that is written; relative to the caller's folder
+  listening,     ///< where clients connect; a path for a Unix socket
+  connecting,    ///< where a connection goes, a name or an address; a path for a Unix socket
+  script_right,  ///< a permission of a script
 };
 
 struct option_row {
@@ -46,43 +47,43 @@ struct option_row {
   char short_flag = 0;        ///< `p` for `-p`, or 0
   option_kind kind = option_kind::text;
   std::string_view value_name = {};     ///< for help: `PORT`
-  std::string_view default_text = {};   ///< as one would type it; empty: unset
+  std::string_view default_text = {};   ///< as typed on the command line; empty: unset
   std::string_view help = {};           ///< one line, lower case, no full stop
   bool needs_restart = false;           ///< a change takes effect at the next start
   std::string_view choices = {};        ///< `line|length|raw`: all of a `choice`, some of a `text`
-  std::string_view implicit_text = {};  ///< the value that the bare flag means, if it may be bare
+  std::string_view implicit_text = {};  ///< the value of the bare flag, if it may be bare
   std::uint64_t max = UINT64_MAX;       ///< largest value of `count`, `port` and `bytes`
-  std::uint64_t min = 0;                ///< smallest value of the same
+  std::uint64_t min = 0;                ///< smallest value of these
   option_reach reach = option_reach::nothing;
-  std::string_view only_with = {};  ///< without effect but with one of these: `drain|mode=master`
-  std::string_view only_on = {};    ///< or on an endpoint that carries one of these: `UDP|TLS`
+  std::string_view only_with = {};  ///< no effect without one of these: `drain|mode=master`
+  std::string_view only_on = {};    ///< no effect on endpoints that carry none of these: `UDP|TLS`
 };
 
-/// Its value is a path of the file system.
+/// Whether its value is a path of the file system.
 [[nodiscard]] constexpr bool is_path(const option_row& row) {
   return row.reach == option_reach::read_path || row.reach == option_reach::written_path;
 }
 
-/// `a|b` as "a" and "b", which live as long as `choices` does.
+/// Splits `a|b` into "a" and "b", which live as long as `choices` does.
 [[nodiscard]] std::vector<std::string_view> split_choices(std::string_view choices);
 
-/// `max_message` as the long flag: `--max-message`.
+/// The long flag of `max_message`: `--max-message`.
 [[nodiscard]] std::string long_flag(const option_row& row);
 
-/// What a person typed, as the JSON value of the row's kind (for `list`: one element's string).
-/// Errors: invalid_argument, naming the flag, the value and what it takes.
+/// Converts what a user typed to the JSON value of the row's kind (for `list`: one element's
+/// string). Errors: invalid_argument, naming the flag, the value and what it takes.
 [[nodiscard]] result<nlohmann::json> parse_option(const option_row& row, std::string_view text);
 
-/// How whoever gave a value has written it, so that errors speak of that.
+/// The form in which a value was given, so that errors use its terms.
 enum class option_form : std::uint8_t { json, flag };
 
 /// Checks a JSON value against the row. Errors: invalid_argument, naming key or flag, and value.
 [[nodiscard]] result<void> check_option(const option_row& row, const nlohmann::json& value,
                                         option_form form = option_form::json);
 
-/// The secret that the row's value stands for. Errors: as of `fill_in_secrets`.
+/// Returns the secret that the row's value stands for. Errors: as of `fill_in_secrets`.
 [[nodiscard]] result<std::string> filled_in(const option_row& row, const std::string& value);
-/// Whether a secret's value is no secret itself, but says where it is.
+/// Whether the text of a secret is a reference to it.
 [[nodiscard]] bool is_reference(const std::string& secret);
 
 [[nodiscard]] result<std::uint64_t> parse_size(std::string_view text);
@@ -98,7 +99,7 @@ struct bound_row {
       member;
 };
 
-/// The rows alone, for those who do not know the struct.
+/// The rows alone, for code that does not know the struct.
 template <class Options>
 [[nodiscard]] std::vector<option_row> rows_of(const std::vector<bound_row<Options>>& table) {
   std::vector<option_row> rows;
@@ -107,7 +108,7 @@ template <class Options>
   return rows;
 }
 
-/// The rows of a struct for one that derives from it.
+/// The rows of a base struct, for a derived one.
 template <class Derived, class Base>
 [[nodiscard]] std::vector<bound_row<Derived>> rows_for(const std::vector<bound_row<Base>>& table) {
   std::vector<bound_row<Derived>> rows;
@@ -119,7 +120,7 @@ template <class Derived, class Base>
 }
 
 /// Writes the struct's values as a JSON object. Secrets become "********" unless `with_secrets`,
-/// but for those that are references (credentials.hpp), which tell nothing.
+/// except references (credentials.hpp), which reveal nothing.
 template <class Options>
 [[nodiscard]] nlohmann::json to_json(const Options& options,
                                      const std::vector<bound_row<Options>>& table,
@@ -144,9 +145,9 @@ template <class Options>
   return object;
 }
 
-/// Puts into the secrets of `options` what their references stand for. Those that are the same in
-/// `before` are known: they become what they are in `known`. Errors: of `secret_of`, naming the
-/// flag; what a reference stands for is no value of the option.
+/// Replaces the references in the secrets of `options` by the secrets. References that are the same
+/// in `before` are not read again: they get their values from `known`. Errors: those of
+/// `secret_of`, naming the flag; or the secret is no valid value of the option.
 template <class Options>
 [[nodiscard]] result<void> fill_in_secrets(Options& options,
                                            const std::vector<bound_row<Options>>& table,
@@ -165,7 +166,7 @@ template <class Options>
   return {};
 }
 
-/// The options that have another value in `destination`, with that value, as a JSON object.
+/// The options whose values differ in `destination`, with those values, as a JSON object.
 template <class Options>
 [[nodiscard]] nlohmann::json changed_options(const Options& options, const Options& destination,
                                              const std::vector<bound_row<Options>>& table) {
@@ -178,7 +179,7 @@ template <class Options>
   return changed;
 }
 
-/// What may change while a runtime runs becomes what it is in `next`; the rest waits for the next
+/// Copies from `next` the options that may change while a runtime runs; the rest waits for the next
 /// start.
 template <class Options>
 void apply_live(Options& running, const std::vector<bound_row<Options>>& table,
@@ -189,8 +190,8 @@ void apply_live(Options& running, const std::vector<bound_row<Options>>& table,
   }
 }
 
-/// Sets the members that `changes` (a JSON object) names; the others stay. Nothing is changed when
-/// an error is returned. Errors: invalid_argument for an unknown key or a wrong value.
+/// Sets the members that `changes` (a JSON object) names; the others keep their values. Nothing is
+/// changed if an error is returned. Errors: invalid_argument for an unknown key or a wrong value.
 template <class Options>
 [[nodiscard]] result<void> apply_json(Options& options,
                                       const std::vector<bound_row<Options>>& table,

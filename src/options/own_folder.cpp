@@ -52,7 +52,7 @@ result<unique_fd> open_at(int parent, const std::string& name, const std::string
 std::string user_text(uid_t user) { return "user " + std::to_string(user); }
 
 result<unique_fd> open_own_folder(const std::string& path, const std::string& remedy) {
-  // A slash at the end would have a link followed after all.
+  // With a slash at the end, a link would be followed.
   std::string bare = path;
   while (bare.size() > 1 && bare.back() == '/') bare.pop_back();
   std::error_code failed;

@@ -1,4 +1,4 @@
-// Where programs that are linked statically look up users, groups and hosts.
+// Where statically linked programs look up users, groups and hosts.
 #pragma once
 
 #ifdef STRATA_STATIC
@@ -7,9 +7,9 @@
 
 namespace strata::options {
 
-/// Has glibc use what is in it (files, DNS), whatever /etc/nsswitch.conf says: a module that a
-/// static program loads brings another glibc, and crashes in it. To be called first of all. Does
-/// nothing in a program that is linked otherwise.
+/// Makes glibc use only its built-in lookups (files, DNS), whatever /etc/nsswitch.conf says: a
+/// module that a static program loads brings a second glibc, and crashes in it. Call it before
+/// everything else. Has no effect in other programs.
 inline void use_own_lookups() {
 #ifdef STRATA_STATIC
   for (const char* const each : {"passwd", "group", "services", "protocols"}) {

@@ -40,7 +40,7 @@ result<child> child::run(const std::function<int()>& work, bond bond) {
   if (*copied) return std::move(**copied);
   if (bond == bond::dies_with_parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // The parent may have ended before that.
+    // The parent may have ended before the call.
     if (::getppid() != parent) ::_exit(1);
   }
   ::_exit(work());
@@ -53,7 +53,7 @@ ending child::wait() {
     waited = ::waitpid(id_, &status, 0);
   } while (waited < 0 && errno == EINTR);
   id_ = 0;
-  // Where SIGCHLD is ignored nobody knows how a child has ended.
+  // If SIGCHLD is ignored, the exit status of a child is unknown.
   if (waited < 0) return {.exit_code = 1, .signal = 0};
   if (WIFSIGNALED(status)) return {.exit_code = 0, .signal = WTERMSIG(status)};
   return {.exit_code = WEXITSTATUS(status), .signal = 0};

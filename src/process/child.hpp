@@ -1,4 +1,4 @@
-// A child process that somebody owns. One thread at a time.
+// A child process with an owner. Use it from one thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +14,10 @@ namespace strata::process {
 /// How a process has ended.
 struct ending {
   int exit_code = 0;
-  int signal = 0;  ///< that ended it; 0: it ended by itself
+  int signal = 0;  ///< the signal that ended it; 0: it exited by itself
 
   [[nodiscard]] bool is_success() const { return signal == 0 && exit_code == 0; }
-  /// `exit code 3`, `signal 9`.
+  /// `exit code 3` or `signal 9`.
   [[nodiscard]] std::string text() const;
 };
 
@@ -30,7 +30,7 @@ class child {
  public:
   /// No process.
   child() = default;
-  /// Owns the process with this id, which is a child of this one.
+  /// Owns the process with this id, a child of this one.
   explicit child(pid_t id) : id_(id) {}
   child(child&& other) noexcept;
   child& operator=(child&& other) noexcept;
@@ -39,17 +39,17 @@ class child {
   /// Kills it, unless it has been waited for.
   ~child() { kill(); }
 
-  /// Copies this process, which has one thread (fork(2)). Nothing in the copy. Errors: the system
-  /// has no room for another process.
+  /// Copies this process, which must have one thread (fork(2)). Returns nullopt in the copy.
+  /// Errors: the system has no room for another process.
   [[nodiscard]] static result<std::optional<child>> copy();
-  /// Runs `work` in a copy of this process, whose exit code is what `work` gives. Errors: as above.
+  /// Runs `work` in a copy of this process, which exits with its result. Errors: as above.
   [[nodiscard]] static result<child> run(const std::function<int()>& work, bond bond = bond::none);
 
   [[nodiscard]] explicit operator bool() const { return id_ != 0; }
   [[nodiscard]] pid_t id() const { return id_; }
-  /// Waits until it has ended; then it is no process.
+  /// Waits until it has ended; then the object holds no process.
   ending wait();
-  /// Ends it at once (SIGKILL), and waits for that.
+  /// Kills it (SIGKILL), and waits for its end.
   void kill();
 
  private:

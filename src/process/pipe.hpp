@@ -19,14 +19,14 @@ struct pipe_ends {
   unique_fd write;
 };
 
-/// Both ends are closed in programs that are started, unless they are handed over.
+/// Started programs inherit neither end, unless it is passed to them.
 [[nodiscard]] inline result<pipe_ends> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure(errno, "make a pipe");
   return pipe_ends{unique_fd(ends[0]), unique_fd(ends[1])};
 }
 
-/// What comes until the other end closes, or fails.
+/// Reads until the other end closes or fails.
 [[nodiscard]] inline std::string read_all(int pipe) {
   std::string text;
   std::array<char, 4096> piece{};
@@ -38,7 +38,7 @@ struct pipe_ends {
   }
 }
 
-/// Writes all of `text`, as far as the other end takes it. False: it has gone.
+/// Writes all of `text`. Returns false if the other end is closed.
 inline bool write_all(int pipe, std::string_view text) {
   while (!text.empty()) {
     const auto size = ::write(pipe, text.data(), text.size());

@@ -85,7 +85,7 @@ TEST(child, one_that_is_bound_ends_with_its_parent) {
   char letter = 0;
   ASSERT_EQ(::read(pipe->read.get(), &letter, 1), 1);
   parent->kill();
-  // The pipe ends when the last process that could write has gone.
+  // The pipe ends when the last process that could write to it has ended.
   EXPECT_NE(read_all(pipe->read.get()).find('\n'), std::string::npos);
 }
 

@@ -12,7 +12,7 @@ namespace strata::runtime {
 
 namespace {
 
-// So many take less than a millisecond.
+// This many take less than a millisecond.
 constexpr std::size_t clients_a_turn = 256;
 
 std::span<const answer_row> client_rows() {

@@ -1,4 +1,4 @@
-// The operations `clients` and `disconnect`, for types that others connect to.
+// The operations `clients` and `disconnect`, for types that accept clients.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace strata::runtime {
 
-/// What has passed between a client and its runtime. A message is counted where it is whole.
+/// The traffic between a client and its runtime. A message is counted once it is complete.
 struct traffic {
   std::uint64_t messages_in = 0;
   std::uint64_t bytes_in = 0;
@@ -21,33 +21,33 @@ struct traffic {
   std::uint64_t bytes_out = 0;
 };
 
-/// A client at one moment.
+/// The state of a client at one moment.
 struct client_report {
   std::uint64_t id = 0;
   std::string address;           ///< empty: it has none
-  std::string_view protocol;     ///< as a URL's scheme names it; of a literal
+  std::string_view protocol;     ///< name of its URL scheme; refers to a literal
   std::string tls_subject;       ///< of the certificate that it has shown; empty: none
-  loop::time_point since;        ///< when it came
+  loop::time_point since;        ///< when it connected
   loop::time_point last_active;  ///< when it last sent something
   traffic passed;
-  std::uint64_t waiting = 0;  ///< bytes that are held for it, or of a message that is not whole
+  std::uint64_t waiting = 0;  ///< bytes queued for it, or of an incomplete message
   std::vector<std::string> groups;
-  std::string name = {};                  ///< that it has given itself; empty: none
-  std::optional<unsigned> database = {};  ///< that it works on; unset: it has none
+  std::string name = {};                  ///< chosen by the client; empty: none
+  std::optional<unsigned> database = {};  ///< selected by the client; unset: it has none
 };
 
-/// As the operation `clients` answers, sorted by id. The loop serves others between some of them.
+/// The answer of the operation `clients`, sorted by id. Yields to the loop after some of them.
 [[nodiscard]] loop::task<nlohmann::json> json_of(loop::loop& loop,
                                                  std::vector<client_report> clients);
 
-/// The protocol of a client that sends bytes as they are: `tcp`, `tls` or `unix`.
+/// The protocol of a plain stream: `tcp`, `tls` or `unix`.
 [[nodiscard]] std::string_view protocol_of(const net::stream& stream);
 
 [[nodiscard]] operation_row clients_operation(decltype(operation_row::run) run);
-/// Its call has the parameter `client`.
+/// The operation's call has the parameter `client`.
 [[nodiscard]] operation_row disconnect_operation(decltype(operation_row::run) run);
 
-/// `disconnect` of a client that the runtime `name` does not have: not_found.
+/// The error of `disconnect` for a client that the runtime `name` does not have: not_found.
 [[nodiscard]] error no_such_client(std::uint64_t id, const std::string& name);
 
 }  // namespace strata::runtime

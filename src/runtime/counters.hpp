@@ -1,4 +1,4 @@
-// What a runtime counts. Each shard has counters of its own and is their only writer; anyone reads
+// The counters of a runtime. Each shard has its own and is their only writer; any thread may read
 // them at any time. So a count costs one plain addition and takes no lock.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace strata::runtime {
 
 using options::counter;
 
-/// Counts per second over the last minute, without a clock tick of its own: a slot a second, each
-/// holding the second that it counts.
+/// Counts per second over the last minute, without a timer of its own: one slot per second, each
+/// with the number of its second.
 class rate_meter {
  public:
   static constexpr std::uint64_t span_s = 64;
@@ -26,7 +26,7 @@ class rate_meter {
     const auto base = same ? held : (second & second_mask) << count_bits;
     slot.store(base + count, std::memory_order_relaxed);
   }
-  /// How many came in the `seconds` whole seconds before `now_s`; at most 63.
+  /// The total of the `seconds` whole seconds before `now_s`; at most 63.
   [[nodiscard]] std::uint64_t total(std::uint64_t now_s, std::uint64_t seconds) const {
     std::uint64_t sum = 0;
     for (std::uint64_t back = 1; back <= seconds && back <= now_s; ++back) {
@@ -58,7 +58,7 @@ enum class drop : std::uint8_t {
   memory,
   script,
   link,    ///< the interface was down, or had no carrier
-  refused  ///< by the kernel, that was to send it
+  refused  ///< by the kernel, at sending
 };
 inline constexpr std::string_view drop_names[] = {"rate_limit",  "global_rate_limit",
                                                   "slow_client", "mode",
@@ -73,11 +73,11 @@ static_assert(std::size(drop_names) <= std::tuple_size_v<options::case_counters>
 enum class refusal : std::uint8_t {
   limit,     ///< --max-connections
   files,     ///< the process has no descriptors left for clients
-  address,   ///< --allow and --deny, or a cache that serves no strangers
+  address,   ///< --allow, --deny, or a cache for this machine only
   rate,      ///< --rate-per-client
   origin,    ///< a page of another site
   script,    ///< on_websocket, on_auth
-  password,  ///< a wrong one
+  password,  ///< a wrong password
 };
 inline constexpr std::string_view refusal_names[] = {"limit",  "files",  "address", "rate",
                                                      "origin", "script", "password"};
@@ -85,8 +85,8 @@ static_assert(std::size(refusal_names) <= std::tuple_size_v<options::case_counte
 
 struct counters;
 
-/// The figures of every runtime; figures.cpp has a row for each. A runtime counts in one of these,
-/// and shows one that it has summed up.
+/// The figures of every runtime; figures.cpp has a row for each. A runtime counts in objects of
+/// this type, and shows their sum.
 struct statistics {
   counter connections_now;
   counter connections_peak;
@@ -109,13 +109,13 @@ struct statistics {
   counter lag_us;
   counter lag_max_us;
 
-  /// What stays when what was counted is gone: sums, but nothing of the present moment.
+  /// The figures that remain when their object has ended: sums, but no present values.
   [[nodiscard]] statistics past() const;
-  /// Adds what a part of the runtime has counted until `now_s`.
+  /// Adds the counts of a part of the runtime up to `now_s`.
   void add(const counters& part, std::uint64_t now_s);
 };
 
-/// What one part of a runtime, on one loop, counts.
+/// The counters of one part of a runtime, on one loop.
 struct counters : statistics {
   rate_meter rate_in;
   rate_meter rate_out;

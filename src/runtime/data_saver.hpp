@@ -1,4 +1,4 @@
-// What a runtime is, too, that has data which its end would lose.
+// Additional interface of a runtime with data that its end would lose.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@ namespace strata::runtime {
 
 class data_saver {
  public:
-  /// Called when running, before `stop`: saves what its end would lose, and goes on running.
-  /// Errors: what could not be saved; timed_out at `limit`, canceled once `hurried` is set. Then it
-  /// should not be stopped.
+  /// Called while running, before `stop`: saves the data that its end would lose, and keeps
+  /// running. Errors: the data that could not be saved; timed_out at `limit`, canceled once
+  /// `hurried` is set. Do not stop the runtime then.
   virtual loop::task<result<void>> save(loop::time_point limit,
                                         const std::atomic<bool>& hurried) = 0;
 

@@ -1,4 +1,4 @@
-// What happened to a runtime: a line of the journal of events as a value.
+// An event of a runtime: a line of the journal of events as a value.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 
 namespace strata::runtime {
 
-/// `{time, event, runtime, type, detail}`. Of a line that says how many were lost: `lost`.
+/// `{time, event, runtime, type, detail}`. For a line that reports lost lines: `lost`.
 [[nodiscard]] nlohmann::json event_of(const journal_line& line);
 
 }  // namespace strata::runtime

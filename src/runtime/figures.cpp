@@ -5,7 +5,7 @@ namespace strata::runtime {
 using enum options::figure_kind;
 using enum options::figure_unit;
 
-// A row is read as a row: one figure, two or three lines.
+// One figure per row of two or three lines.
 // clang-format off
 const std::vector<options::bound_figure<statistics>>& common_figures() {
   static const std::vector<options::bound_figure<statistics>> table = {

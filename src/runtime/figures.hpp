@@ -1,5 +1,5 @@
-// The figures that every runtime has, as rows. A new one is a counter in `statistics`, a row in
-// figures.cpp, and the place that counts it; what a type alone counts stands in a table of its own.
+// The figures of every runtime, as rows. A new one needs a counter in `statistics`, a row in
+// figures.cpp, and code that counts; figures of a single type are in a table of its own.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@
 
 namespace strata::runtime {
 
-/// Figures of several things inside a runtime, such as the backends of a proxy.
+/// Figures of objects within a runtime, such as the backends of a proxy.
 struct detail_row {
-  std::string_view key;                      ///< of the array in the statistics' JSON: `backends`
-  std::span<const std::string_view> labels;  ///< what tells one of the things from another
+  std::string_view key;                      ///< the array in the statistics' JSON: `backends`
+  std::span<const std::string_view> labels;  ///< labels that identify an object
   std::span<const options::figure_row> figures;
 };
 

@@ -51,7 +51,8 @@ void file_sink::on_turn_end() {
   if (under_way()) return;
   if (writing_.empty()) {
     if (waiting_.empty()) return;
-    // Of several that append to one file, none cuts a line of another.
+    // Writes end with a whole line, so that several sinks of one file do not split each other's
+    // lines.
     const auto last = waiting_.rfind('\n', largest_write - 1);
     const auto size = last == std::string::npos ? waiting_.size() : last + 1;
     writing_ = loop::slice::copy_of(as_bytes(waiting_).first(size));

@@ -1,7 +1,7 @@
-// Appends messages to a file without blocking the loop: what comes during a turn is one write.
+// Appends messages to a file without blocking the loop: the messages of one turn are one write.
 //
-// When the disk is full nothing is thrown away at once: it waits, up to `most_waiting` bytes, and
-// is tried again every second.
+// When the disk is full nothing is dropped at once: messages are queued, up to `most_waiting`
+// bytes, and writing is retried every second.
 #pragma once
 
 #include <functional>
@@ -17,20 +17,20 @@ class file_sink final : private loop::request, private loop::turn_end_hook, priv
  public:
   static constexpr std::size_t most_waiting = 8U << 20U;
 
-  /// Opens `path` for appending. `on_error` is called with a sentence at the first failure of a
-  /// row of failures, and when the sink goes before all is written.
+  /// Opens `path` for appending. `on_error` is called with a sentence at the first of several
+  /// failures in a row, and when the sink is destroyed with unwritten messages.
   static result<std::unique_ptr<file_sink>> open(loop::loop& loop, const std::string& path,
                                                  std::function<void(std::string)> on_error);
   ~file_sink() override;
   file_sink(const file_sink&) = delete;
   file_sink& operator=(const file_sink&) = delete;
 
-  /// Takes a message, to stand on a line of its own. False when too much waits already.
+  /// Queues a message, as a line of its own. Returns false if too much is queued already.
   [[nodiscard]] bool append(byte_span message);
-  /// Goes on in a new file of that name, where somebody has moved the old one away. Errors: of
-  /// that file; then it goes on in the old one.
+  /// Continues in a new file of that name, after the old one was moved away. Errors: those of that
+  /// file; then the old one stays in use.
   [[nodiscard]] result<void> open_again();
-  /// Awaits, until `limit` at the longest, that nothing waits to be written or writing fails.
+  /// Waits, until `limit` at most, until everything is written or writing fails.
   auto flushed(loop::time_point limit) {
     return changed_.wait([this] { return failing_ || is_empty(); }, limit);
   }
@@ -51,7 +51,7 @@ class file_sink final : private loop::request, private loop::turn_end_hook, priv
   std::function<void(std::string)> on_error_;
   std::string waiting_;
   loop::slice writing_;
-  bool failing_ = false;  // the last write did
+  bool failing_ = false;  // the last write failed
   loop::condition changed_;
 };
 

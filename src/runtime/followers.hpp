@@ -1,7 +1,7 @@
-// The readers of lines that any thread writes, such as a log's.
+// The readers of lines that any thread may write, such as the lines of a log.
 //
 // Each reader receives lines on the loop that it named, in order. A reader that falls behind by
-// more than `most_waiting` bytes loses lines until it has caught up, and is told how many.
+// more than `most_waiting` bytes loses lines until it has caught up; `on_loss` reports how many.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@ namespace strata::runtime {
 template <class Line>
 class followers {
  public:
-  /// All of them are called on the reader's loop.
+  /// Functions that are called on the reader's loop.
   struct reader {
     std::function<void(const Line& line)> on_line;
-    /// That many lines are missing between the last line and the next one.
+    /// `count` lines are missing between the last line and the next one.
     std::function<void(std::size_t count)> on_loss = [](std::size_t) {};
-    /// No more lines will come.
+    /// There will be no more lines.
     std::function<void()> on_end = [] {};
   };
 
@@ -44,7 +44,7 @@ class followers {
   followers(const followers&) = delete;
   followers& operator=(const followers&) = delete;
 
-  /// Ends the following when it is destroyed, on the loop's thread. The followers outlive it.
+  /// A subscription, which ends when it is destroyed, on the loop's thread. The followers outlive it.
   class following {
    public:
     following() = default;
@@ -80,10 +80,10 @@ class followers {
     return added;
   }
 
-  /// Nobody follows. From any thread.
+  /// Whether there are no readers. From any thread.
   [[nodiscard]] bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
 
-  /// Hands a line to all readers; `bytes` is the memory that it takes. From any thread.
+  /// Sends a line to all readers; `bytes` is its memory. From any thread.
   void write(const std::shared_ptr<const Line>& line, std::size_t bytes) {
     const std::scoped_lock guard(lock_);
     for (const auto& each : states_) {
@@ -101,7 +101,7 @@ class followers {
     }
   }
 
-  /// Says to all readers that no more lines will come. From any thread.
+  /// Notifies all readers that there will be no more lines. From any thread.
   void end() {
     const std::scoped_lock guard(lock_);
     for (const auto& each : states_) {
@@ -120,7 +120,7 @@ class followers {
     count_.store(states_.size(), std::memory_order_relaxed);
   }
 
-  // No line may follow those that were lost.
+  // No other line may be written after the lost ones.
   void report_loss(state& reader) {
     std::size_t lost = 0;
     {

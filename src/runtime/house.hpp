@@ -1,4 +1,4 @@
-// What the script of one runtime may ask of the others.
+// The requests of a runtime's script about other runtimes.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -31,24 +31,24 @@ enum class house_verb : std::uint8_t {
 
 struct house_order {
   house_verb verb = house_verb::list;
-  std::string name = {};  ///< of the runtime that it is about
-  /// Of `create` the type, the options and whether it starts; of `edit` the options; of `ask` the
-  /// operation, its parameters and its body.
+  std::string name = {};  ///< the runtime that the request is about
+  /// For `create` the type, the options and whether it starts; for `edit` the options; for `ask`
+  /// the operation, its parameters and its body.
   nlohmann::json details = {};
-  std::string by = {};  ///< the runtime whose script asks: the owner of what it creates
-  /// Of that script: what it creates and edits has no more. None: the runtime itself asks, by what
-  /// its own clients have set.
+  std::string by = {};  ///< the runtime of the script: owner of what the script creates
+  /// The script's rights: what it creates and edits gets no more. Unset: the runtime itself sends
+  /// the request, set up by its own clients.
   std::optional<script_rights> rights = {};
 };
 
 class house {
  public:
-  /// From any loop. Errors: those of the daemon's operations.
+  /// Carries out a request. From any loop. Errors: those of the daemon's operations.
   virtual loop::task<result<nlohmann::json>> obey(loop::loop& asking, house_order order) = 0;
 
-  /// What happens to them. From any thread.
+  /// The events of the runtimes. From any thread.
   [[nodiscard]] virtual journal& events() = 0;
-  /// Where they listen.
+  /// Where the runtimes listen.
   [[nodiscard]] virtual net::directory& names() = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// From where connections begin with a PROXY header: `--proxy-protocol`.
+// Which peers' connections begin with a PROXY header: `--proxy-protocol`.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace strata::runtime {
 
 class introducers {
  public:
-  /// Each is a network, or `unix`. Errors: invalid_argument, naming the one that is neither.
+  /// Parses networks, or `unix`. Errors: invalid_argument, naming the text that is neither.
   [[nodiscard]] static result<introducers> parse(const std::vector<std::string>& texts);
 
   [[nodiscard]] bool has(const net::stream& arrived) const;
@@ -22,7 +22,7 @@ class introducers {
   bool has_unix_ = false;
 };
 
-/// For a `reception`; null: connections never begin with one. The texts parse.
+/// For a `reception`; null: no connection begins with one. The texts parse.
 [[nodiscard]] std::function<bool(const net::stream&)> introducing(
     const std::vector<std::string>& texts);
 

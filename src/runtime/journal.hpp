@@ -1,5 +1,5 @@
-// The last lines of something, kept in memory, and those who follow it: a runtime's log, the
-// daemon's events, the messages that a runtime receives.
+// The last lines of a source, kept in memory, and their followers: a runtime's log, the daemon's
+// events, the messages that a runtime receives.
 //
 // Any thread may write. A follower that falls behind loses lines, and reads how many in their place.
 #pragma once
@@ -18,16 +18,17 @@
 
 namespace strata::runtime {
 
-/// `debug` is of each of many things: it is for the copy alone, and is neither kept nor followed.
+/// `debug` is for frequent events: such lines go to the copy alone, and are neither kept nor
+/// followed.
 enum class level : std::uint8_t { debug, info, warning, error };
 [[nodiscard]] std::string_view name_of(level level);
 
 struct journal_line {
   std::chrono::system_clock::time_point time;
   level severity = level::info;
-  std::string subject;  ///< who: a connection's id, a runtime's name; may be empty
+  std::string subject;  ///< the source: a connection's id, a runtime's name; may be empty
   std::string text;
-  /// Counted from 1 in the order of the journal; 0: not a line of the journal.
+  /// Counts from 1 in the order of the journal; 0: not a line of the journal.
   std::uint64_t number = 0;
 };
 
@@ -42,28 +43,28 @@ class journal {
   journal(const journal&) = delete;
   journal& operator=(const journal&) = delete;
 
-  /// Also hands each line to `copy`, on the writer's thread; for the daemon's own log.
+  /// Also passes each line to `copy`, on the writer's thread; for the daemon's own log.
   void set_copy(sink copy) { copy_ = std::move(copy); }
 
   void write(level severity, std::string text, std::string subject = {});
-  /// The same, of what others can make happen as often as they like: of each `cause`, a few lines
-  /// are written in ten seconds, and the next one says how many were left out.
+  /// As `write`, for lines that others can cause as often as they like: a few lines per `cause` are
+  /// written in ten seconds, and the next line says how many were left out.
   void write_few(std::string_view cause, level severity, std::string text,
                  std::string subject = {});
   [[nodiscard]] std::vector<journal_line> last(std::size_t count) const;
-  /// Tells a line from all lines of all journals, those of an earlier process too.
+  /// Identifies a line among all lines of all journals, those of an earlier process included.
   [[nodiscard]] std::string id_of(const journal_line& line) const;
-  /// The number of the line that has this id; 0: it is no line of this journal.
+  /// The number of the line with this id; 0 if it is not a line of this journal.
   [[nodiscard]] std::uint64_t number_of(std::string_view id) const;
   /// Nobody follows and nothing is kept: writing would be for nothing. From any thread.
   [[nodiscard]] bool idle() const { return keep_ == 0 && followers_.empty(); }
 
   using following = followers<journal_line>::following;
 
-  /// Calls `on_line` on `loop` for each line written from now on, and `on_end` behind the last.
+  /// Calls `on_line` on `loop` for each line written from now on, and `on_end` after the last.
   [[nodiscard]] following follow(
       loop::loop& loop, sink on_line, std::function<void()> on_end = [] {});
-  /// Says to all followers that no more lines will come.
+  /// Notifies all followers that there will be no more lines.
   void end() { followers_.end(); }
 
  private:

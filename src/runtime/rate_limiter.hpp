@@ -1,5 +1,5 @@
-// "At most N a second", as one number: the generic cell rate algorithm (ITU-T I.371). A burst of
-// one second's worth may come at once.
+// "At most N per second", as one number: the generic cell rate algorithm (ITU-T I.371). A burst of
+// one second's worth is allowed.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@ namespace strata::runtime {
 
 inline constexpr std::int64_t one_second_ns = 1'000'000'000;
 
-/// The time at which one more may come, and whether now is it. `due` is kept by the caller.
+/// Whether one more is admitted now. `due`, kept by the caller, is the time when the next one is.
 [[nodiscard]] inline bool admit(std::int64_t& due, std::int64_t now_ns, std::uint64_t per_second) {
   if (per_second == 0) return true;
   const auto step = one_second_ns / static_cast<std::int64_t>(per_second);

@@ -1,4 +1,4 @@
-// How runtimes that listen count and log what happens to connections before they are served.
+// Counts and logs the events of connections before they are served, for runtimes that listen.
 #pragma once
 
 #include "runtime/counters.hpp"
@@ -7,9 +7,9 @@
 
 namespace strata::runtime {
 
-/// A reception that counts and logs: who is refused, who has shown a certificate, whose handshake
-/// fails, and that no connection can be accepted. The rest is the runtime's. All of them outlive
-/// it; they belong to the acceptor's loop.
+/// A reception that counts and logs refused clients, certificates of clients, failed handshakes,
+/// and failures to accept. The runtime sets the rest. All arguments outlive it; they belong to the
+/// acceptor's loop.
 [[nodiscard]] serve::reception counting_reception(serve::connection_gauge& connections,
                                                   counters& counted, journal& log);
 

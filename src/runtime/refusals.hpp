@@ -1,4 +1,4 @@
-// Clients that are refused: each is counted by its reason, and a few are named in the log.
+// Refused clients: each is counted by its reason, and a few are named in the log.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace strata::runtime {
 
-/// On the loop whose counters these are. `reason` completes "was refused:". Of each kind of refusal
-/// a few lines are written in ten seconds; then how many more there were.
+/// Call it on the loop of these counters. `reason` completes "was refused:". A few lines for each
+/// kind of refusal are written in ten seconds; then the number of further ones.
 void note_refusal(counters& counted, journal& log, const loop::socket_address& client, refusal kind,
                   std::string_view reason);
-/// The same of a client as the log names it.
+/// The same for a client in the form of the log.
 void note_refusal(counters& counted, journal& log, std::string_view client, refusal kind,
                   std::string_view reason);
 

@@ -56,7 +56,7 @@ loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
   for (std::size_t i = 0; i < opened_; ++i) {
     co_await loop::run_on(context_.home, *loops_[i], [&each = *parts_[i]] { each.fall_silent(); });
   }
-  // All at once: each may take the whole of the limit.
+  // Concurrently: each may take the whole of the limit.
   loop::task_group closing;
   for (std::size_t i = 0; i < opened_; ++i) {
     closing.spawn(loop::call_on(context_.home, *loops_[i],
@@ -65,8 +65,8 @@ loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
   co_await closing.drained();
   keep_figures();
   close_identity();
-  // From here on nobody who asks sees them: each is destroyed on its own loop's thread, behind what
-  // was posted to it.
+  // From here on the parts are not visible: each is destroyed on its own loop's thread, after the
+  // work that was posted to it.
   opened_ = 0;
   auto ending = std::exchange(parts_, {});
   const auto gauge = std::move(connections_);
@@ -78,7 +78,7 @@ loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
   context_.loops.release(std::exchange(loops_, {}));
 }
 
-// Posts run in their order: this one is behind those of the edits.
+// Posts run in order: this one comes after those of the edits.
 loop::task<void> runtime_of_parts::settle() {
   for (std::size_t i = 0; i < opened_; ++i) {
     co_await loop::run_on(context_.home, *loops_[i], [] {});
@@ -102,7 +102,7 @@ statistics runtime_of_parts::stats() const {
   return sum;
 }
 
-// What it listens on already is its own; the rest has to be free.
+// Endpoints that it listens on already are its own; the others must be free.
 loop::task<result<void>> runtime_of_parts::rehearse() {
   if (auto good = try_secrets(); !good) co_return good;
   if (auto good = try_certificates(); !good) co_return good;
@@ -120,7 +120,8 @@ loop::task<result<void>> runtime_of_parts::rehearse() {
   co_return net::probe(context_.home, *found);
 }
 
-// The runtime is destroyed only after `stop()` ended the parts, and all of their posts come before.
+// The runtime is destroyed only after `stop()` has ended the parts, and all of their posts run
+// before.
 void runtime_of_parts::end_by_itself(const std::string& why, bool is_done) {
   context_.home.post([this, why, is_done] {
     reason_ = why;

@@ -1,8 +1,8 @@
-// The skeleton of a runtime that works in parts, each on a loop of its own: it starts and stops
-// them, sums up what they count, and tells them of edits.
+// The base of a runtime that works in parts, each on a loop of its own: it starts and stops them,
+// sums up their figures, and passes edits to them.
 //
 // A runtime type is a struct of options with its rows, a part, and a class that derives from
-// `sharded<its options, its part>`: that says how parts are made and which options make sense, and
+// `sharded<its options, its part>`: the class makes the parts, checks the options together, and
 // overrides what is special about the type.
 #pragma once
 
@@ -33,21 +33,21 @@ class part {
   part& operator=(const part&) = delete;
   virtual ~part() = default;
 
-  /// Begins its work. `targets`: where the runtime listens, in which the first part fills in ports
-  /// that were 0; none for a type that does not listen. After an error the part is closed too.
+  /// Begins its work. `targets`: where the runtime listens; the first part replaces ports that are
+  /// 0; empty for a type that does not listen. After an error the part is closed too.
   [[nodiscard]] virtual loop::task<result<void>> open(std::vector<net::bind_target>& targets) = 0;
-  /// Takes nothing in any more; what it has taken is on its way. All parts have fallen silent
-  /// before the first is closed.
+  /// Stops receiving; earlier data is still delivered. All parts stop receiving before the first
+  /// one is closed.
   virtual void fall_silent() {}
-  /// Ends its work; what it would deliver first is given up at `limit`. All parts are closed before
-  /// the first is destroyed, so one may still hear from another.
+  /// Ends its work; pending deliveries are given up at `limit`. All parts are closed before the
+  /// first one is destroyed, so parts may still receive from each other.
   [[nodiscard]] virtual loop::task<> close(loop::time_point limit) = 0;
 
-  /// To be read from any thread once it has been opened.
+  /// Readable from any thread once the part is open.
   [[nodiscard]] virtual const counters& counted() const = 0;
 };
 
-/// What needs no options: the life of the parts.
+/// The lifecycle of the parts, which does not depend on options.
 class runtime_of_parts : public runtime {
  public:
   explicit runtime_of_parts(context&& context) : context_(std::move(context)) {}
@@ -68,21 +68,21 @@ class runtime_of_parts : public runtime {
  protected:
   // --- what a type says of itself
   using part_list = std::vector<std::unique_ptr<part>>;
-  /// The parts, one for each loop. None of them runs before all are made.
+  /// Makes the parts, one for each loop. None of them runs before all are made.
   [[nodiscard]] virtual part_list make_parts(const std::vector<loop::loop*>& loops) = 0;
   [[nodiscard]] virtual std::size_t wanted_loops() const { return 1; }
-  /// A file that all parts append to and nobody else may; empty: none.
+  /// A file that all parts append to, and that no other runtime may; empty: none.
   [[nodiscard]] virtual std::string written_file() const { return {}; }
-  /// Reads what it shows to those who connect by TLS, before parts are made; and forgets it.
+  /// Reads the certificates for TLS clients, before parts are made; and drops them.
   [[nodiscard]] virtual result<void> open_identity() { return {}; }
   virtual void close_identity() {}
-  /// Reads its certificates and those that it trusts again, for connections to come. False: it has
-  /// none. Errors: of a file; then the ones before stay in force.
+  /// Reads its certificates and trusted authorities again, for later connections. Returns false if
+  /// it has none. Errors: those of a file; then the previous ones stay in force.
   [[nodiscard]] virtual loop::task<result<bool>> read_certificates() { co_return false; }
-  /// Opens files again that others may have moved away. False: it has none. Errors: of a file;
-  /// then it goes on in the one that it has.
+  /// Opens files again that may have been moved away. Returns false if it has none. Errors: those
+  /// of a file; then the present one stays in use.
   virtual loop::task<result<bool>> open_files_again() { co_return false; }
-  /// Called when the parts are closed, and still there: what they counted is kept.
+  /// Called when the parts are closed but still exist: keeps their figures.
   virtual void keep_figures() { past_ = stats().past(); }
 
   // --- what a type uses
@@ -90,26 +90,26 @@ class runtime_of_parts : public runtime {
   [[nodiscard]] bool has_parts() const { return !parts_.empty(); }
   [[nodiscard]] const part_list& parts() const { return parts_; }
   [[nodiscard]] loop::loop& loop_of(std::size_t index) const { return *loops_[index]; }
-  /// The parts that have been opened, or have failed to: those that count. They come first.
+  /// The number of parts that were opened, or failed to open: they come first, and their figures
+  /// count.
   [[nodiscard]] std::size_t opened() const { return opened_; }
   /// The connections of all parts together, since the last start.
   [[nodiscard]] serve::connection_gauge& connections() const { return *connections_; }
-  /// The runtime ends by itself. A part may call it, on its own loop, until it is closed.
+  /// Ends the runtime as failed. A part may call it, on its own loop, until it is closed.
   void fail(const std::string& why) { end_by_itself(why, false); }
-  /// The same, of one whose work is done.
+  /// Ends the runtime with its work done.
   void finish(const std::string& why) { end_by_itself(why, true); }
-  /// Set while what is started or stopped is to hurry, for parts that wait long in `open` or
-  /// `close`. It lives as long as the runtime.
+  /// Set while a start or stop is to hurry, for parts that wait long in `open` or `close`. It lives
+  /// as long as the runtime.
   [[nodiscard]] const std::atomic<bool>& hurried() const { return hurried_; }
-  /// Reads the files of TLS as the options name them now, for nothing but their errors: a restart
-  /// that they would foil ends what runs.
+  /// Reads the TLS files that the options name now, only for their errors: a restart that fails
+  /// because of them would end what runs.
   [[nodiscard]] virtual result<void> try_certificates() const { return {}; }
 
  private:
-  /// The options as they are now are those that the parts will have. Errors: of a secret that is
-  /// somewhere else, and not to be had.
+  /// Fixes the present options as those of the parts. Errors: a referenced secret is not available.
   virtual result<void> prepare() = 0;
-  /// What `prepare` would say.
+  /// Returns the result that `prepare` would have.
   [[nodiscard]] virtual result<void> try_secrets() const = 0;
   /// As configured.
   [[nodiscard]] virtual std::vector<std::string> wanted_endpoints() const = 0;
@@ -127,23 +127,23 @@ class runtime_of_parts : public runtime {
   std::string reason_;
   bool has_done_its_work_ = false;
   std::atomic<bool> hurried_ = false;
-  statistics past_;  // what earlier runs counted
+  statistics past_;  // figures of earlier runs
 };
 
-/// What `urls` carry: "streams", "UDP", "Ethernet", "TLS", "WebSockets". Another runtime's name may
-/// mean any of them.
+/// What `urls` carry: "streams", "UDP", "Ethernet", "TLS", "WebSockets". A runtime's name may stand
+/// for any of them.
 [[nodiscard]] std::vector<std::string_view> carried_by(const std::vector<std::string>& urls);
 
-/// The keys of `changes`, sorted into those in force at once and those that need a restart.
+/// Sorts the keys of `changes` into those in force at once and those that need a restart.
 [[nodiscard]] edit_outcome sort_changes(const std::vector<options::option_row>& rows,
                                         const nlohmann::json& changes, bool running);
 
-/// What running parts are told of an edit.
+/// An edit as passed to running parts.
 template <class Options>
 struct live_edit {
   Options now;             ///< all options, in force from now on
-  nlohmann::json changes;  ///< those that have another value; none of them needs a restart
-  std::uint64_t number;    ///< it grows with each edit
+  nlohmann::json changes;  ///< the changed ones; none of them needs a restart
+  std::uint64_t number;    ///< increases with each edit
 };
 
 /// `Options` has `endpoints()`, where the type listens or connects. `Part` derives from `part` and
@@ -205,35 +205,36 @@ class sharded : public runtime_of_parts {
 
  protected:
   // --- what a type says of itself
-  /// Whether options of which each is right make sense together.
+  /// Checks that options, each valid alone, are valid together.
   [[nodiscard]] virtual result<void> check(const Options& options) const = 0;
   /// What the endpoints carry, in the words of the rows' `only_on`.
   [[nodiscard]] virtual std::vector<std::string_view> carried(const Options& next) const {
     return carried_by(next.endpoints());
   }
-  /// What else is refused of those that `changes` names, though it may have been saved before.
+  /// Further checks of the options in `changes`, for values that are accepted if they were saved
+  /// before.
   [[nodiscard]] virtual result<void> check_given(const Options& /*next*/,
                                                  const nlohmann::json& /*changes*/) const {
     return {};
   }
 
   // --- what a type uses
-  /// As people set them.
+  /// As users set them.
   [[nodiscard]] const Options& wanted() const { return options_; }
-  /// As the parts have them: what needs a restart is as it was when they were made, and secrets are
-  /// what their references stand for.
+  /// As the parts have them: options that need a restart have the values from when the parts were
+  /// made, and references are replaced by their secrets.
   [[nodiscard]] const Options& running() const { return in_force_; }
   [[nodiscard]] Part& part_at(std::size_t index) const {
     return static_cast<Part&>(*parts()[index]);
   }
-  /// Awaits what `work`, which awaits nothing, gives on the part's loop.
+  /// Runs `work`, which does not wait, on the part's loop, and waits for its result.
   template <class Work>
   auto run_at(std::size_t index, Work work) {
     return loop::run_on(given().home, loop_of(index),
                         [&at = part_at(index), work = std::move(work)] { return work(at); });
   }
-  /// A part has changed options by itself, and calls this on its own loop. `edit`: the number of
-  /// the last edit that it had heard of. A later one of the same option is the one that counts.
+  /// Called by a part on its own loop when it has changed options by itself. `edit`: the number of
+  /// the last edit that it had received. A later edit of the same option takes precedence.
   void adopt(const nlohmann::json& changes, std::uint64_t edit) {
     given().home.post([this, changes, edit] { take_over(changes, edit); });
   }
@@ -255,8 +256,8 @@ class sharded : public runtime_of_parts {
     if (!filled) return std::unexpected(filled.error());
     return {};
   }
-  /// `options` with the secrets themselves, of which those that have not changed since `before` are
-  /// `known`.
+  /// `options` with references replaced by their secrets; those that have not changed since
+  /// `before` are taken from `known`.
   [[nodiscard]] result<Options> filled_in(Options options, const Options& before,
                                           const Options& known) const {
     if (auto read = options::fill_in_secrets(options, table_, before, known); !read) {
@@ -284,8 +285,8 @@ class sharded : public runtime_of_parts {
     [[maybe_unused]] const auto in_force = apply_json(in_force_, table_, news);
     assert(wanted && running && in_force);
   }
-  // Of what has changed, the parts hear what needs no restart. `filled`: the options, with the
-  // secrets themselves.
+  // Passes the changes that need no restart to the parts. `filled`: the options, with their
+  // secrets.
   void tell_parts(const Options& filled) {
     const auto before = in_force_;
     apply_live(running_, table_, options_);
@@ -302,13 +303,14 @@ class sharded : public runtime_of_parts {
   const table_type& table_;
   std::vector<options::option_row> rows_;
   Options options_;
-  Options running_;                              // those that the parts have, as people set them
-  Options in_force_;                             // the same, with the secrets themselves
-  std::uint64_t edit_ = 0;                       // the last one
-  std::map<std::string, std::uint64_t> edited_;  // the option's last edit
+  Options running_;                              // the parts' options, as users set them
+  Options in_force_;                             // the same, with their secrets
+  std::uint64_t edit_ = 0;                       // number of the last edit
+  std::map<std::string, std::uint64_t> edited_;  // number of each option's last edit
 };
 
-/// Makes a runtime from its options. Errors: invalid_argument, of one option or of all together.
+/// Makes a runtime from its options. Errors: invalid_argument, for one option or for their
+/// combination.
 template <class Runtime>
 [[nodiscard]] result<std::unique_ptr<runtime>> make_from(context&& context,
                                                          const nlohmann::json& options) {

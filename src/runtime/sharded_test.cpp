@@ -1,4 +1,4 @@
-// The skeleton of a runtime in parts, by a type that only writes down what happens to it.
+// The base of runtimes in parts, tested with a type that only records what happens to it.
 #include "runtime/sharded.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ struct step_options : runtime_options {
   std::uint64_t threads = 2;
   std::uint64_t pace = 1;
   std::string place = "here";
-  std::uint64_t failing = 0;  // the part of this number, from 1 on, cannot be opened
+  std::uint64_t failing = 0;  // number of the part, from 1 on, that fails to open
 
   [[nodiscard]] static std::vector<std::string> endpoints() { return {}; }
 };
@@ -87,7 +87,7 @@ class steps final : public sharded<step_options, step> {
 
   diary told;
 
-  // What parts do on their own loops.
+  // Changes an option, as parts do on their own loops.
   void set_pace(std::uint64_t pace) {
     loop_of(0).post([this, pace] { adopt({{"pace", pace}}, part_at(0).heard()); });
   }
@@ -127,7 +127,7 @@ class stage final : private loop_source {
   [[nodiscard]] std::size_t loops_in_use() const { return in_use_; }
   result<void> start() { return *stage_.await(subject_->start()); }
   void stop() { EXPECT_TRUE(stage_.await_done(subject_->stop())); }
-  /// What was told since the last time.
+  /// The entries since the last call.
   diary told() {
     stage_.world.run_for(10ms);
     return std::exchange(subject_->told, {});
@@ -154,7 +154,7 @@ TEST(sharded, all_fall_silent_before_one_closes_and_all_close_before_one_goes) {
   EXPECT_EQ(at.told(), (diary{"1 opens at here", "2 opens at here"}));
   EXPECT_EQ(at.loops_in_use(), 2U);
   at.stop();
-  // They close at once, in whatever order.
+  // They close concurrently, in any order.
   auto told = at.told();
   ASSERT_EQ(told.size(), 6U);
   std::sort(told.begin() + 2, told.begin() + 4);
@@ -226,7 +226,7 @@ TEST(sharded, of_an_edit_and_a_part_s_own_change_the_later_counts) {
   at.subject().set_pace(7);
   (void)at.told();
   EXPECT_EQ(at.subject().options(true)["pace"], 7);
-  // The part has not heard of the edit when it changes the option by itself.
+  // The part has not received the edit when it changes the option by itself.
   at.subject().set_pace(8);
   ASSERT_TRUE(at.subject().edit({{"pace", 9}}));
   (void)at.told();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto between_looks = 1s;
 
-// A file's state, which is another when it was written or replaced.
+// A file's state, which changes when the file is written or replaced.
 std::string stamp_of(const std::string& file) {
   struct stat found{};
   if (::stat(file.c_str(), &found) != 0) return "-";
@@ -165,7 +165,7 @@ result<bool> tls_identity::reload() {
   return true;
 }
 
-// What is wrong with the files is logged where it does not end the runtime.
+// Errors that do not end the runtime are logged.
 result<void> tls_identity::read() {
   auto made = net::tls_context::for_server(settings_);
   if (made) {
@@ -178,7 +178,8 @@ result<void> tls_identity::read() {
   return std::unexpected(made.error());
 }
 
-// Files that belong together are not replaced at one moment: they are read once they rest.
+// Files that belong together are not replaced at the same moment: they are read once they are
+// unchanged for a while.
 loop::task<> tls_identity::watch() {
   auto in_force = stamp_of_all(files_);
   auto last = in_force;

@@ -1,5 +1,5 @@
 // The certificates of a runtime that listens: read from files when it starts, and again whenever a
-// file has changed. Files that are wrong leave what was read before in force.
+// file has changed. If files are invalid, the previous certificates stay in force.
 //
 // It lives on the home loop; its slot is for all loops.
 #pragma once
@@ -19,27 +19,27 @@
 
 namespace strata::runtime {
 
-/// Whether the options of TLS make sense for one that listens on `urls`. No file is read.
+/// Checks that the TLS options are valid for a runtime that listens on `urls`. No file is read.
 [[nodiscard]] result<void> check_tls(const tls_server_options& options,
                                      const std::vector<std::string>& urls);
 
-/// Says to the log's copy which certificate a client has shown, if it has shown one.
+/// Reports a client's certificate, if there is one, to the log's copy.
 void tell_subject(const net::stream& stream, journal& journal);
 
-/// Whether the options of TLS make sense for one that connects. No file is read.
+/// Checks that the TLS options are valid for a runtime that connects. No file is read.
 [[nodiscard]] result<void> check_tls(const tls_client_options& options);
-/// What is wrong with the files, if something is; those of one without certificates are good.
+/// Reads the files only for their errors; without certificates there are none.
 [[nodiscard]] result<void> try_files(const tls_server_options& options);
 [[nodiscard]] result<void> try_files(const tls_client_options& options);
-/// What one that connects reads from its files. `protocols`: for ALPN, the best first. Errors: of
-/// the files.
+/// Reads the TLS files of a runtime that connects. `protocols`: for ALPN, in order of preference.
+/// Errors: those of the files.
 [[nodiscard]] result<std::shared_ptr<const net::tls_context>> read_client_tls(
     const tls_client_options& options, std::vector<std::string> protocols = {});
 
-/// As `runtime::certificates()` has them.
+/// In the form of `runtime::certificates()`.
 [[nodiscard]] nlohmann::json certificates_json(const std::vector<net::certificate_info>& all);
-/// The same of the first certificate in each of the files, as they are now. One that cannot be read
-/// is left out: who uses it says so.
+/// The same for the first certificate of each file, as it is now. A file that cannot be read is
+/// left out: its user reports it.
 [[nodiscard]] nlohmann::json certificates_in(const std::vector<std::string>& files);
 
 class tls_identity {
@@ -47,18 +47,18 @@ class tls_identity {
   tls_identity(loop::loop& loop, std::shared_ptr<journal> log)
       : home_(loop), log_(std::move(log)), slot_(std::make_shared<net::tls_slot>()) {}
 
-  /// Reads the files, and looks after them from then on. Errors: of the files, unless the same were
-  /// right before. `protocols`: those that ALPN may choose, the best first.
+  /// Reads the files, and watches them from then on. Errors: those of the files, unless the same
+  /// files were valid before. `protocols`: for ALPN, in order of preference.
   [[nodiscard]] result<void> open(const tls_server_options& options,
                                   std::vector<std::string> protocols = {});
-  /// Reads the files once more, whether they have changed or not. False: there are none. Errors: of
-  /// the files; what was read before stays in force.
+  /// Reads the files again, whether they have changed or not. Returns false if there are none.
+  /// Errors: those of the files; what was read before stays in force.
   [[nodiscard]] result<bool> reload();
-  /// Looks after them no more.
+  /// Stops watching the files.
   void close() { watching_.cancel(); }
 
   [[nodiscard]] const std::shared_ptr<net::tls_slot>& slot() const { return slot_; }
-  /// As `runtime::certificates()` has it: what was read last.
+  /// In the form of `runtime::certificates()`: what was read last.
   [[nodiscard]] nlohmann::json shown() const;
 
  private:

@@ -11,12 +11,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Clients above the limit that are told so at a time; of a flood, the others are just closed.
+// Clients above the limit that are sent the reason at a time; in a flood, the others are only
+// closed.
 constexpr std::size_t most_refusing = 64;
 constexpr auto longest_refusal = 1s;
 constexpr auto pause_in_trouble = 100ms;
 constexpr loop::duration usual_handshake_limit = 10s;
-// Anybody can make handshakes fail, and is not to fill the log.
+// Anyone can make handshakes fail, and must not fill the log.
 constexpr auto between_tellings = 10s;
 
 // Ends a connection at a point in time.
@@ -62,7 +63,7 @@ loop::task<> acceptor::accept_all(const entrance& entrance) {
       receive(entrance, net::stream::over(loop_, std::move(*connection)));
       continue;
     }
-    // No descriptor or memory is left: those who wait stay in the kernel's queue meanwhile.
+    // No descriptor or memory is left: further clients stay in the kernel's queue meanwhile.
     how_.on_trouble(connection.error(), !std::exchange(failing, true));
     co_await loop_.sleep(pause_in_trouble);
   }
@@ -86,7 +87,7 @@ void acceptor::receive(const entrance& entrance, std::unique_ptr<net::stream> ar
   turn_away(std::move(arrived), "", entrance.secure ? "" : how_.refusal);
 }
 
-// Of TLS, no word is understood before the handshake: there are none then.
+// A TLS client understands no text before the handshake: `words` is empty then.
 void acceptor::turn_away(std::unique_ptr<net::stream> arrived, std::string_view objection,
                          std::string words) {
   how_.on_refused(arrived->peer().address, objection);
@@ -151,7 +152,7 @@ void acceptor::tell_failed(const net::stream& stream, error why) {
   how_.on_handshake_failed(why, is_told);
 }
 
-// What it says meanwhile is read: closing while something is unread makes the kernel send a reset,
+// Data from the client is read meanwhile: closing with unread data makes the kernel send a reset,
 // which may overtake the words.
 loop::task<> acceptor::refuse(std::unique_ptr<net::stream> arrived, std::string words) {
   ++refusing_;

@@ -1,7 +1,7 @@
-// What listens: accepts connections within a limit, tells those above it why they are closed,
-// waits when the system has no more descriptors, and owns the connections until they end.
+// The listening side: accepts connections within a limit, sends the reason to those above it, waits
+// when the system has no more descriptors, and owns the connections until they end.
 //
-// For one loop's thread. Several acceptors, one a loop, may share a gauge.
+// For one loop's thread. Several acceptors, one per loop, may share a gauge.
 #pragma once
 
 #include <deque>
@@ -19,38 +19,37 @@
 
 namespace strata::serve {
 
-/// What an acceptor's owner decides, and is told.
+/// The decisions and callbacks of an acceptor's owner.
 struct reception {
   connection_gauge& connections;
-  /// Whether a connection may be served at all; the others are closed without a word. Null: all.
+  /// Whether a connection may be served at all; others are closed without a word. Null: all may.
   std::function<bool(const loop::descriptor& arrived, unsigned door)> admits = nullptr;
-  /// It may use the descriptors that are kept back for the operator, so that whatever clients have
-  /// taken, somebody can still do something about it.
+  /// It may use the descriptors that are reserved for the operator, who can then act whatever
+  /// clients have taken.
   bool is_for_operator = false;
-  /// Connections at a time; 0: no limit. Asked for each.
+  /// Maximum number of connections; 0: no limit. Called for each connection.
   std::function<std::uint64_t()> most;
-  /// Serves one, until the task ends or the acceptor goes. The task keeps the place meanwhile.
-  /// `door`: what its listener was added with.
+  /// Serves a connection, until the task ends or the acceptor is destroyed. The task holds its
+  /// place meanwhile. `door`: the value that its listener was added with.
   std::function<loop::task<>(std::unique_ptr<net::stream>, connection_gauge::place, unsigned door)>
       serve;
-  /// Why one is turned away, in the protocol's words; empty: it is served. Null: all are.
+  /// Why a connection is turned away, in the protocol's words; empty: it is served. Null: all are.
   std::function<std::string(const net::stream& arrived)> objection = nullptr;
-  /// Whether what has connected says by the PROXY protocol which client it speaks for, before all
-  /// else. Null: nothing does.
+  /// Whether a connection starts with a PROXY header that names the client it speaks for. Null:
+  /// none does.
   std::function<bool(const net::stream& arrived)> introduces = nullptr;
-  /// What a client above the limit is told; empty: nothing.
+  /// Sent to a client above the limit; empty: nothing is sent.
   std::string refusal;
-  /// One was not served. `words`: the objection; empty: above the limit.
+  /// Called when a client was not served. `words`: the objection; empty: above the limit.
   std::function<void(const loop::socket_address& client, std::string_view words)> on_refused;
-  /// How long a client may take for the handshake of TLS, and for a PROXY header. Null: ten
-  /// seconds.
+  /// How long a client may take for the TLS handshake, and for a PROXY header. Null: ten seconds.
   std::function<loop::duration()> handshake_limit = nullptr;
-  /// A client has agreed on TLS. Null: nobody wants to know.
+  /// Called when a client has completed the TLS handshake; may be null.
   std::function<void(const net::stream& stream)> on_secured = nullptr;
-  /// A client has failed to agree on TLS, or a PROXY header was none, and it is gone. `is_told`: it
-  /// is to be logged; of many in a short time, few are.
+  /// Called when a TLS handshake failed or a PROXY header was invalid, and the client is gone.
+  /// `is_told`: to be logged; of many in a short time, few are.
   std::function<void(const error& why, bool is_told)> on_handshake_failed = nullptr;
-  /// Accepting fails; it goes on by itself. `is_new`: it worked before.
+  /// Called when accepting fails; it is retried. `is_new`: it worked before.
   std::function<void(const error& why, bool is_new)> on_trouble;
 };
 
@@ -61,22 +60,22 @@ class acceptor {
   acceptor(const acceptor&) = delete;
   acceptor& operator=(const acceptor&) = delete;
 
-  /// `door` is for `serve`. With `secure`, clients are served once they have agreed on TLS by the
-  /// context that is then in it; their place is taken meanwhile.
+  /// Adds a listener. `door` is passed to `serve`. With `secure`, clients are served after a TLS
+  /// handshake with the context that the slot has then; they hold their place meanwhile.
   void add(std::unique_ptr<net::listener> listening, unsigned door = 0,
            std::shared_ptr<const net::tls_slot> secure = nullptr) {
     listeners_.push_back({std::move(listening), door, std::move(secure)});
   }
-  /// Starts to accept on all that were added; until then clients wait in the kernel.
+  /// Starts to accept on all listeners; until then clients wait in the kernel.
   void begin();
-  /// Stops listening. Connections go on.
+  /// Stops listening. Connections continue.
   void stop_listening();
-  /// Ends all connections; not to be called from one of them.
+  /// Ends all connections; do not call it from one of them.
   void end_connections() { serving_.cancel(); }
-  /// Runs what goes on serving a connection, for a `serve` that has ended.
+  /// Runs a task that continues to serve a connection after `serve` has ended.
   void adopt(loop::task<> serving) { serving_.spawn(std::move(serving)); }
-  /// Agrees on TLS with a client that turns out to want it. False when that fails, of which the
-  /// owner has been told.
+  /// Performs the TLS handshake with a client that turns out to want TLS. Returns false if it
+  /// fails; the owner has been notified then.
   [[nodiscard]] loop::task<bool> start_tls(net::stream& stream,
                                            std::shared_ptr<const net::tls_context> context);
 
@@ -88,7 +87,7 @@ class acceptor {
   };
   loop::task<> accept_all(const entrance& entrance);
   void receive(const entrance& entrance, std::unique_ptr<net::stream> arrived);
-  /// What comes before a connection is served.
+  /// The steps before a connection is served.
   struct beginning {
     unsigned door;
     bool is_introduced;
@@ -107,8 +106,8 @@ class acceptor {
   reception how_;
   std::deque<entrance> listeners_;
   std::size_t refusing_ = 0;
-  loop::time_point last_told_;       // when a failed handshake was
-  std::uint64_t failed_untold_ = 0;  // handshakes since
+  loop::time_point last_told_;       // time of the last failed handshake that was logged
+  std::uint64_t failed_untold_ = 0;  // failed handshakes since then
   loop::task_group listening_;
   loop::task_group serving_;
 };

@@ -1,5 +1,4 @@
-// How many connections there are, of all loops together. Several threads write it, once a
-// connection.
+// The number of connections of all loops together. Several threads update it, once per connection.
 #pragma once
 
 #include <atomic>
@@ -10,7 +9,7 @@ namespace strata::serve {
 
 class connection_gauge {
  public:
-  /// One connection's place; free again when this is destroyed.
+  /// The place of one connection; the destructor frees it.
   class place {
    public:
     place() = default;
@@ -36,7 +35,7 @@ class connection_gauge {
     bool is_limited_ = false;
   };
 
-  /// Takes a place, unless `limit` (0: none) are taken.
+  /// Takes a place, unless `limit` places are taken (0: no limit).
   [[nodiscard]] place enter(std::uint64_t limit) {
     const auto limited = limited_.fetch_add(1, std::memory_order_relaxed) + 1;
     const auto now = now_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -45,7 +44,8 @@ class connection_gauge {
     note(now);
     return taken;
   }
-  /// Takes one that the limit is not for: of a peer without a connection, which has its own.
+  /// Takes a place outside the limit: for a peer without a connection, which has a limit of its
+  /// own.
   [[nodiscard]] place enter_beside() {
     note(now_.fetch_add(1, std::memory_order_relaxed) + 1);
     return {*this, false};
@@ -64,7 +64,7 @@ class connection_gauge {
   }
 
   std::atomic<std::uint64_t> now_ = 0;
-  std::atomic<std::uint64_t> limited_ = 0;  // of those now, the ones that a limit is for
+  std::atomic<std::uint64_t> limited_ = 0;  // present places that count towards the limit
   std::atomic<std::uint64_t> peak_ = 0;
   std::atomic<std::uint64_t> total_ = 0;
 };

@@ -6,7 +6,7 @@ namespace strata::serve {
 
 namespace {
 
-// No row needs more to be sure.
+// No row needs more bytes to decide.
 constexpr std::size_t longest_start = 4096;
 
 struct finding {
@@ -25,7 +25,7 @@ finding look(std::span<const protocol_row> rows, byte_span first) {
 
 }  // namespace
 
-// A record of a handshake, of version 3.0 to 3.4, whose first message is a hello of a client.
+// Matches a handshake record of version 3.0 to 3.4 whose first message is a ClientHello.
 verdict looks_like_tls(byte_span first) {
   constexpr std::size_t message_at = 5;
   const auto byte = [&](std::size_t offset) { return std::to_integer<unsigned>(first[offset]); };
@@ -48,7 +48,7 @@ loop::task<const protocol_row*> detect(net::stream& stream, std::span<const prot
     }
     const auto bytes = (*got)->bytes();
     if (seen.empty()) {
-      // Nearly always: the first bytes that come say it.
+      // In nearly all cases the first bytes that arrive decide.
       const auto found = look(rows, bytes);
       if (found.is_sure) {
         stream.unread(std::move(**got));

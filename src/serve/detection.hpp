@@ -1,4 +1,4 @@
-// Which protocol a client speaks, told by its first bytes.
+// Detects a client's protocol from its first bytes.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,19 @@ namespace strata::serve {
 
 enum class verdict : std::uint8_t { no, yes, more };
 
-/// What one protocol begins with.
+/// A protocol, and how its first bytes look.
 struct protocol_row {
   std::string_view name;
   /// `more`: it may still become this protocol. Called with at least one byte.
   verdict (*match)(byte_span first);
 };
 
-/// A `protocol_row`'s match: whether a client begins with TLS, by its ClientHello.
+/// A `protocol_row`'s match: whether a client starts TLS, with a ClientHello.
 [[nodiscard]] verdict looks_like_tls(byte_span first);
 
-/// Awaits the first bytes of `stream` until it is clear which row they are of, and gives them back
-/// to the stream. The first row that says `yes` wins, once no row before it says `more`. nullopt
-/// when no row matches, when the client has ended or says nothing until `limit`.
+/// Waits for the first bytes of `stream` until the matching row is certain, and returns the bytes
+/// to the stream. The first row that says `yes` wins, once no row before it says `more`. Null when
+/// no row matches, or when the client has ended or sends nothing until `limit`.
 [[nodiscard]] loop::task<const protocol_row*> detect(net::stream& stream,
                                                      std::span<const protocol_row> rows,
                                                      loop::time_point limit);

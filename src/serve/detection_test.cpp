@@ -1,4 +1,4 @@
-// Telling protocols by their first bytes, on every backend.
+// Protocol detection from the first bytes, on every backend.
 #include "serve/detection.hpp"
 
 #include "net/testing/backend_stage.hpp"
@@ -26,7 +26,8 @@ class detection_test : public net::backend_stage {
     std::string_view name = "none";
     std::string heard;
   };
-  /// What is detected when a client says `pieces`, a turn apart, and what the stream gives then.
+  /// The protocol detected for a client that sends `pieces`, a turn apart, and what the stream
+  /// holds then.
   outcome detected(const std::vector<std::string>& pieces, bool ends = true) {
     auto [client, server] = connected_pair();
     outcome made;
@@ -88,7 +89,7 @@ TEST(detection_of_tls, takes_a_hello_of_a_client_and_nothing_else) {
   for (std::size_t at = 0; at < 6; ++at) {
     auto other = hello;
     other[at] = '\x7f';
-    if (at == 3 || at == 4) continue;  // a length
+    if (at == 3 || at == 4) continue;  // a length byte
     EXPECT_EQ(looks_like_tls(as_bytes(other)), verdict::no) << at;
   }
   EXPECT_EQ(looks_like_tls(as_bytes("GET / HTTP/1.1")), verdict::no);

@@ -1,9 +1,9 @@
-// Watches how much memory the connections of one loop hold, and asks for a look at them when it may
-// have become too much.
+// Watches how much memory the connections of one loop hold, and has them checked when it may exceed
+// the limit.
 //
-// Nothing is added up while bytes come and go: what has come since the last look is the most by
-// which the memory can have grown, and only when that may exceed the limit are connections looked
-// at. So a connection that is served costs one addition. For one loop's thread.
+// Nothing is summed up while bytes arrive and leave: the bytes received since the last check are
+// the most by which the memory can have grown, and connections are checked only when that may
+// exceed the limit. So a served connection costs one addition. For one loop's thread.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +15,16 @@
 
 namespace strata::serve {
 
-/// What a connection holds: unfinished input, and output that waits.
+/// The memory of a connection: unfinished input and unsent output.
 template <class Connection>
 struct held_memory {
   Connection by;
   std::size_t bytes;
-  loop::time_point last_whole;  ///< when its last message, or request, was whole
+  loop::time_point last_whole;  ///< when its last message or request was complete
 };
 
-/// Of `all`, those to be let go, so that an eighth of `limit` is free again: the ones whose last
-/// message is longest ago. `sum`: what all hold.
+/// Returns the connections to close so that an eighth of `limit` is free again: those whose last
+/// message is longest ago. `sum`: the bytes that all hold.
 template <class Connection>
 [[nodiscard]] std::vector<held_memory<Connection>> longest_unfinished(
     std::vector<held_memory<Connection>>& all, std::uint64_t sum, std::uint64_t limit) {
@@ -43,19 +43,19 @@ class memory_watch final : private loop::timer {
  public:
   struct view {
     std::uint64_t held;  ///< by all connections
-    bool goes_on;        ///< it may grow without a word of that
+    bool goes_on;        ///< it may grow without a call of `grew`
   };
-  /// `limit`: 0 is none. `look` adds up, and lets connections go.
+  /// `limit`: 0 means none. `look` sums up, and closes connections.
   memory_watch(loop::loop& loop, std::function<std::uint64_t()> limit, std::function<view()> look)
       : loop_(loop), limit_(std::move(limit)), look_(std::move(look)) {}
 
-  /// At most `bytes` more are held from now on.
+  /// Reports that at most `bytes` more are held from now on.
   void grew(std::size_t bytes) {
     may_hold_ += bytes;
     if (may_hold_ > looks_at_ && !is_soon_) look_soon();
     if (!armed()) loop_.arm_after(*this, usual_pause);
   }
-  /// The limit is another.
+  /// Checks soon: the limit has changed.
   void look_soon() {
     is_soon_ = true;
     loop_.arm_after(*this, moment);
@@ -63,7 +63,7 @@ class memory_watch final : private loop::timer {
 
  private:
   static constexpr auto usual_pause = std::chrono::seconds(1);
-  // What goes out at the turn's end, as most does, has gone by then.
+  // By then most output is gone: it is sent at the turn's end.
   static constexpr auto moment = std::chrono::milliseconds(5);
 
   void on_timer() override {

@@ -42,7 +42,7 @@ void make_absolute(json& path, const std::string& folder) {
   path = folder + "/" + *text;
 }
 
-// What cannot be converted stays as it is, for `check_option` to refuse.
+// A value that cannot be converted is left as it is, for `check_option` to reject.
 json value_for(const option_row& row, json value, const std::string& folder) {
   if (is_written_as_text(row.kind) && value.is_string()) {
     auto parsed = options::parse_option(row, value.get_ref<const std::string&>());
@@ -73,7 +73,7 @@ bool is_default(const option_row& row, const json& value) {
 
 bool is_equal(const option_row& row, const json& present, const json& desired) {
   if (desired.is_null()) return is_default(row, present);
-  // The daemon shows no secret, so a desired one cannot be compared.
+  // The daemon masks secrets, so a desired one cannot be compared.
   if (row.kind == option_kind::secret && present == masked_secret) return true;
   return present == desired;
 }

@@ -40,7 +40,7 @@ outcome<host_and_port> split(const std::string& text) {
   return made;
 }
 
-// What takes both ends on one machine.
+// Checks the flags that need both ends on one machine.
 outcome<> check_two_machines(const invocation& call) {
   if (call.flags.contains("mtu")) {
     return refuse(exit_misused,
@@ -76,7 +76,7 @@ outcome<measure::testbed> make_testbed(const invocation& call) {
   return std::move(*made);
 }
 
-// As it was typed, for whoever wants to measure the same.
+// The command as it was typed, so that the measurement can be repeated.
 std::string own_command() {
   std::ifstream file("/proc/self/cmdline");
   std::string all;
@@ -128,7 +128,7 @@ outcome<int> measure(const invocation& call, measure::testbed& testbed, bool has
                   "--vlan and --prio are for tagged frames, but '--tagged none' sends none; leave "
                   "out one of the flags");
   }
-  // That of an interface is what it is.
+  // The MTU of a real interface is given.
   if (!testbed.is_veth()) request.mtu = testbed.largest_mtu();
   const auto plan = measure::make_plan(request, testbed.largest_mtu(), has_plain);
   if (!plan) return refuse(exit_misused, plan.error());

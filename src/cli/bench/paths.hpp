@@ -1,4 +1,4 @@
-// What verbs share that measure the paths of the layers.
+// Shared by the verbs that measure the paths of the layers.
 #pragma once
 
 #include "cli/line/invocation.hpp"
@@ -7,10 +7,10 @@
 
 namespace strata::cli {
 
-/// What the measuring flags ask for.
+/// The request that the measuring flags describe.
 [[nodiscard]] measure::request request_of(const invocation& call);
 
-/// Carries out what the flags ask for, and shows it as they say.
+/// Carries out the request, and shows the result as the flags say.
 outcome<int> measure(const invocation& call, measure::testbed& testbed, bool has_plain);
 
 }  // namespace strata::cli

@@ -15,7 +15,7 @@ namespace strata::cli {
 
 namespace {
 
-// [USER@]HOST[:PORT]. An IPv6 address with a port stands in brackets.
+// Parses [USER@]HOST[:PORT]. An IPv6 address with a port is in brackets.
 outcome<> read_host(const std::string& text, measure::remote_shell_options& options) {
   const auto at = text.rfind('@');
   const auto place = at == std::string::npos ? text : text.substr(at + 1);
@@ -43,7 +43,7 @@ outcome<> check(const invocation& call) {
                   "name the machine and the interface at either end: strata bench remote --host "
                   "[USER@]HOST[:PORT] --iface IFACE --remote-iface IFACE");
   }
-  // What is wrong here is better said before anybody is asked for a password.
+  // Report local mistakes before asking for a password.
   const auto link = l2::interface::query(call.text("iface"));
   if (!link) return refuse(exit_failed, link.error());
   const bool has_plain = !measure::plain_program().empty();

@@ -15,7 +15,7 @@ namespace strata::cli {
 
 namespace {
 
-// Its key signs for everybody that trusts it: nobody else may have a hand in its folder.
+// The authority's key signs for everyone who trusts it: no other user may write to its folder.
 result<net::certificate_files> local_authority() {
   const auto config = options::paths_for(options::current_path_environment()).config_dir;
   if (config.empty()) {

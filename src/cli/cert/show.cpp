@@ -25,7 +25,7 @@ struct place {
   std::uint16_t port = 443;
 };
 
-// `tls://HOST:PORT` or another scheme, whose port is 443 if it is not said.
+// Parses `tls://HOST:PORT` or another scheme; the default port is 443.
 outcome<place> place_of(std::string_view url) {
   auto rest = url.substr(url.find("://") + 3);
   rest = rest.substr(0, rest.find_first_of("/?"));
@@ -71,7 +71,7 @@ json json_of(const net::inspection& inspection) {
   return made;
 }
 
-// What is in a certificate was written by its maker, whoever that is.
+// The names in a certificate are chosen by its maker, so they are not trusted.
 std::string text_of(const net::inspection& inspection) {
   using text::printable;
   std::string shown = inspection.trouble.empty()
@@ -95,9 +95,9 @@ std::string text_of(const net::inspection& inspection) {
 
 }  // namespace
 
-// Exits with 1 where the certificate is not trusted.
+// Exits with 1 if the certificate is not trusted.
 outcome<int> run_cert_show(const invocation& call) {
-  // A server that closes early is an error to be told, and not the program's end.
+  // A server that closes early is reported as an error, and must not end the program.
   (void)std::signal(SIGPIPE, SIG_IGN);
   const auto& what = call.words[0];
   const net::inspection_order order{call.text("ca"), call.text("servername")};

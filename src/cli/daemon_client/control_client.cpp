@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t longest_answer = 256U << 20U;
 
-/// Waits for bytes and feeds them to the parser. False when the peer has closed.
+/// Waits for bytes and feeds them to the parser. Returns false if the peer has closed.
 result<bool> feed_from(wire& wire, proto::http_response_parser& parser) {
   auto got = wire.receive();
   if (!got) return std::unexpected(got.error());
@@ -40,13 +40,13 @@ std::unexpected<refusal> refuse_reply(const std::string& socket, const error& wh
                 fmt::format("{}; is {} the socket of a strata daemon?", describe(why), socket));
 }
 
-/// The time for which an answer may be waited.
+/// How long to wait for an answer.
 class waiting_time {
  public:
   explicit waiting_time(milliseconds limit) : limit_(limit) {}
 
   [[nodiscard]] bool is_over() const { return is_limited() && clock::now() >= end_; }
-  /// As a wire takes it.
+  /// In the form that a wire takes.
   [[nodiscard]] milliseconds left() const {
     if (!is_limited()) return {};
     return std::max(std::chrono::ceil<milliseconds>(end_ - clock::now()), milliseconds(1));
@@ -62,31 +62,31 @@ class waiting_time {
   clock::time_point end_ = clock::now() + limit_;
 };
 
-/// A connection that the daemon closed while it was idle is readable: at its end.
+/// A connection that the daemon closed while it was idle is readable: its end is.
 bool has_ended(int fd) {
   pollfd state{.fd = fd, .events = POLLIN | POLLRDHUP, .revents = 0};
   return ::poll(&state, 1, 0) != 0;
 }
 
-/// What a refusal's code means to a shell.
+/// The exit code for the code of a refusal.
 exit_code exit_of(const std::string& code) {
   if (code == name_of(errc::not_found)) return exit_not_found;
   return code == name_of(errc::invalid_argument) ? exit_misused : exit_failed;
 }
 
-/// "/v1/runtimes/NAME" of a target; nothing when it names none.
+/// "/v1/runtimes/NAME" of a target; empty if it names no runtime.
 std::string runtime_part(const std::string& target) {
   constexpr std::string_view before = "/v1/runtimes/";
   if (!target.starts_with(before)) return {};
   return target.substr(0, target.find_first_of("/?", before.size()));
 }
 
-// Arguments need not be UTF-8.
+// Arguments may not be UTF-8.
 std::string body_text(const json& body) {
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// The owner that a request to create or edit names: a runtime too.
+/// The owner that a request to create or edit names: it is a runtime too.
 std::string owner_in(const json& body) {
   return body.is_object() ? text_at(body.value("options", json()), "owner") : std::string();
 }
@@ -168,7 +168,7 @@ outcome<> control_client::send_and_await_head(wire& wire, const request& request
   return {};
 }
 
-/// More of the answer's body. False at the connection's end.
+/// Receives more of the answer's body. Returns false at the end of the connection.
 outcome<bool> control_client::receive(wire& wire, const request& request,
                                       proto::http_response_parser& parser) const {
   const auto more = feed_from(wire, parser);
@@ -184,7 +184,7 @@ outcome<control_client::reply> control_client::exchange(const request& request) 
     if (!connected) return std::unexpected(connected.error());
     connection_ = std::move(*connected);
   }
-  auto connection = std::move(connection_);  // comes back when it can be used again
+  auto connection = std::move(connection_);  // put back when it can be used again
   proto::http_response_parser parser;
   if (auto answered = send_and_await_head(*connection, request, parser); !answered) {
     return std::unexpected(answered.error());
@@ -222,8 +222,8 @@ outcome<json> control_client::read_answer(const reply& answer) const {
                             text::printable(std::string_view(answer.body).substr(0, 80))));
 }
 
-/// The API says not_found of a file or a host as well. Only the missing runtime has an exit code of
-/// its own, so it is looked for.
+/// The API answers not_found for a file or a host too. Only a missing runtime has an exit code of
+/// its own, so this checks whether it is missing.
 bool control_client::lacks_runtime(const request& request, const std::string& owner) {
   const auto is_missing = [&](const std::string& runtime) {
     const auto seen = exchange({.method = "GET", .target = runtime});
@@ -240,7 +240,7 @@ outcome<json> control_client::call(const request& request, const std::string& ow
   auto value = read_answer(*answer);
   const bool is_absent = !value && value.error().exit == exit_not_found;
   if (is_absent && !lacks_runtime(request, owner)) value.error().exit = exit_failed;
-  // Without a body nothing was asked that could be wrong: a stored value is then at fault.
+  // A request without a body has nothing that could be invalid: a stored value is at fault then.
   const bool is_misused = !value && value.error().exit == exit_misused;
   if (is_misused && request.body.empty()) value.error().exit = exit_failed;
   return value;

@@ -1,4 +1,4 @@
-// The daemon's control API (docs/openapi.yaml) over a connection that waits.
+// The daemon's control API (docs/openapi.yaml) over a blocking connection.
 #pragma once
 
 #include <functional>
@@ -16,28 +16,28 @@
 
 namespace strata::cli {
 
-/// JSON text as a value. nullopt when it is none, or nested more deeply than the API ever is: the
-/// depth of what comes from a socket must not decide how deep we recurse.
+/// Parses JSON. Returns nullopt if the text is invalid, or nested more deeply than the API ever is:
+/// input from a socket must not decide how deep the program recurses.
 [[nodiscard]] std::optional<nlohmann::json> parse_json(std::string_view text);
 
-/// A line of a stream. Errors: failed, showing the line when it is no JSON.
+/// Parses a line of a stream. Errors: failed, showing the line, if it is not JSON.
 [[nodiscard]] outcome<nlohmann::json> parse_line_of_json(std::string_view line);
 
-/// A reply of `application/x-ndjson` that is still coming.
+/// An `application/x-ndjson` reply in progress.
 class line_stream {
  public:
   line_stream(std::unique_ptr<wire> connection, proto::http_response_parser parser);
 
-  /// The lines that have come since the last call. Never waits.
+  /// Returns the lines received since the last call. Never waits.
   [[nodiscard]] std::vector<std::string> take_lines();
 
-  /// True when the daemon has said that there is no more.
+  /// Whether the daemon has ended the stream.
   [[nodiscard]] bool ended() const { return parser_.done(); }
 
-  /// Waits for bytes. Errors: failed, when the reply is cut or malformed.
+  /// Waits for bytes. Errors: failed, if the reply is truncated or malformed.
   [[nodiscard]] outcome<> wait();
 
-  /// For poll(): readable when `wait` will not wait.
+  /// For poll(): readable if `wait` will not block.
   [[nodiscard]] int fd() const { return connection_->fd(); }
 
  private:
@@ -46,20 +46,20 @@ class line_stream {
   text::line_splitter lines_;
 };
 
-/// One daemon, as seen through its socket, or from afar at https://HOST:PORT. A connection is made
-/// when the first request needs it, and used again for the next. One thread at a time.
+/// One daemon, at its socket, or remote at https://HOST:PORT. The connection is made for the first
+/// request, and reused for the next ones. One thread at a time.
 ///
-/// An answer has to come within the daemon's patience. What changes something may take longer, as
-/// long as the daemon answers when it is asked for its version meanwhile.
+/// An answer must arrive within the daemon's patience. A request that changes something may take
+/// longer, as long as the daemon answers requests for its version meanwhile.
 ///
-/// Errors of all requests: unreachable, when there is no daemon or it is silent; not_found, when
-/// there is no runtime of the name that was asked for, and failed, with the daemon's own sentence;
-/// failed, when the answer is none that the API gives.
+/// Errors of all requests: unreachable, if there is no daemon or it is silent; not_found, if the
+/// requested runtime does not exist, and failed, with the daemon's own message; failed, if the
+/// answer is not one of the API's.
 class control_client {
  public:
   explicit control_client(daemon_address daemon) : daemon_(std::move(daemon)) {}
 
-  /// The answer as JSON; null for an answer without content.
+  /// Returns the answer as JSON; null for an answer without content.
   [[nodiscard]] outcome<nlohmann::json> get(const std::string& target);
   [[nodiscard]] outcome<nlohmann::json> remove(const std::string& target);
   [[nodiscard]] outcome<nlohmann::json> post(const std::string& target);
@@ -67,12 +67,12 @@ class control_client {
   [[nodiscard]] outcome<nlohmann::json> patch(const std::string& target,
                                               const nlohmann::json& body);
 
-  /// Asks the runtime for an operation that a type has; `parameters` by their rows' keys.
+  /// Requests an operation of the runtime's type; `parameters` by their rows' keys.
   [[nodiscard]] outcome<nlohmann::json> ask(const std::string& name, std::string_view operation,
                                             std::string_view body = {},
                                             const nlohmann::json& parameters = {});
 
-  /// On a connection of its own.
+  /// Opens a stream on a connection of its own.
   [[nodiscard]] outcome<line_stream> stream(const std::string& target);
 
  private:
@@ -90,7 +90,7 @@ class control_client {
     std::string body;
   };
 
-  /// `owner` is a runtime that the request names, too.
+  /// `owner` is another runtime that the request names.
   [[nodiscard]] outcome<nlohmann::json> call(const request& request, const std::string& owner = {});
   [[nodiscard]] bool lacks_runtime(const request& request, const std::string& owner);
   [[nodiscard]] outcome<reply> exchange(const request& request);

@@ -1,4 +1,4 @@
-// `NAME|GLOB|@GROUP...`: doing something to each of several runtimes.
+// `NAME|GLOB|@GROUP...`: applies a verb to each of several runtimes.
 #pragma once
 
 #include <functional>
@@ -21,11 +21,11 @@ struct known_runtime {
   std::string group;
 };
 
-/// Those that the API lists.
+/// The runtimes that the API lists.
 [[nodiscard]] std::vector<known_runtime> known_runtimes(const nlohmann::json& listed);
 
-/// What `words` name, each once: `known` are those that globs and groups are held against. A glob
-/// that matches nothing, a group without members and an empty word become a refusal.
+/// The runtimes that `words` name, each once; globs and groups are matched against `known`. A glob
+/// that matches nothing, a group without members and an empty word are refused.
 struct expansion {
   std::vector<std::string> names;
   std::vector<refusal> failures;
@@ -33,7 +33,7 @@ struct expansion {
 [[nodiscard]] expansion expand(std::span<const std::string> words,
                                std::span<const known_runtime> known);
 
-/// What was gathered from several runtimes: one answer each.
+/// The answers of several runtimes, one each.
 struct gathered {
   nlohmann::json answers = nlohmann::json::array();
   int exit = exit_done;
@@ -41,10 +41,9 @@ struct gathered {
 
 using act_on_name = std::function<outcome<nlohmann::json>(const std::string& name)>;
 
-/// Calls `act` for every runtime that the words name, whether or not it failed for others; null: it
-/// has left the runtime out. Each
-/// failure is reported at once; the first one gives the exit code. Errors: those of reaching the
-/// daemon, which end it.
+/// Calls `act` for every runtime that the words name, even if it failed for others; a null result
+/// leaves the runtime out. Each failure is reported at once; the first one gives the exit code.
+/// Errors: those of reaching the daemon, which end it.
 [[nodiscard]] outcome<gathered> for_each_name(control_client& client,
                                               std::span<const std::string> words,
                                               const act_on_name& act);

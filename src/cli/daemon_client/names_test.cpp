@@ -45,7 +45,7 @@ TEST(names, a_group_stands_for_its_members) {
   const auto result = expand(asked, known);
   EXPECT_EQ(result.names, (words{"web", "api-2", "api-1"}));
   EXPECT_TRUE(result.failures.empty());
-  const words glob = {"@*"};  // who is in no group is in none of that name
+  const words glob = {"@*"};  // a runtime without a group is not in a group with an empty name
   EXPECT_EQ(expand(glob, known).names, (words{"api-1", "api-2", "web"}));
 }
 

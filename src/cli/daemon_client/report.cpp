@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-// A certificate beside an endpoint that takes what its clients begin with.
+// Whether a certificate is combined with an endpoint that serves clients with and without TLS.
 bool takes_both(const json& detail, const json& endpoints) {
   if (!detail.contains("options") || detail["options"].value("cert", json::array()).empty()) {
     return false;

@@ -1,4 +1,4 @@
-// How verbs show what the daemon answered, in the form that was asked for.
+// How verbs show the daemon's answer, in the requested form.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,11 +7,11 @@
 
 namespace strata::cli {
 
-/// "NAME: running at tcp://0.0.0.0:9000", or the name alone when quiet. Nothing when the answers
-/// are to be JSON: that is for the caller, who knows whether there are more.
+/// Prints "NAME: running at tcp://0.0.0.0:9000", or the name alone if quiet. Prints nothing if the
+/// output is JSON: the caller prints that, since it knows whether more follows.
 void report_state(const invocation& call, const nlohmann::json& detail);
 
-/// True when the words are one plain name.
+/// Whether the words are one plain name.
 [[nodiscard]] bool names_one(const invocation& call);
 
 }  // namespace strata::cli

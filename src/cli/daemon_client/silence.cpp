@@ -10,7 +10,7 @@ namespace strata::cli {
 
 namespace {
 
-/// Of the process that listens; 0 where that cannot be known, from afar or in another container.
+/// The process that listens; 0 if it cannot be known, because it is remote or in another container.
 pid_t pid_behind(int fd) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -18,7 +18,8 @@ pid_t pid_behind(int fd) {
   return is_known ? peer.pid : 0;
 }
 
-/// As in /proc/PID/stat, behind the name in parentheses, which may hold parentheses too: R, S, T…
+/// The state from /proc/PID/stat, behind the name in parentheses, which may contain parentheses
+/// too: R, S, T…
 char state_of(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -1,4 +1,4 @@
-// A daemon that does not answer: who it is, and whether that can be told why.
+// A daemon that does not answer: which process it is, and why, if that can be found out.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace strata::cli {
 
 /// "the daemon (pid 7) at /run/s has not answered 'GET /v1/runtimes' within 30 s: it is stopped…".
-/// `fd` is connected to it, `text` the request.
+/// `fd` is connected to it, `text` is the request.
 [[nodiscard]] refusal silent_daemon(int fd, const daemon_address& daemon, const std::string& text);
 
 }  // namespace strata::cli

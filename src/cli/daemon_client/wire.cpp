@@ -25,7 +25,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A daemon takes connections at once, even where it takes its time to answer.
+// A daemon accepts connections at once, even if it is slow to answer.
 constexpr milliseconds longest_connect(5000);
 constexpr std::string_view how_to_start =
     "start a daemon with 'strata daemon --detach' or 'systemctl start strata', or name another "
@@ -59,8 +59,8 @@ std::string why_unreachable(const std::string& socket, int failed, milliseconds 
   }
 }
 
-/// What is sent may be secret, and anybody may listen where no daemon does: so it goes only to a
-/// process of root's or of our own user's, by a socket that nobody else could have put there.
+/// Requests may hold secrets, and without a daemon any user might listen: so they are sent only to
+/// a process of root or of our own user, through a socket that no other user could have put there.
 outcome<> check_peer(int fd, const std::string& socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -166,7 +166,7 @@ std::string of_environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// What a client runtime is told by flags, the command line reads in its environment.
+// Client runtimes get this from flags; the command line reads it from its environment.
 error in_own_words(error why) {
   static constexpr std::pair<std::string_view, std::string_view> words[] = {
       {"give both --client-cert and --client-key",

@@ -1,4 +1,4 @@
-// strata l2 chat: lines between two machines, agreed on by TCP and sent as Ethernet frames.
+// strata l2 chat: lines between two machines, set up over TCP and sent as Ethernet frames.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ outcome<ipc::hybrid_config> config_of(const invocation& call) {
 
 class conversation {
  public:
-  /// The caller's end goes when its input ends; the other one stays until then.
+  /// The caller's end closes when its input ends; the other end stays until then.
   conversation(ipc::hybrid_endpoint& endpoint, bool ends_with_input)
       : with_(endpoint), ends_with_input_(ends_with_input) {}
 
@@ -58,14 +58,14 @@ class conversation {
   }
 
  private:
-  /// False when the other end has gone.
+  /// Returns false if the other end has gone.
   outcome<bool> hear() {
     for (;;) {
       const auto message = with_.try_receive_data();
       if (!message && message.error().code == errc::connection_closed) {
         auto why = message.error();
-        why.remedy.clear();  // it is for programs
-        // That the other end closes its connection in order is no error.
+        why.remedy.clear();  // it addresses programs
+        // An orderly close by the other end is no error.
         complain(why.sys_errno == 0 ? "the other end has left" : describe(why));
         return false;
       }

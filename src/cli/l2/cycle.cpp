@@ -1,4 +1,4 @@
-// strata l2 cycle: frames at absolute deadlines, and at the other end the time between them.
+// strata l2 cycle: frames at absolute deadlines, and at the other end the intervals between them.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ namespace strata::cli {
 
 namespace {
 
-// What is between frames, by the kernel's stamps: each should be a period behind the one before.
+// The intervals between frames, by the kernel's stamps: each should be one period.
 class arrivals {
  public:
   explicit arrivals(std::uint64_t period_ns) : period_ns_(period_ns) {}
@@ -32,7 +32,7 @@ class arrivals {
     }
     ++frames_;
     if (is_next) missing_ += number - last_number_ - 1;
-    // The kernel takes a moment until it stamps.
+    // The kernel needs a moment before it stamps frames.
     if (is_next && last_ns_ != 0 && stamp > last_ns_) {
       const auto gap = static_cast<std::int64_t>(stamp - last_ns_);
       const auto wanted = static_cast<std::int64_t>((number - last_number_) * period_ns_);

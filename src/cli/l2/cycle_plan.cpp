@@ -14,7 +14,7 @@ std::uint64_t duration_ns(const invocation& call, std::string_view key, double o
   return static_cast<std::uint64_t>(std::llround(call.flags.value(key, otherwise) * 1e9));
 }
 
-// A frame with a time is sent at once, without a word, where nobody holds it.
+// If no discipline holds it, a frame with a transmit time is sent at once, without an error.
 outcome<> check_disciplines(const std::string& name, const std::string& clock) {
   auto over = nl::route::open();
   if (!over) return refuse(exit_failed, over.error());

@@ -1,4 +1,4 @@
-// What strata l2 cycle is to do: by its flags.
+// The plan of strata l2 cycle, made from its flags.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace strata::cli {
 struct cycle_plan {
   l2::time_source clock;
   std::uint64_t period_ns = 0;
-  std::uint64_t phase_ns = 0;  ///< of each deadline, behind a multiple of the period
+  std::uint64_t phase_ns = 0;  ///< offset of each deadline from a multiple of the period
   std::uint64_t count = UINT64_MAX;
   bool by_txtime = false;
-  std::uint64_t lead_ns = 0;  ///< with txtime: from waking to the deadline
+  std::uint64_t lead_ns = 0;  ///< with txtime: time between waking and the deadline
 
-  /// Errors: misused; there is no such clock; with --txtime, that no queueing discipline of the
+  /// Errors: misused; there is no such clock; with --txtime, no queueing discipline of the
   /// interface would hold a frame until its time.
   static outcome<cycle_plan> make(const invocation& call);
-  /// The first one that is to come, with some time to get ready.
+  /// The first future deadline, with some time to get ready.
   [[nodiscard]] std::uint64_t first_deadline() const;
   [[nodiscard]] l2::raw_socket_options socket_options() const;
 };

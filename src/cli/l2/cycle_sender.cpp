@@ -21,7 +21,7 @@ std::uint64_t real_ns() {
 
 }  // namespace
 
-// In steps, where it is long, so that Ctrl-C is heard.
+// Long waits are split into steps, so that Ctrl-C is noticed.
 outcome<bool> cycle_sender::wait(std::uint64_t until_ns) const {
   constexpr std::uint64_t step_ns = std::chrono::nanoseconds(interrupt_interval).count();
   while (!is_interrupted()) {
@@ -45,7 +45,7 @@ outcome<> cycle_sender::run() {
     const auto now = plan_.clock.now_ns();
     const auto late = now - std::min(alarm, now);
     woken_.record(late);
-    // Those whose next deadline has come meanwhile are over; the frame is that of the newest.
+    // Deadlines are missed if the next one has come meanwhile; the frame is that of the newest.
     const auto over = std::min(late / plan_.period_ns, plan_.count - 1 - cycle);
     missed_ += over;
     cycle += over;
@@ -53,7 +53,7 @@ outcome<> cycle_sender::run() {
     if (auto done = take_reports(); !done) return done;
     cycles_.store(cycle + 1, std::memory_order_relaxed);
   }
-  // What a discipline or a card still has is told a little later.
+  // A discipline or a card reports its remaining frames a little later.
   std::this_thread::sleep_for(std::chrono::nanoseconds(plan_.lead_ns + 1'000'000));
   return take_reports();
 }
@@ -87,7 +87,7 @@ outcome<> cycle_sender::take_reports() {
   }
 }
 
-// The kernel's stamp is of the real-time clock; the two are read one behind the other.
+// The kernel's stamp uses the real-time clock; the two clocks are read one after the other.
 void cycle_sender::take_sent(const l2::sent_frame& frame) {
   const auto deadline = deadlines_[frame.number % deadlines_.size()];
   const auto offset =

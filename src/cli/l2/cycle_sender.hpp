@@ -1,4 +1,4 @@
-// The sender of strata l2 cycle: a frame at each deadline, and how late it was.
+// The sender of strata l2 cycle: sends a frame at each deadline, and records how late it was.
 #pragma once
 
 #include <array>
@@ -12,15 +12,15 @@
 
 namespace strata::cli {
 
-/// `run` is for a thread of its own; the rest for after it, but for `cycles`.
+/// `run` is for a thread of its own; the other members are for after it, except `cycles`.
 class cycle_sender {
  public:
   cycle_sender(const cycle_plan& plan, probe_port& port, probe_frame frame)
       : plan_(plan), over_(port), frame_(std::move(frame)) {}
 
-  /// Until `count` deadlines are over, or Ctrl-C. Allocates nothing on the way.
+  /// Runs until `count` deadlines are over, or Ctrl-C. Allocates nothing on the way.
   outcome<> run();
-  /// Deadlines that are over; for any thread.
+  /// Number of deadlines that are over; from any thread.
   [[nodiscard]] std::uint64_t cycles() const { return cycles_.load(std::memory_order_relaxed); }
 
   [[nodiscard]] std::string text(bool with_histogram) const;
@@ -39,13 +39,13 @@ class cycle_sender {
   std::uint64_t run_ = random_run();
   std::atomic<std::uint64_t> cycles_ = 0;
   std::uint64_t sent_ = 0;
-  std::uint64_t given_ = 0;    // to the kernel, with those that it refused
-  std::uint64_t refused_ = 0;  // at once
-  std::uint64_t missed_ = 0;   // deadlines that were over before it was awake
-  std::uint64_t dropped_ = 0;  // by the discipline, for their time
+  std::uint64_t given_ = 0;    // to the kernel, including those that it refused
+  std::uint64_t refused_ = 0;  // by the kernel, at once
+  std::uint64_t missed_ = 0;   // deadlines that passed before it woke
+  std::uint64_t dropped_ = 0;  // by the discipline, because of their time
   std::uint64_t early_ = 0;    // handed to the driver before the deadline
   std::optional<error> first_refusal_;
-  std::array<std::uint64_t, 4096> deadlines_{};  // of the newest frames, by number
+  std::array<std::uint64_t, 4096> deadlines_{};  // of the newest frames, by frame number
   time_spread woken_;
   time_spread left_;
 };

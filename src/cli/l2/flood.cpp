@@ -1,4 +1,4 @@
-// strata l2 flood and strata l2 sink: frames as fast as they go, and what of them arrives.
+// strata l2 flood and strata l2 sink: frames at full speed, and how many of them arrive.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class flooder {
   flooder(probe_port& port, const probe_frame& like)
       : over_(port), frames_(l2::raw_socket::max_batch, like) {}
 
-  // Until `count` have been sent, or Ctrl-C.
+  // Sends until `count` frames are sent, or Ctrl-C.
   outcome<> run(std::uint64_t count) {
     began_ns_ = ended_ns_ = measure::now_ns();
     while (sent_ < count && !is_interrupted()) {
@@ -63,7 +63,7 @@ class flooder {
     return spans_;
   }
 
-  // There is no room: waits for it, as long as nobody interrupts.
+  // Waits for room to send one frame, unless interrupted.
   result<std::size_t> send_one(byte_span frame) {
     const auto sent = l2::send_frame(over_.socket(), frame, interrupt_interval);
     if (sent) return 1;
@@ -80,7 +80,7 @@ class flooder {
   std::uint64_t ended_ns_ = 0;
 };
 
-// What came of one ping or flood.
+// What was received of one ping or flood.
 class heard_run {
  public:
   heard_run(std::uint64_t run, std::uint64_t first)
@@ -141,7 +141,7 @@ class sink_count {
   }
 
  private:
-  // Numbers are strangers' bytes: there may be any number of runs in them.
+  // Run numbers come from untrusted senders: there may be any number of runs.
   static constexpr std::size_t most_runs = 64;
 
   std::map<std::uint64_t, heard_run> runs_;

@@ -1,4 +1,4 @@
-// What the l2 verbs take from the command line.
+// The flags of the l2 verbs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace strata::cli {
 
-/// "0x88b5" or "34997"; `otherwise` when the flag is not given. Errors: misused.
+/// Parses "0x88b5" or "34997"; `otherwise` if the flag is not given. Errors: misused.
 [[nodiscard]] outcome<std::optional<std::uint16_t>> ethertype_flag(
     const invocation& call, std::optional<std::uint16_t> otherwise);
 
@@ -21,7 +21,7 @@ namespace strata::cli {
 [[nodiscard]] outcome<std::optional<mac_address>> mac_flag(const invocation& call,
                                                            std::string_view key);
 
-/// The tags that --outer, --vlan, --prio and --dei ask for, outermost first.
+/// The tags from --outer, --vlan, --prio and --dei, outermost first.
 [[nodiscard]] std::vector<wire::vlan_tag> tag_flags(const invocation& call);
 
 }  // namespace strata::cli

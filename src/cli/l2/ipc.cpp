@@ -62,7 +62,7 @@ outcome<int> show_messages(const invocation& call, ipc::channel& channel) {
       else
         print(text + "\n");
     } else if (message.error().code != errc::timed_out) {
-      // The other end went, or the link is down: there may be another.
+      // The other end has gone, or the link is down: another end may come.
       complain(describe(message.error()));
     } else if (silence && std::chrono::steady_clock::now() - last > *silence) {
       break;

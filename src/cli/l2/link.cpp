@@ -17,7 +17,7 @@ std::unexpected<refusal> refuse_link(const error& why) {
   return refuse(why.code == errc::not_found ? exit_not_found : exit_failed, why);
 }
 
-// What --address and --no-address say of an interface that is there.
+// The changes that --address and --no-address make to an existing interface.
 struct address_changes {
   std::vector<nl::link_address> added;
   std::vector<nl::link_address> removed;
@@ -79,7 +79,8 @@ json link_as_json(const nl::link& link, const std::vector<nl::link>& all,
             {"mac", link.mac.text()},    {"mtu", link.mtu},     {"state", state},
             {"addresses", json::array()}};
   if (link.peer) {
-    // Where the number counts in another namespace, one of here may have the same.
+    // If the number belongs to another namespace, an interface of this one may have the same
+    // number.
     const bool is_veth = link.kind == "veth";
     for (const auto& each : all) {
       if (each.index == *link.peer && (!is_veth || each.peer == link.index)) made["on"] = each.name;
@@ -113,7 +114,7 @@ outcome<> make_link(nl::route& route, const nl::new_link& link, const invocation
     if (!set) done = refuse_link(set.error());
   }
   if (done) done = change_addresses(route, made->index, addresses);
-  // Nothing is left of what could not be made whole.
+  // A link that could not be completed is removed.
   if (!done) (void)route.remove_link(made->index);
   return done;
 }

@@ -14,7 +14,7 @@ namespace strata::cli {
 
 namespace {
 
-// "0:7": a priority, and what it becomes.
+// Parses "0:7": a priority, and the priority it is mapped to.
 outcome<std::vector<nl::priority_pair>> pair_flags(const invocation& call, std::string_view key,
                                                    std::string_view flag) {
   std::vector<nl::priority_pair> pairs;
@@ -79,7 +79,7 @@ outcome<nl::link_kind> macvlan_flags(const invocation& call, nl::route& route) {
   return nl::macvlan_kind{.parent = *parent, .how = how};
 }
 
-// A flag without effect is a mistake.
+// Refuses flags that have no effect.
 outcome<> check_flags(const invocation& call) {
   static constexpr struct {
     std::string_view key;

@@ -1,4 +1,4 @@
-// What strata l2 link takes from the command line.
+// The flags of strata l2 link.
 #pragma once
 
 #include "cli/line/invocation.hpp"
@@ -8,19 +8,19 @@
 
 namespace strata::cli {
 
-/// A link to be made, and the namespace that its `kind` may point to.
+/// A link to create, and the namespace that its `kind` may refer to.
 struct wanted_link {
   nl::new_link link;
   unique_fd network_namespace;
 };
 
-/// By --type and what belongs to it. Errors: misused; there is no such parent or namespace.
+/// From --type and its flags. Errors: misused; there is no such parent or namespace.
 [[nodiscard]] outcome<wanted_link> new_link_flags(const invocation& call, nl::route& route);
 
-/// By --mtu, --up, --down, --mac, --master, --no-master and --name.
+/// From --mtu, --up, --down, --mac, --master, --no-master and --name.
 [[nodiscard]] outcome<nl::link_changes> link_change_flags(const invocation& call, nl::route& route);
 
-/// The network namespace of a process (its number) or of a name (`ip netns`).
+/// Opens the network namespace of a process (by number) or of a name (`ip netns`).
 [[nodiscard]] outcome<unique_fd> open_network_namespace(const std::string& pid_or_name);
 
 /// The verbs of `strata l2 link`.

@@ -29,7 +29,7 @@ link_losses::link_losses(std::string name) : name_(std::move(name)), before_(los
 
 std::optional<std::uint64_t> link_losses::dropped() const {
   const auto now = losses_of(name_);
-  // One that was removed and made again counts from 0.
+  // An interface that was removed and created again counts from 0.
   if (!now || !before_ || *now < *before_) return std::nullopt;
   return *now - *before_;
 }

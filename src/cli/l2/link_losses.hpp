@@ -1,5 +1,5 @@
-// What an interface dropped of what it was to send, while a verb sent: the kernel takes frames, and
-// says that they are sent, whether or not the link lets them out.
+// Outgoing frames that an interface dropped while a verb was sending: the kernel accepts frames,
+// and reports them as sent, whether or not the link sends them.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@ namespace strata::cli {
 
 class link_losses {
  public:
-  /// Counts from here on, of everybody's frames.
+  /// Counts from here on, all frames of the interface.
   explicit link_losses(std::string name);
 
-  /// Frames that the interface dropped or could not send; nullopt where sysfs does not tell.
+  /// Frames that the interface dropped or could not send; nullopt if sysfs does not provide it.
   [[nodiscard]] std::optional<std::uint64_t> dropped() const;
-  /// Why none of `sent` frames can have left, or the last of them: a sentence.
+  /// A sentence on why none of the `sent` frames, or not the last of them, can have left; nullopt
+  /// if they may have.
   [[nodiscard]] std::optional<std::string> trouble(std::uint64_t sent) const;
 
  private:

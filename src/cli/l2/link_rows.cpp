@@ -1,4 +1,4 @@
-// The verbs that make and change links, and their flags.
+// The verbs that create and change links, and their flags.
 #include "cli/l2/link_flags.hpp"
 #include "cli/l2/rows.hpp"
 #include "cli/terminal/listing.hpp"
@@ -10,7 +10,7 @@ namespace {
 using enum options::option_kind;
 using enum verb_group;
 
-// Of a link that is made, and of one that is changed.
+// Flags of a new link and of a change.
 option_rows common_link_flags() {
   return {
       {.key = "mtu",

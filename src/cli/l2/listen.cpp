@@ -1,4 +1,4 @@
-// strata l2 recv and strata l2 dump: frames as they come, until Ctrl-C, a count or a silence.
+// strata l2 recv and strata l2 dump: frames as they arrive, until Ctrl-C, a count or a silence.
 #include <fmt/format.h>
 #include <net/if.h>
 
@@ -26,9 +26,9 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::size_t slot_size = 65536 + 64;
 constexpr std::size_t slot_count = 32;
-constexpr auto all_interfaces = "any";  // for `l2 dump`, as tcpdump has it
+constexpr auto all_interfaces = "any";  // for `l2 dump`, as in tcpdump
 
-// Of where a frame came in, which may have gone since.
+// The interface of a frame, which may have been removed since.
 std::string name_of_interface(int index) {
   std::array<char, IF_NAMESIZE> name{};
   return ::if_indextoname(static_cast<unsigned>(index), name.data()) != nullptr
@@ -36,7 +36,7 @@ std::string name_of_interface(int index) {
              : fmt::format("interface {}", index);
 }
 
-// What becomes of the frames.
+// Where the frames go.
 class frame_sink {
  public:
   frame_sink() = default;
@@ -71,7 +71,7 @@ class line_sink final : public frame_sink {
   bool with_interface_;
 };
 
-// One array, written as it grows.
+// One array, written incrementally.
 class json_sink final : public frame_sink {
  public:
   outcome<> take(const l2::received_frame& frame) override {
@@ -135,7 +135,7 @@ outcome<> listen_to(l2::raw_socket& socket, listening& state, frame_sink& sink) 
     const auto room = std::min<std::uint64_t>(slot_count, state.most - state.taken);
     const auto count = socket.try_receive(std::span(slots).first(room));
     if (!count) {
-      // A link that is down may come back; an interface that is gone will not.
+      // A link that is down may come back; a removed interface will not.
       if (count.error().code == errc::not_found) return refuse(exit_failed, count.error());
       complain(describe(count.error()));
       continue;

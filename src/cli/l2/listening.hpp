@@ -1,4 +1,4 @@
-// When a program that waits for frames has had enough: by their number, by silence, by Ctrl-C.
+// When a verb that waits for frames ends: after a count, a silence, or Ctrl-C.
 #pragma once
 
 #include <chrono>
@@ -10,10 +10,10 @@
 namespace strata::cli {
 
 struct listening {
-  std::uint64_t most;  ///< frames
+  std::uint64_t most;  ///< number of frames
   std::uint64_t taken = 0;
 
-  /// By the flags `count` and `timeout`.
+  /// From the flags `count` and `timeout`.
   explicit listening(const invocation& call)
       : most(call.flags.value("count", std::uint64_t{UINT64_MAX})),
         ends_by_silence_(call.flags.contains("timeout")),
@@ -24,7 +24,7 @@ struct listening {
     if (is_interrupted() || taken >= most) return true;
     return ends_by_silence_ && clock::now() - last_frame_ > longest_silence_;
   }
-  /// A silence without a single frame is a failure.
+  /// A timeout without a single frame is a failure.
   [[nodiscard]] int end_code() const {
     return taken == 0 && ends_by_silence_ && !is_interrupted() ? exit_failed : exit_done;
   }

@@ -73,7 +73,7 @@ class pinger {
     if (why != errc::connection_closed && why != errc::timed_out) {
       return refuse(exit_failed, sent.error());
     }
-    // The link may come back, and the queue empty itself: it is lost, as on the way.
+    // The link may come back, and the queue may empty: the request counts as lost.
     trips_.refused();
     complain(describe(sent.error()));
     return {};
@@ -102,7 +102,7 @@ class pinger {
   round_trips trips_;
 };
 
-// A request goes back as it came: with its tags and its filling.
+// A request is returned as it came: with its tags and its padding.
 outcome<bool> answer(probe_port& port, const probe_port::heard& request) {
   if (!request.what || request.what->kind != wire::probe_kind::request) return false;
   if (request.frame.type == l2::packet_type::other_host || request.frame.is_truncated() ||

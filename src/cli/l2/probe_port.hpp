@@ -1,4 +1,5 @@
-// The socket of the verbs that measure a link: probes in frames of one EtherType, out and in.
+// The socket of the verbs that measure a link: sends and receives probes in frames of one
+// EtherType.
 #pragma once
 
 #include <functional>
@@ -12,21 +13,21 @@
 
 namespace strata::cli {
 
-/// One thread. What is heard is of the EtherType and, if one was asked for, of the VLAN.
+/// For one thread. Received frames are of the EtherType and, if given, of the VLAN.
 class probe_port {
  public:
   struct heard {
     const l2::received_frame& frame;
     wire::ethernet_view view;
-    std::optional<wire::probe> what;  ///< nullopt: a foreign frame
+    std::optional<wire::probe> what;  ///< nullopt: not one of ours
   };
 
-  /// By --ethertype, --vlan and --through-daemon, on the interface that is the verb's first word.
-  /// `options` has what the flags do not say.
+  /// Opens the interface that is the verb's first word, with --ethertype, --vlan and
+  /// --through-daemon. `options` has what the flags do not set.
   static outcome<probe_port> open(const invocation& call, l2::raw_socket_options options = {});
 
-  /// Waits until something is there, or for `most`, and hands over what there is. A link that goes
-  /// down is told on standard error, and may come back. Errors: the interface is gone.
+  /// Waits until frames have arrived, or for `most`, and passes on what has arrived. A link that
+  /// goes down is reported on standard error, and may come back. Errors: the interface is gone.
   outcome<> hear(std::chrono::milliseconds most, const std::function<void(const heard&)>& take);
 
   [[nodiscard]] l2::raw_socket& socket() { return socket_; }
@@ -42,13 +43,13 @@ class probe_port {
   std::vector<l2::frame_slot> slots_;
 };
 
-/// A frame with a probe, by --size, --vlan and --prio, to be sent again and again.
+/// A frame with a probe, from --size, --vlan and --prio, to be sent repeatedly.
 class probe_frame {
  public:
-  /// To the address that is the verb's second word. Errors: misused.
+  /// Makes a frame to the address that is the verb's second word. Errors: misused.
   static outcome<probe_frame> make(const invocation& call, const probe_port& port);
 
-  /// The bytes with this probe in them, valid until the next call.
+  /// The frame's bytes with this probe, valid until the next call.
   [[nodiscard]] byte_span with(const wire::probe& probe);
   [[nodiscard]] const mac_address& destination() const { return destination_; }
   /// Bytes behind the Ethernet header.
@@ -61,7 +62,7 @@ class probe_frame {
   std::vector<std::byte> bytes_;
 };
 
-/// A number that no other ping or flood has.
+/// A number that distinguishes this ping or flood from all others.
 [[nodiscard]] std::uint64_t random_run();
 
 }  // namespace strata::cli

@@ -41,7 +41,7 @@ outcome<> lock_memory() {
 }  // namespace
 
 outcome<> become_realtime(const invocation& call) {
-  // Without it a timer of an ordinary thread may be 50 us late.
+  // Otherwise a timer of an ordinary thread may be 50 us late.
   ::prctl(PR_SET_TIMERSLACK, 1UL);
   if (call.flags.contains("cpu")) {
     if (auto done = run_on(call.flags.value("cpu", 0U)); !done) return done;

@@ -1,4 +1,4 @@
-// What became of the requests of one ping.
+// The results of one ping's requests.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace strata::cli {
 
-/// One thread.
+/// For one thread.
 class round_trips {
  public:
-  /// Numbered from 1 on, without a gap.
+  /// Records a request. They are numbered from 1 on, without a gap.
   void sent() { seen_.push_back(false); }
-  /// The kernel did not take it: it counts as sent, and is lost.
+  /// Records that the kernel did not take a request: it counts as sent, and is lost.
   void refused() { ++refused_; }
-  /// An answer came. False: to this request one came before; or it was never sent.
+  /// Records an answer. Returns false if the request was answered before, or never sent.
   bool take(std::uint64_t sequence, std::uint64_t took_ns);
 
   [[nodiscard]] std::uint64_t sent_count() const { return seen_.size(); }
@@ -25,7 +25,7 @@ class round_trips {
   [[nodiscard]] std::uint64_t duplicates() const { return duplicates_; }
   [[nodiscard]] std::uint64_t lost() const { return sent_count() - received(); }
 
-  /// The summary's lines.
+  /// The lines of the summary.
   [[nodiscard]] std::string text() const;
   /// A line for each power of two of the times, from the shortest to the longest.
   [[nodiscard]] std::string drawn() const { return times_.drawn(); }

@@ -1,5 +1,5 @@
-// The verbs of this folder: their rows for the table, and the handlers, each in the file of its
-// name.
+// The verbs of this folder: their rows for the table, and their handlers, each in the file named
+// after it.
 #pragma once
 
 #include <string>
@@ -26,18 +26,18 @@ outcome<int> run_l2_link_add(const invocation& call);
 outcome<int> run_l2_link_set(const invocation& call);
 outcome<int> run_l2_link_del(const invocation& call);
 
-/// Which frames are wanted.
+/// Flags that select frames.
 [[nodiscard]] option_rows choosing_flags();
 /// EtherType and VLAN.
 [[nodiscard]] option_rows frame_flags();
-/// Not for verbs with two sockets: the daemon makes one for each request.
+/// Not for verbs with two sockets: the daemon opens one for each request.
 [[nodiscard]] options::option_row through_daemon_flag();
 
-/// Of this machine, to complete; empty where they cannot be listed.
+/// The interfaces of this machine, for completion; empty if they cannot be listed.
 [[nodiscard]] std::vector<std::string> interface_names();
 
 [[nodiscard]] std::vector<verb_row> l2_verbs();
-/// Those of them that measure a link.
+/// The verbs that measure a link.
 [[nodiscard]] std::vector<verb_row> probe_verbs();
 
 }  // namespace strata::cli

@@ -14,7 +14,7 @@ namespace strata::cli {
 
 namespace {
 
-// Frames with the same head, one for each message.
+// Sends frames with the same header, one for each message.
 class frame_sender {
  public:
   frame_sender(l2::raw_socket& socket, const mac_address& address, std::vector<wire::vlan_tag> tags,

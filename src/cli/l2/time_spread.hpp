@@ -1,4 +1,4 @@
-// How long something took, many times: what `l2 ping` and `l2 cycle` show of it.
+// The distribution of many durations: shown by `l2 ping` and `l2 cycle`.
 #pragma once
 
 #include <array>
@@ -10,18 +10,18 @@
 
 namespace strata::cli {
 
-/// One thread. Recording allocates nothing.
+/// For one thread. Recording allocates nothing.
 class time_spread {
  public:
   void record(std::uint64_t ns);
 
   [[nodiscard]] std::uint64_t total() const { return times_.total(); }
-  /// "min 1.0 us, avg …, max …, p50 …, p99 …", with `to_a_thousandth` also "p99.9 …"; empty when
-  /// there is none.
+  /// "min 1.0 us, avg …, max …, p50 …, p99 …", with `to_a_thousandth` also "p99.9 …"; empty if
+  /// there are no durations.
   [[nodiscard]] std::string text(bool to_a_thousandth = false) const;
   /// A line for each power of two, from the shortest to the longest.
   [[nodiscard]] std::string drawn() const;
-  /// "min_ns", "avg_ns", … as members of `value`; nothing when there is none.
+  /// Adds "min_ns", "avg_ns", … as members of `value`; adds nothing if there are no durations.
   void put_into(nlohmann::json& value, bool to_a_thousandth = false) const;
 
  private:
@@ -32,10 +32,10 @@ class time_spread {
   std::uint64_t most_ns_ = 0;
   double sum_ns_ = 0;
   measure::histogram times_;
-  std::array<std::uint64_t, 65> powers_{};  // by bit width
+  std::array<std::uint64_t, 65> powers_{};  // counts by bit width
 };
 
-/// Nanoseconds as `12.3 us`.
+/// Formats nanoseconds as `12.3 us`.
 [[nodiscard]] std::string in_microseconds(double ns);
 
 }  // namespace strata::cli

@@ -17,7 +17,8 @@ namespace {
 
 bool is_help(std::string_view token) { return token == "--help" || token == "-h"; }
 
-/// "-" is a word, and so are "-5", "---" and dashes before a blank: text that a person sends.
+/// Whether the token is a flag. "-" is a word, and so are "-5", "---" and dashes before a space:
+/// text that a user sends.
 bool is_flag(std::string_view token) {
   if (!token.starts_with('-')) return false;
   const bool is_long = token.starts_with("--");
@@ -27,7 +28,7 @@ bool is_flag(std::string_view token) {
   return first > '!' && (is_long || first < '0' || first > '9');
 }
 
-/// By `--max-message` or `-p`.
+/// Finds a row by `--max-message` or `-p`.
 const option_row* find_in(std::span<const option_row> rows, std::string_view flag) {
   for (const auto& row : rows) {
     const bool is_short = row.short_flag != 0 && flag.size() == 2 && flag[1] == row.short_flag;
@@ -58,19 +59,19 @@ class line_reader {
   std::optional<std::string> given_later(std::string_view flag) const;
   void refuse_flag(std::string_view flag);
   std::string command_text() const;
-  /// The first thing that is wrong is what the person hears of.
+  /// Only the first mistake is reported.
   void complain(std::string text) {
     if (!wrong_) wrong_ = refusal{exit_misused, std::move(text)};
   }
 
   std::span<const std::string> tokens_;
   const line_rules& rules_;
-  std::size_t next_ = 0;  ///< the token that is read next
+  std::size_t next_ = 0;  ///< index of the next token
   parsed_line line_;
-  std::map<std::string, std::size_t> times_given_;  ///< by long flag, of those that take one value
+  std::map<std::string, std::size_t> times_given_;  ///< by long flag, for flags that take one value
   std::optional<refusal> wrong_;
-  bool is_lost_ = false;          ///< a flag is unknown, so that what follows may be its value
-  bool has_sought_type_ = false;  ///< once, even if there is none
+  bool is_lost_ = false;          ///< a flag was unknown, so the next token may be its value
+  bool has_sought_type_ = false;  ///< looked for once, even if there is none
 };
 
 outcome<parsed_line> line_reader::read() {
@@ -95,8 +96,8 @@ outcome<parsed_line> line_reader::read() {
   return finish();
 }
 
-/// The first word names the verb, or as many as are a family's and the one behind them. What names
-/// none may name a runtime.
+/// The first word names the verb; a family's words and the next word name it together. A word that
+/// names no verb may name a runtime.
 outcome<> line_reader::take_word(const std::string& word) {
   if (line_.verb != nullptr) {
     line_.words.push_back(word);
@@ -118,7 +119,8 @@ outcome<> line_reader::take_word(const std::string& word) {
   return {};
 }
 
-/// Which of two flags of one name is meant where the verb is not known yet, nobody can tell.
+/// Refuses flags given before the verb if the verb has its own flag of that key: which of the two
+/// is meant is ambiguous.
 void line_reader::refuse_early_flags() {
   for (const auto& row : line_.verb->flags) {
     if (!line_.flags.contains(row.key)) continue;
@@ -139,7 +141,7 @@ void line_reader::take_long_flag(std::string_view token) {
   }
 }
 
-/// `-q`, `-qs`, `-p 9000`, `-p9000`, `-qp9000`
+/// Accepts `-q`, `-qs`, `-p 9000`, `-p9000`, `-qp9000`.
 void line_reader::take_short_flags(std::string_view token) {
   for (std::size_t at = 1; at < token.size(); ++at) {
     const auto* row = find_row(std::string{'-', token[at]});
@@ -150,8 +152,8 @@ void line_reader::take_short_flags(std::string_view token) {
   }
 }
 
-/// The value is the next token, even when that looks like a flag. Where a value may be left out,
-/// the next token has to be one.
+/// The value is the next token, even if it looks like a flag. If the value is optional, the next
+/// token must be a valid one.
 void line_reader::take_value(const option_row& row) {
   if (row.kind == option_kind::flag) return keep(row, true);
   const bool has_next = next_ < tokens_.size() && !is_help(tokens_[next_]);
@@ -192,7 +194,7 @@ outcome<parsed_line> line_reader::finish() {
   return std::move(line_);
 }
 
-/// Among the rows that the words so far make valid.
+/// Searches the rows that are valid after the words so far.
 const option_row* line_reader::find_row(std::string_view flag) {
   const auto* row = line_.verb == nullptr ? nullptr : find_in(line_.verb->flags, flag);
   if (row == nullptr) row = find_in(rules_.flags, flag);
@@ -201,7 +203,7 @@ const option_row* line_reader::find_row(std::string_view flag) {
   return line_.type == nullptr ? nullptr : find_in(line_.type->rows(), flag);
 }
 
-/// Looked for when its rows are needed, since the daemon may have to be asked.
+/// Looked up only when its rows are needed, since it may take a request to the daemon.
 void line_reader::find_type() {
   if (line_.verb == nullptr || line_.verb->find_type == nullptr) return;
   if (line_.words.empty() || has_sought_type_) return;
@@ -214,8 +216,8 @@ void line_reader::find_type() {
   }
 }
 
-/// The flags that say so may stand behind one that only the daemon knows, so they are looked for in
-/// the tokens to come.
+/// The daemon's flags may follow a flag that only the daemon knows, so the remaining tokens are
+/// searched for them.
 daemon_address line_reader::daemon() const {
   auto found = rules_.usual_daemon;
   if (line_.flags.contains("socket")) {
@@ -263,7 +265,7 @@ void line_reader::refuse_flag(std::string_view flag) {
   complain(std::move(message));
 }
 
-/// As far as it is known: `strata l2 send`, `strata create cache`.
+/// The command as far as it is known: `strata l2 send`, `strata create cache`.
 std::string line_reader::command_text() const {
   std::string command = "strata";
   if (line_.verb != nullptr) {
@@ -275,7 +277,7 @@ std::string line_reader::command_text() const {
   return has_type ? fmt::format("{} {}", command, line_.type->name) : command;
 }
 
-// The daemon is at work in another folder than whoever types.
+// The daemon's working directory is not the user's.
 nlohmann::json absolute_path(const nlohmann::json& typed) {
   if (typed.is_array()) {
     auto all = nlohmann::json::array();

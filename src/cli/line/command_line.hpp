@@ -1,5 +1,5 @@
-// From what a person typed to a verb, its words and typed values, in one pass: which flags a token
-// may be follows from the words before it.
+// Parses a command line into a verb, its words and typed values, in one pass: the words before a
+// token decide which flags it may be.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,34 +14,33 @@
 
 namespace strata::cli {
 
-/// What a line may hold. The rows and verbs must outlive what is parsed with them.
+/// What a line may contain. The rows and verbs must outlive the parsed line.
 struct line_rules {
   std::span<const verb_row> verbs;
-  std::span<const options::option_row> flags;  ///< those of all verbs
-  daemon_address usual_daemon;                 ///< where it is, as far as the line does not say
-  name_checker is_runtime = nullptr;           ///< asked of a first word that is no verb
-  std::string_view verb_of_runtimes = {};      ///< that of a line which begins with a runtime
+  std::span<const options::option_row> flags;  ///< the flags of all verbs
+  daemon_address usual_daemon;                 ///< its address, unless the line gives another
+  name_checker is_runtime = nullptr;           ///< called for a first word that is no verb
+  std::string_view verb_of_runtimes = {};      ///< verb of a line that begins with a runtime
 };
 
 struct parsed_line {
-  std::string named;                        ///< the verb as far as it was named: `l2`, `l2 send`
-  const verb_row* verb = nullptr;           ///< null only when help is wanted
-  const runtime::type_row* type = nullptr;  ///< whose options the verb takes too
-  std::vector<std::string> words;           ///< behind the verb, in order; all that follows `--`
-  std::size_t first_literal = SIZE_MAX;     ///< the word with which those behind `--` begin
-  nlohmann::json flags = nlohmann::json::object();  ///< by row key, typed; only those given
-  bool is_shortened = false;  ///< it begins with a runtime, and not with the verb
-  bool wants_help = false;    ///< then the rest tells no more than what help is wanted of
+  std::string named;                        ///< the verb as far as it is named: `l2`, `l2 send`
+  const verb_row* verb = nullptr;           ///< null only if help is requested
+  const runtime::type_row* type = nullptr;  ///< type whose options the verb takes too
+  std::vector<std::string> words;           ///< words behind the verb; all words behind `--`
+  std::size_t first_literal = SIZE_MAX;     ///< index of the first word behind `--`
+  nlohmann::json flags = nlohmann::json::object();  ///< by row key, typed; only the given ones
+  bool is_shortened = false;  ///< the line begins with a runtime instead of the verb
+  bool wants_help = false;    ///< then the rest only tells the subject of the help
 };
 
-/// A token that is `--help` or `-h` asks for help, even where a value is missing, and help is given
-/// of a line that is wrong too, unless it names a verb that there is not. Errors: misused, naming
-/// the flag and what it takes; an unknown flag or verb with the nearest one; those of the verb's
-/// type_finder.
+/// Parses a line. `--help` or `-h` requests help, even in place of a missing value, and even if the
+/// line is wrong, unless it names an unknown verb. Errors: misused, naming the flag and what it
+/// takes; an unknown flag or verb with the nearest one; those of the verb's type_finder.
 [[nodiscard]] outcome<parsed_line> parse_line(std::span<const std::string> tokens,
                                               const line_rules& rules);
 
-/// Those of the flags that the rows have. Paths become absolute.
+/// The flags that are in `rows`. Paths become absolute.
 [[nodiscard]] nlohmann::json pick_flags(const nlohmann::json& flags,
                                         std::span<const options::option_row> rows);
 

@@ -34,7 +34,7 @@ const runtime::type_row server_type = {.name = "server",
                                        .summary = {},
                                        .rows = []() -> const option_rows& { return server_rows; },
                                        .make = nullptr};
-daemon_address asked;  ///< what was last given to the type_finder
+daemon_address asked;  ///< the last argument of the type_finder
 
 outcome<const runtime::type_row*> find_server(const std::string& type,
                                               const daemon_address& daemon) {
@@ -63,7 +63,7 @@ words with_verb(words tokens) {
   return tokens;
 }
 
-/// Behind a verb that takes any words.
+/// Parses `tokens` behind a verb that takes any words.
 void expect_line(const words& tokens, const words& expected_words, const char* flags) {
   const auto line = parse(with_verb(tokens));
   ASSERT_TRUE(line) << line.error().message;
@@ -81,7 +81,7 @@ std::string refusal_of_line(const words& tokens, exit_code exit = exit_misused) 
 
 std::string refusal_of(const words& tokens) { return refusal_of_line(with_verb(tokens)); }
 
-/// What help is given of: the verb as far as it is named, and its type.
+/// The subject of the help: the verb as far as it is named, and its type.
 std::string help_of(const words& tokens) {
   const auto line = parse(tokens);
   if (!line) return line.error().message;
@@ -284,7 +284,7 @@ TEST(command_line, help_is_given_of_what_is_named) {
   EXPECT_EQ(help_of({"create", "-h"}), "create");
   EXPECT_EQ(help_of({"create", "server", "-h"}), "create/server");
   EXPECT_EQ(help_of({"create", "sever", "-h"}), "create");
-  // Also where something is wrong or a value is missing.
+  // Even if something is wrong or a value is missing.
   EXPECT_EQ(help_of({"do", "--port", "x", "-q", "-q", "--help"}), "do");
   EXPECT_EQ(help_of({"do", "--group", "--help"}), "do");
   EXPECT_EQ(help_of({"create", "--frobnicate", "server", "--help"}), "create");
@@ -300,7 +300,7 @@ TEST(command_line, tells_which_words_are_literal) {
   EXPECT_EQ(parse({"do", "a", "--", "-"})->first_literal, 1U);
   EXPECT_EQ(parse({"do", "--", "--", "-"})->first_literal, 0U);
   EXPECT_EQ(parse({"--", "do", "-"})->first_literal, 0U);
-  EXPECT_EQ(parse({"do", "--group", "--", "-"})->first_literal, SIZE_MAX);  // its value
+  EXPECT_EQ(parse({"do", "--group", "--", "-"})->first_literal, SIZE_MAX);  // the flag's value
 }
 
 TEST(command_line, takes_hostile_lines) {
@@ -359,7 +359,7 @@ TEST(command_line, means_relative_paths_in_the_folder_of_the_caller) {
   EXPECT_EQ(picked, json({{"write", here + "/said"},
                           {"cert", {here + "/a.pem", "/b.pem", here + "/c.pem"}},
                           {"group", "g"}}));
-  EXPECT_EQ(pick_flags({{"write", ""}}, paths), json({{"write", ""}}));  // none is none
+  EXPECT_EQ(pick_flags({{"write", ""}}, paths), json({{"write", ""}}));  // empty stays empty
 }
 
 }  // namespace

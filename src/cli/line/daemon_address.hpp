@@ -1,4 +1,4 @@
-// Where the daemon is, and how long it may be silent.
+// The daemon's address, and how long it may be silent.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@ namespace strata::cli {
 
 struct daemon_address {
   std::string socket;  ///< a path, or https://HOST:PORT
-  /// How long an answer may take to come; zero: for ever.
+  /// How long an answer may take; zero: no limit.
   std::chrono::milliseconds patience = std::chrono::seconds(30);
 };
 
-/// What a person gave as seconds. The shortest time is not none, and the longest is a year.
+/// Converts seconds given by a user. The shortest time is above zero, and the longest is a year.
 [[nodiscard]] inline std::chrono::milliseconds patience_of(double seconds) {
   if (seconds == 0) return {};
   constexpr double longest = 366.0 * 24 * 3600;  // more would overflow the clock's nanoseconds

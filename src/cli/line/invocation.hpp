@@ -1,4 +1,4 @@
-// A verb and what it was given: what every handler works from.
+// A verb and its arguments: the input of every handler.
 #pragma once
 
 #include <functional>
@@ -15,19 +15,19 @@
 namespace strata::cli {
 
 struct invocation {
-  std::string verb;  ///< its row's name
+  std::string verb;  ///< the name in its row
   std::vector<std::string> words;
-  std::size_t first_literal = SIZE_MAX;     ///< from this word on they stood behind `--`
-  nlohmann::json flags;                     ///< typed, by row key; only those given
-  const runtime::type_row* type = nullptr;  ///< the runtime's, where the verb takes its options
-  nlohmann::json type_options;              ///< those of the flags that belong to the type
+  std::size_t first_literal = SIZE_MAX;     ///< index of the first word behind `--`
+  nlohmann::json flags;                     ///< typed, by row key; only the given ones
+  const runtime::type_row* type = nullptr;  ///< the runtime's type, if the verb takes its options
+  nlohmann::json type_options;              ///< the flags that belong to the type
   daemon_address daemon;
   bool is_shortened = false;  ///< the line named no verb
   bool as_json = false;
   bool quiet = false;
   std::function<int(const options::daemon_options&)> run_daemon;
 
-  /// Whether the word is "-", for standard input. Behind `--` it is what it looks like.
+  /// Whether the word is "-", for standard input. Behind `--` it is literal text.
   [[nodiscard]] bool is_dash(std::size_t offset) const {
     return offset < words.size() && offset < first_literal && words[offset] == "-";
   }
@@ -37,7 +37,7 @@ struct invocation {
   }
 };
 
-/// The exit code; failures that were reported on the way are in it already.
+/// Returns the exit code, which includes failures reported on the way.
 using handler = outcome<int> (*)(const invocation&);
 
 }  // namespace strata::cli

@@ -1,5 +1,5 @@
-// How a verb ends. The command line is the edge where errors become text, so what fails here
-// carries the sentence for the person and the exit code for the shell.
+// The result of a verb. The command line is where errors become text, so a failure here carries the
+// message for the user and the exit code for the shell.
 #pragma once
 
 #include <expected>

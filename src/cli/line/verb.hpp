@@ -1,4 +1,4 @@
-// A verb of the command line, as its row in the table tells it.
+// A verb of the command line: its row in the table.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ using type_finder = outcome<const runtime::type_row*> (*)(const std::string& fir
 using name_checker = bool (*)(const std::string& name, const daemon_address& daemon);
 
 struct verb_row {
-  std::string_view name;      ///< one word, or those of its families before it: `l2 send`
+  std::string_view name;      ///< one word, or preceded by its families: `l2 send`
   std::string_view synopsis;  ///< what follows the name: `NAME|GLOB...`
   verb_group group = verb_group::system;
   std::string_view summary;
@@ -36,26 +36,26 @@ struct verb_row {
   handler run = nullptr;
   option_rows flags = {};
   type_finder find_type = nullptr;
-  std::vector<std::string_view> aliases = {};  ///< other names that people know it by
+  std::vector<std::string_view> aliases = {};  ///< other common names for it
 };
 
 /// For `most_words`: no limit.
 inline constexpr std::size_t any_number = SIZE_MAX;
 
-/// By its name or an alias. Errors: misused, with the nearest of them.
+/// Finds a verb by its name or an alias. Errors: misused, with the nearest of them.
 [[nodiscard]] outcome<const verb_row*> find_verb(std::span<const verb_row> verbs,
                                                  std::string_view name);
 
-/// Whether the verb has a flag of that key itself. It takes the place of one that all verbs have.
+/// Whether the verb has a flag of its own with that key, which replaces the common one.
 [[nodiscard]] bool has_own_flag(const verb_row& verb, std::string_view key);
 
-/// Whether verbs of more words begin with `words`.
+/// Whether there are longer verbs that begin with `words`.
 [[nodiscard]] bool is_family(std::span<const verb_row> verbs, std::string_view words);
 
-/// Whether the verb's first word is a type, and not the name of a runtime that has one.
+/// Whether the verb's first word is a type, not the name of a runtime.
 [[nodiscard]] bool names_type(const verb_row& verb);
 
-/// "also: list, status", or nothing.
+/// "also: list, status", or empty.
 [[nodiscard]] std::string aliases_of(const verb_row& verb);
 
 /// "strata start NAME|GLOB|@GROUP... [flags]"

@@ -1,4 +1,4 @@
-// strata lua check: mistakes in scripts, as compilers tell them.
+// strata lua check: reports mistakes in scripts, in the format of compilers.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -44,7 +44,7 @@ script::known_names known_to(const std::string& type) {
 
 }  // namespace
 
-// Exits with 1 where there is one.
+// Exits with 1 if there is a mistake.
 outcome<int> run_lua_check(const invocation& call) {
   const auto known = known_to(call.text("type"));
   auto shown = json::array();

@@ -1,4 +1,4 @@
-// strata lua repl NAME: lines of Lua, run in a script that runs.
+// strata lua repl NAME: runs lines of Lua in a running script.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ class lua_dialogue {
  public:
   explicit lua_dialogue(const invocation& call) : call_(call), client_(call.daemon) {}
 
-  /// Runs a line, behind those that were not complete. Errors: of the daemon.
+  /// Runs a line, appended to earlier incomplete ones. Errors: those of the daemon.
   outcome<> say(const std::string& line) {
     begun_ += (begun_.empty() ? "" : "\n") + line;
     if (begun_.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -43,7 +43,7 @@ class lua_dialogue {
     show();
     return {};
   }
-  /// Nothing more comes to complete what has begun.
+  /// The input ends while a statement is incomplete.
   void finish() {
     if (!begun_.empty()) show();
     begun_.clear();
@@ -62,7 +62,7 @@ class lua_dialogue {
     }
     if (last_.contains("error")) complain_in_lines(last_.at("error").get<std::string>());
   }
-  // A terminal gets nothing that it would obey but the ends of lines.
+  // Removes everything that a terminal would interpret, except line ends.
   static std::string shown(const json& text) {
     auto whole = text.get<std::string>();
     if (!has_screen()) return whole;
@@ -95,7 +95,7 @@ outcome<int> talk_at_terminal(lua_dialogue& talk, const std::string& name) {
     }
     if (!line->empty()) editor.remember(*line);
     if (auto said = talk.say(*line); !said) {
-      // A line that waits for long, or a runtime that is restarted, ends nothing.
+      // A line that takes long, or a runtime that is restarted, does not end the session.
       if (said.error().exit != exit_failed) return std::unexpected(said.error());
       complain(said.error().message);
     }

@@ -1,4 +1,4 @@
-// The family `strata lua`, and `strata run`: what can be done with scripts and files in Lua.
+// The family `strata lua`, and `strata run`: scripts and files in Lua.
 #pragma once
 
 #include <vector>

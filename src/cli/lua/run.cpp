@@ -1,4 +1,4 @@
-// strata run FILE: runtimes as a file in Lua describes them.
+// strata run FILE: applies a Lua file that describes runtimes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -25,7 +25,7 @@ namespace {
 class file_observer final : public script::observer {
  public:
   explicit file_observer(bool prints_aside) : prints_aside_(prints_aside) {}
-  /// The last error of the file, with the lines that led to it.
+  /// The file's last error, with its traceback.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
@@ -93,7 +93,8 @@ outcome<int> run_lua_file(const invocation& call) {
   if (loaded) return exit_done;
   const auto& trouble = observer.trouble();
   const auto& refused = stack.refused();
-  // What the file says wrong, after other calls have been done, is no misuse of the command line.
+  // A mistake in the file, found after earlier calls took effect, is not a misuse of the command
+  // line.
   const bool is_refused =
       refused && refused->exit != exit_misused && trouble.contains(refused->message);
   complain_in_lines(trouble.empty() ? describe(loaded.error()) : trouble);

@@ -11,7 +11,7 @@ namespace strata::cli {
 
 namespace {
 
-// For errors other than a wrong value, the reason is the whole sentence.
+// For errors other than a wrong value, the reason is a whole sentence.
 std::string message_of(const error& failure) {
   return failure.code == errc::invalid_argument ? describe(failure) : failure.reason;
 }
@@ -39,7 +39,7 @@ std::optional<nlohmann::json> stack_file::accepted(script::call& call, outcome<j
   return std::nullopt;
 }
 
-// Null where there is none; nothing where the call has failed.
+// Null if there is none; nullopt if the call has failed.
 std::optional<nlohmann::json> stack_file::find(script::call& call, const std::string& name) {
   was_called_ = true;
   auto found = client_.get(runtime_target(name));
@@ -70,7 +70,7 @@ bool stack_file::read_options(script::call& call, int index, json& value) const 
   return false;
 }
 
-// A list of names, each of which stands for its default.
+// Reads a list of option names; each is reset to its default.
 bool stack_file::read_resets(script::call& call, int index, json& value) const {
   json names;
   if (!call.structure(index, names)) return false;
@@ -145,7 +145,7 @@ void stack_file::make(script::call& call, const stack::desired_runtime& desired)
                      {"options", desired.options},
                      {"start", desired.runs},
                      {"dry_run", is_dry_}};
-  // An owner that would have been created is not there for the daemon to see.
+  // In a dry run, the daemon does not know an owner that would have been created before.
   const bool is_blind = is_dry_ && planned_.contains(desired.options.value("owner", std::string()));
   if (!is_blind && !accepted(call, client_.post("/v1/runtimes", body))) return;
   if (is_dry_) planned_.insert(desired.name);
@@ -201,7 +201,7 @@ void stack_file::send(script::call& call) {
   if (sent) call.give(sent->value("delivered", std::uint64_t{0}));
 }
 
-// A rehearsal asks for what changes nothing.
+// A dry run performs only operations that change nothing.
 void stack_file::ask(script::call& call) {
   nlohmann::json parameters;
   if (call.has(2) && !call.json_structure(2, parameters)) return;
@@ -226,7 +226,7 @@ void stack_file::list(script::call& call) {
   if (all) call.give(*all);
 }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 std::span<const script::function_row> stack_file::functions() {
   using script::method;

@@ -1,5 +1,5 @@
-// The functions that a file of `strata run` calls. They ask the daemon for runtimes as the file
-// describes them, and keep a list of what was done.
+// The functions that a file of `strata run` calls. They request the runtimes that the file
+// describes from the daemon, and keep a list of what was done.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,21 +22,21 @@ namespace strata::cli {
 struct deed {
   std::string name;
   std::string effect;                ///< `created`, `changed`, `unchanged`, …
-  std::vector<std::string> options;  ///< that were changed
-  std::vector<std::string> waiting;  ///< of these, those that wait for a restart
+  std::vector<std::string> options;  ///< the changed options
+  std::vector<std::string> waiting;  ///< the options among these that wait for a restart
 };
 
 class stack_file {
  public:
-  /// Relative paths in options are meant below `folder`. The call outlives this.
+  /// Relative paths in options are below `folder`. `call` outlives this object.
   stack_file(const invocation& call, std::string folder);
 
-  /// The table `strata` of such a file, to be bound to a stack_file.
+  /// The functions of the table `strata`, to be bound to a stack_file.
   [[nodiscard]] static std::span<const script::function_row> functions();
   [[nodiscard]] const std::vector<deed>& deeds() const { return deeds_; }
-  /// Whether the file has asked for anything.
+  /// Whether the file has called any function.
   [[nodiscard]] bool was_called() const { return was_called_; }
-  /// What was refused last, if that was the daemon's doing.
+  /// The last refusal by the daemon, if any.
   [[nodiscard]] const std::optional<refusal>& refused() const { return refused_; }
 
  private:
@@ -60,7 +60,7 @@ class stack_file {
              const stack::desired_runtime& desired,
              const std::optional<stack::present_runtime>& present);
   void make(script::call& call, const stack::desired_runtime& desired);
-  /// False where the call has failed.
+  /// Returns false if the call has failed.
   [[nodiscard]] bool adjust(script::call& call, const std::string& name, const stack::plan& plan,
                             bool is_running);
   [[nodiscard]] bool read_options(script::call& call, int index, json& value) const;

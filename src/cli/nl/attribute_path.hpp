@@ -1,4 +1,4 @@
-// An attribute as it is typed, taken apart.
+// An attribute as it is typed, parsed into its parts.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ namespace strata::cli {
 struct typed_attribute {
   std::string_view whole;
   std::vector<std::uint16_t> path;
-  std::vector<const ynl::attribute*> known;  ///< of each step; nullptr where nothing is
-  ynl::scope scope;                          ///< in which the last step stands
-  std::string_view type;                     ///< empty when none was named
+  std::vector<const ynl::attribute*> known;  ///< for each step; nullptr if unknown
+  ynl::scope scope;                          ///< the scope of the last step
+  std::string_view type;                     ///< empty if none was given
   std::optional<std::string_view> value;
 
   [[nodiscard]] std::uint16_t number() const { return path.back(); }
@@ -26,7 +26,8 @@ struct typed_attribute {
 [[nodiscard]] std::unexpected<refusal> refuse_attribute(std::string_view whole,
                                                         std::string_view why);
 
-/// Refers to `whole` and to the scope's specification. Errors: misused, naming what is wrong.
+/// The result refers to `whole` and to the scope's specification. Errors: misused, naming the
+/// fault.
 [[nodiscard]] outcome<typed_attribute> parse_attribute(std::string_view whole,
                                                        const ynl::scope& scope);
 

@@ -17,7 +17,7 @@ namespace {
 
 struct called_command {
   std::uint8_t number = 0;
-  const ynl::operation* operation = nullptr;  ///< nullptr when nothing tells of it
+  const ynl::operation* operation = nullptr;  ///< nullptr if it is not specified
 };
 
 outcome<called_command> command_of(const ynl::operation& operation, const ynl::spec& spec,
@@ -80,7 +80,7 @@ outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& ge
   return request;
 }
 
-/// The attribute that the kernel complains of is told by its name.
+/// Names the attribute that the kernel rejects.
 std::unexpected<refusal> refuse_call(error why, const nl::refused_attribute& refused,
                                      const ynl::scope& scope) {
   if (scope.set != nullptr && refused.path.front() != 0) {

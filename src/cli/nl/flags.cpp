@@ -14,7 +14,7 @@ namespace {
 
 using nl::attribute_kind;
 
-/// As TYPE is written.
+/// The kind of a TYPE.
 std::optional<attribute_kind> kind_named(std::string_view name) {
   for (auto number = 1U; number <= static_cast<unsigned>(attribute_kind::uint); ++number) {
     const auto kind = static_cast<attribute_kind>(number);
@@ -23,7 +23,7 @@ std::optional<attribute_kind> kind_named(std::string_view name) {
   return {};
 }
 
-/// As the kernel says; it says nothing of what it does not look at.
+/// The kind by the kernel's policy, which does not cover attributes that the kernel ignores.
 std::optional<attribute_kind> kind_told(const typed_attribute& attribute,
                                         const known_attributes& known) {
   const auto* table = known.table;
@@ -66,7 +66,7 @@ outcome<> put(wire::netlink_writer& writer, const typed_attribute& attribute,
   return put_as(writer, attribute, kind_told(attribute, known).value_or(guess), nullptr);
 }
 
-/// How many of the nests that are open stay so when a path comes again.
+/// The number of open nests that stay open when a path is repeated.
 std::size_t kept_open(const typed_attribute& attribute) {
   const auto parents = attribute.path.size() - 1;
   if (parents == 0 || (attribute.known.back() != nullptr && attribute.known.back()->is_multi))
@@ -88,7 +88,7 @@ outcome<> write_attributes(wire::netlink_writer& writer, const std::vector<std::
     const auto what = parse_attribute(each, known.scope);
     if (!what) return std::unexpected(what.error());
     const std::vector<std::uint16_t> parents(what->path.begin(), what->path.end() - 1);
-    // The nests that both are in stay open.
+    // Nests shared by both paths stay open.
     auto same = static_cast<std::size_t>(std::ranges::mismatch(open, parents).in1 - open.begin());
     const bool is_again = !written.insert(what->path).second;
     if (is_again && kept_open(*what) < parents.size()) {

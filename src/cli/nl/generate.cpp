@@ -22,7 +22,7 @@ constexpr auto style =
     "--style={BasedOnStyle: Google, Standard: Latest, ColumnLimit: 100, PointerAlignment: Left, "
     "DerivePointerAlignment: false}";
 
-/// A file in memory, which another program can open by its path.
+/// Writes text to a file in memory, which another program can open by its path.
 result<unique_fd> file_of(std::string_view text) {
   unique_fd file(::memfd_create("header", MFD_CLOEXEC));
   if (!file) return system_failure(errno, "make a file in memory");
@@ -35,7 +35,7 @@ result<unique_fd> file_of(std::string_view text) {
   return file;
 }
 
-/// As it is where there is no clang-format.
+/// Returns the text unchanged if there is no clang-format.
 result<std::string> formatted(std::string text) {
   const auto file = file_of(text);
   if (!file) return std::unexpected(file.error());

@@ -1,4 +1,4 @@
-// strata nl generate: what a family's specification says, as a C++ header.
+// strata nl generate: a family's specification as a C++ header.
 #pragma once
 
 #include "cli/line/invocation.hpp"
@@ -6,7 +6,7 @@
 
 namespace strata::cli {
 
-/// Prints the header, formatted where there is a clang-format.
+/// Prints the header, formatted if clang-format is installed.
 outcome<int> run_nl_generate(const invocation& call);
 
 }  // namespace strata::cli

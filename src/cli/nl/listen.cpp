@@ -18,7 +18,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Runs until `count` messages, `timeout` of silence, or Ctrl-C.
+/// Runs until `count` messages, a silence of `timeout`, or Ctrl-C.
 void hear(const invocation& call, nl::connection& connection, message_sink& sink) {
   const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
   const std::chrono::duration<double> silence(call.flags.value("timeout", 1e9));

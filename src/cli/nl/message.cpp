@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-// A specification may let a set stand within itself, and a message may do so for ever.
+// In a specification a set may contain itself, and a message may be nested without limit.
 constexpr std::size_t deepest_nest = 16;
 
 std::string hex_of(byte_span bytes) {
@@ -34,7 +34,7 @@ bool is_text(const wire::netlink_attribute& attribute) {
                              [](char letter) { return letter >= ' ' && letter != '\x7f'; });
 }
 
-// A number of four bytes is seldom a nest of one empty attribute.
+// A number of four bytes is seldom a nest with one empty attribute.
 bool is_nest(const wire::netlink_attribute& attribute) {
   const wire::netlink_attributes within(attribute.value());
   return attribute.is_marked_nested() || (within.bytes().size() > 8 && within.is_whole());
@@ -89,7 +89,7 @@ json list_to_json(const wire::netlink_attributes& attributes, const ynl::scope& 
     }
     if (known->kind == nl::attribute_kind::invalid) continue;
     auto object = known_to_json(each, *known, scope, depth);
-    // An element has its number.
+    // An element has only a number.
     if (scope.set != nullptr) object["name"] = text::printable(known->name);
     list.push_back(std::move(object));
   }

@@ -1,4 +1,4 @@
-// Attributes by a specification: as names become bytes, and as bytes become names.
+// Attributes by a specification: names to bytes, and bytes to names.
 #include "cli/nl/message.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ class nl_message_test : public testing::Test {
   ynl::scope scope = ynl::scope::of(&spec, spec.find("set-all"));
   std::array<std::byte, 4096> memory{};
 
-  /// The message with what was typed, or why there is none.
+  /// The message with the typed attributes, or why there is none.
   std::string typed(const std::vector<std::string>& attributes, json& shown) {
     wire::netlink_writer to(memory);
     wire::begin_genl(to, 99, 0, 1, 1);
@@ -60,7 +60,7 @@ TEST_F(nl_message_test, values_are_written_and_shown_by_name) {
   EXPECT_EQ(list[8]["name"], "number");
   EXPECT_EQ(list[9]["value"], -1);
   EXPECT_EQ(list[10]["value"], true);
-  // Numbers, types and what no entry names go on as they are.
+  // Numbers, types and unknown names are handled as before.
   EXPECT_EQ(shown({"17=9"})[0]["value"], 9);
   EXPECT_EQ(shown({"mode=write|0x10"})[0]["value"], (json{"write", 16}));
   EXPECT_EQ(shown({"500:u32=9"})[0],

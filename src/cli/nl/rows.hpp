@@ -1,5 +1,5 @@
-// The verbs of this folder: their rows for the table, and the handlers, each in the file of its
-// name.
+// The verbs of this folder: their rows for the table, and their handlers, each in the file named
+// after it.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ outcome<int> run_nl_policy(const invocation& call);
 outcome<int> run_nl_call(const invocation& call);
 outcome<int> run_nl_listen(const invocation& call);
 
-/// Of this kernel, to complete; empty where they cannot be listed.
+/// The families of this kernel, for completion; empty if they cannot be listed.
 [[nodiscard]] std::vector<std::string> family_names();
 
 [[nodiscard]] std::vector<verb_row> nl_verbs();

@@ -58,7 +58,7 @@ outcome<int> run_nl_show(const invocation& call) {
   if (!found) return refuse(exit_failed, found.error());
   const auto* const spec = *found ? &**found : nullptr;
   const auto policy = on->policy(*family);
-  // A family need not tell any.
+  // A family need not publish a policy.
   if (!policy && policy.error().code != errc::not_found) return refuse_family(policy.error());
   const auto told = policy.value_or(nl::family_policy{});
   if (call.as_json) {

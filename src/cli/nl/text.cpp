@@ -13,10 +13,10 @@ using nlohmann::json;
 
 namespace {
 
-// Nests within nests within nests: a policy may name itself.
+// Limits the depth of nests: a policy may refer to itself.
 constexpr std::size_t deepest_policy = 6;
 
-/// Empty when nothing tells it.
+/// Empty if the name is unknown.
 std::string name_of(const ynl::spec* spec, const nl::generic_operation& operation) {
   const auto command = static_cast<std::uint8_t>(operation.command);
   const auto* const found =
@@ -104,7 +104,7 @@ std::string words(const json& names) {
   return text.empty() ? "nothing" : text;
 }
 
-/// Line ends and what follows them are one space each.
+/// Replaces each line end and the spaces behind it by one space.
 std::string one_line(std::string_view doc) {
   std::string text;
   for (const char letter : doc) {

@@ -1,5 +1,5 @@
-// Generic netlink families and their policies as text and as JSON, by name where a specification
-// tells names.
+// Generic netlink families and their policies as text and as JSON, with names if there is a
+// specification.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,12 +15,12 @@ namespace strata::cli {
                                             const ynl::spec* spec);
 [[nodiscard]] std::string render_family(const nl::generic_family& family, const ynl::spec* spec);
 
-/// What the specification says of operations: how they are called, what they are for, and what
-/// their messages hold.
+/// The specification of operations: how to call them, their purpose, and the content of their
+/// messages.
 [[nodiscard]] nlohmann::json spec_to_json(const ynl::spec& spec);
 [[nodiscard]] std::string render_spec(const ynl::spec& spec);
 
-/// Operations with the attributes that they take, nests within nests.
+/// Operations with the attributes that they take, in nests.
 [[nodiscard]] nlohmann::json policy_to_json(const nl::family_policy& policy, const ynl::spec* spec);
 [[nodiscard]] std::string render_policy(const nl::family_policy& policy, const ynl::spec* spec);
 

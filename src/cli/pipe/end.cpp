@@ -41,7 +41,7 @@ outcome<pipe_end> parse_end(const invocation& call, std::size_t offset) {
 }
 
 struct effect {
-  std::string_view keys;  // of flags, with spaces around each
+  std::string_view keys;  // flags, with spaces around each
   std::string_view wants;
   bool (*has_it)(const pipe_end& end);
 };
@@ -49,7 +49,7 @@ struct effect {
 bool opens_web(const pipe_end& end) { return end.connects() && end.url.is_web(); }
 bool hears_web(const pipe_end& end) { return end.listens() && end.url.is_web(); }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr effect effects[] = {
     {" fork ", "an end that accepts connections, such as listen:tcp://HOST:PORT",
@@ -83,7 +83,7 @@ outcome<> check_effects(const nlohmann::json& given, const pipe_ends& ends) {
   return {};
 }
 
-// What one flag needs of another, and of the ends.
+// Checks flags that depend on each other or on the ends.
 outcome<> check_together(const pipe_options& options, const pipe_ends& ends) {
   if (options.client_cert.empty() != options.client_key.empty()) {
     return refuse(exit_misused, "give both --client-cert and --client-key");

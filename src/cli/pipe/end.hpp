@@ -1,4 +1,4 @@
-// What stands at one end of a pipe, as the command line names it: `-`, `URL` or `listen:URL`.
+// One end of a pipe, as the command line names it: `-`, `URL` or `listen:URL`.
 #pragma once
 
 #include <array>
@@ -15,28 +15,27 @@ struct pipe_end {
   enum class kind : std::uint8_t { standard, connecting, listening };
 
   kind what = kind::standard;
-  net::endpoint_url url = {};  ///< not of standard input and output
+  net::endpoint_url url = {};  ///< unused for standard input and output
 
   [[nodiscard]] bool is_standard() const { return what == kind::standard; }
   [[nodiscard]] bool listens() const { return what == kind::listening; }
   [[nodiscard]] bool connects() const { return what == kind::connecting; }
-  /// It carries messages, and not a stream of bytes.
+  /// Whether it carries messages, not a stream of bytes.
   [[nodiscard]] bool has_messages() const;
-  /// It begins with TLS.
+  /// Whether it begins with TLS.
   [[nodiscard]] bool is_secure() const;
-  /// Connections come one by one, each with a peer of its own.
+  /// Whether it accepts connections, each with a peer of its own.
   [[nodiscard]] bool accepts() const;
-  /// As it is shown.
+  /// The end as text.
   [[nodiscard]] std::string text() const;
 };
 
 using pipe_ends = std::array<pipe_end, 2>;
 
-/// Errors: misused, naming the word, and what an end may be.
+/// Errors: misused, naming the word and the valid forms.
 [[nodiscard]] outcome<pipe_ends> parse_ends(const invocation& call);
 
-/// The options that the flags give. Errors: misused, also for a flag that would do nothing with
-/// such ends.
+/// Reads the options from the flags. Errors: misused, also for a flag without effect on such ends.
 [[nodiscard]] outcome<pipe_options> read_pipe_options(const invocation& call,
                                                       const pipe_ends& ends);
 

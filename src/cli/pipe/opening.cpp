@@ -78,7 +78,7 @@ loop::task<loop::descriptor> end_opener::accept(net::listener& listener) {
 
 loop::task<result<open_end>> end_opener::welcome(const pipe_end& end, loop::descriptor peer) {
   open_end made{.bytes = net::stream::over(loop_, std::move(peer))};
-  const auto from = made.bytes->peer().address.text();  // once it has gone nobody knows it
+  const auto from = made.bytes->peer().address.text();  // unknown once the connection is gone
   if (end.is_secure()) {
     auto agreed =
         co_await made.bytes->start_tls(for_server_, {}, limit_of(options_.handshake_timeout));

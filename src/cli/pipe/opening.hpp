@@ -1,4 +1,5 @@
-// Opens the ends of a pipe on a loop: listens, accepts, connects, and agrees on TLS and WebSocket.
+// Opens the ends of a pipe on a loop: listens, accepts, connects, and performs the TLS and
+// WebSocket handshakes.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@
 
 namespace strata::cli {
 
-/// What is open at one end: a stream of bytes, or messages. One of the two.
+/// What is open at one end: a stream of bytes, or messages. Exactly one is set.
 struct open_end {
   std::unique_ptr<net::stream> bytes = {};
   std::unique_ptr<net::message_port> messages = {};
@@ -19,18 +20,19 @@ struct open_end {
 
 class end_opener {
  public:
-  /// The options outlive this. Reads the files of TLS. Errors: of the files.
+  /// Reads the TLS files. The options outlive this object. Errors: those of the files.
   [[nodiscard]] static result<std::unique_ptr<end_opener>> make(loop::loop& loop,
                                                                 const pipe_options& options,
                                                                 const pipe_ends& ends);
 
-  /// Listens, and says where on standard error unless `is_quiet`. Errors: of the address.
+  /// Listens, and reports the address on standard error unless `is_quiet`. Errors: those of the
+  /// address.
   [[nodiscard]] loop::task<result<net::listening>> listen(const pipe_end& end, bool is_quiet);
-  /// Awaits the next connection, as it is before anything is agreed on.
+  /// Waits for the next connection, before any handshake.
   [[nodiscard]] loop::task<loop::descriptor> accept(net::listener& listener);
-  /// What is agreed on with a peer that was accepted. Errors: naming it.
+  /// Performs the handshakes with an accepted peer. Errors: name the peer.
   [[nodiscard]] loop::task<result<open_end>> welcome(const pipe_end& end, loop::descriptor peer);
-  /// Errors: naming the URL.
+  /// Errors: name the URL.
   [[nodiscard]] loop::task<result<open_end>> connect(const pipe_end& end);
 
  private:

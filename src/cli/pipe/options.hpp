@@ -1,4 +1,4 @@
-// What `strata pipe` can be told. The table in options.cpp gives each member its flag and its help.
+// The options of `strata pipe`. The table in options.cpp gives each member its flag and its help.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ class joining {
     co_return code;
   }
 
-  /// To be destroyed next, before it has come to its end.
+  /// Prepares for destruction before the pipe has ended.
   void interrupt() {
     const bool is_leave = ends_[0].is_standard() || ends_[1].is_standard();
     if (now_ && !(is_leave && input_is_terminal())) now_->break_off();
@@ -73,7 +73,7 @@ class joining {
     co_return code;
   }
 
-  // One that does not get as far as to be a peer is not the one.
+  // A connection whose handshake fails is not the peer.
   loop::task<result<void>> take_peer(std::size_t offset, open_end& end) {
     auto& from = listening_[offset];
     if (from.messages) {
@@ -133,7 +133,7 @@ class joining {
       co_return;
     }
     const auto code = co_await one.run(std::move(open), nullptr);
-    (void)code;  // what was wrong has been told
+    (void)code;  // failures have been reported
   }
 
   loop::loop& loop_;
@@ -147,7 +147,7 @@ class joining {
   std::optional<session> now_;
 };
 
-/// Signals that end a pipe are read from a descriptor from now on, by the loop.
+/// From now on the loop reads the signals that end a pipe from a descriptor.
 result<int> take_signals() {
   sigset_t ending;
   ::sigemptyset(&ending);
@@ -160,7 +160,7 @@ result<int> take_signals() {
   return opened;
 }
 
-// The number of the first signal.
+// Returns the number of the first signal.
 loop::task<int> next_signal(loop::loop& loop, const loop::descriptor& descriptor) {
   loop::awaited_request asked;
   loop.poll(descriptor, POLLIN, asked);
@@ -171,7 +171,7 @@ loop::task<int> next_signal(loop::loop& loop, const loop::descriptor& descriptor
   co_return count == static_cast<ssize_t>(sizeof told) ? static_cast<int>(told.ssi_signo) : SIGTERM;
 }
 
-// Runs the work until it is done, or a signal comes.
+// Runs the work until it is done, or a signal arrives.
 class course {
  public:
   course(loop::loop& loop, joining& work, int signals)
@@ -223,7 +223,7 @@ outcome<int> run_pipe(const invocation& call) {
   auto& on = **made;
   outcome<int> ended = exit_done;
   joining work(on, *ends, *wanted, call.quiet);
-  // From inside the loop, as it may be over before it has waited for anything.
+  // Started from inside the loop, as it may be over before its first wait.
   course way(on, work, *signals);
   on.post([&] { on.spawn(way.run(wanted->fork, ended)); });
   on.run();

@@ -1,4 +1,4 @@
-// The verb of this folder: its row for the table, and the handler.
+// The verb of this folder: its row for the table, and its handler.
 #pragma once
 
 #include <vector>

@@ -34,7 +34,7 @@ loop::task<exit_code> session::run(std::array<open_end, 2> open,
   co_return (failed_ && !is_unheard_) || has_lost_ ? exit_failed : exit_done;
 }
 
-// A person at a terminal need not end what nobody hears any more.
+// Once all output is written, a user at a terminal need not end the input.
 bool session::is_over() const {
   return !is_joined_ || failed_ || is_unheard_ || (is_written_ && input_is_terminal());
 }
@@ -80,7 +80,7 @@ loop::task<> session::join_streams() {
 
 namespace {
 
-// RFC 6455 section 7.4.1: a WebSocket has served its purpose, or its end goes away.
+// RFC 6455 section 7.4.1: normal closure (the purpose is fulfilled), or going away.
 bool is_good(const net::port_farewell& farewell) {
   return farewell.code == 0 || farewell.code == 1000 || farewell.code == 1001;
 }
@@ -154,8 +154,8 @@ void session::break_off() {
   }
 }
 
-// Peers hear of it before they are left. What has failed on this side may be known a little later
-// than that the stream to it is broken.
+// Notifies the peers before they are closed. The failure of standard output may become known a
+// little later than the break of the stream to it.
 loop::task<> session::part() {
   if (standard_ && !is_unheard_) {
     co_await changed_.wait([this] { return is_unheard_; }, loop_.now() + 50ms);

@@ -1,4 +1,4 @@
-// Two open ends of a pipe, joined until all has been said.
+// Two open ends of a pipe, joined until both have ended.
 #pragma once
 
 #include <array>
@@ -13,18 +13,18 @@ namespace strata::cli {
 
 class session {
  public:
-  /// The ends and options outlive this.
+  /// The ends and options outlive this object.
   session(loop::loop& loop, const pipe_ends& ends, const pipe_options& options);
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
-  /// Joins what is open at the two ends; `standard` is null where neither is standard input and
-  /// output. Awaits the end. What goes wrong is reported on standard error, and gives exit_failed.
+  /// Joins the open ends; `standard` is null if neither is standard input and output. Waits for the
+  /// end. Failures are reported on standard error, and give exit_failed.
   [[nodiscard]] loop::task<exit_code> run(std::array<open_end, 2> open,
                                           std::unique_ptr<standard_streams> standard);
-  /// Breaks off what is open, as there is nothing to join it to.
+  /// Breaks off an open end that has no counterpart.
   [[nodiscard]] loop::task<> refuse(std::array<open_end, 2> open);
-  /// To be destroyed next: peers are told that what they have is not the whole.
+  /// Prepares for destruction: signals to the peers that the data is incomplete.
   void break_off();
 
  private:
@@ -44,10 +44,10 @@ class session {
   std::array<open_end, 2> open_;
   std::unique_ptr<standard_streams> standard_;
   loop::condition changed_;
-  bool is_joined_ = true;    // not both have said all
-  bool is_written_ = false;  // standard output has all
-  bool is_unheard_ = false;  // whoever read standard output has gone
-  bool has_lost_ = false;    // a message
+  bool is_joined_ = true;    // at least one side has not ended
+  bool is_written_ = false;  // standard output is written completely
+  bool is_unheard_ = false;  // the reader of standard output has gone
+  bool has_lost_ = false;    // a message was lost
   std::optional<error> failed_;
   loop::task_group running_;
 };

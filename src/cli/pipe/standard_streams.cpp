@@ -20,7 +20,7 @@ namespace {
 using happening = standard_streams::happening;
 using piece = std::array<char, 65536>;
 
-/// What the threads share, and the last of them closes.
+/// Shared by the threads; the last one closes it.
 struct thread_side {
   unique_fd socket;
   unique_fd events;
@@ -29,11 +29,11 @@ using shared_side = std::shared_ptr<const thread_side>;
 
 void report(const thread_side& side, happening happening, int sys_errno) {
   const standard_streams::event told{happening, sys_errno};
-  // It is smaller than what a pipe takes as a whole; nobody may be there to read it.
+  // An event is smaller than PIPE_BUF, so it is written as a whole; the reader may be gone.
   (void)!::write(side.events.get(), &told, sizeof told);
 }
 
-/// Whether to try again: a signal came, or whoever shares the descriptor has made it non-blocking.
+/// Whether to try again: a signal arrived, or another user of the descriptor made it non-blocking.
 bool may_try_again(int fd, short wanted) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN) return false;
@@ -42,7 +42,7 @@ bool may_try_again(int fd, short wanted) {
   return true;
 }
 
-/// 0, or the errno that stopped it.
+/// Returns 0, or the errno that stopped it.
 int write_whole(int fd, std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(fd, text.data(), text.size());
@@ -75,8 +75,8 @@ void carry_input(const shared_side& side) {
   ::shutdown(side->socket.get(), SHUT_WR);
 }
 
-// Whoever reads standard output hears that it is over, even while the input goes on. The number
-// stays taken.
+// Closes standard output, so that its reader sees the end even while the input goes on. The
+// descriptor number stays in use.
 void end_output() {
   const unique_fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   if (nowhere) ::dup2(nowhere.get(), STDOUT_FILENO);
@@ -137,7 +137,7 @@ loop::task<standard_streams::event> standard_streams::next_event() {
   (void)ready;
   event told;
   const auto count = ::read(events_.fd(), &told, sizeof told);
-  // Both threads have gone without a word: the stream was closed before.
+  // Both threads have ended without an event: the stream was closed before.
   if (count != static_cast<ssize_t>(sizeof told)) co_return event{};
   co_return told;
 }

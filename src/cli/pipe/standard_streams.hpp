@@ -1,9 +1,9 @@
-// Standard input and output as one stream of a loop: what is read comes, what is pushed is written.
+// Standard input and output as one stream of a loop: input is received, and pushed data is written.
 //
-// Two threads stand between, as files cannot be polled and terminals are shared with others whom
-// non-blocking calls would surprise. They hold what the kernel's socket buffers hold, and no more:
-// a reader of standard output that is slow holds up the stream's writer. They are never joined, as
-// either may wait for ever, and own all that they use.
+// Two threads do the I/O, as files cannot be polled, and terminals are shared with programs that do
+// not expect non-blocking calls. They hold what the kernel's socket buffers hold, and no more: a
+// slow reader of standard output holds up the stream's writer. They are never joined, as either may
+// block for ever, and own all that they use.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@ namespace strata::cli {
 class standard_streams {
  public:
   enum class happening : std::uint8_t {
-    input_failed,   ///< then no end of it comes
-    output_failed,  ///< the rest of what was pushed is lost
-    output_done,    ///< all that was pushed before the end has been written
+    input_failed,   ///< the stream then gets no end of input
+    output_failed,  ///< the rest of the pushed data is lost
+    output_done,    ///< everything pushed before the end has been written
   };
   struct event {
     happening what = happening::output_done;
     int sys_errno = 0;
   };
 
-  /// Without `reads_input` nothing comes. Errors: limit_exceeded when there are no more descriptors
-  /// or threads.
+  /// Without `reads_input` nothing is received. Errors: limit_exceeded if there are no more
+  /// descriptors or threads.
   [[nodiscard]] static result<std::unique_ptr<standard_streams>> open(loop::loop& loop,
                                                                       bool reads_input);
 
-  /// To be taken once.
+  /// Call it once.
   [[nodiscard]] std::unique_ptr<net::stream> take_stream() { return std::move(stream_); }
   [[nodiscard]] loop::task<event> next_event();
 

@@ -9,7 +9,7 @@ namespace strata::cli {
 
 namespace {
 
-/// How many bytes at the end of `text` may be the beginning of a letter, or of a line end.
+/// The number of bytes at the end of `text` that may begin a character or a line end.
 std::size_t size_of_unfinished(std::string_view text) {
   if (text.ends_with('\r')) return 1;
   constexpr std::size_t longest_letter = 4;

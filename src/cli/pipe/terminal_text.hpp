@@ -1,4 +1,4 @@
-// What comes from elsewhere, for a terminal: with nothing in it that the terminal would obey.
+// Foreign text for a terminal, without anything that the terminal would interpret.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@ namespace strata::cli {
 
 class terminal_text {
  public:
-  /// The piece as it is to be shown: as `text::printable`, but line ends (LF and CR LF) stay. Valid
-  /// until the next call. A letter that is cut by the piece's end is kept for the next one.
+  /// Returns the piece as it is to be shown: as `text::printable`, but line ends (LF and CR LF)
+  /// stay. Valid until the next call. A character that is cut by the piece's end is kept for the
+  /// next call.
   [[nodiscard]] std::string_view feed(std::string_view piece);
-  /// What was kept.
+  /// Returns what was kept.
   [[nodiscard]] std::string_view finish();
 
  private:

@@ -5,7 +5,7 @@
 namespace strata::cli {
 namespace {
 
-/// What is shown of `text` when it comes byte by byte.
+/// The output for `text` when it arrives byte by byte.
 std::string shown_in_pieces(std::string_view text) {
   terminal_text terminal;
   std::string shown;

@@ -24,7 +24,7 @@ std::string rendered(const invocation& call, const resp_value& reply) {
   return (has_screen() ? pretty_reply(reply) : raw_reply(reply)) + '\n';
 }
 
-/// What is told to one cache, and whether it had a good reply each time.
+/// Sends commands to one cache, and records whether every reply was good.
 class teller {
  public:
   explicit teller(const invocation& call) : call_(call) {}
@@ -41,7 +41,7 @@ class teller {
     return talk_->execute(words);
   }
 
-  /// What was subscribed to comes until the cache or the person ends it.
+  /// Shows subscribed messages until the cache or the user ends it.
   outcome<int> finish() {
     while (talk_->is_subscribed() || talk_->is_monitoring()) {
       if (auto heard = talk_->hear(); !heard) return std::unexpected(heard.error());

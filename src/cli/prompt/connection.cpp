@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view tcp = "tcp://";
 constexpr std::string_view local = "unix://";
 
-/// An open socket, or the errno.
+/// Returns an open socket, or the errno.
 std::expected<unique_fd, int> connect_to(const sockaddr* address, socklen_t size, int family) {
   unique_fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd) return std::unexpected(errno);

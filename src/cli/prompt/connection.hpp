@@ -1,4 +1,4 @@
-// A connection to a cache, in Redis's protocol, over a blocking socket.
+// A connection to a cache, with Redis's protocol, over a blocking socket.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,17 @@ namespace strata::cli {
 
 class cache_link {
  public:
-  /// `endpoint` as a runtime shows it: `tcp://HOST:PORT` or `unix:///PATH`; where a cache listens
-  /// on all addresses it is reached at this machine's own. Errors: unreachable.
+  /// Connects to `endpoint`, as a runtime shows it: `tcp://HOST:PORT` or `unix:///PATH`; a cache
+  /// that listens on all addresses is reached at this machine's own. Errors: unreachable.
   [[nodiscard]] static outcome<cache_link> connect(const std::string& endpoint);
 
-  /// Errors of all: failed, when the connection has ended or what comes is not the protocol.
+  /// Errors of all: failed, if the connection has ended or the data is not the protocol.
   [[nodiscard]] outcome<> send(std::span<const std::string> words) const;
-  /// The next reply; waits for it.
+  /// Waits for the next reply.
   [[nodiscard]] outcome<proto::resp_value> wait();
-  /// The next reply that has arrived, if one has. Never waits.
+  /// Returns the next reply if it has arrived. Never waits.
   [[nodiscard]] outcome<std::optional<proto::resp_value>> take();
-  /// Takes in what can be read, and waits when there is nothing.
+  /// Reads what is available, and waits if there is nothing.
   [[nodiscard]] outcome<> receive();
 
   [[nodiscard]] int fd() const { return connection_.get(); }

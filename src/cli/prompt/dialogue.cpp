@@ -27,7 +27,7 @@ bool is_about_subscriptions(std::string_view command) {
   return std::ranges::find(all, command) != all.end();
 }
 
-// "subscribe", "news", 1: of the kind that was asked for. RESP2 has no pushes.
+// "subscribe", "news", 1: confirms the given command. RESP2 has no pushes.
 bool confirms(const resp_value& value, std::string_view command) {
   return (value.what == kind::push || value.what == kind::array) && value.elements.size() == 3 &&
          value.elements[0].text == command && value.elements[2].what == kind::integer;

@@ -1,5 +1,5 @@
-// What is being said with a cache over one connection: which replies a command has, and what they
-// mean for what comes next.
+// The dialogue with a cache over one connection: which replies a command has, and how they change
+// the state.
 #pragma once
 
 #include <functional>
@@ -16,28 +16,28 @@ class cache_talk {
  public:
   using show_reply = std::function<void(const proto::resp_value&)>;
 
-  /// `show` gets every reply, and what the cache says without being asked.
+  /// `show` gets every reply, and unrequested messages of the cache.
   cache_talk(cache_link link, show_reply show) : link_(std::move(link)), show_(std::move(show)) {}
 
-  /// Agrees on RESP3. Says `password`, where there is one and the cache wants one; without it what
-  /// is executed may do so. Errors: the cache takes no more clients, or not this password.
+  /// Switches to RESP3. Sends `password` if it is given and the cache requires one; without it, an
+  /// executed command may do so. Errors: the cache takes no more clients, or not this password.
   [[nodiscard]] outcome<> begin(const std::string& password);
-  /// Sends a command and shows its replies. Errors: of the link.
+  /// Sends a command and shows its replies. Errors: those of the link.
   [[nodiscard]] outcome<> execute(const std::vector<std::string>& words);
-  /// The reply to a command that changes nothing; it is not shown. Nothing where a command would
-  /// not be answered at once, as in a transaction. Errors: of the link.
+  /// Returns the reply to a command that changes nothing, without showing it. Nullopt if a command
+  /// would not be answered at once, as in a transaction. Errors: those of the link.
   [[nodiscard]] outcome<std::optional<proto::resp_value>> ask(
       const std::vector<std::string>& words);
-  /// Shows what has been said without being asked; takes in what can be read first.
+  /// Reads what is available, and shows unrequested messages.
   [[nodiscard]] outcome<> hear();
-  /// The same for what is here already.
+  /// The same for messages that are already read.
   [[nodiscard]] outcome<> show_arrived();
 
   [[nodiscard]] int fd() const { return link_.fd(); }
   [[nodiscard]] bool is_subscribed() const { return is_subscribed_; }
-  /// MONITOR was said: there will be no replies any more, but lines without end.
+  /// Whether MONITOR was sent: then there are no more replies, but an endless series of lines.
   [[nodiscard]] bool is_monitoring() const { return is_monitoring_; }
-  /// What tells the state, to stand behind the name: `[1]`, `(TX)`, `(subscribed mode)`.
+  /// The state, to show behind the name: `[1]`, `(TX)`, `(subscribed mode)`.
   [[nodiscard]] std::string state() const;
 
  private:
@@ -62,11 +62,11 @@ class cache_talk {
   bool is_monitoring_ = false;
 };
 
-/// The variable that holds the password of a cache, and what it holds.
+/// The environment variable with a cache's password, and its value.
 inline constexpr const char* password_variable = "STRATA_CACHE_PASSWORD";
 [[nodiscard]] std::string password_of_environment();
 
-/// A command that must not be written down, for what it gives away.
+/// Whether a command must not be stored, because of what it reveals.
 [[nodiscard]] bool is_secret(const std::vector<std::string>& words);
 
 }  // namespace strata::cli

@@ -25,7 +25,7 @@ using proto::resp_value;
 
 enum class verdict : std::uint8_t { go_on, leave };
 
-/// What was typed, as words; nothing when its quotes do not match, which has been said then.
+/// Splits the typed line into words; nullopt, with a message, if its quotes do not match.
 std::optional<std::vector<std::string>> read_words(std::string_view line) {
   std::vector<std::string> words;
   if (proto::split_words(line, words)) return words;
@@ -33,7 +33,7 @@ std::optional<std::vector<std::string>> read_words(std::string_view line) {
   return {};
 }
 
-/// MONITOR's lines, for as long as they come.
+/// Shows MONITOR's lines until they end.
 outcome<> watch(cache_talk& talk) {
   for (;;) {
     if (auto heard = talk.hear(); !heard) return heard;
@@ -51,10 +51,10 @@ outcome<verdict> obey(cache_talk& talk, const std::vector<std::string>& words) {
 
 outcome<int> talk_at_terminal(cache_link link, const std::string& name, const std::string& endpoint,
                               const std::string& password) {
-  std::string heard;  // while somebody types
+  std::string heard;  // received while the user types
   bool is_typing = false;
   cache_talk talk(std::move(link), [&](const resp_value& reply) {
-    // What MONITOR shows is a line already.
+    // MONITOR's output already consists of lines.
     const auto text = pretty_reply(reply) + '\n';
     if (is_typing) {
       heard += text;
@@ -99,7 +99,7 @@ outcome<int> talk_at_terminal(cache_link link, const std::string& name, const st
   }
 }
 
-/// The lines that standard input has now; false at its end.
+/// Reads the lines that standard input has now; returns false at its end.
 outcome<bool> read_input(text::line_splitter& splitter, std::vector<std::string>& lines) {
   std::array<char, 65536> buffer;
   const auto got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
@@ -129,7 +129,7 @@ outcome<int> talk_through_pipes(cache_link link, const std::string& password) {
     if (auto shown = talk.show_arrived(); !shown) return std::unexpected(shown.error());
     std::array<pollfd, 2> ready{
         {{has_input ? STDIN_FILENO : -1, POLLIN, 0}, {talk.fd(), POLLIN, 0}}};
-    if (::poll(ready.data(), ready.size(), -1) < 0) continue;  // a signal
+    if (::poll(ready.data(), ready.size(), -1) < 0) continue;  // interrupted by a signal
     if (ready[1].revents != 0) {
       if (auto heard = talk.hear(); !heard) return std::unexpected(heard.error());
     }

@@ -1,4 +1,4 @@
-// strata start -i NAME, of a cache: commands are typed, replies shown, as by redis-cli.
+// strata start -i NAME, for a cache: commands are typed and replies shown, as by redis-cli.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace strata::cli {
 
-/// At a terminal, lines are edited and replies laid out for people; else lines are read from
-/// standard input and replies written as they are. `endpoint` is where the cache `name` listens;
-/// it is told `password` if it wants one.
+/// At a terminal, lines are edited and replies formatted; otherwise lines are read from standard
+/// input and replies written raw. `endpoint` is where the cache `name` listens; `password` is sent
+/// if it requires one.
 [[nodiscard]] outcome<int> run_cache_prompt(const invocation& call, const std::string& name,
                                             const std::string& endpoint,
                                             const std::string& password);

@@ -1,4 +1,4 @@
-// What a cache replies, as a JSON value.
+// A cache's reply as a JSON value.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,9 +7,9 @@
 
 namespace strata::cli {
 
-/// Integers, doubles, booleans and null as themselves; a number that JSON cannot carry as text; a
-/// string that is no UTF-8 as `{"base64": …}`; an error within a reply as `{"error": …}`; a map
-/// whose keys are not all strings, each once, as an array of pairs.
+/// Integers, doubles, booleans and null as themselves; a number that JSON cannot hold as text; a
+/// string that is not UTF-8 as `{"base64": …}`; an error within a reply as `{"error": …}`; a map
+/// whose keys are not all distinct strings as an array of pairs.
 [[nodiscard]] nlohmann::json json_reply(const proto::resp_value& reply);
 
 }  // namespace strata::cli

@@ -12,7 +12,7 @@ namespace {
 using proto::resp_value;
 using kind = resp_value::kind;
 
-// Line ends stay, but for the last: INFO is many lines.
+// Keeps line ends, except the last: INFO has many lines.
 std::string printable_lines(std::string_view text) {
   std::string safe;
   while (!text.empty()) {

@@ -1,4 +1,4 @@
-// What a cache replies, as a person reads it, and as a program does: both as redis-cli writes it.
+// A cache's reply for people, and for programs: both in redis-cli's formats.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace strata::cli {
 
-/// `(integer) 1`, `"bulk"`, `1) "a"`, `1# "key" => "value"`, `(nil)`, `(error) …`; without a line
-/// end behind it. What strangers have stored cannot move the terminal's cursor.
+/// `(integer) 1`, `"bulk"`, `1) "a"`, `1# "key" => "value"`, `(nil)`, `(error) …`; without a final
+/// line end. Stored data cannot move the terminal's cursor.
 [[nodiscard]] std::string pretty_reply(const proto::resp_value& reply);
 
-/// The strings' own bytes, elements on lines of their own; without a line end behind it.
+/// The strings' own bytes, elements on lines of their own; without a final line end.
 [[nodiscard]] std::string raw_reply(const proto::resp_value& reply);
 
 }  // namespace strata::cli

@@ -13,7 +13,7 @@ namespace {
 
 using proto::resp_value;
 
-/// Keys and values, as RESP3 has them in a map, and RESP2 in an array.
+/// Calls `use` for each key and value: a map in RESP3, an array in RESP2.
 template <class Use>
 void for_each_pair(const resp_value& value, Use use) {
   for (std::size_t at = 0; at + 1 < value.elements.size(); at += 2) {
@@ -23,11 +23,11 @@ void for_each_pair(const resp_value& value, Use use) {
 
 }  // namespace
 
-// Asked when it is first wanted. A cache that wants a password first does not tell before.
+// Fetched on first use. A cache that requires a password refuses until it has it.
 void vocabulary::learn() {
   if (!known_.empty()) return;
   const auto reply = talk_.ask({"COMMAND", "DOCS"});
-  if (!reply || !*reply) return;  // an end is seen by the one that sends next
+  if (!reply || !*reply) return;  // the next sender notices an end
   for_each_pair(**reply, [this](const std::string& name, const resp_value& about) {
     auto& made = known_[text::in_small_letters(name)];
     for_each_pair(about, [&made](const std::string& key, const resp_value& value) {

@@ -1,4 +1,4 @@
-// The commands that a cache knows, as it tells them itself: to complete what is typed, and to help.
+// The commands of a cache, fetched from the cache itself: for completion and help.
 #pragma once
 
 #include <map>
@@ -12,12 +12,12 @@ namespace strata::cli {
 
 class vocabulary {
  public:
-  /// `talk` outlives it.
+  /// `talk` outlives this object.
   explicit vocabulary(cache_talk& talk) : talk_(talk) {}
 
-  /// In the case in which `begun` is written. Empty where the cache does not tell now.
+  /// Completions in the case of `begun`. Empty if the cache does not provide them now.
   [[nodiscard]] std::vector<std::string> words_from(std::string_view begun);
-  /// What the prompt can do, or what one command does; with line ends.
+  /// Help on the prompt, or on one command; with line ends.
   [[nodiscard]] std::string help(std::string_view command);
 
  private:

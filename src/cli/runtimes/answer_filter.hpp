@@ -13,13 +13,13 @@ namespace strata::cli {
 
 class answer_filter {
  public:
-  /// From an array of strings; a field is a column's name. Errors: misused, with the fields that
-  /// there are.
+  /// Parses an array of strings; a field is a column's name. Errors: misused, with the valid
+  /// fields.
   [[nodiscard]] static outcome<answer_filter> parse(const nlohmann::json& value,
                                                     std::span<const column> columns);
 
-  /// Whether each field of `object` that was given has the value that was given: as JSON writes it,
-  /// a text without its quotes. A list has each of its elements; one that is missing is empty.
+  /// Whether each given field of `object` has its given value: as JSON writes it, text without its
+  /// quotes. A list matches any of its elements; a missing field is empty.
   [[nodiscard]] bool takes(const nlohmann::json& object) const;
 
  private:

@@ -23,7 +23,7 @@ constexpr std::string_view drain_word = " drain";
 
 std::string place_of(std::string_view text) { return std::string(text.substr(0, text.find(' '))); }
 
-/// A text may lead to several: of those, the first.
+/// Several backends may have the same text: keeps the first.
 json named_once(const json& backends) {
   auto first = json::array();
   for (const auto& each : backends) {
@@ -66,7 +66,7 @@ outcome<std::vector<std::string>> written_backs(const invocation& call, control_
   return backends;
 }
 
-/// What `deed` makes of them.
+/// Applies `deed` to the backends.
 outcome<> change(std::vector<std::string>& backends, const std::string& deed,
                  const std::string& text) {
   const auto place = place_of(text);

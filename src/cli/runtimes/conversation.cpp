@@ -16,7 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-/// What one is talking to, and how.
+/// Describes the runtime and how to use the session.
 std::string banner(const json& detail) {
   const auto name = text::printable(text_at(detail, "name"));
   const bool is_client = text_at(detail, "type") == "client";
@@ -34,7 +34,7 @@ std::string banner(const json& detail) {
 
 using line_renderer = std::string (*)(const json&);
 
-/// The lines that have come, each as `render` shows it; empty ones are left out.
+/// The lines that have arrived, each formatted by `render`; empty ones are left out.
 outcome<std::string> show_arrived(line_stream& stream, line_renderer render) {
   std::string shown;
   for (const auto& line : stream.take_lines()) {
@@ -45,7 +45,7 @@ outcome<std::string> show_arrived(line_stream& stream, line_renderer render) {
   return shown;
 }
 
-/// What a stream has to show; nothing at its end, or after an error, which is then in `ended`.
+/// The output of a stream; nullopt at its end, or after an error, which is then in `ended`.
 std::optional<std::string> hear(line_stream& stream, outcome<>& ended, line_renderer render) {
   ended = stream.wait();
   auto shown = show_arrived(stream, render);
@@ -54,18 +54,18 @@ std::optional<std::string> hear(line_stream& stream, outcome<>& ended, line_rend
   return std::move(*shown);
 }
 
-/// A client's log tells how its connection is.
+/// A client's log shows the state of its connection.
 std::string log_line(const json& logged) {
   return "-- " + text::printable(text_at(logged, "text"));
 }
 
-/// Most of what a server has to tell is for 'strata logs'.
+/// Most of a server's log is left to 'strata logs'.
 std::string trouble_line(const json& logged) {
   const auto level = text_at(logged, "level");
   return level == "warning" || level == "error" ? log_line(logged) : std::string();
 }
 
-/// What became of a message, where it is not as one would expect.
+/// What happened to a message, if not the expected.
 std::string shortfall(const json& answer) {
   if (answer.value("queued", std::uint64_t{0}) != 0) return "-- queued until connected\n";
   return answer.value("delivered", std::uint64_t{0}) == 0 ? "-- nobody is connected\n" : "";
@@ -101,7 +101,7 @@ outcome<int> converse(control_client& client, const json& detail, line_stream& m
       {.fd = messages.fd(), .hear = [&] { return hear(messages, ended, message_line); }},
       {.fd = log->fd(), .hear = [&] { return hear(*log, ended, about_log); }}};
   print(banner(detail));
-  // What came with the answer's head is no reason for a descriptor to be readable.
+  // Messages that arrived with the answer's head do not make the descriptor readable.
   const auto first = show_arrived(messages, message_line);
   if (!first) return std::unexpected(first.error());
   print(*first);

@@ -1,4 +1,4 @@
-// strata start -i NAME, of a server or a client, at a terminal: lines are edited, and what comes is
+// strata start -i NAME, for a server or a client, at a terminal: lines are edited, and messages are
 // shown above them.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace strata::cli {
 
-/// A message that came, of a stream of them: its own bytes.
+/// The bytes of a received message, an object of the stream.
 [[nodiscard]] std::string message_bytes(const nlohmann::json& message);
-/// "[FROM] TEXT", where there is more than one that it may be from: nothing that moves the cursor.
+/// "[FROM] TEXT" if there may be several senders; without anything that moves the cursor.
 [[nodiscard]] std::string message_line(const nlohmann::json& message);
-/// Why a stream of messages has ended.
+/// The error of a stream of messages that has ended.
 [[nodiscard]] std::unexpected<refusal> no_more_messages(const std::string& name);
 
-/// `detail` is what the daemon says of the runtime, `messages` what it hears. Until the input's
-/// end, or Ctrl-C, which ends the program.
+/// `detail` is the daemon's description of the runtime, `messages` the stream of received ones.
+/// Runs until the input's end, or Ctrl-C, which ends the program.
 [[nodiscard]] outcome<int> converse(control_client& client, const nlohmann::json& detail,
                                     line_stream& messages);
 

@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view folder_name = "strata-edit";
 constexpr std::string_view remedy = "set XDG_RUNTIME_DIR to a folder that you own";
 
-// A handler of signals may only read what is there already.
+// A signal handler may only read what already exists.
 std::array<char, 4096> path_to_remove{};
 
 extern "C" void remove_draft_and_leave(int signal) {
@@ -35,11 +35,11 @@ void watch_signals(const std::string& path) {
   for (const int each : {SIGINT, SIGTERM, SIGHUP}) std::signal(each, remove_draft_and_leave);
 }
 
-/// The folder for drafts, in one that is seen to be our own.
+/// The folder for drafts, in a folder that is verified to be our own.
 outcome<std::string> open_folder(const options::path_environment& environment) {
   const std::string mended(remedy);
   auto path = environment.xdg_runtime_dir;
-  // As another user, by sudo or su, the variable may still name the folder of the first one.
+  // For another user, by sudo or su, the variable may still name the first user's folder.
   unique_fd parent;
   if (path.starts_with('/')) {
     if (auto opened = options::open_own_folder(path, mended)) parent = std::move(*opened);
@@ -78,7 +78,8 @@ std::string editor_command() {
   return R"(if command -v editor > /dev/null; then editor "$1"; else vi "$1"; fi)";
 }
 
-/// Has the shell run it, with the signals as they were: we ignore some that an editor may rely on.
+/// Runs it in the shell, with default signal handling: this process ignores some signals that an
+/// editor may rely on.
 result<process::ending> run_editor(const std::string& path) {
   static constexpr std::array signals = {SIGINT, SIGQUIT, SIGPIPE};
   auto started = process::start(
@@ -112,7 +113,7 @@ draft::~draft() {
 }
 
 outcome<> draft::edit() const {
-  // Ctrl-C is the editor's own while it has the terminal.
+  // Ctrl-C belongs to the editor while it has the terminal.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGQUIT, SIG_IGN);
   const auto ended = run_editor(path_);
@@ -128,7 +129,7 @@ outcome<> draft::edit() const {
 outcome<std::string> draft::read() const {
   constexpr std::size_t longest = 16U << 20U;
   const std::string operation = "read '" + path_ + "'";
-  // Editors put a new file in the place of the old one: anything may stand there.
+  // Editors replace the file by a new one: it could be anything.
   const unique_fd file(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat found{};
   if (!file || ::fstat(file.get(), &found) != 0) {

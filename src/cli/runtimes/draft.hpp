@@ -1,4 +1,4 @@
-// A text that a person edits in an editor of their choice, in a file that nobody else can read or
+// A text that the user edits in an editor of their choice, in a file that no other user can read or
 // guess.
 #pragma once
 
@@ -10,11 +10,11 @@
 namespace strata::cli {
 
 /// One at a time. The file is removed with the object, and when SIGINT, SIGTERM or SIGHUP ends the
-/// process: from `make` on these signals do so.
+/// process: `make` installs handlers for these signals.
 class draft {
  public:
-  /// A file in a folder of our own: below XDG_RUNTIME_DIR if that is ours, else below the folder
-  /// of the daemon's state. Errors: failed, when there is no such folder, or no room in it.
+  /// Makes a file in a folder of our own: below XDG_RUNTIME_DIR if that is ours, otherwise below
+  /// the daemon's state folder. Errors: failed, if there is no such folder, or no room in it.
   [[nodiscard]] static outcome<draft> make(const options::path_environment& environment,
                                            std::string_view text);
   draft(draft&& draft) noexcept : path_(std::move(draft.path_)) { draft.path_.clear(); }
@@ -22,11 +22,11 @@ class draft {
   draft& operator=(const draft&) = delete;
   ~draft();
 
-  /// Runs $VISUAL, else $EDITOR, else `editor` or `vi`, and waits until it ends. Errors: failed,
-  /// when it cannot be run or ends with another exit code than 0.
+  /// Runs $VISUAL, else $EDITOR, else `editor` or `vi`, and waits until it ends. Errors: failed, if
+  /// it cannot be run or ends with an exit code other than 0.
   [[nodiscard]] outcome<> edit() const;
 
-  /// What the file holds now. Errors: failed, when it is gone, or longer than 16 MiB.
+  /// Returns the file's present content. Errors: failed, if it is gone, or longer than 16 MiB.
   [[nodiscard]] outcome<std::string> read() const;
 
  private:

@@ -23,7 +23,7 @@ using nlohmann::json;
 
 namespace {
 
-/// An option by its key, or by its flag with or without the dashes.
+/// Finds an option by its key, or by its flag with or without the dashes.
 outcome<std::string> key_of(const runtime::type_row& type, std::string_view option) {
   std::vector<std::string> known;
   for (const auto& row : type.rows()) {
@@ -64,7 +64,7 @@ void report_edit(const invocation& call, const json& value) {
   }
 }
 
-/// The options as they are, without those that are shown to nobody.
+/// The present options, without the secret ones.
 outcome<json> editable_options(const invocation& call, control_client& client) {
   const auto detail = client.get(runtime_target(call.words[0]));
   if (!detail) return std::unexpected(detail.error());
@@ -78,7 +78,7 @@ outcome<json> editable_options(const invocation& call, control_client& client) {
   return options;
 }
 
-/// What makes `after` of `before`: an option that was taken out gets its default again.
+/// The changes that turn `before` into `after`: an option that was removed is reset to its default.
 json differences(const invocation& call, const json& before, const json& after) {
   auto changes = json::object();
   for (const auto& [key, value] : after.items()) {
@@ -94,7 +94,7 @@ json differences(const invocation& call, const json& before, const json& after) 
   return changes;
 }
 
-/// One round: what was written becomes an edit, whose answer is null when nothing differs.
+/// One round: the draft becomes an edit, whose answer is null if nothing differs.
 outcome<json> apply_draft(const invocation& call, control_client& client, const draft& written,
                           const json& before) {
   const auto text = written.read();

@@ -12,10 +12,10 @@ namespace strata::cli {
 
 class runtime_filter {
  public:
-  /// From an array of strings. Errors: misused, with the keys that there are.
+  /// Parses an array of strings. Errors: misused, with the valid keys.
   [[nodiscard]] static outcome<runtime_filter> parse(const nlohmann::json& value);
 
-  /// Whether a runtime, as the API lists it, fits one of the globs of every key that was given.
+  /// Whether a runtime, as the API lists it, matches one of the globs for every given key.
   [[nodiscard]] bool takes(const nlohmann::json& runtime) const;
 
  private:

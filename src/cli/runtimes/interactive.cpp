@@ -1,5 +1,5 @@
-// strata start -i NAME: lines of input go out as messages, messages that come in are shown. A cache
-// has a prompt of its own.
+// strata start -i NAME: sends lines of input as messages, and shows received messages. A cache has
+// a prompt of its own.
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -25,14 +25,15 @@ using nlohmann::json;
 
 namespace {
 
-/// The runtime goes on, so there is nothing to tidy up: leaving is enough, from wherever we are.
+/// The runtime keeps running, so there is nothing to clean up: the program can exit at any point.
 extern "C" void leave(int) {
   constexpr std::string_view farewell = "\n";
   (void)!::write(STDERR_FILENO, farewell.data(), farewell.size());
   ::_exit(exit_done);
 }
 
-/// Quiet shows the message's own bytes, for programs: a terminal gets none that it would obey.
+/// Quiet output is the message's own bytes, for programs; on a terminal without anything that the
+/// terminal would interpret.
 std::string render(const invocation& call, const json& message) {
   if (call.as_json) return text::escaped_for_json(message.dump());
   if (!call.quiet) return message_line(message);
@@ -51,8 +52,8 @@ outcome<> show_messages(const invocation& call, const std::vector<std::string>& 
   return {};
 }
 
-/// Reads what standard input has; false at its end. What stands behind the last line end is a
-/// message when nothing more comes.
+/// Reads what standard input has; returns false at its end. Text behind the last line end is a
+/// message once the input ends.
 outcome<bool> read_input(text::line_splitter& splitter, std::vector<std::string>& lines) {
   std::array<char, 65536> buffer;
   const auto got = ::read(STDIN_FILENO, buffer.data(), buffer.size());
@@ -63,7 +64,7 @@ outcome<bool> read_input(text::line_splitter& splitter, std::vector<std::string>
   return got != 0;
 }
 
-/// A message that cannot be sent is reported, and the session goes on.
+/// A message that cannot be sent is reported, and the session continues.
 outcome<> send_lines(control_client& client, const std::string& name,
                      const std::vector<std::string>& lines) {
   for (const auto& line : lines) {
@@ -85,7 +86,7 @@ outcome<int> talk(const invocation& call, control_client& client, line_stream& s
     if (stream.ended()) {
       return no_more_messages(name);
     }
-    if (::poll(ready.data(), ready.size(), -1) < 0) continue;  // a signal
+    if (::poll(ready.data(), ready.size(), -1) < 0) continue;  // interrupted by a signal
     if (ready[1].revents != 0) {
       if (auto more = stream.wait(); !more) return std::unexpected(more.error());
     }

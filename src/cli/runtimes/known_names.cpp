@@ -1,4 +1,4 @@
-// The names that a shell completes: of runtimes, of groups, and of a proxy's backends.
+// The names for shell completion: of runtimes, of groups, and of a proxy's backends.
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/runtimes/rows.hpp"

@@ -29,7 +29,7 @@ outcome<int> change_each(const invocation& call, control_client& client, const a
   return all->exit;
 }
 
-/// "stop?timeout=2.5" with the time of --timeout or --now.
+/// "stop?timeout=2.5" with the time from --timeout or --now.
 std::string with_limit(const invocation& call, std::string target) {
   if (call.is_set("now")) return target + "?timeout=0";
   if (!call.flags.contains("timeout")) return target;
@@ -55,7 +55,7 @@ outcome<int> run_restart(const invocation& call) {
   return post_each(call, with_limit(call, "restart"));
 }
 
-// A restart cuts connections: that is said before it happens.
+// A restart cuts connections: the user is warned before.
 outcome<int> run_reload(const invocation& call) {
   control_client client(call.daemon);
   return change_each(call, client, [&](const std::string& name) -> outcome<json> {
@@ -70,7 +70,7 @@ outcome<int> run_reload(const invocation& call) {
   });
 }
 
-// A glob or a group means those of its runtimes that have a script.
+// A glob or a group selects only runtimes with a script.
 outcome<int> run_reload_lua(const invocation& call) {
   control_client client(call.daemon);
   return change_each(call, client, [&](const std::string& name) -> outcome<json> {

@@ -33,7 +33,7 @@ constexpr column columns[] = {
     {"warning", "/warning", unit::none, false},
 };
 
-// What is to be known of a runtime stands where nobody overlooks it, in short.
+// Appends each runtime's warning, shortened, to its state, where it is noticed.
 void mark_warnings(json& runtimes) {
   for (auto& each : runtimes) {
     const auto warning = text_at(each, "warning");
@@ -42,8 +42,8 @@ void mark_warnings(json& runtimes) {
   }
 }
 
-/// Those that the words name, in the order of the list; all, where there are no words. A name that
-/// there is not is reported, and gives the exit code.
+/// Keeps the runtimes that the words name, in the order of the list; all, if there are no words. An
+/// unknown name is reported, and gives the exit code.
 int keep_named(const std::vector<std::string>& words, json& runtimes) {
   if (words.empty()) return exit_done;
   const auto known = known_runtimes(runtimes);
@@ -68,7 +68,7 @@ int keep_named(const std::vector<std::string>& words, json& runtimes) {
   return failures.empty() ? exit_done : failures.front().exit;
 }
 
-/// An empty table tells a newcomer nothing. Only at a terminal: a script knows what it asked.
+/// An empty table does not help a new user. Only at a terminal: a script knows what it asked for.
 void explain_nothing(const invocation& call, std::size_t all) {
   if (call.as_json || call.quiet || !has_screen()) return;
   if (all == 0) {

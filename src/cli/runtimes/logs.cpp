@@ -1,4 +1,4 @@
-// strata logs NAME and strata events: lines as they come.
+// strata logs NAME and strata events: lines as they are written.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -45,13 +45,13 @@ outcome<moment> since_of(const invocation& call) {
   return parse_since(text, std::chrono::floor<std::chrono::milliseconds>(now));
 }
 
-/// What has no time that can be read is not left out.
+/// A line without a readable time is not left out.
 bool is_older(const json& line, moment since) {
   const auto at = parse_rfc3339(text_at(line, "time"));
   return at && *at < since;
 }
 
-/// `quiet_key` is the member that is shown alone when quiet.
+/// `quiet_key` is the only member shown in quiet output.
 outcome<int> show_stream(const invocation& call, const std::string& path,
                          std::string (*render)(const json&), std::string_view quiet_key) {
   const auto since = since_of(call);

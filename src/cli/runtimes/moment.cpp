@@ -12,7 +12,7 @@ using namespace std::chrono;
 
 namespace {
 
-/// Takes a text apart from its beginning. What does not fit makes it bad, once and for all.
+/// Parses a text from its beginning. A mismatch makes the reader bad for good.
 class time_reader {
  public:
   explicit time_reader(std::string_view text) : rest_(text) {}
@@ -30,7 +30,7 @@ class time_reader {
     return fits ? take() : '\0';
   }
 
-  /// Of ".250" the milliseconds; 0 when there is no fraction. Finer digits are dropped.
+  /// The milliseconds of ".250"; 0 if there is no fraction. Further digits are dropped.
   milliseconds fraction() {
     if (!rest_.starts_with('.')) return {};
     take();
@@ -95,7 +95,7 @@ std::optional<moment> parse_rfc3339(std::string_view text) {
 
 outcome<moment> parse_since(std::string_view text, moment moment) {
   if (const auto at = parse_rfc3339(text)) return *at;
-  constexpr double longest_s = 1e10;  // before there was anything to log
+  constexpr double longest_s = 1e10;  // earlier than any log
   const auto ago = options::parse_seconds(text);
   if (ago && *ago >= 0 && *ago < longest_s) {
     return moment - milliseconds(static_cast<std::int64_t>(*ago * 1000));

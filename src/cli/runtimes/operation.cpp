@@ -20,7 +20,7 @@ using runtime::answer_kind;
 
 namespace {
 
-/// A column's pointer and a verb's synopsis are views.
+/// A column's pointer and a verb's synopsis are views, so their texts are kept.
 std::string_view kept(std::string text) {
   static std::deque<std::string> texts;
   return texts.emplace_back(std::move(text));
@@ -35,7 +35,7 @@ unit unit_of(answer_kind kind) {
   }
 }
 
-// Of a latency the 99th percentile is what people look at.
+// Of a latency, the 99th percentile is shown.
 std::vector<column> answer_columns(const runtime::answer_row& row) {
   const auto pointer = "/" + std::string(row.key);
   if (row.kind == answer_kind::latency) {
@@ -52,7 +52,7 @@ const runtime::operation_row& row_of(const invocation& call) {
   return *runtime::find_shared_operation(call.verb)->row;
 }
 
-/// Those that are required are words behind the name. Errors: misused, of one that cannot be read.
+/// Required parameters are words behind the name. Errors: misused, for one that cannot be parsed.
 outcome<json> parameters_of(const invocation& call, const runtime::operation_row& row) {
   auto parameters = json::object();
   for (std::size_t at = 0; at < row.parameters.size(); ++at) {
@@ -69,7 +69,7 @@ outcome<json> parameters_of(const invocation& call, const runtime::operation_row
   return parameters;
 }
 
-/// By one of the columns: numbers from the largest, all else from the first letter.
+/// Sorts by one column: numbers from the largest, everything else alphabetically.
 void sort_by(const column& column, json& objects) {
   const json::json_pointer pointer{std::string(column.pointer)};
   const auto value_of = [&pointer](const json& object) {
@@ -82,7 +82,7 @@ void sort_by(const column& column, json& objects) {
   });
 }
 
-/// One that answers with a list: of one runtime.
+/// An operation that answers with a list, of one runtime.
 outcome<int> show_answers(const invocation& call, const runtime::operation_row& row) {
   const auto shown = select_columns(columns_of(row.name), call.text("columns"));
   if (!shown) return std::unexpected(shown.error());

@@ -1,4 +1,4 @@
-// The verbs that are made from the rows of operations.
+// The verbs generated from the rows of operations.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace strata::cli {
 
-/// The columns that the rows of an operation's answer make.
+/// The columns generated from the rows of an operation's answer.
 [[nodiscard]] const std::vector<column>& columns_of(std::string_view operation);
 
-/// One for each operation of any type that no verb asks for yet.
+/// One verb for each operation of any type that has no verb yet.
 [[nodiscard]] std::vector<verb_row> operation_verbs();
 
 }  // namespace strata::cli

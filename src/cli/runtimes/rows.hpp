@@ -1,5 +1,5 @@
-// The verbs of this folder: their rows for the table, and the handlers, each in the file of its
-// name.
+// The verbs of this folder: their rows for the table, and their handlers, each in the file named
+// after it.
 #pragma once
 
 #include <string>
@@ -40,21 +40,21 @@ outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
 // Whether a daemon runs and has a runtime of that name.
 bool is_runtime(const std::string& name, const daemon_address& daemon);
 
-// Where a running cache can be talked to, of what the daemon says of it. Errors: nowhere.
+// The address of a running cache, from the daemon's description of it. Errors: it has none.
 [[nodiscard]] outcome<std::string> endpoint_of_cache(const nlohmann::json& detail,
                                                      const daemon_address& daemon);
 
-// A URL for --target is a slip that the daemon could only answer with what is wrong about
+// Rejects a URL for --target, a mistake that the daemon could only report as the invalid
 // "tcp://tcp://HOST:PORT". Errors: misused, with what to write.
 [[nodiscard]] outcome<> check_target(const nlohmann::json& options);
 
-// What the daemon has, to complete; empty where it cannot be asked. Groups begin with an @.
+// The daemon's runtimes, for completion; empty if it does not answer. Groups begin with an @.
 [[nodiscard]] std::vector<std::string> runtime_names(const daemon_address& daemon);
 [[nodiscard]] std::vector<std::string> group_names(const daemon_address& daemon);
 [[nodiscard]] std::vector<std::string> backend_names(const std::string& proxy,
                                                      const daemon_address& daemon);
 
-// `--columns` and `--no-header`, of verbs that show a table.
+// `--columns` and `--no-header`, for verbs that show a table.
 [[nodiscard]] option_rows table_flags();
 
 [[nodiscard]] std::vector<verb_row> runtime_verbs();

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Null where there is none.
+/// Null if there is none.
 json number_at(const json& object, const std::string& pointer) {
   const json::json_pointer at(pointer);
   if (!object.is_object() || !object.contains(at)) return nullptr;
@@ -35,7 +35,8 @@ json p99_at(const json& object, const std::string& pointer) {
   return count.is_null() || count == 0 ? json(nullptr) : number_at(object, pointer + "/p99_ms");
 }
 
-/// What it cannot go on after; else the runtime has gone, or stopped, between two questions.
+/// Whether sampling cannot continue; otherwise the runtime has gone, or stopped, between two
+/// requests.
 bool is_fatal(const refusal& why) { return why.exit == exit_unreachable; }
 
 }  // namespace
@@ -51,7 +52,7 @@ outcome<json> sampler::take() {
   auto all = json::array();
   for (const auto& name : *chosen) {
     const auto found = stats->find(name);
-    // One that is not there has gone since it was listed, unless somebody has mistyped its name.
+    // A missing runtime was removed since it was listed, unless its name was mistyped.
     if (found == stats->end()) {
       const bool is_asked_for = std::ranges::find(words_, name) != words_.end();
       if (!is_asked_for) continue;
@@ -87,7 +88,7 @@ outcome<std::vector<std::string>> sampler::names() {
 outcome<std::map<std::string, json>> sampler::stats_by_name() {
   auto answer = client_.get("/v1/stats");
   std::map<std::string, json> all;
-  // An answer that was cut short: whether the daemon has gone, the next question shows.
+  // The answer was truncated: the next request shows whether the daemon has gone.
   if (!answer && answer.error().exit == exit_failed) return all;
   if (!answer) return std::unexpected(answer.error());
   if (!answer->is_array()) return all;
@@ -142,7 +143,7 @@ outcome<json> sampler::backends_of(const std::string& name) {
   return backends;
 }
 
-// Null until it has been seen twice, and when it has begun to count again.
+// Null until the figure was seen twice, and after its counter was reset.
 json sampler::rate_of(const std::string& key, std::optional<double> counted) {
   if (!counted) return nullptr;
   counted_[key] = *counted;

@@ -1,4 +1,4 @@
-// What runtimes, and the backends of proxies, do at a moment, with rates since the moment before.
+// The present figures of runtimes and of proxies' backends, with rates since the previous sample.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@ namespace strata::cli {
 
 class sampler {
  public:
-  /// Of the runtimes that `words` name; of all, where there are no words.
+  /// Samples the runtimes that `words` name; all, if there are no words.
   sampler(control_client& client, std::span<const std::string> words)
       : client_(client), words_(words) {}
 
-  /// `{"time": …, "runtimes": […]}`. A figure that is not there, or not yet, is null. Errors: the
-  /// daemon cannot be reached, or the words name nothing.
+  /// `{"time": …, "runtimes": […]}`. A missing figure is null. Errors: the daemon cannot be
+  /// reached, or the words name nothing.
   [[nodiscard]] outcome<nlohmann::json> take();
 
  private:

@@ -39,7 +39,7 @@ outcome<> send_one(control_client& client, const std::string& name, std::string_
   return {};
 }
 
-/// The first line that fails ends it: what follows may depend on it.
+/// Stops at the first line that fails: later lines may depend on it.
 outcome<> send_lines(control_client& client, const std::string& name, tally& sent) {
   text::line_splitter splitter;
   std::array<char, 65536> buffer;

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Sizes and times among the options are those that the type's table calls so.
+/// The type's table says which options are sizes and times.
 unit unit_of(std::string_view field, const json& detail) {
   if (field == "uptime_s") return unit::seconds;
   constexpr std::string_view options = "options.";

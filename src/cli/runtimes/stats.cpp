@@ -59,7 +59,7 @@ unit unit_of_field(std::string_view field, const json&) {
   return row == rows.end() ? unit::none : unit_of_row(*row);
 }
 
-// What has a table of its own ('strata backends'), and what is for programs.
+// Removes what has a table of its own ('strata backends'), and what is for programs.
 void leave_out_details(json& stats) {
   if (!stats.is_object()) return;
   for (const auto* const each : {"backends", "routes"}) stats.erase(each);

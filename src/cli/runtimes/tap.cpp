@@ -1,4 +1,4 @@
-// strata tap NAME: what passes through a runtime, as it passes.
+// strata tap NAME: shows what passes through a runtime.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -49,7 +49,7 @@ tapped_line read_line(const json& line) {
   return read;
 }
 
-/// `SET key value`; a command that was cut, as it is.
+/// `SET key value`; a truncated command is returned unchanged.
 std::string command_text(const std::string& bytes) {
   proto::value_reader reader;
   reader.feed(as_bytes(bytes));
@@ -62,7 +62,7 @@ std::string command_text(const std::string& bytes) {
   return words;
 }
 
-/// On one line: of a head of HTTP, the first.
+/// The content on one line; for an HTTP head, its first line.
 std::string content_of(const tapped_line& line) {
   if (line.form == "command") return command_text(line.bytes);
   auto shown = std::string_view(line.bytes);
@@ -81,7 +81,7 @@ std::string render(const tapped_line& line, bool with_hex) {
                      with_hex ? hex_dump(as_bytes(line.bytes)) : "");
 }
 
-/// Where the lines of a tap go.
+/// Writes the lines of a tap to the terminal or to a capture file.
 class tap_output {
  public:
   explicit tap_output(const invocation& call) : call_(call), with_hex_(call.is_set("hex")) {}
@@ -115,7 +115,7 @@ class tap_output {
     return {};
   }
 
-  /// A capture that is interrupted has all lines that have come.
+  /// Writes buffered packets, so that an interrupted capture has all of them.
   outcome<> flush() {
     if (!file_) return {};
     if (auto written = file_->flush(); !written) return refuse(exit_failed, written.error());

@@ -65,8 +65,8 @@ std::optional<endpoint> read_endpoint(std::string_view text) {
   return endpoint{std::string(host), static_cast<std::uint16_t>(port)};
 }
 
-// The client is the source of what it sends, and the destination of what it is sent. The other end
-// is the runtime, whose address a tap does not say.
+// The client is the source of what it sends, and the destination of what it receives. The address
+// of the other end, the runtime, is not in a line of the tap.
 void append_ends(std::string& packet, const tapped_line& line) {
   const auto client = read_endpoint(line.address);
   if (!client) return;

@@ -1,4 +1,4 @@
-// What a tap shows, as packets of a capture file.
+// The lines of a tap as packets of a capture file.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,13 @@
 
 namespace strata::cli {
 
-/// LINKTYPE_WIRESHARK_UPPER_PDU: a packet begins with tags that name its dissector and its ends.
+/// LINKTYPE_WIRESHARK_UPPER_PDU: each packet begins with tags that name its dissector and its ends.
 inline constexpr std::uint16_t tap_link_type = 252;
 
 /// One line of a tap.
 struct tapped_line {
-  std::uint64_t time_ns = 0;  ///< since 1970
-  std::string time;           ///< the same, as the daemon has written it
+  std::uint64_t time_ns = 0;  ///< nanoseconds since 1970
+  std::string time;           ///< the same as text, from the daemon
   bool is_outgoing = false;
   std::string form;
   std::string address;  ///< of the client
@@ -20,10 +20,10 @@ struct tapped_line {
   std::string sender;
   std::string receiver;
   std::string bytes;
-  std::uint64_t size = 0;  ///< bytes that passed, of which `bytes` may be the first
+  std::uint64_t size = 0;  ///< bytes that passed; `bytes` may be only the first of them
 };
 
-/// Wireshark shows HTTP, WebSocket and RESP as such, and the rest as data.
+/// Returns the packet. Wireshark decodes HTTP, WebSocket and RESP; the rest is data.
 [[nodiscard]] std::string packet_of(const tapped_line& line);
 
 }  // namespace strata::cli

@@ -23,7 +23,7 @@ namespace {
 
 bool is_typed() { return ::isatty(STDIN_FILENO) == 1; }
 
-/// A bare name at a terminal: what it is, and what can be done with it.
+/// A bare name at a terminal: shows what the runtime is, and what can be done with it.
 outcome<int> introduce(const invocation& call, const json& detail) {
   if (call.as_json) {
     print_json(detail);
@@ -67,7 +67,7 @@ outcome<int> tell_cache(const invocation& call, const json& detail) {
   return run_cache_lines(call, door);
 }
 
-/// The words are one message.
+/// Sends the words as one message.
 outcome<int> tell_others(invocation call) {
   if (call.flags.contains("password")) {
     return refuse(exit_misused, fmt::format("--password is for caches, but '{}' is not a cache; "
@@ -85,7 +85,7 @@ outcome<int> tell_others(invocation call) {
 }  // namespace
 
 bool is_runtime(const std::string& name, const daemon_address& daemon) {
-  // It may be a slip of the pen: that is to be told soon, even where the daemon is stuck.
+  // The word may be a mistyped verb: that must be reported soon, even if the daemon is stuck.
   constexpr std::chrono::milliseconds longest(2000);
   auto hurried = daemon;
   const bool is_endless = daemon.patience == std::chrono::milliseconds::zero();

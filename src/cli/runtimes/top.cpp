@@ -74,14 +74,14 @@ std::string table_of(const json& sample, bool has_header) {
   return align(rows, to_the_right);
 }
 
-/// What `--sort` calls it, as a sample has it.
+/// The name of a `--sort` word in a sample.
 std::string sort_key(const std::string& word) {
   if (word == "in" || word == "out" || word == "bytes") return word + "_per_s";
   return word == "p99" ? "p99_ms" : word;
 }
 
 void sort_by(const std::string& word, json& sample) {
-  if (word == "name") return;  // as the daemon lists them
+  if (word == "name") return;  // keeps the daemon's order
   const auto key = sort_key(word);
   auto& all = sample.at("runtimes").get_ref<json::array_t&>();
   const auto value = [&key](const json& of) {
@@ -115,7 +115,7 @@ outcome<int> watch(watching watching) {
   }
 }
 
-/// `count`: how many samples; 0: without end, each as one line of JSON.
+/// `count`: the number of samples; 0: without end, each as one line of JSON.
 outcome<int> print_samples(watching watching, std::uint64_t count) {
   auto all = json::array();
   for (std::uint64_t taken = 0; count == 0 || taken < count; ++taken) {

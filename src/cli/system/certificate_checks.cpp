@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::int64_t soon_s = std::int64_t{14} * 24 * 3600;
 
-/// What is to be said of one certificate; nothing of one that is good for a while, or of what is
-/// none.
+/// The check of one certificate; nullopt if it is valid for a while, or is no certificate.
 std::optional<check> check_certificate(const std::string& owner, const json& shown) {
   if (!shown.is_object()) return {};
   const auto left = shown.find("expires_in_s");

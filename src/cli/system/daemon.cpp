@@ -14,7 +14,7 @@ outcome<int> run_daemon(const invocation& call) {
   if (auto set = options::apply_json(wanted, options::daemon_table(), given); !set) {
     return refuse(exit_misused, set.error());
   }
-  // One that is named must be there; the usual one need not.
+  // A policy that the user names must exist; the default one need not.
   const auto usual_policy = paths.config_dir + "/socket-policy";
   if (wanted.socket_policy.empty() && !paths.config_dir.empty() &&
       ::access(usual_policy.c_str(), F_OK) == 0) {

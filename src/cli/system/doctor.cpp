@@ -31,7 +31,7 @@ std::string_view name_of(check_status status) {
 
 json certificates_of(const json& answer) { return answer.value("certificates", json::array()); }
 
-/// The daemon, and its certificates and those of its runtimes.
+/// Checks the daemon, and its certificates and those of its runtimes.
 std::vector<check> check_daemon(const daemon_address& daemon) {
   control_client client(daemon);
   const auto version = client.get("/v1/version");

@@ -62,7 +62,7 @@ check check_io_uring() {
   return {check_status::warn, "io_uring", why_no_ring(failed), remedy};
 }
 
-/// What the loop uses where it is there, and since when it is.
+/// Features that the loop uses if available, and the kernel that introduced them.
 check check_io_uring_features() {
   struct feature {
     kernel_version since;

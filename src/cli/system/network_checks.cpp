@@ -67,7 +67,7 @@ struct link_request {
   }
 };
 
-/// 0 or an errno.
+/// Returns 0 or an errno.
 int ask_kernel(const link_request& request) {
   const unique_fd route(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!route || ::send(route.get(), &request, request.header.nlmsg_len, 0) < 0) return errno;
@@ -108,8 +108,8 @@ int make_vlan() {
 
 int make_nothing() { return 0; }
 
-/// Runs `probe` in a network namespace of its own, in a child, so that nothing of it stays. The
-/// errno that it ended with.
+/// Runs `probe` in a child with its own network namespace, so that nothing of it remains. Returns
+/// the errno of its end.
 int in_new_namespace(int (*probe)()) {
   auto started = process::child::run([probe] {
     const bool apart = ::unshare(CLONE_NEWNET) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;

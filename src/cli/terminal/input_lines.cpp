@@ -25,7 +25,7 @@ outcome<> for_each_input_line(const std::function<outcome<>(std::string_view)>& 
 }
 
 std::optional<std::string> read_typed_line() {
-  constexpr std::size_t longest = 4096;  // as a terminal hands them over
+  constexpr std::size_t longest = 4096;  // the longest line of a terminal
   std::string line;
   for (char letter = 0; line.size() < longest;) {
     const auto got = ::read(STDIN_FILENO, &letter, 1);

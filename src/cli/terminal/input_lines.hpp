@@ -13,8 +13,8 @@ namespace strata::cli {
 /// Calls `take` for each line, without its `\n`, until the input ends or `take` fails.
 [[nodiscard]] outcome<> for_each_input_line(const std::function<outcome<>(std::string_view)>& take);
 
-/// One line of standard input, read letter by letter, so that what follows is left for others.
-/// nullopt at its end.
+/// Reads one line of standard input, byte by byte, so that the rest is left for others. Nullopt at
+/// its end.
 [[nodiscard]] std::optional<std::string> read_typed_line();
 
 }  // namespace strata::cli

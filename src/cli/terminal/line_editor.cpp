@@ -46,14 +46,15 @@ struct line_editor::state {
   void load_history();
 };
 
-// libedit's own way of reading knows one source only. 1: a letter, 0: the end, -1: an error.
+// Needed because libedit's own reader knows one source only. Returns 1: a character, 0: the end,
+// -1: an error.
 int line_editor::state::read_letter(wchar_t* room) {
   std::vector<pollfd> ready{{STDIN_FILENO, POLLIN, 0}};
   for (const auto& each : *beside) ready.push_back({each.fd, POLLIN, 0});
   for (;;) {
     if (::poll(ready.data(), ready.size(), -1) < 0) {
       if (errno != EINTR) return -1;
-      el_set(editor, EL_REFRESH);  // a signal may have changed the terminal's size
+      el_set(editor, EL_REFRESH);  // a signal may mean that the terminal's size has changed
       continue;
     }
     for (std::size_t at = 1; at < ready.size(); ++at) {
@@ -69,7 +70,7 @@ int line_editor::state::read_letter(wchar_t* room) {
       continue;
     }
     const auto known = std::mbrtowc(room, &byte, 1, &letter);
-    if (known == static_cast<std::size_t>(-2)) continue;  // a letter of several bytes
+    if (known == static_cast<std::size_t>(-2)) continue;  // an incomplete multi-byte character
     if (known != static_cast<std::size_t>(-1)) return 1;
     letter = {};
   }
@@ -87,7 +88,7 @@ void line_editor::state::show_above(const std::string& text) const {
   el_set(editor, EL_REFRESH);
 }
 
-// A function of libedit's own, which it would call for the key, it never frees.
+// A function registered with libedit for the key would never be freed.
 void line_editor::state::complete() const {
   const auto* const line = el_line(editor);
   const std::string_view begun(line->buffer, static_cast<std::size_t>(line->cursor - line->buffer));
@@ -114,7 +115,7 @@ void line_editor::state::load_history() {
 }
 
 line_editor::line_editor(std::string history_file) : state_(std::make_unique<state>()) {
-  // Else letters beyond ASCII could not be typed.
+  // Otherwise characters beyond ASCII could not be typed.
   if (std::setlocale(LC_CTYPE, "") == nullptr || MB_CUR_MAX == 1) {
     std::setlocale(LC_CTYPE, "C.UTF-8");
   }

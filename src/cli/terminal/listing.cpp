@@ -37,7 +37,7 @@ table_form form_of_object(const invocation& call) {
 table_form form_of_list(const invocation& call) {
   auto form = form_of_object(call);
   if (!has_screen() || !call.text("columns").empty()) return form;
-  constexpr std::size_t least = 40;  // most endpoints
+  constexpr std::size_t least = 40;  // enough for most endpoints
   form.longest_cell = std::max(screen_width() / 2, least);
   return form;
 }

@@ -23,7 +23,7 @@ constexpr std::string_view leave_page = "\x1b[?25h\x1b[?1049l";
 termios before{};
 volatile std::sig_atomic_t are_keys_changed = 0;
 
-// Of what a signal's handler may call alone.
+// Uses only calls that are safe in a signal handler.
 void give_back() {
   [[maybe_unused]] const auto written =
       ::write(STDOUT_FILENO, leave_page.data(), leave_page.size());
@@ -37,7 +37,8 @@ void end_at_once(int signal) {
   std::raise(signal);
 }
 
-// Keys come at once and unseen. What would stop the process would leave the page behind.
+// Makes keys arrive at once and unseen. Keys that stop the process are off: they would leave the
+// page behind.
 bool take_keys() {
   for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) std::signal(each, end_at_once);
   if (::tcgetattr(STDIN_FILENO, &before) != 0) return false;
@@ -82,7 +83,7 @@ bool live_screen::is_quit_within(std::chrono::milliseconds time) const {
     pollfd keys{.fd = has_keys_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0};
     if (::poll(&keys, 1, static_cast<int>(left.count())) <= 0) continue;
     char key = 0;
-    // A terminal that has gone can be read, and says nothing.
+    // A terminal that has gone is readable, but returns nothing.
     if (::read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q') return true;
   }
 }

@@ -1,5 +1,5 @@
-// A terminal that shows one page, which is drawn over and over, and gives back what was there
-// before when it goes: also when a signal ends the process.
+// A terminal that shows one page, redrawn repeatedly, and restores its previous content at the end:
+// also when a signal ends the process.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace strata::cli {
 
-/// One at a time. Standard output is a terminal.
+/// One at a time. Standard output must be a terminal.
 class live_screen {
  public:
   live_screen();
@@ -17,9 +17,9 @@ class live_screen {
   live_screen& operator=(const live_screen&) = delete;
   ~live_screen();
 
-  /// Shows these lines, as much of them as there is room for. They hold no control characters.
+  /// Shows as many of these lines as fit. They contain no control characters.
   void draw(std::string_view lines);
-  /// Waits, and says whether `q` was pressed meanwhile.
+  /// Waits, and reports whether `q` was pressed meanwhile.
   [[nodiscard]] bool is_quit_within(std::chrono::milliseconds time) const;
 
  private:

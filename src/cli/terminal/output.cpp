@@ -13,7 +13,7 @@ namespace strata::cli {
 
 namespace {
 
-/// 0, or the errno that stopped it.
+/// Returns 0, or the errno that stopped it.
 int write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(fd, text.data(), text.size());
@@ -35,7 +35,7 @@ void print(std::string_view text) {
 }
 
 void complain(std::string_view message) {
-  // Nothing can be done for a message that cannot be written.
+  // A message that cannot be written is lost.
   (void)write_all(STDERR_FILENO, "strata: " + text::printable(message) + "\n");
 }
 

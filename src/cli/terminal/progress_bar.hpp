@@ -1,11 +1,11 @@
-// How far something is that takes a while.
+// The progress of a long operation.
 #pragma once
 
 #include <string>
 
 namespace strata::cli {
 
-/// On standard error, if that is a terminal; else nowhere. Gone when this object is.
+/// On standard error, if that is a terminal; otherwise invisible. The destructor removes it.
 class progress_bar {
  public:
   progress_bar();
@@ -15,7 +15,7 @@ class progress_bar {
 
   /// `part` is from 0 to 1.
   void show(double part, const std::string& next);
-  /// When nobody can say how long it takes.
+  /// For an operation of unknown duration.
   void show(const std::string& next);
   void clear();
 

@@ -19,13 +19,13 @@ namespace strata::cli {
 namespace {
 
 void say(int terminal, std::string_view text) {
-  // Without its prompt the terminal still takes the secret.
+  // Even if the prompt cannot be written, the secret can be read.
   [[maybe_unused]] const auto written = ::write(terminal, text.data(), text.size());
 }
 
 constexpr std::size_t longest_line = 65536;
 
-// One letter; nullopt at the end.
+// Reads one byte; nullopt at the end.
 result<std::optional<char>> read_letter(int fd, const std::string& operation) {
   for (char letter = 0;;) {
     const auto got = ::read(fd, &letter, 1);
@@ -35,7 +35,7 @@ result<std::optional<char>> read_letter(int fd, const std::string& operation) {
   }
 }
 
-// Letter by letter, so that what follows is left for others.
+// Reads byte by byte, so that the rest is left for others.
 result<std::string> read_line(int fd, const std::string& operation) {
   for (std::string line;;) {
     const auto letter = read_letter(fd, operation);
@@ -53,8 +53,8 @@ result<std::string> read_line(int fd, const std::string& operation) {
   }
 }
 
-// A terminal that shows nothing of what is typed, and hands over each key at once: Ctrl-C as a
-// signal would end this process and leave the terminal silent.
+// A terminal that does not echo, and delivers each key at once: Ctrl-C as a signal would end this
+// process and leave the terminal without echo.
 class silent_terminal {
  public:
   explicit silent_terminal(int fd) : fd_(fd) {
@@ -104,20 +104,20 @@ class silent_terminal {
   bool is_interrupted_ = false;
 };
 
-// Silent before it asks: what is typed at once must not be lost.
+// Switches echo off before the prompt: input typed at once must not be lost.
 result<std::string> ask(int terminal, const std::string& prompt) {
   std::optional<silent_terminal> silent(terminal);
   say(terminal, prompt + ": ");
   auto secret = silent->read();
   const bool is_interrupted = silent->is_interrupted();
   silent.reset();
-  // As everywhere else, now that the terminal is as it was.
+  // Raised now that the terminal is restored, with the usual effect.
   if (is_interrupted) ::raise(SIGINT);
   return secret;
 }
 
-// What came from somewhere else than the arguments is looked at: an empty one would leave open what
-// was to be shut.
+// A secret that does not come from the arguments is checked: an empty one would leave unprotected
+// what was to be protected.
 result<std::string> checked(result<std::string> secret, const std::string& operation,
                             std::string remedy) {
   if (!secret) return secret;

@@ -43,7 +43,7 @@ std::string format_number(double value, unit unit) {
   return fmt::format("{}", value);
 }
 
-/// "a, b" of a list, "key 1, other 2" of an object.
+/// "a, b" for a list, "key 1, other 2" for an object.
 std::string join(const json& members) {
   std::string joined;
   for (const auto& [key, member] : members.items()) {
@@ -79,7 +79,7 @@ void flatten(const json& value, const std::string& name, const json& root,
   }
 }
 
-/// What one looks for first stands first; the rest is in the order of the alphabet.
+/// The most important fields come first; the rest is in alphabetical order.
 bool stands_before(const field_row& left, const field_row& right) {
   constexpr std::string_view leaders[] = {"name", "type", "state"};
   const auto rank = [&](const field_row& row) { return std::ranges::find(leaders, row.front()); };
@@ -96,7 +96,7 @@ outcome<std::vector<column>> select_columns(std::span<const column> all, std::st
   }
   while (!names.empty()) {
     const auto comma = names.find(',');
-    const auto name = text::in_small_letters(names.substr(0, comma));  // headings are in capitals
+    const auto name = text::in_small_letters(names.substr(0, comma));  // headings are in upper case
     names = comma == std::string_view::npos ? std::string_view{} : names.substr(comma + 1);
     const auto found = std::ranges::find(all, name, &column::key);
     if (found != all.end()) {

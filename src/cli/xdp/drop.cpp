@@ -1,4 +1,4 @@
-// strata xdp drop: takes frames by AF_XDP and counts them.
+// strata xdp drop: receives frames by AF_XDP and counts them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-/// Frames a second, in windows of a second. They begin with the first batch, whose frames came
-/// before them.
+/// Frames per second, in windows of a second. They begin with the first batch, whose frames arrived
+/// earlier.
 class rate_windows {
  public:
   void count(std::uint64_t frames, clock::time_point now) {
@@ -32,14 +32,14 @@ class rate_windows {
     last_ = now;
     if (now - window_ >= 1s) close(now);
   }
-  /// What is left is a window only when there is no whole one.
+  /// An incomplete window counts only if there is no complete one.
   void finish() {
     if (windows_ == 0 && last_ > window_) close(last_);
   }
   [[nodiscard]] std::uint64_t total() const { return total_; }
   [[nodiscard]] double most() const { return most_; }
   [[nodiscard]] double least() const { return least_; }
-  /// Over all of the time.
+  /// The rate over the whole time.
   [[nodiscard]] double mean() const {
     return seconds() > 0 ? static_cast<double>(total_ - first_) / seconds() : 0;
   }
@@ -62,8 +62,8 @@ class rate_windows {
   clock::time_point window_;
   clock::time_point last_;
   std::uint64_t total_ = 0;
-  std::uint64_t first_ = 0;   // of the first batch
-  std::uint64_t before_ = 0;  // up to the present window
+  std::uint64_t first_ = 0;   // size of the first batch
+  std::uint64_t before_ = 0;  // frames before the present window
   unsigned windows_ = 0;
   double most_ = 0;
   double least_ = 0;
@@ -97,8 +97,8 @@ class receiver {
   [[nodiscard]] const xdp::socket& from() const { return from_; }
 
  private:
-  // What came out of the fill ring can go back there, but for a moment the kernel may not yet have
-  // said so: the rest is taken the next time.
+  // Received frames return to the fill ring, which they came from, but the kernel may publish its
+  // free entries a moment later: the rest is taken next time.
   void take(const xdp::ring_slice<const xdp::descriptor>& there) {
     const auto back = from_.fill().reserve(there.size());
     std::uint64_t frames = 0;
@@ -118,7 +118,7 @@ class receiver {
     }
     auto ready = from_.wait_readable(interrupt_interval);
     if (!ready) return std::unexpected(ready.error());
-    // Poll does not tell that the interface is gone.
+    // Poll does not report that the interface is gone.
     return *ready ? result<void>{} : wake();
   }
 

@@ -1,4 +1,4 @@
-// strata xdp fwd: frames from each of two interfaces out of the other, without a copy of ours.
+// strata xdp fwd: forwards frames between two interfaces, without a copy in this process.
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -24,8 +24,8 @@ using clock = std::chrono::steady_clock;
 // How long the last frames may take to be sent.
 constexpr auto fwd_patience = 2s;
 
-// Both sockets work on one UMEM: a frame that one received the other sends, and its chunk goes back
-// to be received into.
+// Both sockets share one UMEM: a frame that one received is sent by the other, and its chunk
+// returns for receiving.
 class forwarder {
  public:
   static constexpr std::size_t sides = 2;
@@ -59,7 +59,7 @@ class forwarder {
 
   [[nodiscard]] std::uint64_t forwarded(std::size_t side) const { return forwarded_[side]; }
   [[nodiscard]] std::uint64_t forwarded() const { return forwarded_[0] + forwarded_[1]; }
-  /// For which there was no room to send.
+  /// Frames for which there was no room to send.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
   [[nodiscard]] const xdp::socket& socket(std::size_t side) const { return sockets_[side]; }
 
@@ -95,7 +95,7 @@ class forwarder {
     return true;
   }
 
-  /// False when the kernel has not taken all yet.
+  /// Returns false if the kernel has not taken all frames yet.
   result<bool> push(xdp::socket& socket) {
     result<bool> all_sent = true;
     if (!socket.is_zerocopy() || socket.transmit().needs_wakeup())
@@ -108,7 +108,7 @@ class forwarder {
     return all_sent;
   }
 
-  // What is still in the transmit rings.
+  // Sends what is still in the transmit rings.
   result<void> finish() {
     const auto limit = clock::now() + fwd_patience;
     for (auto& over : sockets_) {
@@ -158,7 +158,7 @@ result<forwarder> open_both(const invocation& call, const xdp::socket_options& o
   return forwarder(std::move(*a), std::move(*b));
 }
 
-// Sockets of one UMEM are all zero-copy or none: where only one of the drivers can, none.
+// Sockets of one UMEM are all zero-copy or none: if only one of the drivers supports it, none.
 result<forwarder> open_both(const invocation& call) {
   auto options = socket_flags(call);
   auto opened = open_both(call, options);
@@ -197,7 +197,7 @@ outcome<int> run_xdp_fwd(const invocation& call) {
   const auto done = work.run(count_flag(call), silence_flag(call));
   report(call, work);
   if (!done) return refuse(exit_failed, done.error());
-  // What one side received the other sent.
+  // The frames received on one side were sent by the other.
   for (std::size_t side = 0; side < forwarder::sides; ++side) {
     if (const auto trouble = losses[side].trouble(work.forwarded(1 - side))) {
       return refuse(exit_failed, *trouble);

@@ -1,4 +1,4 @@
-// strata xdp gen: UDP packets as fast as AF_XDP takes them.
+// strata xdp gen: sends UDP packets as fast as AF_XDP takes them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using clock = std::chrono::steady_clock;
 // How long the last frames may take to be sent.
 constexpr auto patience = 2s;
 
-// A frame that is longer than a chunk of the UMEM lies in several, one behind the other.
+// A frame longer than a chunk of the UMEM takes several consecutive chunks.
 std::uint32_t chunks_of(std::size_t frame) {
   const std::size_t chunk = xdp::umem_options{}.frame_size;
   return static_cast<std::uint32_t>((frame + chunk - 1) / chunk);
@@ -106,7 +106,7 @@ class generator {
     const auto done = over_.completion().peek(batch);
     const auto before_last = std::uint64_t{chunks_ - 1} * over_.memory()->frame_size();
     for (std::uint32_t i = 0; i < done.size(); ++i) {
-      // All of a frame has gone when its last chunk has.
+      // A frame is sent completely when its last chunk is.
       const auto first = done[i] - before_last;
       if (done[i] < before_last || first % (before_last + over_.memory()->frame_size()) != 0) {
         continue;
@@ -121,7 +121,7 @@ class generator {
   xdp::socket over_;
   numbered_packet packet_;
   std::uint32_t chunks_;
-  std::vector<std::uint64_t> free_;  // where frames begin
+  std::vector<std::uint64_t> free_;  // free places where frames begin
   std::uint64_t queued_ = 0;
   std::uint64_t sent_ = 0;
   clock::time_point began_;

@@ -39,7 +39,7 @@ void numbered_packet::number(mutable_byte_span copy, std::uint64_t number) const
   }
   const auto checksum = wire::finish_sum(sum);
   wire::write_u64(copy.subspan<number_at, 8>(), number);
-  // 0 would say that there is no checksum (RFC 768).
+  // 0 would mean that there is no checksum (RFC 768).
   wire::write_u16(copy.subspan<checksum_at, 2>(), checksum == 0 ? 0xFFFF : checksum);
 }
 

@@ -1,5 +1,5 @@
-// The verbs of this folder: their rows for the table, and the handlers, each in the file of its
-// name.
+// The verbs of this folder: their rows for the table, and their handlers, each in the file named
+// after it.
 #pragma once
 
 #include <vector>

@@ -22,8 +22,8 @@ bool is_member(int fd, gid_t own, gid_t group) {
   return std::ranges::find(groups, group) != groups.end();
 }
 
-/// The token of `Authorization: Bearer TOKEN`. Empty where there is none, and where there are two
-/// such fields: whoever stands between could have read the other one.
+/// The token of `Authorization: Bearer TOKEN`. Empty if there is none, or if there are two such
+/// fields: an intermediary could have read the other one.
 std::string_view token_of(const proto::http_request& request) {
   constexpr std::string_view scheme = "bearer ";
   std::string_view value;
@@ -40,12 +40,12 @@ std::string_view token_of(const proto::http_request& request) {
 
 }  // namespace
 
-// The socket's mode keeps strangers out; this is the second lock, should the mode be changed.
+// The socket's mode keeps other users out; this is a second check, in case the mode is changed.
 std::optional<runtime::role> access_policy::role_of_process(const loop::descriptor& peer) const {
   ucred found{};
   socklen_t size = sizeof found;
   if (::getsockopt(peer.fd(), SOL_SOCKET, SO_PEERCRED, &found, &size) != 0) return std::nullopt;
-  // A script or a proxy of this daemon, by whatever path it has found the socket.
+  // A script or a proxy of this daemon, however it found the socket.
   if (found.pid == ::getpid()) return std::nullopt;
   if (found.uid == 0 || found.uid == ::geteuid()) return runtime::role::admin;
   if (!group_ || !is_member(peer.fd(), found.gid, group_->id)) return std::nullopt;

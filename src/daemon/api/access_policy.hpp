@@ -19,10 +19,10 @@ struct socket_group {
   runtime::role role = runtime::role::operate;
 };
 
-/// What clients that come by TLS have to show. With both, each has to show both.
+/// What TLS clients must present. If both members are set, both are required.
 struct remote_access {
-  token_list tokens = {};                              ///< empty: no token is asked for
-  std::optional<certificate_roles> certificates = {};  ///< unset: no certificate is asked for
+  token_list tokens = {};                              ///< empty: no token is required
+  std::optional<certificate_roles> certificates = {};  ///< unset: no certificate is required
 };
 
 class access_policy {
@@ -31,15 +31,16 @@ class access_policy {
   void set_remote(remote_access access) { remote_ = std::move(access); }
   void set_tokens(token_list tokens) { remote_.tokens = std::move(tokens); }
 
-  /// The role of the process at the other end of the control socket: root and the daemon's user are
-  /// admin, the group's members have its role. Nullopt: it is not let in.
+  /// Returns the role of the process at the other end of the control socket: root and the daemon's
+  /// user are admin, the group's members have its role. Nullopt: it is refused.
   [[nodiscard]] std::optional<runtime::role> role_of_process(const loop::descriptor& peer) const;
 
-  /// The role that a certificate gives, which TLS has verified; read where none is asked for.
+  /// Returns the role of a certificate's subject, which TLS has verified; read if no certificates
+  /// are required.
   [[nodiscard]] runtime::role role_of_subject(std::string_view subject) const;
 
-  /// The role of a request by TLS: the higher one of the certificate's and the token's. Nullopt: it
-  /// lacks the token.
+  /// Returns the role of a TLS request: the higher one of the certificate's and the token's.
+  /// Nullopt if it lacks the required token.
   [[nodiscard]] std::optional<runtime::role> role_of_request(const proto::http_request& request,
                                                              runtime::role of_certificate) const;
 

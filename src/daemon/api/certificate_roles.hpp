@@ -1,4 +1,4 @@
-// Which role a client of the control API has by its certificate, as --client-role says.
+// The role that a client of the control API has by its certificate, as --client-role defines it.
 #pragma once
 
 #include <span>
@@ -13,14 +13,15 @@ namespace strata::daemon {
 
 class certificate_roles {
  public:
-  /// A longer subject is cut where it is shown, and two that are cut could be equal.
+  /// A longer subject is truncated for display, and two truncated ones could be equal.
   static constexpr std::size_t longest_subject = 512;
 
-  /// Everybody is admin.
+  /// Every client is admin.
   certificate_roles() = default;
 
-  /// `ROLE:SUBJECT` is the role of those whose certificate has SUBJECT (RFC 4514, as the log shows
-  /// it); `ROLE` that of all others, else they are admin. Errors: invalid_argument, naming the row.
+  /// `ROLE:SUBJECT` is the role of certificates with SUBJECT (RFC 4514, as the log shows it);
+  /// `ROLE` that of all others, which are admin by default. Errors: invalid_argument, naming the
+  /// row.
   [[nodiscard]] static result<certificate_roles> parse(std::span<const std::string> rows);
 
   [[nodiscard]] runtime::role find(std::string_view subject) const;

@@ -20,7 +20,7 @@ std::string visitor_text(const net::stream& connection) {
 
 namespace {
 
-// `stop`, of a path's end; of a method where the path is the runtime's own.
+// The last word of a path, such as `stop`; of a method if the path is the runtime's own.
 std::string_view last_word(const route_row& row) {
   if (row.method == "DELETE") return "remove";
   if (row.method == "PATCH") return "edit";
@@ -28,7 +28,7 @@ std::string_view last_word(const route_row& row) {
   return std::string_view(row.path).substr(row.path.rfind('/') + 1);
 }
 
-// A request that names none is refused.
+// A request that has no name is refused.
 std::string created_name(const std::string& body) {
   const auto read = text::parse_json(body, "read the name");
   if (!read || !read->is_object()) return {};

@@ -1,4 +1,4 @@
-// A change of a runtime as the log tells it: which, and asked by which client.
+// The log's note of a change to a runtime: which change, and which client asked for it.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ class stream;
 
 namespace strata::daemon {
 
-/// `uid 1000, pid 4242` of a client of the Unix socket; else its address, and the subject of its
-/// certificate.
+/// `uid 1000, pid 4242` for a client of the Unix socket; otherwise its address and the subject of
+/// its certificate.
 [[nodiscard]] std::string visitor_text(const net::stream& connection);
 
-/// `stop 'web', asked by VISITOR: done`. `name` is the path's, or empty: then the body has it.
+/// `stop 'web', asked by VISITOR: done`. `name` is the one in the path; if empty, the body has it.
 [[nodiscard]] std::string change_note(const route_row& row, const std::string& name,
                                       const std::string& body, std::string_view visitor,
                                       bool is_done);

@@ -25,9 +25,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t longest_body = 16U << 20U;  // of a request
+constexpr std::size_t longest_body = 16U << 20U;  // of a request, in bytes
 constexpr auto* description_hint = "see GET /v1/openapi.yaml";
-constexpr std::uint64_t most_remote = 256;  // connections of strangers, as they first are
+constexpr std::uint64_t most_remote = 256;  // connections of remote clients, not identified yet
 
 int status_of(const error& failed) {
   switch (failed.code) {
@@ -37,7 +37,7 @@ int status_of(const error& failed) {
     case errc::not_found: return 404;
     case errc::already_exists:
     case errc::conflict: return 409;
-    // What the system has run out of is not the request's fault.
+    // A shortage of the system is not the request's fault.
     case errc::limit_exceeded:
       return failed.sys_errno == 0 || failed.sys_errno == EMSGSIZE ? 413 : 503;
     case errc::not_supported: return 501;
@@ -52,7 +52,7 @@ nlohmann::json error_json(std::string_view code, std::string_view message,
   return {{"error", {{"code", code}, {"message", message}, {"remedy", remedy}}}};
 }
 
-/// What is wrong, and apart from it what to do.
+/// The fault, and separately the remedy.
 nlohmann::json error_json(error why) {
   const auto remedy = std::exchange(why.remedy, {});
   return error_json(name_of(why.code), describe(why), remedy);
@@ -84,7 +84,7 @@ result<bool> flag_at(const nlohmann::json& object, const char* key) {
                  "'" + std::string(key) + "' is neither true nor false");
 }
 
-/// None: any will do.
+/// Nullopt: any revision is accepted.
 result<std::optional<std::uint64_t>> revision_at(const nlohmann::json& object) {
   const auto found = object.find("revision");
   if (found == object.end()) return std::nullopt;
@@ -102,7 +102,7 @@ result<void> check_keys(const nlohmann::json& object, std::span<const std::strin
   return {};
 }
 
-/// `/v1/runtimes/{name}/start` against a path; the name lands in `*name`.
+/// Matches `/v1/runtimes/{name}/start` against a path; stores the name in `*name`.
 bool matches(std::string_view pattern, std::string_view path, std::string* name) {
   constexpr std::string_view placeholder = "{name}";
   const auto hole = pattern.find(placeholder);
@@ -172,7 +172,7 @@ serve::reception control_api::reception(door door) {
 result<void> control_api::listen(const std::string& path, std::optional<socket_group> group) {
   auto address = loop::socket_address::from_path(path);
   if (!address) return std::unexpected(address.error());
-  // From bind on nobody else may connect.
+  // No other user may connect from bind(2) on.
   const auto before = ::umask(0177);
   auto listening = supervisor_.home().listen(*address, {});
   ::umask(before);
@@ -342,10 +342,10 @@ loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& gues
 loop::task<control_api::answer> control_api::run(http::exchange& exchange, const visitor& guest,
                                                  const destination& destination) {
   const auto& route = *destination.served;
-  // To read the metrics takes none.
+  // Reading the metrics takes no body.
   auto body = co_await exchange.read_all(guest.entrance == door::metrics ? 0 : longest_body);
   if (!body) co_return as_answer(body.error());
-  // Named, since GCC 12 destroys a braced temporary in a co_await twice.
+  // A named variable, since GCC 12 destroys a braced temporary in a co_await twice.
   const call wanted{exchange.request(), destination.name, std::move(*body), route.operation};
   auto reply = co_await (this->*route.run)(wanted);
   if (route.row.is_change) {

@@ -1,5 +1,5 @@
-// The control API: HTTP/1.1 and JSON on a Unix socket, as docs/openapi.yaml describes it.
-// The routes are one table in control_routes.cpp, from which that document is made.
+// The control API: HTTP/1.1 and JSON on a Unix socket, as docs/openapi.yaml describes it. The
+// routes are one table in control_routes.cpp, from which that document is generated.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -24,7 +24,7 @@ class control_api {
     std::string version;
     std::string loop;
     loop::time_point started;
-    std::shared_ptr<runtime::journal> log;  ///< of the API itself
+    std::shared_ptr<runtime::journal> log;  ///< log of the API itself
   };
 
   control_api(supervisor& runtimes, runtime::loop_source& loops, facts facts);
@@ -35,19 +35,19 @@ class control_api {
   /// Serves the whole API on a Unix socket, to the daemon's user and to root (mode 0600), and to
   /// the members of `group` if there is one (mode 0660).
   result<void> listen(const std::string& path, std::optional<socket_group> group);
-  /// What is shown to clients that come by TLS, and what they have to show. Called before those two
-  /// are to listen:
+  /// Sets the certificates shown to TLS clients, and what these must present. Call it before the
+  /// two functions below.
   void secure_with(std::shared_ptr<const net::tls_slot> certificates, remote_access access);
   /// Serves the whole API with TLS, on a TCP address.
   result<void> listen_remote(const loop::socket_address& address);
-  /// Serves only `GET /metrics`, on a TCP address; with TLS, or to anybody.
+  /// Serves only `GET /metrics`, on a TCP address; with TLS, or to every client.
   result<void> listen_metrics(const loop::socket_address& address, bool is_secure);
-  /// Requests to come have to say one of these tokens. Streams of a token that is not among them,
-  /// or has too low a role now, end at once.
+  /// Future requests must present one of these tokens. Streams whose token is no longer listed, or
+  /// has too low a role now, end at once.
   void replace_tokens(token_list tokens);
-  /// Starts to answer; until then those who connect wait.
+  /// Starts to answer; clients that connect earlier wait.
   void begin();
-  /// From now on refuses new requests; those under way are finished.
+  /// From now on refuses new requests; those under way are completed.
   void refuse_requests() { closing_ = true; }
   void stop();
 
@@ -59,15 +59,15 @@ class control_api {
     std::string type = "application/json";
     std::string body;
   };
-  /// A request, the name in its path, and the operation that the path ends with.
+  /// A request, the name in its path, and the operation at the end of the path.
   struct call {
     const proto::http_request& request;
     std::string name;
     std::string body;
     const runtime::operation_row* operation = nullptr;
   };
-  /// A row and what serves it: a function that answers, one that finds what is streamed, or both:
-  /// then a request that follows gets the stream.
+  /// A row and its implementation: a function that answers, one that finds a stream's source, or
+  /// both: then requests with `follow` get the stream.
   struct route {
     route_row row;
     loop::task<answer> (control_api::*run)(call) = nullptr;
@@ -79,19 +79,19 @@ class control_api {
   [[nodiscard]] static std::vector<route> routes_of_runs();
   [[nodiscard]] static std::vector<route> routes_of_operations();
 
-  /// The whole API to those of this machine, to those elsewhere, or the metrics alone.
+  /// The whole API for local clients, the whole API for remote clients, or the metrics alone.
   enum class door : std::uint8_t { api, remote, metrics };
-  /// Clients come by TLS, and have to say a token if there are tokens.
+  /// Clients use TLS, and must present a token if there are tokens.
   [[nodiscard]] bool is_guarded(door door) const {
     return door == door::remote || (door == door::metrics && are_metrics_secure_);
   }
-  /// Who asks, by which door.
+  /// The client, and the door it uses.
   struct visitor {
     door entrance;
-    runtime::role role;  ///< that of the process, or of the certificate
+    runtime::role role;  ///< that of its process or its certificate
     std::string text;    ///< `uid 1000, pid 4242`; `10.0.0.7:5123, CN=ann`
   };
-  /// A stream that goes out, in the list of them as long as it does.
+  /// An active stream; its destructor removes it from the list.
   struct open_stream : boost::intrusive::list_base_hook<
                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
     open_stream(http::exchange& exchange, const visitor& guest, runtime::role needed)
@@ -100,7 +100,7 @@ class control_api {
     const visitor& guest;
     runtime::role needed;
   };
-  /// What serves a path: null where the method is not the path's, or the path is none.
+  /// The route of a path: null if the path has no such method, or is unknown.
   struct destination {
     const route* served = nullptr;
     std::string name = {};
@@ -111,17 +111,17 @@ class control_api {
                      door door);
   loop::task<> handle(http::exchange& exchange, const visitor& guest);
   loop::task<> dispatch(http::exchange& exchange, const visitor& guest, runtime::role role);
-  /// Reads the body, and has the route answer.
+  /// Reads the body, and runs the route.
   loop::task<answer> run(http::exchange& exchange, const visitor& guest,
                          const destination& destination);
   [[nodiscard]] static destination find_route(const http::exchange& exchange, door entrance);
   loop::task<> stream_to(http::exchange& exchange, const visitor& guest, const route_row& row,
                          feed source, feed_request request);
-  /// Nullopt: it lacks the token that its door asks for.
+  /// Nullopt if it lacks the token that its door requires.
   [[nodiscard]] std::optional<runtime::role> role_of(const http::exchange& exchange,
                                                      const visitor& guest) const;
   void refuse_token(http::exchange& exchange, const visitor& guest);
-  /// The answer for a caller whose role is too low; the log says who asked.
+  /// The answer for a caller whose role is too low; the log names the caller.
   answer refuse_role(const http::exchange& exchange, const visitor& guest, const route_row& row,
                      runtime::role role);
 
@@ -129,9 +129,9 @@ class control_api {
   static answer as_answer(const error& failed);
   answer as_answer(const result<entry_ref>& entry, int status) const;
 
-  /// `?timeout=TIME` as a time from now, or `usual`. Errors: it is none.
+  /// Returns `?timeout=TIME` as a time from now, or `usual`. Errors: it is no valid time.
   [[nodiscard]] result<loop::time_point> limit_of(const call& call, loop::time_point usual) const;
-  /// What the operation is asked with. Errors: the query has what the row does not take.
+  /// Reads the operation's arguments. Errors: the query has a parameter that the row does not take.
   [[nodiscard]] result<runtime::operation_call> operation_call_of(call& call) const;
 
   loop::task<answer> get_version(call call);

@@ -1,4 +1,4 @@
-// Figures, and what the routes of the control API stream.
+// Figures, and the streams of the control API's routes.
 #include "daemon/api/control_api.hpp"
 #include "daemon/api/query.hpp"
 #include "daemon/supervisor/render.hpp"
@@ -7,7 +7,7 @@ namespace strata::daemon {
 
 namespace {
 
-/// What one client of the API reads of a tap, which may be of a runtime that is removed meanwhile.
+/// One API client's reader of a tap, whose runtime may be removed meanwhile.
 struct tap_reading {
   tap_reading(std::shared_ptr<runtime::tap> source, loop::loop& loop, runtime::tap_filter filter,
               live_reader reader)

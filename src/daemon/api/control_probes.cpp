@@ -1,4 +1,4 @@
-// What probes and scrapers ask of the control API: the version, whether all is well, the metrics.
+// The control API's answers to probes and scrapers: version, health, metrics.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ loop::task<control_api::answer> control_api::readyz(call /*of*/) {
   co_return answer{503, "text/plain", std::move(text)};
 }
 
-// All who ask in one turn of the loop get one page: writing it takes longer than sending it.
+// All requests in one turn of the loop share one page: writing it takes longer than sending it.
 loop::task<control_api::answer> control_api::metrics(call /*of*/) {
   const auto now = supervisor_.home().now();
   if (now != metrics_written_ || metrics_page_.empty()) {

@@ -1,5 +1,5 @@
-// The routes of the control API: one row per method of a path. Those of operations come from the
-// rows of the types.
+// The routes of the control API: one row per method of a path. The rows of operations come from the
+// type rows.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,7 +18,7 @@ constexpr std::string_view ndjson = "application/x-ndjson";
 
 }  // namespace
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 std::vector<control_api::route> control_api::routes_of_records() {
   using enum runtime::role;

@@ -28,7 +28,7 @@ result<void> make_folder(const std::string& folder, const folder_guests& guests)
   return system_failure(errno, "let others into the folder '" + folder + "'");
 }
 
-// The administrator's folder stays as it is, but a group that cannot reach the socket is an error
+// An administrator's folder is not changed, but a group that cannot reach the socket is an error
 // that is hard to find.
 void warn_of_closed_folder(const std::string& folder, gid_t group) {
   struct stat found{};

@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t most_behind = 8U << 20U;  // bytes that may wait for a client
+constexpr std::size_t most_behind = 8U << 20U;  // unsent bytes for one client
 constexpr auto shortest_interval = 100ms;
-// Proxies on the way end what is silent for a minute.
+// Proxies close connections that are silent for a minute.
 constexpr auto longest_silence = 15s;
 
 std::optional<std::size_t> parse_number(std::string_view text) {
@@ -55,7 +55,7 @@ class feed_writer {
                      .length = {}});
     if (request_.is_event_stream) exchange_.push(":\n\n");
     const bool follows = request_.follows && !exchange_.is_head();
-    // What is written meanwhile comes behind the lines that are kept.
+    // Lines written meanwhile follow the kept lines.
     runtime::journal::following following;
     if (follows && source_.journal != nullptr) following = follow();
     if (source_.journal != nullptr) write_kept();
@@ -68,7 +68,7 @@ class feed_writer {
     loop::task_group tasks;
     if (source_.sample) tasks.spawn(take_samples());
     if (request_.is_event_stream) tasks.spawn(break_silence());
-    // Nothing more is expected from the client but its end.
+    // Only the client's end is expected from now on.
     co_await exchange_.client_end();
   }
 
@@ -78,7 +78,7 @@ class feed_writer {
     if (id.empty()) return fmt::format("data: {}\n\n", json);
     return fmt::format("id: {}\ndata: {}\n\n", id, json);
   }
-  /// A line about the journal itself has no number, and no id.
+  /// A line about the journal itself has no number, and so no id.
   [[nodiscard]] std::string framed(const runtime::journal_line& line) const {
     return framed(source_.line(line),
                   line.number == 0 ? std::string() : source_.journal->id_of(line));
@@ -113,7 +113,7 @@ class feed_writer {
         [this] { exchange_.finish(); });
   }
 
-  /// A client that does not read loses lines, and is told how many before the next one.
+  /// A client that does not read loses lines; the next line reports how many.
   live_reader live_lines() {
     return {.on_line =
                 [this](const std::string& json) {
@@ -133,7 +133,7 @@ class feed_writer {
     write(framed(fmt::format(R"({{"lost":{}}})", std::exchange(lost_, 0)), {}));
   }
 
-  /// Of samples, those are left out that a client has no room for.
+  /// Samples that a client has no room for are skipped.
   loop::task<> take_samples() {
     for (;;) {
       const auto sample = source_.sample();
@@ -157,7 +157,7 @@ class feed_writer {
   const feed source_;
   const feed_request request_;
   std::uint64_t newest_ = 0;  // number of the newest line written
-  std::size_t lost_ = 0;      // lines that were not written, and of which the client does not know
+  std::size_t lost_ = 0;      // lines that were not written, and have not been reported
   loop::time_point written_;
 };
 

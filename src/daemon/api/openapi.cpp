@@ -39,7 +39,7 @@ json reference(std::string_view kind, std::string_view name) {
   return {{"$ref", "#/components/" + std::string(kind) + "/" + std::string(name)}};
 }
 
-/// A schema by its name, or of plain bytes where there is none.
+/// The schema of that name; plain bytes if the name is empty.
 json schema_of(std::string_view name, const char* format) {
   if (name.ends_with("[]")) {
     name.remove_suffix(2);
@@ -113,7 +113,7 @@ json operation_of(const route_row& row) {
   if (!row.answer_type.empty()) {
     answer["content"][std::string(row.answer_type)]["schema"] = schema_of(row.answer, "");
   }
-  // Each event's data, or each line, is such a document.
+  // The document is each event's data, or each line.
   if (row.has_interval || row.has_tail || row.answer_type == ndjson) {
     for (const auto* const type : {ndjson, event_stream}) {
       answer["content"][type]["schema"] = schema_of(row.answer, "");

@@ -1,5 +1,5 @@
-// The description of the control API, as docs/openapi.yaml has it: made of the routes' rows, the
-// option rows and the figure rows.
+// The description of the control API, the content of docs/openapi.yaml: generated from the rows of
+// the routes, the options and the figures.
 #pragma once
 
 #include <span>

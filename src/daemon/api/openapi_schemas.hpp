@@ -1,4 +1,4 @@
-// The schemas of the control API's description that no table has.
+// The schemas of the control API's description that are not generated from a table.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

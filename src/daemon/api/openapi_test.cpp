@@ -1,4 +1,4 @@
-// docs/openapi.yaml is what the tables make. To renew it:
+// docs/openapi.yaml is what the tables generate. To regenerate it:
 //   STRATA_WRITE_OPENAPI=1 build/debug/tests/strata_unit_tests --gtest_filter='openapi.*'
 #include "daemon/api/openapi.hpp"
 

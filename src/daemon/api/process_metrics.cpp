@@ -15,7 +15,7 @@ namespace strata::daemon {
 
 namespace {
 
-// Since the first look at it, which is the daemon's start.
+// Initialized at program start, which is the daemon's start.
 const auto started = std::chrono::system_clock::now();
 
 template <class Value>
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> open_files() {
     ++count;
   }
   if (trouble || count == 0) return std::nullopt;
-  return count - 1;  // without the folder itself
+  return count - 1;  // not counting the folder itself
 }
 
 std::optional<std::uint64_t> most_files() {

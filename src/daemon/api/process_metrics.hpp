@@ -1,4 +1,4 @@
-// What the process itself takes, in the names that Prometheus's client libraries use.
+// The resources of the process itself, under the names of Prometheus's client libraries.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace strata::daemon {
 
-/// strata_build_info and process_*, in Prometheus's text format. What the kernel does not tell is
-/// left out.
+/// strata_build_info and process_*, in Prometheus's text format. Values that the kernel does not
+/// provide are left out.
 [[nodiscard]] std::string process_metrics(std::string_view version);
 
 }  // namespace strata::daemon

@@ -1,4 +1,4 @@
-// The query of a request to the control API, read by the rows of what it asks for.
+// Reads the query of a request to the control API by the rows of its operation.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,8 +10,8 @@
 
 namespace strata::daemon {
 
-/// The values by their rows' keys; `name` is that of the operation. `timeout` is passed over where
-/// `has_timeout`. Errors: invalid_argument for a key that no row has, or a wrong value.
+/// Returns the values by their rows' keys. `name` is the operation's, for errors; with `has_timeout`
+/// the key `timeout` is ignored. Errors: invalid_argument for an unknown key or a wrong value.
 [[nodiscard]] result<nlohmann::json> read_query(const proto::http_request& request,
                                                 std::span<const options::option_row> rows,
                                                 std::string_view name, bool has_timeout = false);

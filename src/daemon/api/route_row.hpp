@@ -1,5 +1,5 @@
-// What the control API's description says of a route. control_routes.cpp binds each row to what
-// serves it.
+// The description of one route of the control API. control_routes.cpp binds each row to its
+// implementation.
 #pragma once
 
 #include <span>
@@ -13,16 +13,16 @@ namespace strata::daemon {
 
 struct route_row {
   std::string_view method;
-  std::string path;  ///< with `{name}` where a runtime's name stands
+  std::string path;  ///< with `{name}` in place of a runtime's name
   std::string summary;
   std::string_view description = {};
-  /// The names of schemas in openapi.cpp; `[]` at the end: an array of them. Empty: plain text, or
+  /// Names of schemas in openapi.cpp; a trailing `[]` means an array. Empty: plain text, or
   /// nothing.
   std::string_view body = {};
   std::string answer = {};
-  /// Of the query, beside those below.
+  /// Query parameters, besides those below.
   std::span<const options::option_row> parameters = {};
-  std::size_t required = 0;         ///< of them: the first ones
+  std::size_t required = 0;         ///< the first so many of them are required
   std::string_view body_type = {};  ///< empty: the request has no body
   std::string_view answer_type = "application/json";
   int status = 200;
@@ -30,9 +30,9 @@ struct route_row {
   bool has_tail = false;      ///< takes `?tail=N&follow=true`
   bool has_interval = false;  ///< takes `?follow=true&interval=TIME`
   bool has_timeout = false;   ///< takes `?timeout=TIME`
-  bool may_fail = true;       ///< in a way of its own
-  bool is_change = false;     ///< of what there is: the log says who asked for it
-  bool is_public = false;     ///< where the metrics are served, too
+  bool may_fail = true;       ///< with errors of its own
+  bool is_change = false;     ///< it changes something: the log names the client
+  bool is_public = false;     ///< also on the metrics listener
 };
 
 }  // namespace strata::daemon

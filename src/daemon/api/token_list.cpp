@@ -119,7 +119,7 @@ result<void> token_list::add(entry added, const std::string& file) {
         fmt::format("the token in line {} is longer than {} letters", number, longest_token),
         "take a shorter one");
   }
-  // What a field of HTTP can carry as one word.
+  // The characters that an HTTP field can carry as one word.
   if (!text::is_visible(added.token)) {
     return failure(
         errc::invalid_argument, operation,
@@ -144,9 +144,9 @@ result<void> token_list::add(entry added, const std::string& file) {
 }
 
 std::optional<runtime::role> token_list::find(std::string_view guess) const {
-  // Else a long one would cost as much time as the list is long.
+  // Otherwise the cost of a long guess would grow with the list.
   if (guess.size() > longest_token) return std::nullopt;
-  unsigned found = 0;  // the role's number, and one
+  unsigned found = 0;  // the role's number plus one
   for (const auto& each : tokens_) {
     const auto is_equal = static_cast<unsigned>(text::equal_in_constant_time(guess, each.token));
     found |= (0U - is_equal) & (static_cast<unsigned>(each.role) + 1U);

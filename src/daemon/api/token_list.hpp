@@ -1,5 +1,4 @@
-// The tokens that let callers of the control API in, each with its role, as --token-file lists
-// them.
+// The tokens of the control API's callers, each with its role, as --token-file lists them.
 #pragma once
 
 #include <optional>
@@ -20,20 +19,20 @@ class token_list {
   static constexpr std::size_t max_file_size = 1U << 20U;
 
   /// Reads a regular file that only its owner may read. Errors: those of `parse`; those of opening
-  /// and reading the file; permission_denied when others may read it; limit_exceeded when it is
-  /// larger than `max_file_size`.
+  /// and reading the file; permission_denied if others may read it; limit_exceeded if it is larger
+  /// than `max_file_size`.
   [[nodiscard]] static result<token_list> read(const std::string& file);
 
-  /// One token a line: `ROLE TOKEN`, or `TOKEN`, whose role is admin. Blank lines and lines that
-  /// begin with # are skipped. Errors: invalid_argument, naming file and line but never what stands
-  /// there; limit_exceeded.
+  /// Parses one token per line: `ROLE TOKEN`, or `TOKEN`, whose role is admin. Blank lines and
+  /// lines that begin with # are skipped. Errors: invalid_argument, naming file and line but never
+  /// the content; limit_exceeded.
   [[nodiscard]] static result<token_list> parse(std::string_view text, const std::string& file);
 
   [[nodiscard]] bool empty() const { return tokens_.empty(); }
   [[nodiscard]] std::size_t size() const { return tokens_.size(); }
 
-  /// The token's role; nullopt if it is not listed. The time that this takes depends on the length
-  /// of `guess` and on the list, not on how near to a token `guess` is.
+  /// Returns the token's role; nullopt if it is not listed. The time depends on the length of
+  /// `guess` and on the list, not on how similar `guess` is to a token.
   [[nodiscard]] std::optional<runtime::role> find(std::string_view guess) const;
 
  private:

@@ -1,11 +1,11 @@
-// The types of runtimes for programs: their options, figures and operations, as their rows say.
+// The runtime types for programs: their options, figures and operations, taken from their rows.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
 namespace strata::daemon {
 
-/// As `GET /v1/types` answers.
+/// The answer to `GET /v1/types`.
 [[nodiscard]] nlohmann::json types_json();
 
 }  // namespace strata::daemon

@@ -1,5 +1,5 @@
-// Refusals in the log, of which a user can cause any number: a few of each user are written out,
-// the rest is counted.
+// Logs refusals, of which a user can cause any number: a few per user are written, the rest is
+// counted.
 #pragma once
 
 #include <chrono>
@@ -13,11 +13,11 @@ namespace strata::daemon {
 class refusal_log {
  public:
   using clock = std::chrono::steady_clock;
-  static constexpr unsigned most_lines = 10;  ///< of a user in a `window`
+  static constexpr unsigned most_lines = 10;  ///< lines of a user in a `window`
   static constexpr std::chrono::seconds window{60};
 
-  /// The lines to write when a request of `user` was refused for `text`: that, unless there were
-  /// too many, and how many were left out in the window before.
+  /// Returns the lines to write when a request of `user` was refused for `text`: `text`, unless
+  /// there were too many, and the number of lines left out in the previous window.
   [[nodiscard]] std::vector<std::string> lines_for(std::uint32_t user, const std::string& text,
                                                    clock::time_point now);
 

@@ -13,7 +13,7 @@ TEST(refusal_log, a_user_that_is_refused_again_and_again_fills_no_log) {
   std::size_t lines = 0;
   for (int i = 0; i < 20'000; ++i) lines += log.lines_for(1000, "no", begin + i * 1ms).size();
   EXPECT_EQ(lines, refusal_log::most_lines);
-  // Others are heard meanwhile.
+  // Other users are still logged meanwhile.
   EXPECT_EQ(log.lines_for(1001, "no", begin + 30s), std::vector<std::string>{"no"});
   const auto later = log.lines_for(1000, "still no", begin + 60s);
   ASSERT_EQ(later.size(), 2U);

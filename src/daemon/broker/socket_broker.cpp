@@ -24,7 +24,7 @@ constexpr mode_t for_everybody = 0666;
 constexpr int backlog = 16;
 constexpr int descriptor_pause_ms = 1000;
 
-// One that a daemon before left behind is removed, one that is listened at is not.
+// Removes a socket left behind by an earlier daemon, but not one with a listener.
 result<void> clear(const std::string& path, const sockaddr_un& address, const std::string& text) {
   struct stat found{};
   if (::lstat(path.c_str(), &found) != 0) return {};
@@ -156,7 +156,7 @@ void socket_broker::run() {
     for (const auto& [fd, one] : clients_) {
       if (is_heard(one)) asked.push_back({fd, POLLIN, 0});
     }
-    // Without a descriptor to accept with, the listener would be ready again and again.
+    // Without a descriptor to accept with, the listener would be reported ready repeatedly.
     const int limit = std::exchange(has_no_descriptor_, false) ? descriptor_pause_ms : -1;
     if (::poll(asked.data(), asked.size(), limit) < 0 && errno != EINTR) {
       spdlog::error("the broker of sockets ends: {}", std::strerror(errno));
@@ -168,8 +168,8 @@ void socket_broker::run() {
     for (const auto& each : std::span(asked).subspan(3)) {
       if (each.revents == 0) continue;
       auto& who = clients_.at(each.fd);
-      if (!is_heard(who)) continue;  // others of its user were first
-      // One socket a connection: after that only its end is waited for.
+      if (!is_heard(who)) continue;  // its user has too many requests under way by now
+      // One socket per connection: after that only its end is expected.
       const bool goes = who.at == stage::is_served;
       const auto begun = goes ? result<void>{} : begin(who);
       if (!begun) refuse(who, begun.error());
@@ -200,7 +200,7 @@ void socket_broker::accept_one() {
   clients_.emplace(fd, client{.connection = std::move(accepted), .peer = std::move(*peer)});
 }
 
-// The policy is read here, one at a time: the system's lists of users are not for many threads.
+// The policy is read here, one request at a time: the system's user look-ups are not thread-safe.
 result<void> socket_broker::begin(client& client) {
   const int connection = client.connection.get();
   const auto what = request_on(connection);

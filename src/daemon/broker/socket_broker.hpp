@@ -1,7 +1,7 @@
-// Makes AF_XDP and AF_PACKET sockets for processes without privileges, as a policy allows.
+// Creates AF_XDP and AF_PACKET sockets for unprivileged processes, as a policy allows.
 //
-// On threads of its own: one hears requests, and each socket is made by another, since a queue that
-// is still held is waited for. A user that asks for such queues holds up nobody else. Started and
+// On threads of its own: one receives requests, and each socket is created by another, which waits
+// if a queue is still in use. A user who asks for such queues does not delay others. Started and
 // stopped by the daemon's thread.
 #pragma once
 
@@ -19,27 +19,27 @@
 
 namespace strata::daemon {
 
-/// Where the broker of the daemon with that control socket listens: `broker.sock` beside the usual
-/// `strata.sock`, and `NAME-broker.sock` beside any other `NAME.sock`, so that daemons with control
-/// sockets in one folder do not meet.
+/// Returns the broker's socket for a daemon with that control socket: `broker.sock` beside the
+/// default `strata.sock`, and `NAME-broker.sock` beside any other `NAME.sock`, so that daemons with
+/// control sockets in one folder do not collide.
 [[nodiscard]] std::string broker_socket_beside(const std::string& control_socket);
 
 class socket_broker {
  public:
-  /// Listens at `path`, which everybody may connect to; `policy_path` is read again for each
-  /// request. Errors: of the socket; already_exists when another listens there; those of
-  /// `socket_policy::read`.
+  /// Listens at `path`, which every user may connect to; `policy_path` is read again for each
+  /// request. Errors: those of the socket; already_exists if another process listens there; those
+  /// of `socket_policy::read`.
   [[nodiscard]] result<void> start(const std::string& path, const std::string& policy_path);
-  /// Takes back all that it gave, and ends.
+  /// Revokes all that it granted, and ends.
   void stop();
   ~socket_broker() { stop(); }
 
  private:
   static constexpr std::size_t most_clients = 256;
   static constexpr std::ptrdiff_t most_of_a_user = 16;
-  static constexpr std::ptrdiff_t most_at_once = 4;  ///< sockets of a user that are being made
+  static constexpr std::ptrdiff_t most_at_once = 4;  ///< sockets of one user that are being created
 
-  /// Kept for an AF_XDP socket; nothing for others.
+  /// Kept for an AF_XDP socket; nullopt for others.
   using given = std::optional<xdp::grant>;
   enum class stage : std::uint8_t { asks, waits, is_served };
 
@@ -47,8 +47,8 @@ class socket_broker {
     unique_fd connection;
     broker::peer peer;
     stage at = stage::asks;
-    std::string wants;    ///< for the log
-    std::thread maker{};  ///< of its socket, while it waits
+    std::string wants;    ///< the request's text for the log
+    std::thread maker{};  ///< creates its socket while it waits
     given has{};
   };
   struct made {
@@ -58,11 +58,11 @@ class socket_broker {
 
   void run();
   void accept_one();
-  /// Whether to look for a request of it, or for its end.
+  /// Whether to poll the client for a request or for its end.
   [[nodiscard]] bool is_heard(const client& client) const;
-  /// Has a thread make what the client asks for. Errors: it is to go.
+  /// Starts a thread that creates what the client asks for. Errors: the client is to be dropped.
   [[nodiscard]] result<void> begin(client& client);
-  /// What the threads have made since.
+  /// Collects the results of the threads.
   void collect();
   void refuse(const client& client, const error& why);
 

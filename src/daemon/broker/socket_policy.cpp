@@ -151,7 +151,7 @@ std::string text_of(const socket_request& request) {
                      types(packet.filter.ethertype));
 }
 
-// The file that is looked at is the one that is read: both by one descriptor.
+// The file that is checked is the one that is read: both use one descriptor.
 result<socket_policy> socket_policy::read(const std::string& path) {
   const auto operation = "read the policy '" + path + "'";
   const auto folder =

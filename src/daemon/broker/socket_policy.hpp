@@ -1,12 +1,12 @@
-// Which users may have which sockets of the daemon: a file with a rule a line,
+// Which users may have which sockets from the daemon: a file with one rule per line,
 //
 //     user=alice  iface=eth0 queue=0-3 ethertype=0x88b5
 //     group=plant iface=eth1
 //     user=alice  iface=eth2 ethertype=0x88b5 socket=packet sends=everywhere
 //
-// A rule is about AF_XDP sockets, or with socket=packet about AF_PACKET sockets. Since the kernel
-// cannot hold those to one interface when they send, such a rule has to say so. Else, what a rule
-// does not name it allows; what no rule allows is forbidden.
+// A rule applies to AF_XDP sockets, or with socket=packet to AF_PACKET sockets. The kernel cannot
+// restrict sending on those to one interface, so such a rule must say sends=everywhere. Otherwise,
+// a rule allows everything that it does not restrict; what no rule allows is forbidden.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@
 namespace strata::daemon {
 
 using socket_request = std::variant<xdp::broker_request, l2::packet_request>;
-/// What is asked for, to follow "give user 1000".
+/// The request as text, to follow "give user 1000".
 [[nodiscard]] std::string text_of(const socket_request& request);
 
 struct socket_rule {
   std::optional<std::uint32_t> user;
   std::optional<std::uint32_t> group;
   std::string interface_name;
-  bool is_packet = false;  ///< AF_PACKET, not AF_XDP
+  bool is_packet = false;  ///< AF_PACKET instead of AF_XDP
   bool sends_everywhere = false;
   std::uint32_t first_queue = 0;
   std::uint32_t last_queue = UINT32_MAX;
-  /// Only filters for this EtherType; sockets that only send are not bound to it.
+  /// Restricts filters to this EtherType; sockets that only send are not bound to it.
   std::optional<std::uint16_t> ethertype;
 
   [[nodiscard]] bool allows(const broker::peer& peer, const socket_request& request) const;
@@ -46,8 +46,8 @@ struct socket_rule {
 
 class socket_policy {
  public:
-  /// Errors: malformed, naming the line; permission_denied when others may write the file, or
-  /// replace it in its folder, or when it is a link.
+  /// Reads a policy. Errors: malformed, naming the line; permission_denied if other users may write
+  /// the file or replace it in its folder, or if it is a link.
   [[nodiscard]] static result<socket_policy> read(const std::string& path);
   [[nodiscard]] static result<socket_policy> parse(std::string_view text, const std::string& name);
 

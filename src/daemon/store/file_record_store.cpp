@@ -64,7 +64,7 @@ void file_record_store::close() {
   closed_.notify();
 }
 
-// Files of versions before revisions have none, and get theirs in the order of their names.
+// Files from versions before revisions have none, and get theirs in the order of their names.
 result<record_list> file_record_store::load_files(std::vector<std::string>& damaged) {
   auto loaded = files_.load([&damaged](std::string text) { damaged.push_back(std::move(text)); });
   if (!loaded) return std::unexpected(loaded.error());

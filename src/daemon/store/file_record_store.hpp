@@ -1,5 +1,5 @@
-// The records in files of a folder. A thread of its own does what waits for the disk, and counts
-// the revisions.
+// The records as files in a folder. A thread of its own does the work that waits for the disk, and
+// counts the revisions.
 #pragma once
 
 #include <map>
@@ -20,16 +20,16 @@ namespace strata::daemon {
 class file_record_store final : public record_store {
  public:
   /// `loop` calls the store and must outlive it. Errors: those of `record_files::open`, and
-  /// limit_exceeded when there can be no thread.
+  /// limit_exceeded if no thread can be started.
   static result<std::unique_ptr<record_store>> open(loop::loop& loop, const std::string& folder);
-  /// Waits until all that was asked for is on disk.
+  /// Waits until everything requested is on disk.
   ~file_record_store() override = default;
 
   loop::task<result<record_list>> load(std::function<void(std::string)> on_damaged) override;
   loop::task<result<std::optional<record>>> find(std::string name) override;
   loop::task<result<std::uint64_t>> put(record record, std::uint64_t expected) override;
   loop::task<result<void>> remove(std::string name, std::uint64_t expected) override;
-  /// Nobody else changes the files: awaits `close`.
+  /// No other process changes the files: waits for `close`.
   loop::task<result<record_changes>> watch(std::uint64_t last) override;
   void close() override;
   [[nodiscard]] const std::string& place() const override { return files_.folder(); }
@@ -46,11 +46,11 @@ class file_record_store final : public record_store {
 
   loop::loop& home_;
   const record_files files_;
-  std::map<std::string, std::uint64_t> revisions_;  // by name; the thread's own
-  std::uint64_t last_ = 0;                          // revision; the thread's own
+  std::map<std::string, std::uint64_t> revisions_;  // by name; used by the thread only
+  std::uint64_t last_ = 0;                          // revision; used by the thread only
   bool is_closed_ = false;
   loop::condition closed_;
-  std::unique_ptr<work_thread> thread_;  // goes first: it works on the files
+  std::unique_ptr<work_thread> thread_;  // destroyed first: it works on the files
 };
 
 }  // namespace strata::daemon

@@ -1,4 +1,4 @@
-// The records in files, on a real loop and a real disk.
+// The record files, on a real loop and a real disk.
 #include "daemon/store/file_record_store.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class file_record_store_test : public testing::Test {
     EXPECT_TRUE(loaded) << describe(loaded.error());
     return std::move(loaded->records);
   }
-  /// Puts a record, of the revision that the store has now.
+  /// Puts a record, with the revision that the store has now.
   void put(record_store& store, const record& next) {
     const auto present = await(store.find(next.name));
     ASSERT_TRUE(present) << describe(present.error());
@@ -178,7 +178,7 @@ TEST_F(file_record_store_test, what_was_asked_for_is_done_in_order_even_when_the
       askers.spawn(put(**store, next, static_cast<std::uint64_t>(at - 1)));
     }
   }
-  store->reset();  // waits until all is on disk
+  store->reset();  // waits until everything is on disk
   auto again = file_record_store::open(*home_, folder_);
   ASSERT_TRUE(again) << describe(again.error());
   const auto loaded = load(**again);

@@ -26,7 +26,7 @@ constexpr std::size_t largest_file = 1U << 20U;
 constexpr std::string_view suffix = ".json";
 const auto* const other_folder = "choose another folder with --state-dir";
 
-/// What is opened by its name follows no link, does not wait, and becomes no terminal of ours.
+/// Opening by name follows no link, does not block, and gets no controlling terminal.
 constexpr int safely = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 std::string read_pid(int fd) {
@@ -36,7 +36,7 @@ std::string read_pid(int fd) {
   return whole.empty() ? "unknown" : whole.substr(0, whole.find('\n'));
 }
 
-/// A regular file, made by root or by the daemon's user: nobody else decides what is in it.
+/// A regular file, created by root or by the daemon's user: no other user decides its content.
 result<void> check_file(int fd, const std::string& operation) {
   struct stat found{};
   if (::fstat(fd, &found) != 0) return system_failure(errno, operation);
@@ -71,7 +71,7 @@ result<unique_fd> take_lock(int folder, const std::string& path) {
 
 result<std::vector<std::string>> names_in(int folder, const std::string& path) {
   const std::string operation = "list the folder '" + path + "'";
-  // A descriptor of its own: reading moves a position that copies would share.
+  // A descriptor of its own: reading moves a position that duplicates would share.
   unique_fd own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!own) return system_failure(errno, operation);
   const auto close = [](DIR* open) { ::closedir(open); };
@@ -89,7 +89,7 @@ result<std::vector<std::string>> names_in(int folder, const std::string& path) {
   }
 }
 
-// What is left there is in nobody's way: a record's temporary file is cut before it is written.
+// Leftover files do no harm: a record's temporary file is truncated before it is written.
 void remove_all_in(int folder, const std::string& path) {
   const auto names = names_in(folder, path);
   if (!names) return;
@@ -98,7 +98,7 @@ void remove_all_in(int folder, const std::string& path) {
   }
 }
 
-/// At most one byte more than the largest file may have.
+/// Reads at most one byte more than the largest file may have.
 result<std::string> read_all(int fd, const std::string& operation) {
   return options::read_text(fd, largest_file + 1, operation);
 }
@@ -121,10 +121,10 @@ result<void> write_synced(int folder, const std::string& name, const std::string
   return {};
 }
 
-constexpr int version = 1;  // of what a file means
+constexpr int version = 1;  // version of the file format
 constexpr std::string_view running_key = "\n  \"running\": ";
 
-/// Both values take the same room, so that one may be written over the other.
+/// Both values have the same length, so that one can be written over the other.
 std::string as_text(const record& record) {
   nlohmann::json json = {
       {"version", version},        {"name", record.name},
@@ -137,8 +137,7 @@ std::string as_text(const record& record) {
   return text;
 }
 
-// A number that a file may have by other means than ours, and a client of the API could not read,
-// counts as none.
+// A number that is not from strata, and that a client of the API could not read, counts as none.
 std::uint64_t revision_of(const nlohmann::json& json) {
   constexpr std::uint64_t largest = 1ULL << 53U;
   const auto found = json.find("revision");
@@ -147,8 +146,8 @@ std::uint64_t revision_of(const nlohmann::json& json) {
   return revision <= largest ? revision : 0;
 }
 
-/// On a disk that is full: writes over what is there, if nothing else has changed than whether it
-/// runs, and if the few bytes lie in one sector, which is written as a whole or not at all.
+/// For a full disk: overwrites the present file, if only `running` has changed, and if those few
+/// bytes lie in one sector, which is written as a whole or not at all.
 bool write_over(int folder, const std::string& file, const std::string& text) {
   constexpr std::size_t sector = 512;
   constexpr std::size_t length = 5;  // of "false"
@@ -175,7 +174,7 @@ result<record_files> record_files::open(const std::string& folder) {
   }
   const auto opened = options::open_own_folder(folder, other_folder);
   if (!opened) return std::unexpected(opened.error());
-  // Nobody but the daemon's user reads passwords.
+  // Only the daemon's user may read passwords.
   ::fchmod(opened->get(), 0700);
   auto lock = take_lock(opened->get(), folder);
   if (!lock) return std::unexpected(lock.error());
@@ -209,7 +208,7 @@ result<record> record_files::read(const std::string& file) const {
     return json.contains(key) && (json[key].*check)();
   };
   using value = nlohmann::json;
-  // Another version's may lack whatever this one's has.
+  // Another version's record may lack anything that this version's has.
   if (is("version", &value::is_number) && json["version"] != version && is_valid_name(name)) {
     return record{.name = name,
                   .unusable = fmt::format("its file is of version {}, and this strata knows "
@@ -252,7 +251,7 @@ result<std::vector<record>> record_files::load(
       loaded.push_back(std::move(*one));
       continue;
     }
-    // The system's fault says nothing about the file: the next daemon may read it.
+    // A system error says nothing about the file: the next daemon may be able to read it.
     if (one.error().sys_errno != 0) return std::unexpected(one.error());
     const auto aside =
         fmt::format("{}.{}", file, std::chrono::system_clock::now().time_since_epoch().count());
@@ -281,8 +280,8 @@ result<std::uint64_t> record_files::save(const record& record) const {
   return record.revision;
 }
 
-// The old record changes places with the new one. So it is there still when the folder cannot be
-// synced: what is refused is not to come into force with the next daemon.
+// Exchanges the old record with the new one. So the old one still exists if the folder cannot be
+// synced: a refused change must not take effect with the next daemon.
 result<void> record_files::put_in_place(const std::string& file) const {
   const int temporary = within_.temporary.get();
   const int runtimes = within_.runtimes.get();
@@ -291,7 +290,7 @@ result<void> record_files::put_in_place(const std::string& file) const {
   };
   const bool exchanged = exchange(RENAME_EXCHANGE);
   const bool is_new = !exchanged && errno == ENOENT;
-  const bool cannot_exchange = !exchanged && errno == EINVAL;  // as NFS
+  const bool cannot_exchange = !exchanged && errno == EINVAL;  // on NFS, for example
   if (!exchanged && (!(is_new || cannot_exchange) || !exchange(0))) {
     const int failed = errno;
     ::unlinkat(temporary, file.c_str(), 0);
@@ -312,7 +311,7 @@ result<void> record_files::sync_runtimes() const {
   return system_failure(errno, "sync '" + folder_ + "/runtimes'");
 }
 
-// The record leaves by way of the folder of temporary files, from where it can come back.
+// Moves the record to the folder of temporary files first, from where it can be restored.
 result<void> record_files::remove(const std::string& name) const {
   const auto file = name + std::string(suffix);
   const int temporary = within_.temporary.get();

@@ -1,5 +1,5 @@
 // The records on disk: one JSON file each, written so that a crash at any moment leaves the old
-// file or the new one, and nothing that was acknowledged is lost. All members wait for the disk.
+// file or the new one, and no acknowledged change is lost. All members wait for the disk.
 //
 //   STATE_DIR/lock              held by the daemon that uses the folder
 //   STATE_DIR/runtimes/NAME.json
@@ -21,29 +21,29 @@ namespace strata::daemon {
 
 class record_files {
  public:
-  /// Makes the folders (mode 0700) and takes the lock. From then on names are looked up in the
-  /// folders that were opened here, and no link is followed. Errors: conflict when another daemon
-  /// has it, with that one's process id; permission_denied when another user made the folder, or
-  /// something in it, or can write there.
+  /// Creates the folders (mode 0700) and takes the lock. From then on names are looked up in the
+  /// folders opened here, and no link is followed. Errors: conflict if another daemon has the lock,
+  /// with its process id; permission_denied if another user created the folder, or something in it,
+  /// or can write there.
   static result<record_files> open(const std::string& folder);
 
-  /// All that is saved, by name. A file that is damaged is set aside, and `on_damaged` is told.
-  /// Errors: the folder or a file cannot be read; no file is touched for that.
+  /// Returns all records, by name. A damaged file is set aside and passed to `on_damaged`. Errors:
+  /// the folder or a file cannot be read; no file is changed then.
   [[nodiscard]] result<std::vector<record>> load(
       const std::function<void(std::string)>& on_damaged) const;
-  /// The record of that name, if there is a file. Errors: it is damaged, or cannot be read.
+  /// Returns the record of that name, if there is a file. Errors: it is damaged, or cannot be read.
   [[nodiscard]] result<std::optional<record>> find(const std::string& name) const;
-  /// Returns when the file and its folder are on disk (mode 0600), with the revision in the file:
-  /// on a full disk a change of `running` alone is written over the file, which keeps the revision
-  /// that it has, if any. Errors: no_space, …: the file is as it was.
+  /// Returns once the file and its folder are on disk (mode 0600), with the revision in the file:
+  /// on a full disk a change of `running` alone is written over the file, which keeps its revision,
+  /// if any. Errors: no_space, …: the file is unchanged.
   [[nodiscard]] result<std::uint64_t> save(const record& record) const;
-  /// Errors: the record is there still.
+  /// Errors: the record still exists.
   [[nodiscard]] result<void> remove(const std::string& name) const;
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
 
  private:
-  /// Folders within it, opened.
+  /// The open folders within it.
   struct parts {
     unique_fd runtimes;
     unique_fd temporary;

@@ -1,15 +1,14 @@
-// Where the daemon keeps what it shall run: one record for each runtime. Files hold them
-// (file_record_store.hpp); a store that a cluster shares is another implementation.
+// Where the daemon keeps what it is to run: one record for each runtime. Files hold them
+// (file_record_store.hpp); a store shared by a cluster would be another implementation.
 //
-// Revisions: each change of a record has a revision, a number above that of every change before it
-// in this store. Whoever changes a record names the revision that it knows, so that of two writers
-// one is refused.
+// Revisions: each change of a record has a revision, a number above that of every earlier change in
+// this store. A writer names the revision that it knows, so that of two writers one is refused.
 //
-// Ownership: the supervisor owns its store. A task keeps what it was given; the store must outlive
-// its tasks. One that is destroyed before its end leaves the change either done or not done.
-// Thread: the home loop calls all members and gets all answers. Nothing here may make it wait.
-// Order: changes of one name are done in the order in which they were awaited. Those of different
-// names may be done side by side.
+// Ownership: the supervisor owns its store. A task keeps its arguments; the store must outlive its
+// tasks. A task that is destroyed before its end leaves the change either done or not done. Thread:
+// the home loop calls all members and gets all answers. No member may block it. Order: changes of
+// one name are made in the order in which they were awaited. Those of different names may be made
+// concurrently.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +23,22 @@
 
 namespace strata::daemon {
 
-/// What shall be of a runtime.
+/// The desired state of a runtime.
 struct record {
   std::string name;
   std::string type;
   std::string created_at;
-  bool running = false;  ///< start it when the daemon starts
+  bool running = false;  ///< started with the daemon
   std::string options;   ///< a JSON object, secrets included
-  /// Why it cannot be used, as one of another version of strata: then all but the name is missing.
+  /// Why it cannot be used, for example if another version of strata made it: then only the name is
+  /// set.
   std::string unusable = {};
-  /// The runtime whose script made it; empty: people did.
+  /// The runtime whose script created it; empty: a user did.
   std::string origin = {};
   std::uint64_t revision = 0;  ///< of its last change; 0: it is in no store yet
 
   bool operator==(const record&) const = default;
-  /// Whether nothing but the revision may differ.
+  /// Whether the two differ in nothing but the revision.
   [[nodiscard]] bool has_content_of(record other) const {
     other.revision = revision;
     return *this == other;
@@ -48,14 +48,14 @@ struct record {
 /// All records at one moment.
 struct record_list {
   std::vector<record> records;  ///< by name
-  std::uint64_t revision = 0;   ///< of the last change of any of them
+  std::uint64_t revision = 0;   ///< of the latest change of any record
 };
 
 struct record_changes {
-  /// Records that may have changed or gone; one may be named more than once. Empty: the store has
-  /// been closed.
+  /// Names of records that may have been changed or removed; a name may occur more than once.
+  /// Empty: the store has been closed.
   std::vector<std::string> names;
-  std::uint64_t revision = 0;  ///< up to which all changes have been named
+  std::uint64_t revision = 0;  ///< all changes up to it have been named
 };
 
 class record_store {
@@ -65,24 +65,24 @@ class record_store {
   record_store& operator=(const record_store&) = delete;
   virtual ~record_store() = default;
 
-  /// All records; before all else. One that is damaged is left out, and `on_damaged` is called with
-  /// a sentence about it. Errors: the store as a whole, or a record in it, cannot be read now.
+  /// Returns all records; call it first. A damaged one is left out, and `on_damaged` gets a
+  /// sentence about it. Errors: the store as a whole, or a record in it, cannot be read now.
   [[nodiscard]] virtual loop::task<result<record_list>> load(
       std::function<void(std::string)> on_damaged) = 0;
-  /// The record of that name, if there is one. Errors: as `load`.
+  /// Returns the record of that name, if there is one. Errors: as `load`.
   [[nodiscard]] virtual loop::task<result<std::optional<record>>> find(std::string name) = 0;
   /// Adds a record, or replaces the one of its name, whose revision must be `expected`; 0: there is
-  /// none. Ends when no crash can lose it any more, with its revision. Errors: conflict when the
-  /// revision is another (`stale_revision`); no_space, …: the store then has the old record or the
-  /// new one, and no part of one.
+  /// none. Ends when no crash can lose the record any more, and returns its revision. Errors:
+  /// conflict if the revision is another (`stale_revision`); no_space, …: the store then has the
+  /// old record or the new one, never a part of one.
   [[nodiscard]] virtual loop::task<result<std::uint64_t>> put(record record,
                                                               std::uint64_t expected) = 0;
-  /// Ends when no crash can bring the record back. It is no error when there is none. Errors: as
-  /// `put`.
+  /// Ends when no crash can bring the record back. A missing record is no error. Errors: as `put`.
   [[nodiscard]] virtual loop::task<result<void>> remove(std::string name,
                                                         std::uint64_t expected) = 0;
-  /// Awaits changes after the revision `last`, by whomever. The names are hints: `find` says what
-  /// is. Errors: not_found when the store no longer knows what has changed since: load again.
+  /// Waits for changes after the revision `last`, from any writer. The names are hints: `find`
+  /// returns the actual state. Errors: not_found if the store no longer knows what has changed
+  /// since: load again.
   [[nodiscard]] virtual loop::task<result<record_changes>> watch(std::uint64_t last) = 0;
   /// Ends `watch`, now and for ever.
   virtual void close() = 0;
@@ -91,11 +91,11 @@ class record_store {
   [[nodiscard]] virtual const std::string& place() const = 0;
 };
 
-/// [a-zA-Z0-9_.-]{1,64}, and neither a dot nor a dash first: those are other things to shells, to
-/// the command line and in paths.
+/// Whether the name matches [a-zA-Z0-9_.-]{1,64}, with neither a dot nor a dash first: those have
+/// other meanings in shells, on the command line and in paths.
 [[nodiscard]] bool is_valid_name(std::string_view name);
 
-/// The error of a change that expects another revision than the record has.
+/// The error of a change that expects a revision that the record does not have.
 [[nodiscard]] std::unexpected<error> stale_revision(const std::string& name, std::uint64_t expected,
                                                     std::uint64_t present);
 

@@ -1,8 +1,8 @@
-// One thread for work that waits, for a disk say, so that no loop has to. Jobs are done one after
+// A thread for work that blocks, on a disk for example, so that no loop has to. Jobs run one after
 // the other, in the order in which they were awaited.
 //
-// Names are not looked up here but on threads of their own (loop/name_lookup.hpp): a name server
-// that does not answer must not keep other work waiting.
+// Names are looked up not here but on threads of their own (loop/name_lookup.hpp): a name server
+// that does not answer must not delay other work.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +23,7 @@ namespace strata::daemon {
 
 class work_thread {
  public:
-  /// `operation` says what for, to follow "cannot". Errors: limit_exceeded when the system makes
+  /// `operation` is the purpose, to follow "cannot". Errors: limit_exceeded if the system creates
   /// no more threads.
   [[nodiscard]] static result<std::unique_ptr<work_thread>> start(std::string operation);
   /// Waits until all jobs are done.
@@ -31,9 +31,9 @@ class work_thread {
   work_thread(const work_thread&) = delete;
   work_thread& operator=(const work_thread&) = delete;
 
-  /// Does `work`, a function that returns a value, on the thread, and awaits the value on `loop`,
-  /// the loop of the caller, which must outlive this object. What `work` refers to must too. When
-  /// the caller is destroyed first, the work is still done.
+  /// Runs `work`, a function that returns a value, on the thread, and waits for the value on
+  /// `loop`, the caller's loop, which must outlive this object. So must everything `work` refers
+  /// to. If the caller is destroyed first, the work is still done.
   template <class Work>
   auto run(loop::loop& loop, Work work) -> loop::task<std::invoke_result_t<Work&>> {
     awaiter<Work> answer(*this, loop, std::move(work));
@@ -45,7 +45,7 @@ class work_thread {
 
   template <class T>
   struct pending {
-    std::coroutine_handle<> waiter;  // only touched on the home loop's thread; null: it gave up
+    std::coroutine_handle<> waiter;  // accessed on the home loop's thread only; null: it gave up
     std::optional<T> value;
   };
 

@@ -14,17 +14,17 @@ namespace strata::daemon {
 
 namespace {
 
-/// Another runtime that listens where a newcomer wants to.
+/// Another runtime that already listens where a new one is to listen.
 struct collision {
   std::string holder;
   std::string theirs;
   std::string ours;
-  bool is_of_frames;  ///< of which both would get copies
+  bool is_of_frames;  ///< both would get a copy of each frame
 };
 
 bool is_up(const entry& entry) { return entry.state == run_state::running || entry.is_starting; }
 
-// Files that a runtime has for itself.
+// The files that a runtime writes, which it must not share.
 std::vector<std::string> written_files(const runtime::runtime& runtime) {
   std::vector<std::string> paths;
   const auto options = runtime.options(false);
@@ -51,7 +51,7 @@ std::optional<collision> find_collision(const entry_map& all, const entry& newco
   return {};
 }
 
-// Where addresses are given as names, or are of both versions of IP, it depends on the machine.
+// For host names, or addresses of both IP versions, the answer depends on the machine: false.
 bool are_one_place(const std::string& one, const std::string& other) {
   const auto first = net::parse_endpoint(one);
   const auto second = net::parse_endpoint(other);
@@ -62,7 +62,7 @@ bool are_one_place(const std::string& one, const std::string& other) {
   return first->port != 0 && here && there && here->family() == there->family();
 }
 
-/// Two endpoints of one runtime, of which only the first can be listened on.
+/// Two endpoints of one runtime, of which only the first can listen.
 std::optional<std::pair<std::string, std::string>> own_collision(const entry& subject) {
   const auto urls = subject.body->endpoints();
   for (auto first = urls.begin(); first != urls.end(); ++first) {

@@ -1,19 +1,18 @@
-// Runtimes that want one address, one interface's frames or one file: which other one is in the
-// way.
+// Runtimes that need the same address, frames or file: finds the one that is in the way.
 #pragma once
 
 #include "daemon/supervisor/entry.hpp"
 
 namespace strata::daemon {
 
-/// Of a queue of AF_XDP the kernel refuses a second socket; of an interface it gives each its
-/// copies. Errors: conflict when another runtime would hear the frames of `newcomer` too.
+/// For an AF_XDP queue the kernel refuses a second socket; for an interface it gives each socket
+/// copies. Errors: conflict if another runtime would receive the frames of `newcomer` too.
 [[nodiscard]] result<void> check_frames_are_for_one(const entry_map& all, const entry& newcomer);
 
-/// The interface that it waits for, since there is none of that name; empty: it waits for none.
+/// The interface that it waits for because it does not exist; empty: it waits for none.
 [[nodiscard]] std::string awaited_interface(const entry& subject);
 
-/// Adds to the error of a start which runtime has what `loser` wanted, if it was one.
+/// Adds to a start's error which runtime has what `loser` needs, if there is one.
 void explain_conflict(const entry_map& all, const entry& loser, error& failed);
 
 }  // namespace strata::daemon

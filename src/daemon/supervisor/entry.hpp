@@ -1,4 +1,4 @@
-// A runtime that the daemon has: what shall be of it, which is its record, and what is.
+// A runtime of the daemon: its desired state, which is its record, and its present state.
 #pragma once
 
 #include <atomic>
@@ -25,30 +25,29 @@ enum class run_state : std::uint8_t { created, running, stopping, stopped, faile
 [[nodiscard]] std::string_view name_of(run_state state);
 
 struct entry {
-  /// `seed` of the pauses between restarts; 0: one by chance.
+  /// `seed` of the pauses between restarts; 0: random.
   explicit entry(loop::loop& loop, std::uint64_t seed = 0) : restarts(seed), lock(loop) {}
 
-  /// What shall be.
+  /// The desired state.
   record desired;
-  /// Options of `desired` that the body does not have yet.
+  /// Options of `desired` that are not applied to the body yet.
   nlohmann::json unapplied = nlohmann::json::object();
   /// The last record that the store is known to have had. Revision 0: none, and until there is one
-  /// the entry is shown to nobody.
+  /// the entry is not shown.
   record stored;
-  /// What has been asked to be written without an answer, or in vain: the store may have it, or
-  /// not.
+  /// A write without an answer, or with an error: the store may have it or not.
   std::optional<record> attempted;
   const runtime::type_row* type = nullptr;
 
   // --- what is
   std::string reason;  ///< why it failed
   loop::time_point started;
-  /// When it is started again automatically.
+  /// When it is restarted automatically.
   std::optional<loop::time_point> next_start;
   net::backoff restarts;
-  std::uint64_t changes = 0;  ///< starts, stops and the like: what one has planned, another voids
-  std::size_t edits = 0;      ///< that wait for the lock
-  /// While an edit is being written: what the body becomes by it. Else null.
+  std::uint64_t changes = 0;  ///< count of starts, stops and the like: each voids earlier plans
+  std::size_t edits = 0;      ///< number of edits that wait for the lock
+  /// While an edit is being written: the body as edited; otherwise null.
   const runtime::runtime* edited = nullptr;
   std::shared_ptr<runtime::journal> log;
   std::shared_ptr<runtime::journal> messages;
@@ -57,17 +56,17 @@ struct entry {
   loop::async_lock lock;  ///< held by the one operation that changes the entry
 
   run_state state = run_state::created;
-  bool is_starting = false;  ///< listens perhaps, and does not count as running yet
-  bool is_stopping = false;  ///< runs still, until what it delivers or saves first is done
+  bool is_starting = false;  ///< it may be listening, but does not count as running yet
+  bool is_stopping = false;  ///< it still runs, until it has delivered or saved its data
   bool removed = false;      ///< no longer among the entries
-  bool ended = false;        ///< stopped for good, since the daemon ends
-  std::atomic<bool> gives_up_saving = false;  ///< a later order does not wait for it
-  bool has_write_pending = false;             ///< of `desired`, which could not be written
-  bool has_return_pending = false;            ///< a restart after a failure waits for its time
+  bool ended = false;        ///< stopped for good because the daemon ends
+  std::atomic<bool> gives_up_saving = false;  ///< a later order does not wait for the save
+  bool has_write_pending = false;             ///< `desired` could not be written yet
+  bool has_return_pending = false;            ///< a restart after a failure is scheduled
 
   [[nodiscard]] const std::string& name() const { return desired.name; }
   [[nodiscard]] bool is_stored() const { return stored.revision != 0; }
-  /// What people are shown: one that is being stopped is `running` to the supervisor until it ends.
+  /// The state shown to users: a stopping runtime is `running` to the supervisor until it ends.
   [[nodiscard]] run_state shown_state() const {
     return is_stopping && state == run_state::running ? run_state::stopping : state;
   }
@@ -79,7 +78,7 @@ using entry_ref = std::shared_ptr<entry>;
 /// By name.
 using entry_map = std::map<std::string, entry_ref>;
 
-/// The error of one that asks for a runtime that is not there.
+/// The error for a runtime that does not exist.
 [[nodiscard]] std::unexpected<error> not_found(const std::string& name,
                                                std::span<const std::string> known = {});
 

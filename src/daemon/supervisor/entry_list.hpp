@@ -1,4 +1,4 @@
-// The daemon's runtimes by name: entries, and records that none could be made of. On the home loop.
+// The daemon's runtimes by name: entries, and unusable records. On the home loop.
 #pragma once
 
 #include <map>
@@ -10,9 +10,9 @@
 
 namespace strata::daemon {
 
-/// A record of which no runtime can be made.
+/// A record from which no runtime can be made.
 struct unusable_record {
-  std::string type;  ///< empty: not known
+  std::string type;  ///< empty if unknown
   std::string reason;
   std::uint64_t revision = 0;
 };
@@ -20,17 +20,17 @@ struct unusable_record {
 class entry_list {
  public:
   // --- what is stored
-  /// Errors: not_found; conflict when its record is unusable.
+  /// Errors: not_found; conflict if its record is unusable.
   [[nodiscard]] result<entry_ref> find(const std::string& name) const;
   [[nodiscard]] std::vector<entry_ref> all() const;
-  /// Of all of them, unusable records too.
+  /// The names of all, unusable records included.
   [[nodiscard]] std::vector<std::string> known_names() const;
   [[nodiscard]] std::vector<std::string> children(const std::string& name) const;
   [[nodiscard]] const std::map<std::string, unusable_record>& unusable() const { return unusable_; }
 
   // --- also what is being created
   [[nodiscard]] const entry_map& entries() const { return entries_; }
-  /// Null: there is none.
+  /// Null if there is none.
   [[nodiscard]] entry_ref entry_of(const std::string& name) const;
 
   void add(const entry_ref& added) { entries_[added->name()] = added; }

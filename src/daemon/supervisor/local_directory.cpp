@@ -11,7 +11,7 @@ namespace strata::daemon {
 
 namespace {
 
-// A wildcard is where it listens, but nowhere to connect to.
+// A wildcard can be listened on, but not connected to.
 net::endpoint_url reachable(net::endpoint_url url) {
   if (url.host == "0.0.0.0" || url.is_everywhere()) url.host = "127.0.0.1";
   if (url.host == "::") url.host = "::1";

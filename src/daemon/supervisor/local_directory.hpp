@@ -1,4 +1,4 @@
-// Where the daemon's own runtimes listen, and which of them are a group.
+// Where the daemon's own runtimes listen, and which of them form a group.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace strata::daemon {
 
 class local_directory final : public net::directory {
  public:
-  /// `loop` is the one of the entries; both outlive this.
+  /// `loop` is that of the entries; both outlive this object.
   local_directory(loop::loop& loop, const entry_list& list) : home_(loop), list_(list) {}
 
   loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,

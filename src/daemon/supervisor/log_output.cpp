@@ -18,7 +18,7 @@ namespace strata::daemon {
 
 namespace {
 
-// A pipe that says that it can be written to takes this much without waiting (PIPE_BUF).
+// A writable pipe takes this much without blocking (PIPE_BUF).
 constexpr std::size_t longest_line = 4096;
 
 std::string now_text() { return runtime::format_time(std::chrono::system_clock::now()); }
@@ -31,9 +31,9 @@ std::string text_line(std::string_view level, std::string_view runtime, std::str
   return line + "\n";
 }
 
-// What is too long is cut in its text, so that it stays an object.
+// A line that is too long is truncated within its text, so that it stays a JSON object.
 std::string json_line(std::string_view level, std::string_view runtime, std::string_view text) {
-  constexpr std::size_t escaped_size = 6;  // of a byte, at most
+  constexpr std::size_t escaped_size = 6;  // per byte, at most
   nlohmann::ordered_json object{{"time", now_text()}, {"level", level}};
   if (!runtime.empty()) object["runtime"] = runtime;
   object["text"] = text;
@@ -93,7 +93,7 @@ result<void> log_output::open_again() {
   return open_file();
 }
 
-// Where a name cannot be given, the file grows on: better too long a log than none.
+// If a file cannot be renamed, the log grows on: better too long a log than none.
 void log_output::rotate() {
   const auto name = [this](std::uint64_t age) { return fmt::format("{}.{}", how_.file, age); };
   for (auto age = how_.keep; age > 1; --age) {

@@ -1,8 +1,8 @@
-// Where the daemon's log goes: standard error, or a file that is cut into pieces. Each line begins
-// with its time, in UTC, as RFC 3339 has it.
+// The daemon's log output: standard error, or a rotated file. Each line begins with its time in
+// UTC, in RFC 3339 format.
 //
 // From any thread. Nothing here waits for a reader: what a pipe or a terminal does not take at once
-// is left out, and counted in the next line that it takes.
+// is dropped, and counted in the next line that it takes.
 #pragma once
 
 #include <spdlog/common.h>
@@ -24,21 +24,21 @@ namespace strata::daemon {
 
 struct log_settings {
   std::string file;            ///< empty: standard error
-  std::uint64_t max_size = 0;  ///< bytes, after which a new file is begun; 0: never
-  std::uint64_t keep = 0;      ///< older files that stay, as FILE.1 (the newest), FILE.2, …
+  std::uint64_t max_size = 0;  ///< bytes after which a new file is begun; 0: never
+  std::uint64_t keep = 0;      ///< older files kept, as FILE.1 (the newest), FILE.2, …
   bool is_json = false;        ///< each line is a JSON object: time, level, runtime, text
 };
 
 class log_output {
  public:
-  /// Errors: those of opening the file; conflict when another writes it.
+  /// Errors: those of opening the file; conflict if another process writes it.
   [[nodiscard]] static result<std::shared_ptr<log_output>> open(log_settings settings);
 
-  /// A line without its line feed. What is in it is cleaned of control characters. `runtime`: whose
-  /// line it is; empty: the daemon's own.
+  /// Writes a line, given without its line feed. Control characters in it are replaced. `runtime`:
+  /// the runtime of the line; empty: the daemon itself.
   void write(std::string_view level, std::string_view runtime, std::string_view text);
-  /// Opens the file by its name again: others may have renamed it. Errors: as of `open`; then it
-  /// goes on in the file that it has.
+  /// Opens the file by its name again, in case it was renamed. Errors: as of `open`; then writing
+  /// goes on in the present file.
   result<void> open_again();
 
  private:
@@ -55,8 +55,8 @@ class log_output {
   loop::file_claim claim_;
   unique_fd file_;
   std::uint64_t size_ = 0;
-  std::uint64_t lost_ = 0;  // lines that nobody read
-  bool is_cut_ = false;     // the last line has no end: the disk was full
+  std::uint64_t lost_ = 0;  // dropped lines
+  bool is_cut_ = false;     // the last line is incomplete: the disk was full
 };
 
 }  // namespace strata::daemon

@@ -1,5 +1,5 @@
-// Operations that have begun and not ended, so that the daemon's end can wait for them. For one
-// loop's thread.
+// Counts the operations in progress, so that the daemon's end can wait for them. For one loop's
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class operation_count {
 
   explicit operation_count(loop::loop& loop) : is_empty_(loop) {}
 
-  /// Awaits that there is none.
+  /// Waits until there are none.
   [[nodiscard]] auto drained() {
     return is_empty_.wait([this] { return size_ == 0; });
   }

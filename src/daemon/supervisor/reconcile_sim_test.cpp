@@ -1,6 +1,6 @@
-// Entries and records under a store that fails, loses answers, repeats itself and forgets, beside
-// another writer and with daemons that are killed at any moment: in the end each entry is what its
-// record says.
+// Entries and records under a store that fails, loses answers, repeats notifications and forgets,
+// with another writer and with daemons that are killed at any moment: in the end each entry matches
+// its record.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -21,7 +21,7 @@ constexpr const char* names[] = {"a", "b", "c", "d"};
 constexpr const char* ports[] = {"tcp://127.0.0.1:0", "tcp://127.0.0.1:7001",
                                  "tcp://127.0.0.1:7002"};
 
-/// One daemon's life, in a world of its own, on the records of the daemons before it.
+/// The life of one daemon, in a world of its own, on the records of earlier daemons.
 class daemon_life {
  public:
   daemon_life(std::uint64_t seed, memory_records& records, const store_faults& faults)
@@ -37,7 +37,7 @@ class daemon_life {
   void begin() { tasks_.spawn(bring_up()); }
   [[nodiscard]] bool is_up() const { return is_up_; }
   void run_for(loop::duration span) { world_.run_for(span); }
-  /// Until the world has taken `steps` steps, or until `limit`.
+  /// Runs until the world has taken `steps` steps, or until `limit`.
   void run_steps(std::uint64_t steps, loop::duration limit) {
     (void)world_.run_until([&steps] { return steps-- == 0; }, limit);
   }

@@ -1,4 +1,4 @@
-// Changes of records, each with what follows from it.
+// Changes of records, each with its consequences.
 #include "daemon/supervisor/reconciler.hpp"
 
 #include <spdlog/spdlog.h>
@@ -11,7 +11,7 @@ namespace strata::daemon {
 
 namespace {
 
-// Between attempts to write what a store does not take.
+// Between attempts to write what the store refuses.
 constexpr double first_write_pause_s = 0.5;
 constexpr double longest_write_pause_s = 30;
 
@@ -19,7 +19,7 @@ std::string text_of(const nlohmann::json& options) {
   return options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Null stands for the default, which an option has that is not named.
+/// Null resets an option to its default: options that are not named have it.
 void merge(nlohmann::json& options, const nlohmann::json& changes) {
   for (const auto& [key, value] : changes.items()) {
     if (value.is_null()) {
@@ -30,7 +30,7 @@ void merge(nlohmann::json& options, const nlohmann::json& changes) {
   }
 }
 
-/// While it lives, an entry counts as what an edit makes of it, too.
+/// While it lives, an entry also counts as its edited body.
 class edit_scope {
  public:
   edit_scope(entry& subject, const runtime::runtime& edited) : subject_(subject) {
@@ -140,7 +140,7 @@ loop::task<result<void>> reconciler::write(entry_ref subject, record next) {
   auto settled = co_await settle_attempt(subject);
   if (!settled) co_return settled;
   next.revision = subject->stored.revision;
-  // What the store has already needs no writing, which a full disk would refuse.
+  // A record that the store has already needs no writing, which a full disk would refuse.
   if (next != subject->stored) {
     subject->attempted = next;
     const auto revision = co_await store_->put(next, subject->stored.revision);
@@ -197,14 +197,14 @@ loop::task<result<void>> reconciler::create(entry_ref subject, bool is_started) 
   if (!is_started) co_return written;
   const manner conduct{.is_retry = false, .leaves_failure = true};
   auto started = co_await reconcile(subject, conduct);
-  // It would wait; but whoever creates it has most likely mistyped the name.
+  // It would wait for the interface; but a user who creates it has most likely mistyped the name.
   if (const auto awaited = awaited_interface(*subject); started && !awaited.empty()) {
     started = failure(errc::not_found, "listen or connect on '" + awaited + "'",
                       "there is no such interface",
                       "see: ip link; created without -s and started, it waits for one");
   }
   if (started) co_return started;
-  // What is answered with an error leaves nothing behind.
+  // A creation that is answered with an error leaves nothing behind.
   auto& why = started.error();
   const auto gone = co_await remove(subject, home_.now());
   if (gone) {
@@ -239,7 +239,7 @@ loop::task<result<runtime::edit_outcome>> reconciler::change(entry_ref subject,
   subject->unapplied.update(changes);
   auto outcome = co_await apply_options(subject);
   if (outcome) co_return outcome;
-  // What is not in force is not to come into force with the next daemon.
+  // A change that is not in force must not take effect with the next daemon.
   subject->unapplied = before;
   co_await write_in_time(subject);
   co_return outcome;
@@ -300,7 +300,7 @@ loop::task<result<void>> reconciler::remove(entry_ref subject, loop::time_point 
   if (!saved) co_return saved;
   auto settled = co_await settle_attempt(subject);
   if (!settled) co_return settled;
-  // The name stays taken until its record is gone: another runtime's must not be removed.
+  // The name stays taken until its record is gone: the removal must not hit a new runtime's record.
   auto gone = co_await store_->remove(subject->name(), subject->stored.revision);
   if (!gone) co_return gone;
   co_await drop(subject, limit);

@@ -1,11 +1,11 @@
-// Makes entries what their records say, and is the only code that changes an entry or its record.
-// On the home loop.
+// Brings entries into line with their records, and is the only code that changes an entry or its
+// record. On the home loop.
 //
-// A change is written first and then done, so that no crash can lose what was acknowledged; what
-// cannot be done is written back. A stop is done first: it must not depend on a disk. What others
-// write into the store is done as it comes.
+// A change is written first and then applied, so that no crash can lose an acknowledged change; a
+// change that cannot be applied is reverted in the store. A stop is done first: it must not depend
+// on a disk. Changes that others write into the store are applied as they arrive.
 //
-// Whoever calls a member with an entry holds its lock, but for `adopt`, `return_later` and
+// The caller of a member with an entry holds its lock, except for `adopt`, `return_later` and
 // `hurry_holder`.
 #pragma once
 
@@ -31,53 +31,53 @@ namespace strata::daemon {
 
 /// How an entry is brought into line with its record.
 struct manner {
-  bool is_retry = false;        ///< nobody asked: a failure for the same reason is not told again
-  bool leaves_failure = false;  ///< the caller decides what follows a failure
+  bool is_retry = false;        ///< automatic: the same failure reason is not reported again
+  bool leaves_failure = false;  ///< the caller handles a failure
 };
 
 class reconciler {
  public:
-  /// `others` is what scripts of runtimes ask; all but the store outlive this. `pause_seed` makes
-  /// the pauses between restarts those of a test; 0: by chance.
+  /// `others` serves the requests of runtimes' scripts; all but the store outlive this object.
+  /// `pause_seed` makes the pauses between restarts reproducible for tests; 0: random.
   reconciler(loop::loop& loop, runtime::loop_source& loops, std::unique_ptr<record_store> store,
              runtime::house& others, std::uint64_t pause_seed);
 
   // --- the store
-  /// Makes the entries of all records; before all else. What cannot be made is logged, and its
-  /// record stays. Errors: the store cannot be read.
+  /// Creates the entries of all records; call it first. A record from which none can be made is
+  /// logged and kept. Errors: the store cannot be read.
   loop::task<result<void>> load();
-  /// Removes the record of which no runtime could be made.
+  /// Removes a record from which no runtime could be made.
   loop::task<result<void>> remove_unusable(std::string name);
 
   // --- one entry
-  /// A body by these options, which nobody sees. Errors: they are wrong.
+  /// Makes a body with these options, which is in no entry. Errors: the options are wrong.
   result<std::unique_ptr<runtime::runtime>> make_body(const entry& subject,
                                                       const nlohmann::json& options);
-  /// Makes an entry with its body, which is not in the list. Errors: its options are wrong.
+  /// Makes an entry with its body, which is not in the list yet. Errors: its options are wrong.
   result<entry_ref> make_entry(record record, const nlohmann::json& options);
-  /// Writes the record of an entry that is new in the list, and does what it says; nobody sees the
-  /// entry before. Errors: it cannot be written, or does not start: then nothing of it is left.
+  /// Writes the record of an entry that is new in the list, and applies it; the entry is not shown
+  /// before. Errors: it cannot be written, or does not start: then nothing of it is left.
   loop::task<result<void>> create(entry_ref subject, bool is_started);
   /// Errors: those of `runtime::edit` and of the store; then nothing has changed.
   loop::task<result<runtime::edit_outcome>> change(entry_ref subject, nlohmann::json changes);
   loop::task<result<void>> start(entry_ref subject);
-  /// Errors: what it would lose cannot be saved, and it runs on; or it has stopped, and that cannot
-  /// be written yet.
+  /// Errors: its data cannot be saved, and it keeps running; or it has stopped, and that cannot be
+  /// written yet.
   loop::task<result<void>> stop(entry_ref subject, loop::time_point limit);
   loop::task<result<void>> restart(entry_ref subject, loop::time_point limit);
   loop::task<result<void>> remove(entry_ref subject, loop::time_point limit);
   /// Stops it for the rest of the daemon's life. Its record stays.
   loop::task<> halt(entry_ref subject, loop::time_point limit);
-  /// Does what the record says and is not so yet.
+  /// Applies what the record says and is not in force yet.
   loop::task<result<void>> reconcile(entry_ref subject, manner conduct);
-  /// Starts one that has failed again, later, as often as its options say.
+  /// Schedules restarts of a failed runtime, as often as its options say.
   void return_later(const entry_ref& subject);
 
-  /// Has the holder of the lock give up what it waits for: at once if that is a start, else at
+  /// Makes the holder of the lock give up its wait: at once if that is a start, otherwise at
   /// `limit`.
   void hurry_holder(const entry_ref& subject, loop::time_point limit);
   static void hurry(entry& subject);
-  /// From now on nothing is started, and what others write is not done any more.
+  /// From now on nothing is started, and changes by others are no longer applied.
   void begin_end();
   [[nodiscard]] bool is_ending() const { return is_ending_; }
 
@@ -92,33 +92,33 @@ class reconciler {
 
  private:
   // --- records
-  /// What is to be written of an entry: its options are those of its body, which may have changed
+  /// The record to write for an entry: its options are those of its body, which may have changed
   /// some by itself.
   [[nodiscard]] static record record_of(const entry& subject);
-  /// Writes a record, unless the store has it; then it is `desired`.
+  /// Writes a record, unless the store has it already; then it is `desired`.
   loop::task<result<void>> write(entry_ref subject, record next);
-  /// Learns from the store what has become of a write that had no answer. Errors: the store cannot
-  /// be read; conflict when another has written.
+  /// Finds out the result of a write that had no answer. Errors: the store cannot be read; conflict
+  /// if another writer has changed the record.
   loop::task<result<void>> settle_attempt(entry_ref subject);
-  /// Writes what the entry has come to, now or as soon as the store takes it.
+  /// Writes the entry's present state, now or as soon as the store takes it.
   loop::task<> write_in_time(entry_ref subject);
   void write_later(const entry_ref& subject);
   loop::task<> write_again(entry_ref subject);
-  /// What could not be started is no longer to run.
+  /// Records that a runtime that could not be started is not to run.
   loop::task<> write_back(entry_ref subject);
 
   // --- what others write
   loop::task<> follow_store(std::uint64_t last);
-  /// Does what the store says of all names, since nobody knows which have changed. Gives the
-  /// revision up to which that is so. Errors: the store cannot be read.
+  /// Applies the store's state of all names, since it is not known which have changed. Returns the
+  /// revision up to which the state is applied. Errors: the store cannot be read.
   loop::task<result<std::uint64_t>> adopt_all();
-  /// Does what the store says of that name.
+  /// Applies the store's state of that name.
   loop::task<> adopt(std::string name);
-  /// Errors: it cannot be done yet.
+  /// Errors: it cannot be applied yet.
   loop::task<result<void>> become(entry_ref subject, std::optional<record> next);
   void take_over(entry& subject, record next);
   loop::task<> enter(std::string name, std::optional<record> saved);
-  /// Errors: why it cannot be used.
+  /// Errors: why the record cannot be used.
   std::expected<entry_ref, std::string> restore(record saved);
   void keep_unusable(const record& saved, const std::string& reason);
 
@@ -127,17 +127,17 @@ class reconciler {
   loop::task<result<void>> start_body(entry_ref subject, manner conduct);
   loop::task<result<void>> start_with_edits(entry_ref subject);
   void set_failed(entry& subject, const error& why, bool is_retry);
-  /// Ends what runs; it is `stopping` meanwhile.
+  /// Ends the running body; the entry is `stopping` meanwhile.
   loop::task<> end_body(entry_ref subject, loop::time_point limit);
-  /// Has one that runs save what its end would lose, unless `limit` has passed. Errors: it could
-  /// not, and runs on.
+  /// Makes a running body save the data that its end would lose, unless `limit` has passed. Errors:
+  /// it could not, and keeps running.
   loop::task<result<void>> save_data(entry_ref subject, std::string operation,
                                      loop::time_point limit);
-  /// Ends the body, and tells that it has stopped.
+  /// Ends the body, and reports that it has stopped.
   loop::task<> stop_body(entry_ref subject, loop::time_point limit);
-  /// Takes an entry whose record is gone from the list.
+  /// Removes an entry whose record is gone from the list.
   loop::task<> drop(entry_ref subject, loop::time_point limit);
-  /// Does to the children what is to be done when their owner `text` has stopped, or is gone.
+  /// Stops or removes the children, as configured, when their owner `text` has stopped or is gone.
   loop::task<> end_children(std::string text, std::vector<entry_ref> children, bool is_gone);
   loop::task<> end_failed(entry_ref subject);
   loop::task<> come_back(entry_ref subject);

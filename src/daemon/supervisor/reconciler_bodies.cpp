@@ -1,4 +1,4 @@
-// How bodies start and come to an end: by an order, with their owner, or by themselves.
+// How bodies start and end: by an order, with their owner, or by themselves.
 #include <spdlog/spdlog.h>
 
 #include <utility>
@@ -12,12 +12,12 @@ namespace strata::daemon {
 
 namespace {
 
-// Between restarts of one that fails again and again.
+// Between restarts of a runtime that fails repeatedly.
 constexpr double first_restart_pause_s = 0.2;
 constexpr double longest_restart_pause_s = 30;
-constexpr double long_run_s = 10;  // after which a failure counts as the first one
+constexpr double long_run_s = 10;  // a failure after this time counts as the first one
 
-// A request's start that another request, or the daemon's end, has put an end to.
+// A requested start that another request, or the daemon's end, has cancelled.
 std::unexpected<error> ended_while_starting(const entry& starting) {
   return failure(errc::conflict, "start '" + starting.name() + "'",
                  std::string("it was ") + (starting.removed ? "removed" : "stopped") +
@@ -56,7 +56,7 @@ loop::task<result<void>> reconciler::start_body(entry_ref subject, manner conduc
     auto tried = co_await start_with_edits(subject);
     started = std::move(tried);
     if (subject->removed) co_return ended_while_starting(*subject);
-    // While edits were let through, others were too.
+    // While edits were let in, other operations may have run too.
     const bool is_void = subject->changes != planned;
     if (is_void && subject->state == run_state::running) co_return result<void>{};
     if (is_void || subject->ended) co_return ended_while_starting(*subject);
@@ -83,8 +83,8 @@ loop::task<result<void>> reconciler::start_body(entry_ref subject, manner conduc
   co_return started;
 }
 
-// An edit has a start give up what it waits for, such as a host that does not answer: it may be
-// what the edit mends. Then the start is made with the options as edited.
+// An edit makes a start give up what it waits for, such as a host that does not answer, because the
+// edit may be the fix. Then the start is repeated with the edited options.
 loop::task<result<void>> reconciler::start_with_edits(entry_ref subject) {
   for (;;) {
     subject->is_starting = true;
@@ -121,7 +121,7 @@ loop::task<result<void>> reconciler::save_data(entry_ref subject, std::string op
 }
 
 loop::task<> reconciler::stop_body(entry_ref subject, loop::time_point limit) {
-  // Asked first: those that need it may end when it does.
+  // Collected first: runtimes that need it may end with it.
   std::string needed;
   for (const auto& each : running_that_need(list_.entries(), subject->name())) {
     needed += (needed.empty() ? "needed by " : ", ") + each;
@@ -138,7 +138,7 @@ loop::task<> reconciler::drop(entry_ref subject, loop::time_point limit) {
   if (subject->state == run_state::running) co_await end_body(subject, limit);
   subject->state = run_state::stopped;
   subject->removed = true;
-  // From now on nobody can become its child, and its name may be another runtime's.
+  // From now on no runtime can become its child, and another runtime may take its name.
   const auto children = children_of(list_.entries(), subject->name());
   list_.erase(subject->name());
   tell(*subject, "removed");
@@ -150,7 +150,7 @@ loop::task<> reconciler::drop(entry_ref subject, loop::time_point limit) {
 
 loop::task<result<void>> reconciler::restart(entry_ref subject, loop::time_point limit) {
   if (subject->state == run_state::running) {
-    // What it is now serves better than nothing.
+    // A running runtime is better than one that cannot start again.
     auto good = co_await subject->body->rehearse();
     if (!good) {
       auto why = good.error();
@@ -170,7 +170,7 @@ loop::task<result<void>> reconciler::restart(entry_ref subject, loop::time_point
 
 loop::task<> reconciler::halt(entry_ref subject, loop::time_point limit) {
   if (subject->state == run_state::running) {
-    // The daemon ends whatever cannot be saved.
+    // The daemon ends even if data cannot be saved.
     const auto saved = co_await save_data(subject, "save its data", limit);
     if (!saved) subject->log->write(runtime::level::error, describe(saved.error()));
     co_await end_body(subject, limit);
@@ -188,7 +188,7 @@ loop::task<> reconciler::end_children(std::string text, std::vector<entry_ref> c
                                       bool is_gone) {
   for (const auto& child : children) {
     const auto guard = co_await child->lock.acquire();
-    // While this waited, the child may have gone, or another may have become its owner.
+    // Meanwhile the child may have been removed, or have got another owner.
     if (child->removed || child->body->common().owner != text) continue;
     if (child->body->common().on_parent_stop == "remove") {
       const auto removed = co_await remove(child, loop::time_point::max());
@@ -202,12 +202,12 @@ loop::task<> reconciler::end_children(std::string text, std::vector<entry_ref> c
   }
 }
 
-// A runtime ended by itself: what is left of it is cleared up, and the reason kept.
+// Cleans up after a runtime that ended by itself, and keeps the reason.
 loop::task<> reconciler::end_failed(entry_ref subject) {
   const operation_count::member counted(operations_);
   const auto guard = co_await subject->lock.acquire();
   if (subject->removed || subject->state != run_state::running) co_return;
-  // Started again while this waited for the lock: the end was that of the run before.
+  // It was restarted while this waited for the lock: the end was that of the previous run.
   if (subject->body->failure_reason().empty()) co_return;
   co_await end_body(subject, loop::time_point::max());
   ++subject->changes;
@@ -246,7 +246,7 @@ loop::task<> reconciler::come_back(entry_ref subject) {
     co_await home_.sleep(pause);
     const operation_count::member counted(operations_);
     const auto guard = co_await subject->lock.acquire();
-    // What another has tried meanwhile begins another pause.
+    // An attempt by others in the meantime starts another pause.
     if (subject->changes != planned || !comes_back(*subject)) continue;
     const manner conduct{.is_retry = true, .leaves_failure = true};
     (void)co_await reconcile(subject, conduct);

@@ -1,4 +1,4 @@
-// What others write into the store.
+// Changes that others write into the store.
 #include <spdlog/spdlog.h>
 
 #include <set>
@@ -15,7 +15,7 @@ constexpr double longest_read_pause_s = 10;
 
 void log_damaged(const std::string& text) { spdlog::error("{}", text); }
 
-/// Options that differ, as they are in `next`; null where they are as by default.
+/// The options that differ, with their values in `next`; null if `next` has the default.
 nlohmann::json difference(const std::string& before, const std::string& next) {
   const auto old_options = nlohmann::json::parse(before, nullptr, false);
   const auto new_options = nlohmann::json::parse(next, nullptr, false);
@@ -117,7 +117,7 @@ loop::task<> reconciler::adopt(std::string name) {
       if (subject) turn.emplace(co_await subject->lock.acquire());
       auto found = co_await store_->find(name);
       if (is_ending_) co_return;
-      // While this waited, the name may have come to another.
+      // Meanwhile the name may belong to another entry.
       if (list_.entry_of(name) != subject) continue;
       if (found && subject) {
         const auto become_it = co_await become(subject, std::move(*found));
@@ -147,7 +147,7 @@ loop::task<result<void>> reconciler::become(entry_ref subject, std::optional<rec
     if (is_other) tasks_.spawn(adopt(subject->name()));
     co_return result<void>{};
   }
-  // A write without an answer may have been done, and what was then to follow it may have failed.
+  // A write without an answer may have succeeded, and the steps after it may have failed.
   const bool is_behind = !subject->has_write_pending && !subject->desired.has_content_of(*next);
   const bool is_new = is_behind || next->revision != subject->stored.revision;
   if (is_new) {
@@ -161,7 +161,7 @@ loop::task<result<void>> reconciler::become(entry_ref subject, std::optional<rec
   const auto done = co_await reconcile(subject, conduct);
   if (done) co_return done;
   subject->log->write(runtime::level::error, describe(done.error()));
-  // What fails to start is started again by its own rules.
+  // A start that fails is retried by its own rules.
   if (subject->desired.running) co_return result<void>{};
   co_return done;
 }

@@ -10,7 +10,7 @@ namespace strata::daemon {
 
 namespace {
 
-/// The runtimes that an entry is, or may be from one moment to the next.
+/// The bodies that an entry has, or may have at any moment.
 std::vector<const runtime::runtime*> bodies_of(const entry& entry) {
   if (entry.edited == nullptr) return {entry.body.get()};
   return {entry.body.get(), entry.edited};
@@ -30,7 +30,7 @@ std::vector<std::string> needs_of(const entry& entry) {
   return names;
 }
 
-/// Whether a way leads from one of `open` to `name`.
+/// Whether a path leads from one of `open` to `name`.
 bool reaches(const entry_map& all, std::vector<std::string> open, const std::string& name,
              std::vector<std::string> (*next_of)(const entry&)) {
   std::set<std::string> seen;
@@ -45,7 +45,7 @@ bool reaches(const entry_map& all, std::vector<std::string> open, const std::str
   return false;
 }
 
-// A group is a place on the way too, by this and its name: no runtime's name begins so.
+// A group is a node of the path too, named with this prefix: no runtime's name begins with it.
 constexpr char group_mark = '@';
 
 std::vector<std::string> next_places(const entry_map& all, const told_members& members,
@@ -77,7 +77,7 @@ std::vector<std::string> next_places(const entry_map& all, const told_members& m
 
 std::vector<std::string> leading_to(const entry_map& all, const told_members& members,
                                     std::vector<std::string> texts, const std::string& name) {
-  std::map<std::string, std::vector<std::string>> before;  // each place that can be come to
+  std::map<std::string, std::vector<std::string>> before;  // for each reachable node
   std::set<std::string> seen(texts.begin(), texts.end());
   for (std::vector<std::string> open = texts; !open.empty();) {
     const auto place = std::move(open.back());
@@ -128,8 +128,8 @@ result<void> check_needs(const entry_map& all, const told_members& members, cons
     return failure(errc::conflict, "make '" + name + "' connect to '" + needs.front() + "'",
                    "it would wait for itself", "connect to another runtime");
   }
-  // What it had already may have come to lead back to it: of the groups on that way nobody takes
-  // those that do.
+  // A runtime that was needed already may lead back to this one by now: members of a group do not
+  // connect to those that do.
   std::erase_if(needs, [&before](const std::string& each) {
     return std::ranges::find(before, each) != before.end();
   });
@@ -173,7 +173,7 @@ std::vector<rank> by_needs(const entry_map& all) {
         next.push_back(each);
       }
     }
-    // Files of a state folder that were changed by hand may need each other.
+    // Hand-edited files of a state folder may need each other.
     if (next.empty()) {
       for (const auto& [name, each] : all) {
         if (!placed.contains(name)) next.push_back(each);

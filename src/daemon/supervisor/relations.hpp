@@ -1,5 +1,5 @@
-// Which runtime owns which, and which connects to which by its name: no circle of either may come
-// about. Of one whose edit is being written both count: what it is, and what it becomes.
+// Which runtime owns which, and which connects to which by name: neither relation may have a cycle.
+// A runtime whose edit is being written counts with both its present and its edited options.
 #pragma once
 
 #include <map>
@@ -11,31 +11,32 @@
 
 namespace strata::daemon {
 
-/// Whether `options` may make their owner the owner of `name`. Errors: not_found, conflict.
+/// Checks that `options` may make their owner the owner of `name`. Errors: not_found, conflict.
 [[nodiscard]] result<void> check_owner(const entry_map& all, const std::string& name,
                                        const nlohmann::json& options);
-/// What each runtime has been told last of each group that it follows.
+/// For each runtime and each group that it follows: the members it was last given.
 using told_members = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
 
-/// Whether `name` may come to need `needs`, of which it has those of `before` already. Errors:
+/// Checks that `name` may need `needs`, of which it has those of `before` already. Errors:
 /// conflict.
 [[nodiscard]] result<void> check_needs(const entry_map& all, const told_members& members,
                                        const std::string& name, std::vector<std::string> needs,
                                        const std::vector<std::string>& before);
-/// Those of `texts` from which a way leads to `name`, by names and by groups. Whether they run does
-/// not matter: they may at any moment. Where one has been told of a member of a group, it connects
-/// to that until it asks again, whatever has become of the group.
+/// Returns those of `texts` from which a path leads to `name`, by names and by groups. Whether they
+/// run does not matter: they may at any moment. A runtime that was given a member of a group stays
+/// connected to it until it asks again, even if the group changes.
 [[nodiscard]] std::vector<std::string> leading_to(const entry_map& all, const told_members& members,
                                                   std::vector<std::string> texts,
                                                   const std::string& name);
 
-/// Those that `name` owns, or will own once their edit is written.
+/// The runtimes that `name` owns, or will own once an edit is written.
 [[nodiscard]] std::vector<entry_ref> children_of(const entry_map& all, const std::string& name);
 [[nodiscard]] std::vector<std::string> running_that_need(const entry_map& all,
                                                          const std::string& name);
 
 using rank = std::vector<entry_ref>;
-/// What may start, or stop, side by side: each needs only what is in ranks before its own.
+/// Ranks of runtimes that may start or stop concurrently: each needs only runtimes in earlier
+/// ranks.
 [[nodiscard]] std::vector<rank> by_needs(const entry_map& all);
 
 }  // namespace strata::daemon

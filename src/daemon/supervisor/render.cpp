@@ -31,13 +31,13 @@ struct reading {
   }
 };
 
-/// A value, and the labels that say whose it is.
+/// A value, and the labels that identify it.
 struct sample {
   std::string label;
   const nlohmann::json* value;
 };
 
-// Prometheus wants seconds, and each count with those of all shorter times.
+// Prometheus expects seconds, and each count to include those of all shorter times.
 std::string histogram_lines(std::string_view metric, const sample& sample) {
   std::string text;
   for (const auto us : options::latency::bounds_us()) {
@@ -95,7 +95,7 @@ std::string detail_labels(const runtime::detail_row& kind, const runtime::detail
   return text;
 }
 
-/// Of the things inside runtimes; nothing where there are none.
+/// Metrics of objects within runtimes; empty if there are none.
 std::string detail_metrics(const std::vector<reading>& all) {
   std::string text;
   for (const auto& type : runtime::types()) {
@@ -134,7 +134,7 @@ std::string certificate_metrics(const entry_list& all) {
          text;
 }
 
-// What keeps strangers out may be the endpoint or the runtime itself.
+// The endpoint or the runtime itself may restrict access.
 nlohmann::json reach_json(const runtime::runtime& runtime) {
   if (!runtime.listens()) return nullptr;
   const auto endpoints = runtime.endpoints();

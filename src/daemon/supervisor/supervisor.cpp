@@ -1,4 +1,4 @@
-// How the daemon's runtimes come up with it and go down with it.
+// How the daemon's runtimes start and end with it.
 #include "daemon/supervisor/supervisor.hpp"
 
 #include <cerrno>
@@ -24,8 +24,8 @@ supervisor::supervisor(loop::loop& loop, runtime::loop_source& loops,
 
 loop::task<> supervisor::start_all() {
   const operation_count::member counted(reconciler_.operations());
-  // What others need comes before them, and types in their table's order, so that servers are there
-  // when clients come; the rest side by side, so that one that takes long keeps no other waiting.
+  // Runtimes start after those that they need, and types in their table's order, so that servers
+  // are there before clients; the rest start concurrently, so that a slow one delays no other.
   loop::task_group waiting;
   for (const auto& together : by_needs(entries())) {
     for (const auto& type : runtime::types()) {
@@ -51,8 +51,8 @@ loop::task<> supervisor::start_again(entry_ref subject, loop::task_group& waitin
   }
 }
 
-// A daemon that was killed may have left a port that the kernel has not let go of yet: what its
-// io_uring was writing to a slow disk keeps all of its descriptors open.
+// A killed daemon may have left a port that the kernel has not released yet: a pending io_uring
+// write to a slow disk keeps all of its descriptors open.
 loop::task<> supervisor::await_port(entry_ref subject) {
   for (int tries = 1; tries < 10 && !reconciler_.is_ending(); ++tries) {
     const auto planned = subject->changes;

@@ -1,6 +1,6 @@
-// Does what people and scripts ask for, in order: one operation on a runtime after the other, those
-// on different runtimes side by side. Look-ups wait for nothing, however long the store takes. On
-// the home loop.
+// Carries out the requests of users and scripts: operations on one runtime in sequence, those on
+// different runtimes concurrently. Look-ups do not wait, however slow the store is. On the home
+// loop.
 #pragma once
 
 #include <memory>
@@ -19,43 +19,43 @@
 
 namespace strata::daemon {
 
-/// A runtime to be made.
+/// A runtime to create.
 struct creation {
   std::string type;
   std::string name;
   nlohmann::json options = nlohmann::json::object();
   bool is_started = false;    ///< it is created only if it starts
-  bool is_rehearsal = false;  ///< it is checked, and not created
+  bool is_rehearsal = false;  ///< it is only checked, not created
   std::string origin = {};    ///< as `record::origin`
 };
 
 class supervisor final : public runtime::house {
  public:
-  /// `pause_seed` makes the pauses between restarts those of a test; 0: by chance.
+  /// `pause_seed` makes the pauses between restarts reproducible for tests; 0: random.
   supervisor(loop::loop& loop, runtime::loop_source& loops, std::unique_ptr<record_store> store,
              std::uint64_t pause_seed = 0);
 
-  /// Makes the runtimes of the records; before all else. What cannot be made is logged, and its
-  /// record stays. Errors: the store cannot be read.
+  /// Creates the runtimes of the records; call it first. A record from which none can be made is
+  /// logged and kept. Errors: the store cannot be read.
   loop::task<result<void>> load() { return reconciler_.load(); }
-  /// Starts what is to run. What cannot start is logged, and is `failed`.
+  /// Starts all runtimes that are to run. A runtime that cannot start is logged, and is `failed`.
   loop::task<> start_all();
-  /// Has those that run read their certificates again.
+  /// Makes running runtimes read their certificates again.
   loop::task<> read_files_again();
-  /// Stops all, to be started again by the next daemon, and waits for the operations under way. A
-  /// runtime that would deliver something first has until `limit`.
+  /// Stops all runtimes, which the next daemon starts again, and waits for the operations under
+  /// way. A runtime that has data to deliver has until `limit`.
   loop::task<> shut_down(loop::time_point limit);
-  /// Those that `shut_down` still waits for.
+  /// The runtimes that `shut_down` still waits for.
   [[nodiscard]] std::vector<std::string> unstopped() const;
-  /// What `shut_down` waits for is given up.
+  /// Makes `shut_down` give up its waits.
   void hurry();
 
   loop::task<result<entry_ref>> create(creation ordered);
   loop::task<result<entry_ref>> start(std::string name);
-  /// A stop, also that of a restart or a removal, has until `limit`: then what the runtime would
-  /// deliver first is given up, and one that could not save its data goes on. With a limit that has
-  /// passed nothing is delivered or saved. A type may have a limit of its own, and the limit of a
-  /// later order ends what an earlier one waits for.
+  /// A stop, also one of a restart or a removal, has until `limit`: then undelivered data is given
+  /// up, and a runtime that could not save its data keeps running. With a limit in the past nothing
+  /// is delivered or saved. A type may have a limit of its own, and a later order's limit ends the
+  /// wait of an earlier one.
   loop::task<result<entry_ref>> stop(std::string name,
                                      loop::time_point limit = loop::time_point::max());
   loop::task<result<entry_ref>> restart(std::string name,
@@ -63,20 +63,21 @@ class supervisor final : public runtime::house {
   loop::task<result<entry_ref>> reload(std::string name);
   loop::task<result<void>> remove(std::string name,
                                   loop::time_point limit = loop::time_point::max());
-  /// With `expected`, its record must have that revision. Errors: conflict when it has another.
+  /// With `expected`, its record must have that revision. Errors: conflict if it has another.
   loop::task<result<runtime::edit_outcome>> edit(std::string name, nlohmann::json changes,
                                                  std::optional<std::uint64_t> expected = {});
-  /// Has it do an operation of its type. Errors: conflict when it does not run; not_supported when
-  /// its type has no such operation; invalid_argument of the call; the operation's own.
+  /// Performs an operation of the runtime's type. Errors: conflict if it does not run;
+  /// not_supported if its type has no such operation; invalid_argument for the call; the
+  /// operation's own.
   loop::task<result<nlohmann::json>> ask(std::string name, std::string operation,
                                          runtime::operation_call call);
 
   loop::task<result<nlohmann::json>> obey(loop::loop& asking, runtime::house_order order) override;
   [[nodiscard]] net::directory& names() override { return reconciler_.directory(); }
-  /// What happened; each line's text is a JSON object.
+  /// The events; each line's text is a JSON object.
   [[nodiscard]] runtime::journal& events() override { return reconciler_.events(); }
 
-  /// What there is.
+  /// All runtimes.
   [[nodiscard]] const entry_list& list() const { return reconciler_.list(); }
   [[nodiscard]] result<entry_ref> find(const std::string& name) const { return list().find(name); }
   [[nodiscard]] loop::loop& home() { return home_; }
@@ -90,9 +91,9 @@ class supervisor final : public runtime::house {
   loop::task<result<nlohmann::json>> ask_for(runtime::house_order order);
   loop::task<result<nlohmann::json>> look_for(runtime::house_order order);
   loop::task<> stored(std::string name);
-  /// Makes an entry whose name nobody else can take from now on, and which nobody sees yet.
+  /// Makes an entry that is not shown yet, and whose name is taken from now on.
   result<entry_ref> reserve(const creation& ordered);
-  /// What it has to wait for goes on in `waiting`.
+  /// Steps that have to wait continue in `waiting`.
   loop::task<> start_again(entry_ref subject, loop::task_group& waiting);
   loop::task<> await_port(entry_ref subject);
   loop::task<> halt(entry_ref subject, loop::time_point limit);

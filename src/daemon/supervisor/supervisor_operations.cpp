@@ -1,4 +1,4 @@
-// What people ask for, one operation on a runtime at a time.
+// The requests of users, one operation on a runtime at a time.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -68,7 +68,7 @@ result<entry_ref> supervisor::reserve(const creation& ordered) {
   if (auto effective = (*made)->body->check_effects(ordered.options); !effective) {
     return std::unexpected(effective.error());
   }
-  // Its group counts, too.
+  // Added first, since its group counts too.
   reconciler_.list().add(*made);
   const auto free =
       check_needs(entries(), reconciler_.directory().told(), name, (*made)->body->needs(), {});
@@ -178,10 +178,10 @@ loop::task<result<void>> supervisor::remove(std::string name, loop::time_point l
   }
   auto who = find(name);
   if (!who) co_return std::unexpected(who.error());
-  // A stop that waits need not: what it would save, the removal saves.
+  // A pending stop need not wait: the removal saves what it would save.
   reconciler_.hurry_holder(*who, home_.now());
   const auto guard = co_await (*who)->lock.acquire();
-  // It went while this waited: with the create that was hurried, say.
+  // It was removed meanwhile: by the hurried create, for example.
   if ((*who)->removed) co_return result<void>{};
   auto removed = co_await reconciler_.remove(*who, limit);
   co_return removed;
@@ -219,7 +219,7 @@ loop::task<result<nlohmann::json>> supervisor::ask(std::string name, std::string
   const auto* const row = runtime::find_operation(subject->type->operations(), operation);
   if (row == nullptr) co_return has_no_operation(*subject, operation);
   if (auto good = runtime::check_call(*row, call); !good) co_return std::unexpected(good.error());
-  // What is done while it ends is waited for, as what is done to it is.
+  // An operation that takes its turn is counted, so that the daemon's end waits for it.
   std::optional<operation_count::member> counted;
   std::optional<loop::async_lock::guard> turn;
   if (row->is_in_turn) {

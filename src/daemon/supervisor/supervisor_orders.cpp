@@ -1,4 +1,4 @@
-// What scripts ask of the supervisor.
+// The requests of scripts.
 #include <algorithm>
 
 #include "daemon/supervisor/render.hpp"
@@ -55,14 +55,14 @@ loop::task<result<json>> supervisor::obey_here(runtime::house_order order) {
   co_return json();
 }
 
-// What a script creates has at most the script's rights: those that it names, or else as many of
-// the usual ones as the script has.
+// A runtime that a script creates has at most the script's rights: those it names, or else the
+// default rights that the script has.
 result<void> supervisor::check_creation(const runtime::house_order& order, json& options) {
   if (!order.rights) return {};
   const auto& rights = *order.rights;
   const std::string type_name = order.details.at("type");
   const auto* const type = runtime::find_type(type_name);
-  if (type == nullptr) return {};  // create says so
+  if (type == nullptr) return {};  // create reports it
   runtime::make_paths_absolute(type->rows(), rights.read_folders.front(), options);
   if (auto reached = runtime::check_reach(rights, type->rows(), options); !reached) {
     return reached;
@@ -93,7 +93,7 @@ result<void> supervisor::check_edit(runtime::house_order& order) const {
   return runtime::check_child(rights, next);
 }
 
-// A script that asks in on_start is there before its runtime is saved.
+// A script may ask in on_start, before its runtime's record is stored.
 loop::task<> supervisor::stored(std::string name) {
   const auto limit = home_.now() + longest_creation;
   while (!reconciler_.is_ending() && home_.now() < limit && !find(name))
@@ -108,7 +108,7 @@ loop::task<result<json>> supervisor::look_for(runtime::house_order order) {
   co_return detail_json(**found, list(), home_.now());
 }
 
-// Nobody's script runs with the rights of another.
+// No script runs with the rights of another.
 loop::task<result<json>> supervisor::ask_for(runtime::house_order order) {
   const std::string operation = order.details.at("operation");
   const auto* const known = runtime::find_shared_operation(operation);
@@ -124,7 +124,7 @@ loop::task<result<json>> supervisor::ask_for(runtime::house_order order) {
   co_return co_await ask(order.name, operation, std::move(call));
 }
 
-// What is there already, and the script's own, becomes what it asks for: a script that runs again
+// An existing runtime of the script's own is changed to what it asks for: running a script again
 // changes nothing.
 loop::task<result<json>> supervisor::create_for(runtime::house_order order) {
   co_await stored(order.by);

@@ -1,4 +1,4 @@
-// The supervisor over a store that does nothing until it is told to, or fails.
+// The supervisor with a store that blocks until it is released, or fails.
 #include "daemon/supervisor/supervisor.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class supervisor_test : public testing::Test {
   template <class T>
   using pending = std::shared_ptr<std::optional<T>>;
 
-  /// Begins an operation, and goes on until nothing but a blocked one waits.
+  /// Begins an operation, and runs until only blocked calls wait.
   template <class T>
   pending<T> begin(loop::task<T> work) {
     auto into = std::make_shared<std::optional<T>>();
@@ -68,7 +68,7 @@ class supervisor_test : public testing::Test {
   sim_loops loops_{world_};
   memory_records records_;
   store_faults faults_;
-  // The supervisor owns it.
+  // Owned by the supervisor.
   memory_record_store& store_ = *new memory_record_store(home_, records_, faults_, 1);
   supervisor subject_{home_, loops_, std::unique_ptr<record_store>(&store_)};
   loop::task_group tasks_;

@@ -9,7 +9,7 @@ namespace strata::http {
 
 namespace {
 
-// Before they are joined.
+// Ranges in a request, before they are joined.
 constexpr std::size_t most_asked = 256;
 
 constexpr std::string_view unit = "bytes=";
@@ -18,7 +18,7 @@ bool begins_with_unit(std::string_view value) {
   return text::same_text(value.substr(0, unit.size()), unit);
 }
 
-// One that is too large for 64 bits is as large as can be.
+// A number that does not fit 64 bits becomes the largest that does.
 std::optional<std::uint64_t> read_position(std::string_view digits) {
   if (digits.empty()) return std::nullopt;
   std::uint64_t value = 0;
@@ -38,7 +38,7 @@ reading read_range(std::string_view spec, std::uint64_t size, byte_range& range)
   const auto last_text = spec.substr(dash + 1);
   const auto last = read_position(last_text);
   if (!last && !last_text.empty()) return reading::wrong;
-  if (dash == 0) {  // as many from the end
+  if (dash == 0) {  // that many bytes from the end
     if (!last) return reading::wrong;
     if (*last == 0 || size == 0) return reading::outside;
     range = {.first = size - std::min(*last, size), .last = size - 1};

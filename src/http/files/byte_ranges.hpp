@@ -1,4 +1,4 @@
-// The ranges that a request asks for (RFC 9110 section 14), as those that are sent.
+// The ranges that a request asks for (RFC 9110 section 14), and those that are sent.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace strata::http {
 
-/// Both ends belong to it.
+/// Both ends are inclusive.
 struct byte_range {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -16,17 +16,18 @@ struct byte_range {
   [[nodiscard]] std::uint64_t size() const { return last - first + 1; }
 };
 
-/// More than these, once those that touch are joined, cost more than they save: all is sent.
+/// More ranges than these, once adjacent ones are joined, cost more than they save: the whole file
+/// is sent.
 inline constexpr std::size_t most_ranges = 16;
 
 struct chosen_ranges {
   enum class kind : std::uint8_t { whole, some, unsatisfiable };
   kind what = kind::whole;
-  std::vector<byte_range> ranges;  ///< ascending, and none touches another; at most `most_ranges`
+  std::vector<byte_range> ranges;  ///< ascending, not adjacent; at most `most_ranges`
 };
 
-/// `value` is the field's. What is not understood is as if it were not there. Of however many
-/// ranges, it keeps a bounded number in memory.
+/// `value` is the field's value. Ranges that cannot be parsed are ignored. Memory is bounded,
+/// however many ranges there are.
 [[nodiscard]] chosen_ranges choose_ranges(std::string_view value, std::uint64_t size);
 
 }  // namespace strata::http

@@ -19,12 +19,13 @@ namespace {
 constexpr std::uint32_t heard_of_folder = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_MOVED_TO |
                                           IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_DELETE_SELF |
                                           IN_MOVE_SELF | IN_ONLYDIR;
-// A flood of events must not hold the loop: what is left is read in its next turn.
+// A flood of events must not block the loop: the rest is read in its next turn.
 constexpr int most_reads = 16;
-// Which files go with another, and are sent in its place.
+// Endings of the files that are sent in another file's place.
 constexpr std::array<std::string_view, 2> variant_endings = {".br", ".gz"};
 
-// Those that this kernel alone changes. Others may change on another machine without an event.
+// Whether only this kernel changes the file system. Others may change on another machine without an
+// event.
 bool is_local(int folder) {
   constexpr std::uint32_t zfs_magic = 0x2FC12FC1;
   constexpr std::array<std::uint32_t, 8> local = {
@@ -38,10 +39,10 @@ bool is_local(int folder) {
 }  // namespace
 
 struct change_watch::folder : unused_hook {
-  std::string path;  // below the root; empty: the root
+  std::string path;  // below the root; empty: the root itself
   int watch = -1;
   folder* above = nullptr;
-  std::size_t below = 0;  // watched folders in it
+  std::size_t below = 0;  // number of watched folders in it
   followed_file::names files;
 };
 
@@ -74,7 +75,7 @@ change_watch::change_watch(loop::loop& loop, const file_root& root, unique_fd ev
 change_watch::~change_watch() { abandon(); }
 
 std::unique_ptr<change_watch::followed_file> change_watch::follow(std::string_view file) {
-  if (!under_way()) return nullptr;  // it does not hear any more
+  if (!under_way()) return nullptr;  // the kernel has ended the watch
   const auto slash = file.rfind('/');
   const bool is_deep = slash != std::string_view::npos;
   auto* const in = reach(is_deep ? file.substr(0, slash) : std::string_view{});
@@ -84,7 +85,8 @@ std::unique_ptr<change_watch::followed_file> change_watch::follow(std::string_vi
       new followed_file(*this, *in, is_deep ? file.substr(slash + 1) : file));
 }
 
-// From the root down, so that what replaces a folder is heard from before it is opened.
+// Works from the root down: a folder is watched before the folder below it is opened, so its
+// replacement is noticed.
 change_watch::folder* change_watch::reach(std::string_view path) {
   folder* in = nullptr;
   for (std::size_t end = 0;; end = std::min(path.find('/', end + 1), path.size())) {
@@ -95,7 +97,7 @@ change_watch::folder* change_watch::reach(std::string_view path) {
 }
 
 change_watch::folder* change_watch::add(std::string_view path, folder* above) {
-  if (above != nullptr) {  // it must not give way to what is in it
+  if (above != nullptr) {  // it must not be evicted before its subfolder
     ++above->below;
     if (above->is_linked()) above->unlink();
   }
@@ -107,7 +109,7 @@ change_watch::folder* change_watch::add(std::string_view path, folder* above) {
       watch = ::inotify_add_watch(events_.fd(), place.c_str(), heard_of_folder);
     }
   }
-  // A folder has one watch, whatever its path is: it stays with the first one.
+  // A folder has one watch, whatever its path is: it belongs to the first path.
   if (watch < 0 || by_watch_.contains(watch)) {
     if (above != nullptr) {
       --above->below;
@@ -148,7 +150,7 @@ void change_watch::take_events() {
       inotify_event event;
       std::memcpy(&event, room.data() + at, sizeof event);
       at += sizeof event;
-      const auto* const name = room.data() + at;  // filled up with zeros
+      const auto* const name = room.data() + at;  // padded with zeros
       hear(event.wd, event.mask, {name, ::strnlen(name, event.len)});
       at += event.len;
     }
@@ -161,9 +163,9 @@ void change_watch::hear(int watch, std::uint32_t what, std::string_view name) {
     return;
   }
   const auto found = by_watch_.find(watch);
-  if (found == by_watch_.end()) return;  // of before it was forgotten
+  if (found == by_watch_.end()) return;  // from before the folder was forgotten
   auto& in = *found->second;
-  if (name.empty()) {  // of the folder itself: who may enter it, where it is, or its end
+  if (name.empty()) {  // about the folder itself: its permissions, its place, or its removal
     forget(in);
     return;
   }

@@ -1,12 +1,13 @@
-// Hears from the kernel (inotify(7)) which files below the folder that is served have changed, so
-// that what is kept of them need not be looked at again and again.
+// Receives from the kernel (inotify(7)) which files below the served folder have changed, so that
+// cached files need not be checked repeatedly.
 //
-// One loop's. It watches the folders on the way to each file that is followed: a file is another
-// one, too, when a folder above it is replaced. It reaches them without symbolic links and without
-// leaving the file system's mount, so that a path means one folder only.
+// For one loop. It watches the folders on the way to each followed file: replacing a folder above a
+// file replaces the file too. It opens them without following symbolic links and without leaving
+// the file system's mount, so that a path means one folder only.
 //
-// Not heard: a write through a hard link in another folder, a mount over a folder, a write through
-// memory before it is unmapped. So whoever trusts it still looks at a file from time to time.
+// Not reported: a write through a hard link in another folder, a mount over a folder, a write
+// through a memory mapping before it is unmapped. So cached files still need a check from time to
+// time.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -25,18 +26,18 @@ class change_watch final : private loop::request {
   struct folder;
 
  public:
-  /// Folders that are watched at a time. One that leads to no followed file gives way to others.
+  /// Folders watched at a time. A folder that leads to no followed file is evicted for others.
   static constexpr std::size_t most_folders = 1024;
 
-  /// A file that is followed as long as this lives; it must end before the watch.
+  /// A file that is followed while this object lives, which must be destroyed before the watch.
   class followed_file {
    public:
     followed_file(const followed_file&) = delete;
     followed_file& operator=(const followed_file&) = delete;
     ~followed_file();
 
-    /// Nothing has happened to it, to FILE.br and FILE.gz, or to a folder above it. Once false, it
-    /// stays so: follow the file again, and look at it then.
+    /// Whether nothing has happened to the file, to FILE.br and FILE.gz, or to a folder above it.
+    /// Once false, it stays false: follow the file again, and check it then.
     [[nodiscard]] bool is_unchanged() const { return in_ != nullptr; }
 
    private:
@@ -50,14 +51,14 @@ class change_watch final : private loop::request {
     names::iterator at_;
   };
 
-  /// Null where changes cannot be heard: in a simulation, where the kernel gives no inotify, and on
-  /// a file system that others change without this kernel (NFS, FUSE). `root` outlives it.
+  /// Null where changes are not reported: in a simulation, without inotify, and on a file system
+  /// that others change without this kernel (NFS, FUSE). `root` outlives the watch.
   [[nodiscard]] static std::unique_ptr<change_watch> open(loop::loop& loop, const file_root& root,
                                                           std::size_t at_most = most_folders);
   ~change_watch() override;
 
-  /// `file` is below the root. What happens to it from now on is heard; so look at it afterwards.
-  /// Null when its folder cannot be watched.
+  /// Follows `file`, a path below the root. Changes from now on are reported, so check the file
+  /// afterwards. Null if its folder cannot be watched.
   [[nodiscard]] std::unique_ptr<followed_file> follow(std::string_view file);
 
  private:
@@ -66,15 +67,15 @@ class change_watch final : private loop::request {
   void on_completion(loop::completion completion) override;
   void take_events();
   void hear(int watch, std::uint32_t what, std::string_view name);
-  /// Says that the files of that name have changed.
+  /// Marks the files of that name as changed.
   static void doubt(folder& folder, std::string_view name);
-  /// Says that all files in and below the folder have changed, and watches it no longer.
+  /// Marks all files in and below the folder as changed, and stops watching it.
   void forget(folder& top);
   void forget_all();
-  /// The folder of that path, watched together with those above it, or null.
+  /// Returns the folder of that path, watched together with those above it, or null.
   [[nodiscard]] folder* reach(std::string_view path);
   [[nodiscard]] folder* add(std::string_view path, folder* above);
-  /// Lets a folder that leads to no followed file give way to others.
+  /// Makes a folder that leads to no followed file evictable.
   void settle(folder& folder);
 
   using folders_by_path = std::map<std::string, std::unique_ptr<folder>, std::less<>>;

@@ -1,4 +1,4 @@
-// What is heard of the changes of real files, and what the catalog makes of it.
+// Which changes of real files are reported, and how the catalog reacts.
 #include "http/files/change_watch.hpp"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ class change_watch_test : public net::backend_stage {
   void rename(const std::string& text, const std::string& destination) const {
     std::filesystem::rename(folder_ / text, folder_ / destination);
   }
-  /// Other contents of the same length, with the same times: looking does not tell them apart.
+  /// Writes other contents of the same length, with the same times: the metadata does not differ.
   void rewrite_unseen(const std::string& path, std::string_view text) const {
     struct stat before{};
     ASSERT_EQ(::stat((folder_ / path).c_str(), &before), 0);
@@ -69,13 +69,13 @@ class change_hearing_test : public change_watch_test {
     watch_.reset();
     change_watch_test::TearDown();
   }
-  /// The page alone has changed.
+  /// Expects that only the page has changed.
   void expect_page_heard() {
     EXPECT_TRUE(run_until([&] { return !page_->is_unchanged(); }));
     EXPECT_TRUE(other_->is_unchanged());
     EXPECT_TRUE(top_->is_unchanged());
   }
-  /// What is in the folder has changed, what is above has not.
+  /// Expects that everything in the folder has changed, and nothing above it.
   void expect_folder_heard() {
     EXPECT_TRUE(run_until([&] { return !page_->is_unchanged() && !other_->is_unchanged(); }));
     EXPECT_TRUE(top_->is_unchanged());
@@ -134,7 +134,7 @@ TEST_P(change_hearing_test, its_folder_is_moved) {
   rename("a/b", "c");
   expect_folder_heard();
   EXPECT_FALSE(watch_->follow("a/b/page.css"));
-  // It is another folder now, and may be watched as that.
+  // It is another folder now, and can be watched again.
   page_ = watch_->follow("c/page.css");
   ASSERT_TRUE(page_);
   write("c/page.css", "second");
@@ -182,11 +182,11 @@ TEST_P(change_hearing_test, too_much_to_be_told_changes_all) {
   write("two", "");
   const auto one = (folder_ / "one").string();
   const auto two = (folder_ / "two").string();
-  for (std::size_t i = 0; i <= most / 2; ++i) {  // two that are alike in a row would be one
+  for (std::size_t i = 0; i <= most / 2; ++i) {  // the kernel would merge two equal events in a row
     ::utimensat(AT_FDCWD, one.c_str(), nullptr, 0);
     ::utimensat(AT_FDCWD, two.c_str(), nullptr, 0);
   }
-  write("a/b/page.css", "second");  // it is this that is lost
+  write("a/b/page.css", "second");  // the event that is lost
   EXPECT_TRUE(run_until(
       [&] { return !page_->is_unchanged() && !other_->is_unchanged() && !top_->is_unchanged(); }));
   top_ = watch_->follow("top.css");
@@ -213,7 +213,7 @@ TEST_P(change_hearing_test, folders_that_are_needed_no_more_give_way) {
   for (const auto* const name : {"c", "d", "e/f"}) {
     std::filesystem::create_directories(folder_ / name);
   }
-  // The root, a and a/b are watched, so that there is room for one more.
+  // The root, a and a/b are watched, which leaves room for one more.
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(watch_->follow("c/x"));
     EXPECT_TRUE(watch_->follow("d/x"));
@@ -259,7 +259,7 @@ class kept_file_test : public change_watch_test {
   std::unique_ptr<file_catalog> catalog_;
 
  private:
-  // A simulation's time passes only while something waits for it.
+  // Simulated time passes only while something waits for it.
   loop::task<> pass_time() {
     for (;;) co_await loop_->sleep(std::chrono::milliseconds(50));
   }
@@ -294,7 +294,7 @@ TEST_P(heard_file_test, a_compressed_file_that_changes_unseen_is_served) {
 INSTANTIATE_TEST_SUITE_P(backends, heard_file_test, testing::Values("io_uring", "epoll"),
                          [](const auto& each) { return each.param; });
 
-// Whatever is heard: each change is seen.
+// Each change is seen, whether it is reported or not.
 TEST_P(kept_file_test, every_change_is_served) {
   EXPECT_EQ(body("a/b/page.css"), "first");
   write("new", "replaced");

@@ -9,7 +9,7 @@ namespace {
 
 enum class comparison : bool { strong, weak };
 
-// Looks through a list of tags; a comma may be part of one. Behind a mistake nothing is read.
+// Searches a list of tags; a tag may contain a comma. Reading stops at a syntax error.
 bool lists_tag(std::string_view list, std::string_view tag, comparison comparison) {
   for (;;) {
     const auto begin = list.find_first_not_of(" \t,");

@@ -1,4 +1,4 @@
-// Conditional requests (RFC 9110 section 13): which answer a request wants, by what the client has.
+// Conditional requests (RFC 9110 section 13): which answer a request gets, given the client's copy.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace strata::http {
 
-/// What tells one state of a resource from another.
+/// Tells one state of a resource from another.
 struct validators {
   std::string_view etag;  ///< strong, with its quotes
   std::int64_t modified_s = 0;
@@ -21,11 +21,11 @@ enum class judgement : std::uint8_t {
   failed,        ///< 412
 };
 
-/// Of a GET or HEAD, in the order of precedence of section 13.2.2.
+/// Judges a GET or HEAD, in the order of precedence of section 13.2.2.
 [[nodiscard]] judgement judge(const proto::http_fields& headers, const validators& validators);
 
-/// Whether If-Range, if it is there, lets a range be sent. A date counts once the second that it
-/// names is over: until then the file could change within it.
+/// Whether If-Range, if present, allows sending a range. A date counts only once its second is
+/// over: until then the file could change within it.
 [[nodiscard]] bool allows_range(const proto::http_fields& headers, const validators& validators,
                                 std::int64_t now_s);
 

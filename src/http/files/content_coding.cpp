@@ -9,7 +9,7 @@ namespace strata::http {
 
 namespace {
 
-// `1`, `0.5`, `0.125`.
+// Parses `1`, `0.5`, `0.125`.
 int read_thousandths(std::string_view digits) {
   if (digits.empty() || (digits[0] != '0' && digits[0] != '1') || digits.size() > 5) return 0;
   if (digits.size() > 1 && digits[1] != '.') return 0;
@@ -54,7 +54,8 @@ coding_preference read_accept_encoding(std::string_view value) {
     if (text::same_text(name, "identity")) identity = weight;
     if (name == "*") others = weight;
   }
-  // One that is not named is as good as `*`; no coding, if it is not named, is good enough.
+  // A coding that is not named gets the weight of `*`. The identity, if not named, gets 0: any
+  // accepted coding is preferred to it.
   const int rest = others.value_or(0);
   const int plain = identity.value_or(0);
   const int by_gzip = gzip.value_or(rest);

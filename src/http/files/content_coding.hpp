@@ -9,20 +9,20 @@ namespace strata::http {
 enum class coding : std::uint8_t { identity, gzip, brotli };
 
 struct coding_preference {
-  bool takes_gzip = false;    ///< at least as gladly as no coding
-  bool takes_brotli = false;  ///< the same
-  bool prefers_gzip = false;  ///< to brotli
+  bool takes_gzip = false;    ///< prefers it to no coding, or likes both equally
+  bool takes_brotli = false;  ///< likewise
+  bool prefers_gzip = false;  ///< prefers gzip to brotli
 
   [[nodiscard]] coding choose(bool has_gzip, bool has_brotli) const;
-  /// Different for each two that could choose differently.
+  /// Differs between any two preferences that could choose differently.
   [[nodiscard]] char letter() const;
 };
 
-/// `value` is Accept-Encoding's. Without one: empty.
+/// `value` is that of Accept-Encoding; empty if the request has none.
 [[nodiscard]] coding_preference read_accept_encoding(std::string_view value);
 
-/// The weight behind a list's element (`;q=0.5`), in thousandths; 1000 where it says none, 0 when
-/// it is malformed. `parameters` begins behind the element's name.
+/// The weight of a list element (`;q=0.5`), in thousandths; 1000 if there is none, 0 if it is
+/// malformed. `parameters` begins behind the element's name.
 [[nodiscard]] int read_weight(std::string_view parameters);
 
 }  // namespace strata::http

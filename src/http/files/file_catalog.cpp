@@ -14,23 +14,23 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How long what is kept is sent without another look at its file, where no changes are heard.
+// How long a kept file is sent without another check, if its changes are not reported.
 constexpr auto trusted_for = 1s;
-// And where they are: not every change is (change_watch.hpp).
+// The same if its changes are reported: not every change is (change_watch.hpp).
 constexpr auto trusted_when_heard = 60s;
-// What is smaller gains nothing by compression; what is larger takes the loop too much time.
+// A smaller file gains nothing by compression; a larger one takes the loop too much time.
 constexpr std::uint64_t smallest_compressed = 1U << 10U;
 constexpr std::uint64_t largest_compressed = 8U << 20U;
-// Compressed in one go, in a millisecond or two.
+// Bytes compressed in one go, in a millisecond or two.
 constexpr std::uint64_t largest_at_once = 64U << 10U;
 constexpr std::uint64_t largest_page = 8U << 20U;
-// Of an entry, beside its body and its key: fields, and what memory costs.
+// Memory of an entry beside its body and its key: fields, and allocation overhead.
 constexpr std::size_t entry_cost = 1024;
 
 }  // namespace
 
 struct file_catalog::candidate {
-  opened_file file;  // whose bytes are sent
+  opened_file file;  // the file whose bytes are sent
   file_version original;
   std::string_view type;
   coding by = coding::identity;
@@ -84,7 +84,8 @@ finding file_catalog::find(const request_path& path, coding_preference preferenc
                     one.original.size <= largest_page;
   follow(one, name);
   if (!one.gets_script) take_variant(one, name, preference);
-  // Two changes within one tick of the clock leave one version: what has changed is read again.
+  // Two changes within one tick of the clock yield one version, so a file reported as changed is
+  // read again.
   if (known != nullptr && !known->has_changed() && one.is_of(*known->what)) {
     known->checked = loop_.now();
     known->follows = std::move(one.follows);
@@ -109,8 +110,8 @@ finding file_catalog::find_folder(std::string_view relative, int failed_with) co
   return {.status = 404, .is_folder = folder->is_folder};
 }
 
-// It is followed before its version is confirmed: so no change lies between what is read of it and
-// what is heard.
+// Follows the file before confirming its version, so that no change falls between the version that
+// is read and the first event.
 void file_catalog::follow(candidate& one, std::string_view name) const {
   const bool may_be_kept = one.original.size <= largest_kept || is_compressible(one.type);
   if (!watch_ || !may_be_kept) return;

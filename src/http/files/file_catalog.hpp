@@ -1,10 +1,10 @@
-// Finds what a path stands for, and keeps what was dear to make: compressed files, and, if it is
-// told to, small files as they are sent.
+// Finds the file for a path, and keeps what was expensive to make: compressed files, and, if
+// configured, small files as they are sent.
 //
-// A kept file is trusted until the kernel says that it has changed; one whose changes cannot be
-// heard of is looked at again once a second.
+// A kept file is trusted until the kernel reports a change; a file whose changes are not reported
+// is checked again once a second.
 //
-// Opening, looking and reading happen on the loop's thread, which waits for a disk that is slow.
+// Opening, checking and reading happen on the loop's thread, which waits for a slow disk.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -27,18 +27,18 @@ struct catalog_settings {
   std::string folder;
   bool injects_script = false;
   bool keeps_files = false;
-  std::uint64_t most_kept = 64U << 20U;  ///< bytes of all that is kept
+  std::uint64_t most_kept = 64U << 20U;  ///< total bytes kept
 };
 
 struct finding {
-  std::shared_ptr<const representation> what;  ///< null: `status` says why
-  int status = 200;                            ///< 301: a folder, without the slash
-  bool is_folder = false;                      ///< one without an index
+  std::shared_ptr<const representation> what;  ///< null: `status` is the reason
+  int status = 200;                            ///< 301: a folder requested without the slash
+  bool is_folder = false;                      ///< a folder without an index
 };
 
 class file_catalog {
  public:
-  /// Bytes of one that is kept.
+  /// Largest kept file in bytes.
   static constexpr std::uint64_t largest_kept = 1U << 20U;
 
   [[nodiscard]] static result<std::unique_ptr<file_catalog>> open(loop::loop& loop,
@@ -47,9 +47,9 @@ class file_catalog {
   file_catalog& operator=(const file_catalog&) = delete;
   ~file_catalog();
 
-  /// `path` is one that is not refused.
+  /// `path` has passed its checks: it has no refusal.
   [[nodiscard]] finding find(const request_path& path, coding_preference preference);
-  /// Keeps what has been made of a representation that was to be made.
+  /// Keeps the bytes made for a representation whose storage was `to_be_made`.
   void keep_made(const representation& of, std::string_view bytes);
   [[nodiscard]] const file_root& root() const { return root_; }
 
@@ -57,7 +57,7 @@ class file_catalog {
   struct entry : boost::intrusive::list_base_hook<> {
     std::shared_ptr<const representation> what;
     loop::time_point checked;
-    std::unique_ptr<change_watch::followed_file> follows;  // null: its changes are not heard
+    std::unique_ptr<change_watch::followed_file> follows;  // null: its changes are not reported
 
     [[nodiscard]] bool has_changed() const { return follows && !follows->is_unchanged(); }
     std::size_t cost = 0;
@@ -67,11 +67,11 @@ class file_catalog {
   file_catalog(loop::loop& loop, file_root root, const catalog_settings& settings);
 
   [[nodiscard]] finding find_folder(std::string_view relative, int failed_with) const;
-  /// Follows it, if it may be kept and its changes can be heard.
+  /// Follows the file if it may be kept and its changes are reported.
   void follow(candidate& one, std::string_view name) const;
-  /// Takes the compressed file beside it instead, where there is one that is not older.
+  /// Uses the compressed file beside it instead, if there is one that is not older.
   void take_variant(candidate& one, std::string_view name, coding_preference preference) const;
-  /// Null when the file cannot be read.
+  /// Null if the file cannot be read.
   [[nodiscard]] std::shared_ptr<representation> make(candidate& one,
                                                      coding_preference preference) const;
   [[nodiscard]] bool is_trusted(const entry& known) const;
@@ -86,11 +86,11 @@ class file_catalog {
   file_root root_;
   catalog_settings settings_;
   const media_types& types_;
-  std::unique_ptr<change_watch> watch_;  // null: no changes are heard
-  std::unordered_map<std::string_view, std::unique_ptr<entry>> entries_;  // keys lie in them
-  boost::intrusive::list<entry> by_use_;                                  // the last used first
+  std::unique_ptr<change_watch> watch_;  // null: changes are not reported
+  std::unordered_map<std::string_view, std::unique_ptr<entry>> entries_;  // own the keys
+  boost::intrusive::list<entry> by_use_;                                  // newest first
   std::size_t kept_ = 0;
-  std::string key_;  // of the last search; its memory is used again
+  std::string key_;  // key of the last search; its memory is reused
 };
 
 }  // namespace strata::http

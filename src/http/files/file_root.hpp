@@ -1,5 +1,5 @@
 // The folder whose files are served. Nothing outside it can be opened through it, whatever a path
-// or a symbolic link says.
+// or a symbolic link contains.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace strata::http {
 
-/// Which contents a file has. Two that are equal are the same bytes, unless somebody has changed
-/// them twice within one tick of the kernel's clock.
+/// Identifies a file's contents. Equal versions mean equal bytes, unless the file was changed twice
+/// within one tick of the kernel's clock.
 struct file_version {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
@@ -33,19 +33,19 @@ struct opened_file {
 
 class file_root {
  public:
-  /// `operation` follows "cannot". Errors: naming the folder when it is none, with `remedy`, or if
-  /// it cannot be opened; not_supported where openat2 is forbidden.
+  /// Opens the folder. `operation` follows "cannot" in errors. Errors: naming the folder, with
+  /// `remedy`, if it is none or cannot be opened; not_supported if openat2 is forbidden.
   [[nodiscard]] static result<file_root> open(const std::string& folder,
                                               const std::string& operation,
                                               const std::string& remedy);
 
-  /// Empty is the folder itself. Never waits, whatever lies there. Errors: an errno; ENOENT for
-  /// what is neither a file nor a folder.
+  /// Opens a path below the root; an empty path is the root itself. Never blocks, whatever the file
+  /// is. Errors: an errno; ENOENT for anything but a file or a folder.
   [[nodiscard]] std::expected<opened_file, int> open_below(std::string_view relative) const;
-  /// What lies at that path itself, without a symbolic link or another mount on the way, to look at
-  /// (O_PATH); none when it is not so.
+  /// Opens the file at that path itself (O_PATH), without a symbolic link or another mount on the
+  /// way; empty if there is one.
   [[nodiscard]] unique_fd open_itself(std::string_view relative) const;
-  /// The path is a regular file's only one, and its contents are still of that version.
+  /// Whether the path is the only one of a regular file whose contents are still of that version.
   [[nodiscard]] bool is_itself(std::string_view relative, const file_version& version) const;
 
  private:
@@ -54,7 +54,7 @@ class file_root {
   unique_fd folder_;
 };
 
-/// The answer's status for what could not be opened: 403, 404 or 503.
+/// The answer's status for a failed open: 403, 404 or 503.
 [[nodiscard]] int status_of_open(int failed_with);
 
 }  // namespace strata::http

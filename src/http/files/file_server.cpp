@@ -18,12 +18,12 @@ namespace strata::http {
 namespace {
 
 constexpr std::string_view allowed_methods = "GET, HEAD, OPTIONS";
-// A body that is no longer is sent at once.
+// A body of at most this size is sent at once.
 constexpr auto piece_size = file_piece_size;
 // Shorter bodies are copied behind the answer's head.
 constexpr std::size_t longest_copied = 8U << 10U;
 
-// Nobody can know it beforehand and write it into a file.
+// Unpredictable, so it cannot be written into a file beforehand.
 const std::string& boundary() {
   static const auto drawn = [] {
     std::random_device source;
@@ -38,7 +38,7 @@ answer_head head_with(int status, const representation& representation) {
   return head;
 }
 
-// Section 15.4.5: what tells the client that what it has is still right.
+// Section 15.4.5: the fields that confirm the client's copy.
 answer_head not_modified_head(const representation& representation) {
   answer_head head{.status = 304, .fields = {}, .length = {}};
   for (const auto& each : representation.fields) {
@@ -49,7 +49,7 @@ answer_head not_modified_head(const representation& representation) {
   return head;
 }
 
-// The path alone, so that it leads to no other server: each name is encoded, and none is empty.
+// Only the path, so that it leads to no other server: each name is encoded, and none is empty.
 std::string with_slash(const request_path& path, std::string_view target) {
   std::string location = "/";
   for (auto rest = path.relative; !rest.empty();) {
@@ -69,7 +69,7 @@ std::string content_range(const byte_range& range, std::uint64_t size) {
   return fmt::format("bytes {}-{}/{}", range.first, range.last, size);
 }
 
-// One range is the answer's body; of more, each is a part with a head (section 14.6).
+// A single range is the answer's body; of several, each is a part with a head (section 14.6).
 unsent_body parts_of(const chosen_ranges& chosen,
                      std::shared_ptr<const representation> representation, answer_head& head) {
   unsent_body body{.of = std::move(representation), .parts = {}, .tail = {}};
@@ -252,7 +252,7 @@ std::optional<unsent_body> file_server::give_whole(
     const auto size = representation->size;
     const auto piece = read_piece({.fd = representation->file.get(), .offset = 0, .count = size});
     if (piece.size() != size) {
-      refuse(exchange, 503);  // it has become shorter since it was opened
+      refuse(exchange, 503);  // the file has become shorter since it was opened
     } else if (size <= longest_copied) {
       exchange.respond(std::move(head), as_text(piece.bytes()));
     } else {
@@ -299,11 +299,11 @@ loop::task<> file_server::send(exchange& exchange, unsent_body rest) {
   exchange.finish();
 }
 
-// The loop is given back between two pieces: compressing takes it more time than reading.
+// Yields to the loop between two pieces: compressing takes more time than reading.
 loop::task<> file_server::send_compressed(exchange& exchange,
                                           std::shared_ptr<const representation> representation) {
   proto::gzip_writer writer;
-  std::string made;  // all of it, as long as it may be kept
+  std::string made;  // all compressed bytes, as long as they may be kept
   bool is_kept = true;
   for (std::uint64_t done = 0; done < representation->size;) {
     const auto size = std::min<std::uint64_t>(piece_size, representation->size - done);

@@ -1,7 +1,7 @@
 // Serves the files below a folder: an exchange in, an answer out.
 //
-// One loop's. It outlives the exchanges that it answers. A body that is long is sent in pieces as
-// the client reads it; each piece is read from the file when it is due.
+// For one loop. It outlives the exchanges that it answers. A long body is sent in pieces as the
+// client reads it; each piece is read from the file when it is needed.
 #pragma once
 
 #include <memory>
@@ -18,13 +18,13 @@ namespace strata::http {
 struct file_settings {
   catalog_settings catalog;
   bool lists_folders = false;
-  std::string fallback;  ///< below the folder; empty: none
+  std::string fallback;  ///< path below the folder; empty: none
 };
 
-/// The part of an answer that does not go out at once.
+/// The part of an answer that is not sent at once.
 struct unsent_body {
   struct part {
-    std::string head;  ///< before the bytes
+    std::string head;  ///< precedes the bytes
     std::uint64_t offset = 0;
     std::uint64_t count = 0;
   };
@@ -35,13 +35,13 @@ struct unsent_body {
 
 class file_server {
  public:
-  /// Errors: naming the folder or the file that cannot be served.
+  /// Opens a server. Errors: name the folder or file that cannot be served.
   [[nodiscard]] static result<std::unique_ptr<file_server>> open(loop::loop& loop,
                                                                  const file_settings& settings);
 
-  /// Answers, or begins to: then `send` what it gives.
+  /// Answers, or begins to: then pass the result to `send`.
   [[nodiscard]] std::optional<unsent_body> answer(exchange& exchange);
-  /// Awaits that all is pushed. A file that has become shorter ends the connection.
+  /// Waits until everything is pushed. A file that has become shorter ends the connection.
   [[nodiscard]] loop::task<> send(exchange& exchange, unsent_body rest);
 
  private:

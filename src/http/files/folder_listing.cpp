@@ -35,7 +35,7 @@ std::string in_html(std::string_view text) {
   return escaped;
 }
 
-// A link is shown as what it leads to, if that would be served.
+// Describes an item. A link is shown as its target, if that would be served.
 bool look_at(const file_root& root, std::string_view relative, int folder, folder_item& item) {
   struct stat of{};
   if (::fstatat(folder, item.name.c_str(), &of, AT_SYMLINK_NOFOLLOW) != 0) return false;
@@ -110,7 +110,7 @@ std::string listing_json(std::string_view path, const std::vector<folder_item>& 
     all.push_back(std::move(one));
   }
   const nlohmann::json whole = {{"path", path}, {"items", std::move(all)}};
-  // A name may be any bytes.
+  // A file name may be any bytes.
   return whole.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -1,4 +1,4 @@
-// What is in a folder, for people (HTML) and for programs (JSON).
+// A folder's contents, for people (HTML) and for programs (JSON).
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ struct folder_item {
   std::int64_t modified_s = 0;
 };
 
-/// More than these are not shown.
+/// Further items are not shown.
 inline constexpr std::size_t most_items = 10'000;
 
-/// What would be served of the folder, folders first, each kind by name. `relative` is below the
-/// root; `folder` is open for reading.
+/// Lists what would be served of the folder, folders first, each kind by name. `relative` is below
+/// the root; `folder` is open for reading.
 [[nodiscard]] std::vector<folder_item> list_folder(const file_root& root, std::string_view relative,
                                                    const opened_file& folder);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t longest_ending = 16;
 
-// What a web site is made of, where the system has no table.
+// The usual types of a web site, for systems without a table.
 constexpr std::pair<std::string_view, std::string_view> built_in[] = {
     {"html", "text/html"},       {"htm", "text/html"},
     {"css", "text/css"},         {"js", "text/javascript"},

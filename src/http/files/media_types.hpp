@@ -1,4 +1,4 @@
-// What kind of thing a file is, by the end of its name.
+// Media types of files, by the ending of their names.
 #pragma once
 
 #include <string>
@@ -9,12 +9,13 @@ namespace strata::http {
 
 class media_types {
  public:
-  /// The system's table (`/etc/mime.types`) over a small one of ours. Read once, at the first call.
+  /// The system's table (`/etc/mime.types`) merged over a small built-in one. Read at the first
+  /// call.
   [[nodiscard]] static const media_types& of_system();
-  /// `table` is the text of such a file: a type, and the endings of names that mean it.
+  /// `table` is the text of such a file: a type, followed by its name endings.
   explicit media_types(std::string_view table);
 
-  /// As Content-Type says it, with the charset where it is text.
+  /// The Content-Type of a file name, with the charset for text.
   [[nodiscard]] std::string_view of(std::string_view name) const;
 
  private:
@@ -23,7 +24,7 @@ class media_types {
   std::unordered_map<std::string, std::string> by_ending_;
 };
 
-/// Whether bytes of that Content-Type get smaller by compression.
+/// Whether compression makes content of that Content-Type smaller.
 [[nodiscard]] bool is_compressible(std::string_view type);
 
 }  // namespace strata::http

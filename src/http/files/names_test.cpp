@@ -1,4 +1,4 @@
-// What is read of names and lists: paths, media types, codings.
+// Parsing of names and lists: paths, media types, codings.
 #include <gtest/gtest.h>
 
 #include "http/files/accepted_types.hpp"

@@ -6,7 +6,7 @@ namespace strata::http {
 
 namespace {
 
-// What is sent while there is no connection waits for the next one.
+// Messages sent while there is no connection are queued for the next one.
 constexpr std::string_view script = R"(<script>
 window.strata = (() => {
   const waiting = [];

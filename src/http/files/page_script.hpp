@@ -1,4 +1,4 @@
-// The script that `--http-inject` puts into pages: a WebSocket to the server that they came from.
+// The script that `--http-inject` puts into pages: a WebSocket to the page's own server.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace strata::http {
 
-/// The page with the script before `</head>`, or else before `</body>`, or else at its end.
+/// Inserts the script before `</head>`, or else before `</body>`, or else at the page's end.
 [[nodiscard]] std::string with_script(std::string_view page);
 
 }  // namespace strata::http

@@ -28,7 +28,7 @@ std::string etag_of(const representation_source& source) {
 representation describe_file(const representation_source& source) {
   representation made;
   made.etag = etag_of(source);
-  // One in the future would be later than the answer's Date (RFC 9110 section 8.8.2.1).
+  // A time in the future would be later than the answer's Date (RFC 9110 section 8.8.2.1).
   made.modified_s = std::min<std::int64_t>(source.original.modified_s(), ::time(nullptr));
   made.original = source.original;
   made.sent = source.sent;

@@ -1,5 +1,5 @@
-// A file as it is sent: its bytes, perhaps compressed or with a script in it, and the fields that
-// go with them.
+// A file as it is sent: its bytes, perhaps compressed or with a script in it, and its header
+// fields.
 #pragma once
 
 #include <cstdint>
@@ -15,40 +15,40 @@ namespace strata::http {
 
 struct representation {
   enum class storage : std::uint8_t {
-    open_file,   ///< `file` has them
-    in_memory,   ///< `body` has them
-    to_be_made,  ///< `file`, compressed as it is sent: how long it will be is not known
+    open_file,   ///< the bytes are in `file`
+    in_memory,   ///< the bytes are in `body`
+    to_be_made,  ///< `file` is compressed while it is sent: its length is not known
   };
 
-  proto::http_fields fields;  ///< those of an answer with 200
+  proto::http_fields fields;  ///< the fields of an answer with 200
   std::string etag;
   std::int64_t modified_s = 0;
   storage where = storage::open_file;
   bool has_ranges = false;
-  std::uint64_t size = 0;  ///< of what is sent; to be made: of the file
+  std::uint64_t size = 0;  ///< size as sent; if to be made, that of the file
   unique_fd file;
   loop::slice body;
   file_version original;
-  file_version sent;  ///< the compressed file beside it, or the same
-  std::string key;    ///< where the catalog keeps it
+  file_version sent;  ///< version of the compressed file beside it, or equal to `original`
+  std::string key;    ///< its key in the catalog
 
   [[nodiscard]] validators state() const { return {.etag = etag, .modified_s = modified_s}; }
 };
 
-/// What a representation is made of.
+/// The parts that a representation is made of.
 struct representation_source {
   std::string_view type;  ///< Content-Type
   file_version original;
-  file_version sent;  ///< the compressed file beside it, or the same
+  file_version sent;  ///< version of the compressed file beside it, or equal to `original`
   coding by = coding::identity;
-  bool is_varied = false;   ///< another request could get it by another coding
-  bool has_script = false;  ///< put in by us
+  bool is_varied = false;   ///< another request could get it in another coding
+  bool has_script = false;  ///< with the injected script
 };
 
-/// All but `where`, `size` and the bytes.
+/// Fills in all but `where`, `size` and the bytes.
 [[nodiscard]] representation describe_file(const representation_source& source);
 
-/// The file's bytes in memory; empty when it is not as long as it was, or cannot be read.
+/// Reads the file's bytes into memory; empty if its length has changed or it cannot be read.
 [[nodiscard]] loop::slice read_whole(const opened_file& file);
 
 }  // namespace strata::http

@@ -4,7 +4,7 @@ namespace strata::http {
 
 namespace {
 
-// As Linux has them (NAME_MAX, PATH_MAX).
+// Linux's own limits (NAME_MAX, PATH_MAX).
 constexpr std::size_t longest_name = 255;
 constexpr std::size_t longest_path = 4000;
 
@@ -17,7 +17,7 @@ bool has_encoded_slash(std::string_view target) {
   return false;
 }
 
-// Browsers read a backslash as a slash, unless it is encoded: then it is part of a name.
+// Browsers read a backslash as a slash. An encoded one is part of a name.
 bool has_backslash(std::string_view target) {
   return target.substr(0, target.find('?')).contains('\\');
 }

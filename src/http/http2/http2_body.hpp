@@ -1,4 +1,4 @@
-// What of a body waits to go out on a stream of HTTP/2. For http2_* alone.
+// The unsent part of a body on an HTTP/2 stream. For http2_* alone.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,25 @@
 
 namespace strata::http {
 
-/// So much may wait for the kernel, on a connection. More stays in its streams, where it can still
-/// be weighed.
+/// Unsent bytes that a connection may hand to the kernel. More stays in its streams, where the
+/// session can still choose between streams.
 inline constexpr std::size_t http2_high_water = 256U << 10U;
 inline constexpr std::size_t http2_low_water = 64U << 10U;
-/// A peer may have sent much at once: after this number of pieces, others have their turn.
+/// A peer may have sent much at once: after this number of pieces, other connections run.
 inline constexpr unsigned http2_pieces_a_turn = 16;
 
 class http2_body {
  public:
   [[nodiscard]] std::size_t bytes() const { return waiting_; }
   void push(const loop::slice& piece);
-  /// The first `count` bytes are sent.
+  /// Moves the first `count` bytes to the output.
   void move(std::size_t count, gathered_output& output);
   void clear();
 
  private:
   std::vector<loop::slice> pieces_;
-  std::size_t first_ = 0;    // pieces before this one are gone
-  std::size_t waiting_ = 0;  // bytes of pieces
+  std::size_t first_ = 0;    // pieces before this one are sent
+  std::size_t waiting_ = 0;  // bytes in `pieces`
 };
 
 }  // namespace strata::http

@@ -11,10 +11,11 @@ namespace strata::http {
 
 namespace {
 
-// Interim answers that wait to be taken; later ones are dropped.
+// Interim answers that may be queued; later ones are dropped.
 constexpr std::size_t max_interim = 16;
 
-// Host is :authority. That trailers are understood has to be said; the rest of TE is of HTTP/1.1.
+// Host becomes :authority. TE says that trailers are understood; its other values belong to
+// HTTP/1.1.
 proto::http_fields fields_of(const proto::http_fields& all) {
   proto::http_fields kept;
   kept.reserve(all.size() + 1);
@@ -35,7 +36,7 @@ loop::task<bool> http2_call::may_switch_to(std::string protocol, loop::time_poin
   if (!text::same_text(protocol, "websocket")) co_return false;
   const bool is_known = co_await changed_.wait(
       [this] { return client_.session_.has_settings() || client_.is_over_; }, limit);
-  // One that is gone says so when it is asked.
+  // A connection that is gone reports that when the request begins.
   co_return is_known && (client_.is_over_ || client_.session_.takes_connect_protocol());
 }
 
@@ -70,7 +71,7 @@ void http2_call::push(const loop::slice& piece) {
   client_.loop_.at_turn_end(client_);
 }
 
-// Of what opens a WebSocket the end comes with the channel's.
+// A WebSocket's request ends with its channel.
 void http2_call::finish(proto::http_fields trailers) {
   if (!key_.empty() && channel_ == nullptr) return;
   trailers_ = std::move(trailers);
@@ -120,7 +121,7 @@ void http2_call::abort() {
   notify();
 }
 
-// Its stream may have to be taken back first.
+// The stream may have to be reset first.
 void http2_call::leave() {
   is_left_ = true;
   drop_unread();
@@ -153,7 +154,7 @@ void http2_call::on_head(proto::http_response_head&& head) {
     return notify();
   }
   if (!key_.empty() && head.status / 100 == 2) {
-    // As HTTP/1.1 would say it.
+    // The head that HTTP/1.1 would have.
     const auto hashed = proto::websocket_accept_text(key_);
     head.status = 101;
     head.headers.emplace_back("upgrade", "websocket");

@@ -1,4 +1,4 @@
-// One request of a client of HTTP/2, and its answer. For http2_client alone.
+// One request of an HTTP/2 client, and its answer. For http2_client alone.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@ namespace strata::http {
 
 class http2_call_channel;
 
-/// It belongs to its connection, and outlives the inquiry where the stream does.
+/// Owned by its connection; it outlives the inquiry if the stream does.
 class http2_call final : public proto::http2_stream {
  public:
   explicit http2_call(http2_client& client) : client_(client), changed_(client.loop_) {}
@@ -30,9 +30,9 @@ class http2_call final : public proto::http2_stream {
   }
   [[nodiscard]] bool is_refused() const { return is_refused_; }
   void abort();
-  /// WebSockets alone, by the server's settings (RFC 8441 section 3).
+  /// True only for WebSockets, and only if the server's settings allow them (RFC 8441 section 3).
   loop::task<bool> may_switch_to(std::string protocol, loop::time_point limit);
-  /// Nobody waits for it any more.
+  /// The inquiry is gone: abandons the call.
   void leave();
 
  private:
@@ -49,31 +49,31 @@ class http2_call final : public proto::http2_stream {
   [[nodiscard]] supply supplied() const override;
   void move_body(std::size_t count) override;
   void drop_unread();
-  /// So many bytes of what has come are read.
+  /// Returns credit for bytes that were read.
   void credit(std::size_t bytes);
   [[nodiscard]] error failed(const char* reason) const;
 
   http2_client& client_;
   loop::condition changed_;
-  std::uint32_t stream_ = 0;  // 0: it has not begun
+  std::uint32_t stream_ = 0;  // 0: not begun
   http2_body body_;
-  std::string key_;  // of the WebSocket that it opens, as HTTP/1.1 would have it; empty: none
+  std::string key_;  // key of the WebSocket that it opens, as in HTTP/1.1; empty: none
   http2_call_channel* channel_ = nullptr;
   proto::http_fields trailers_;
-  bool is_said_ = false;                           // all of the request
+  bool is_said_ = false;                           // the request is complete
   std::deque<proto::http_response_head> interim_;  // not taken yet
   std::optional<proto::http_response_head> head_;
   std::string unread_;
   proto::http_fields come_trailers_;
   bool has_heard_ = false;
-  bool is_whole_ = false;    // the answer
-  bool is_gone_ = false;     // nothing more is heard or said
-  bool is_refused_ = false;  // the server has not processed it
+  bool is_whole_ = false;    // the answer is complete
+  bool is_gone_ = false;     // nothing more is received or sent
+  bool is_refused_ = false;  // the server reports that it has not processed it
   bool is_closed_ = false;
   bool is_left_ = false;
 };
 
-/// What whoever asks has of it.
+/// The caller's handle on a call.
 class http2_inquiry final : public inquiry {
  public:
   http2_inquiry(std::shared_ptr<http2_client> client, http2_call& call)
@@ -94,7 +94,7 @@ class http2_inquiry final : public inquiry {
     return call_.read(limit);
   }
   [[nodiscard]] proto::http_fields take_trailers() override { return call_.take_trailers(); }
-  /// The next request has a stream of its own.
+  /// Never free: the next request gets a stream of its own.
   [[nodiscard]] bool is_free() const override { return false; }
   [[nodiscard]] bool has_heard() const override { return call_.has_heard(); }
   [[nodiscard]] bool is_empty() const override { return call_.is_empty(); }

@@ -10,7 +10,7 @@ http2_call_channel::http2_call_channel(std::shared_ptr<http2_client> client, htt
   on_.channel_ = this;
 }
 
-// What was pushed goes out before the end.
+// Pushed data is sent before the end.
 http2_call_channel::~http2_call_channel() {
   on_.finish({});
   on_.channel_ = nullptr;

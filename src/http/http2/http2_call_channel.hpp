@@ -1,5 +1,5 @@
-// A stream of HTTP/2 that a client has opened, as a byte channel: behind a CONNECT that asked for
-// another protocol (RFC 8441 section 5). For http2_call alone, which outlives it.
+// An HTTP/2 stream that a client has opened, as a byte channel: behind a CONNECT for another
+// protocol (RFC 8441 section 5). For http2_call alone, which outlives it.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class http2_call_channel final : public net::byte_channel, private loop::turn_en
   ~http2_call_channel() override;
 
   void push(const loop::slice& data) override;
-  /// Of this stream alone.
+  /// Bytes of this stream alone.
   [[nodiscard]] std::size_t unsent() const override { return on_.body_.bytes(); }
   [[nodiscard]] int broken() const override;
   [[nodiscard]] loop::task<bool> room(std::size_t low, loop::time_point limit) override;
@@ -25,7 +25,8 @@ class http2_call_channel final : public net::byte_channel, private loop::turn_en
   void break_off() override { on_.abort(); }
   [[nodiscard]] const net::peer_info& peer() const override { return client_->stream_->peer(); }
 
-  /// Something has come, or the stream has ended. The reader does not run inside the session.
+  /// Reports that data has arrived, or that the stream has ended. The reader does not run inside
+  /// the session.
   void notify() {
     if (waiter_) home_.at_turn_end(*this);
   }

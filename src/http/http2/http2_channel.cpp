@@ -11,7 +11,7 @@ http2_channel::http2_channel(http2_exchange& exchange)
   on_.channel_ = this;
 }
 
-// What was pushed goes out before the end.
+// Pushed data is sent before the end.
 http2_channel::~http2_channel() {
   on_.channel_ = nullptr;
   end();
@@ -23,7 +23,7 @@ std::size_t http2_channel::unsent() const { return on_.unsent(); }
 
 int http2_channel::broken() const { return on_.is_gone() ? ECONNRESET : 0; }
 
-// The channel may go meanwhile. The exchange may go too, but then the wait does not come true.
+// The channel may be destroyed meanwhile. So may the exchange, but then the wait returns false.
 loop::task<bool> http2_channel::room(std::size_t low, loop::time_point limit) {
   const bool has_room =
       co_await on_.changed().wait([&on = on_, low] { return on.unsent() <= low; }, limit);

@@ -1,5 +1,5 @@
-// A stream of HTTP/2 as a byte channel, behind a CONNECT that asks for another protocol (RFC 8441
-// section 5). For http2_exchange alone, which outlives it.
+// An HTTP/2 stream as a byte channel, behind a CONNECT for another protocol (RFC 8441 section 5).
+// For http2_exchange alone, which outlives it.
 #pragma once
 
 #include "net/byte_channel.hpp"
@@ -14,7 +14,7 @@ class http2_channel final : public net::byte_channel, private loop::turn_end_hoo
   ~http2_channel() override;
 
   void push(const loop::slice& data) override;
-  /// Of this stream alone.
+  /// Bytes of this stream alone.
   [[nodiscard]] std::size_t unsent() const override;
   [[nodiscard]] int broken() const override;
   [[nodiscard]] loop::task<bool> room(std::size_t low, loop::time_point limit) override;
@@ -24,7 +24,8 @@ class http2_channel final : public net::byte_channel, private loop::turn_end_hoo
   void break_off() override { abort(); }
   [[nodiscard]] const net::peer_info& peer() const override;
 
-  /// Something has come, or the stream has ended. The reader does not run inside the session.
+  /// Reports that data has arrived, or that the stream has ended. The reader does not run inside
+  /// the session.
   void notify() {
     if (waiter_) home_.at_turn_end(*this);
   }

@@ -1,4 +1,4 @@
-// A stream of HTTP/2 as a byte channel, against a client of libnghttp2's, on every backend.
+// An HTTP/2 stream as a byte channel, against a libnghttp2 client, on every backend.
 #include "http/http2/http2_channel.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ class http2_channel_test : public net::backend_stage {
   std::unique_ptr<net::stream> wire_;
   std::unique_ptr<http2_connection> served_;
   std::unique_ptr<proto::http2_test_peer> peer_;
-  std::string ends_;  // how channels have ended: a letter each
+  std::string ends_;  // how channels have ended: one letter each
   net::byte_channel* channel_ = nullptr;
   bool reads_ = true;
   bool says_nothing_ = false;
@@ -72,7 +72,7 @@ class http2_channel_test : public net::backend_stage {
     wire_ended_ = true;
   }
 
-  // Says all that it hears; "." aborts, "!" closes, "?" only ends what it says.
+  // Echoes everything; "." aborts, "!" closes, "?" ends only the sending direction.
   loop::task<> serve(exchange& exchange) {
     if (!asks_for_websocket(exchange)) {
       exchange.respond(200, "text/plain", exchange.method());
@@ -250,7 +250,7 @@ TEST_P(http2_channel_test, a_connection_that_goes_takes_it_along) {
   ASSERT_TRUE(says_until([&] { return heard(id) == "some"; }));
   wire_->abort();
   ASSERT_TRUE(run_until([&] { return wire_ended_; }));
-  EXPECT_EQ(ends_, "");  // the handler has ended where it waited
+  EXPECT_EQ(ends_, "");  // the handler is still waiting when it is ended
 }
 
 TEST_P(http2_channel_test, waits_for_what_is_unsent_end_with_the_channel) {

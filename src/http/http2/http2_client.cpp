@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto longest_farewell = std::chrono::seconds(1);
 
-// The connection's window has room for all of its streams: one that nobody reads holds up no other.
+// The connection's window has room for all of its streams: an unread stream holds up no other.
 constexpr proto::http2_limits client_limits{.max_header = 64U << 10U,
                                             .max_streams = 100,
                                             .stream_window = 64U << 10U,
@@ -56,7 +56,7 @@ void http2_client::retire() {
   loop_.at_turn_end(*this);
 }
 
-// After its farewell it awaits that the server closes.
+// After its farewell the client waits until the server closes.
 void http2_client::on_timer() {
   if (has_ended_) return stream_->abort();
   retire();

@@ -1,8 +1,8 @@
-// The client's side of HTTP/2 on one stream: requests side by side, each of which is an inquiry.
+// The client's side of HTTP/2 on one stream: concurrent requests, each an inquiry.
 //
-// For one loop's thread. What is to be sent in one turn of the loop goes out in one piece at its
-// end. Of what the server sends, no more is kept than its windows allow: one answer that nobody
-// reads holds up no other.
+// For one loop's thread. Everything sent in one turn of the loop goes out in one piece at its end.
+// Of the server's data, no more is kept than its windows allow: an answer that is not read holds up
+// no other.
 #pragma once
 
 #include <list>
@@ -22,17 +22,17 @@ class http2_client final : public std::enable_shared_from_this<http2_client>,
                            private loop::turn_end_hook,
                            private loop::timer {
  public:
-  /// Ends by itself when nothing is asked for `patience`.
+  /// Ends by itself after `patience` without a request.
   http2_client(loop::loop& loop, std::unique_ptr<net::stream> stream, loop::duration patience);
   ~http2_client() override;
 
-  /// Another request may be asked now.
+  /// Whether another request may begin now.
   [[nodiscard]] bool takes_more() const;
-  /// Nothing can be asked any more.
+  /// Whether no more requests are possible.
   [[nodiscard]] bool is_over() const { return is_over_; }
-  /// For one request. It keeps the connection.
+  /// Opens one request. The inquiry keeps the connection alive.
   [[nodiscard]] std::unique_ptr<inquiry> open();
-  /// Ends it once what was asked is answered.
+  /// Ends the connection once all its requests are answered.
   void retire();
 
  private:
@@ -59,8 +59,8 @@ class http2_client final : public std::enable_shared_from_this<http2_client>,
   std::list<http2_call> calls_;
   bool is_over_ = false;
   bool is_retiring_ = false;
-  bool has_ended_ = false;   // all is said
-  bool is_writing_ = false;  // a task writes on when the kernel has taken something
+  bool has_ended_ = false;   // everything is sent
+  bool is_writing_ = false;  // a task resumes writing once the kernel has taken data
   loop::task_group running_;
 };
 

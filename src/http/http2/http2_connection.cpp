@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How long a client may take nothing more, and not end the connection, after it was told why
-// nothing is read.
+// How long a client may read nothing, and not end the connection, after it was sent the reason why
+// nothing more is read.
 constexpr auto longest_rest = 1s;
 
 }  // namespace
@@ -63,7 +63,7 @@ proto::http2_stream* http2_connection::on_request(arrival&& come) {
   return &made;
 }
 
-// Not from inside the session: and a request that was taken back at once costs no handler.
+// Not inside the session, so that a request that is cancelled at once costs no handler.
 void http2_connection::start_arrived() {
   for (auto* const each : arrived_) {
     if (each->is_closed()) {
@@ -101,7 +101,7 @@ void http2_connection::give_output() {
     output_.push();
     if (given == 0) break;
   }
-  // A block for each of many silent connections would be much.
+  // A block for each of many silent connections would take much memory.
   if (exchanges_.empty()) output_.forget_block();
 }
 
@@ -154,8 +154,8 @@ void http2_connection::watch_head() {
   }
 }
 
-// Streams whose handlers have ended, and whose clients take no more of the answer or do not end
-// the request.
+// Resets streams whose handlers have ended, and whose clients read no more of the answer or do not
+// end the request.
 void http2_connection::end_lingering() {
   const auto then = loop_.now() - limits_.body_timeout;
   for (auto& each : exchanges_) {

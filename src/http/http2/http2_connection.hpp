@@ -1,9 +1,9 @@
-// The server's side of HTTP/2 on one stream: requests side by side, each with its handler in a task
+// The server's side of HTTP/2 on one stream: concurrent requests, each with its handler in a task
 // of its own.
 //
-// What is to be sent in one turn of the loop goes out in one piece at its end. Of what the client
-// sends, no more is kept than its windows allow; of answers, what handlers push without awaiting
-// room, and what the kernel does not take.
+// Everything sent in one turn of the loop goes out in one piece at its end. Of the client's data,
+// no more is kept than its windows allow; of answers, what handlers push without waiting for room,
+// and what the kernel does not take.
 #pragma once
 
 #include <list>
@@ -31,14 +31,14 @@ class http2_connection final : public served_connection,
                    server_limits limits = {});
   ~http2_connection() override;
 
-  /// Serves until the client or silence ends the connection. Handlers that still run then are
-  /// ended where they wait.
+  /// Serves until the client or silence ends the connection. Handlers that are still waiting then
+  /// are ended.
   loop::task<> serve(const handler& answer, const refusal& refuse);
   void retire() override;
   [[nodiscard]] std::size_t held() const override;
   void dismiss() override { stream_->leave(); }
   [[nodiscard]] const net::stream* stream() const override { return stream_.get(); }
-  /// The client has done something so often that the connection was ended.
+  /// Whether the connection was ended because the client did something too often.
   [[nodiscard]] bool was_flooded() const { return session_.was_flooded(); }
 
  private:
@@ -53,14 +53,14 @@ class http2_connection final : public served_connection,
   void take(byte_span bytes);
   void start_arrived();
   loop::task<> run(http2_exchange& exchange);
-  /// The exchange is over on both sides.
+  /// Removes an exchange that is over on both sides.
   void forget(http2_exchange& gone);
-  /// There is something for the session to send, at the turn's end.
+  /// Sends what the session has to send, at the turn's end.
   void schedule_flush() { loop_.at_turn_end(*this); }
   void flush();
   void give_output();
   loop::task<> write_on();
-  /// Sends what is left, and awaits for a moment that the client closes.
+  /// Sends the rest, and waits a moment until the client closes.
   void part();
   void watch_head();
   void end_lingering();
@@ -77,9 +77,9 @@ class http2_connection final : public served_connection,
   std::vector<http2_exchange*> arrived_;  // their handlers have not begun
   std::optional<loop::time_point> head_since_;
   loop::time_point idle_since_;
-  std::size_t left_at_parting_ = 0;  // unsent, when it was last looked at
+  std::size_t left_at_parting_ = 0;  // unsent bytes at the last check
   bool is_parting_ = false;
-  bool is_writing_ = false;  // a task writes on when the kernel has taken something
+  bool is_writing_ = false;  // a task resumes writing once the kernel has taken data
   loop::task_group running_;
 };
 

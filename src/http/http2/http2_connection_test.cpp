@@ -1,4 +1,4 @@
-// HTTP/2 on a stream, against a client of libnghttp2's, on every backend.
+// HTTP/2 on a stream, against a libnghttp2 client, on every backend.
 #include "http/http2/http2_connection.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class http2_connection_test : public net::backend_stage {
   }
   [[nodiscard]] virtual server_limits limits() const { return {.max_unsent = 20'000}; }
 
-  /// What the client has to say goes out.
+  /// Sends the client's pending output.
   void say() {
     if (const auto said = peer_.take(); !said.empty()) wire_->push_copy(as_bytes(said));
   }
@@ -267,7 +267,7 @@ TEST_P(http2_connection_test, one_that_retires_finishes_what_runs_and_takes_no_m
   ASSERT_TRUE(says_until([&] { return held_ != nullptr; }));
   served_->retire();
   ASSERT_TRUE(run_until([&] { return peer_.farewell() == NGHTTP2_NO_ERROR; }));
-  // A client that has not heard of it yet.
+  // From a client that has not received it yet.
   wire_->push_copy(as_bytes(proto::http2_frame(NGHTTP2_HEADERS, 5, 9, proto::http2_get_block)));
   run_turns(20);
   EXPECT_EQ(begun_, "/hold");
@@ -304,7 +304,7 @@ TEST_P(http2_connection_test, a_flood_ends_the_connection_with_a_reason) {
   EXPECT_EQ(peer_.farewell(), NGHTTP2_ENHANCE_YOUR_CALM);
   EXPECT_TRUE(served_->was_flooded());
   EXPECT_FALSE(is_closed(held));
-  EXPECT_TRUE(run_until([&] { return is_over_; }));  // though the client does not close
+  EXPECT_TRUE(run_until([&] { return is_over_; }));  // even though the client does not close
 }
 
 class http2_patience : public http2_connection_test {

@@ -13,7 +13,8 @@ namespace strata::http {
 
 namespace {
 
-// Of one answer, while the client's window is shut: there may be a hundred on a connection.
+// Unsent bytes of one answer while the client's window is closed: a connection may have a hundred
+// answers.
 constexpr std::size_t max_unsent_of_one = 64U << 10U;
 
 }  // namespace
@@ -63,7 +64,7 @@ loop::task<result<std::string>> http2_exchange::read(std::uint64_t most) {
   }
 }
 
-// The client waits to be told that its body is wanted.
+// The client waits for 100 before it sends its body.
 void http2_exchange::demand_body() {
   if (!std::exchange(is_waiting_for_continue_, false) || has_begun()) return;
   inform(100, {});
@@ -121,7 +122,7 @@ void http2_exchange::move_body(std::size_t count) {
   notify();
 }
 
-// As long as the client takes something, it is waited for.
+// Waits as long as the client reads something.
 loop::task<bool> http2_exchange::room() {
   const auto left = std::min(connection_.limits_.max_unsent, max_unsent_of_one);
   for (;;) {
@@ -195,7 +196,7 @@ void http2_exchange::credit(std::size_t bytes) {
   connection_.schedule_flush();
 }
 
-// A client that is to read an answer may have to say all first; but not without a limit.
+// A client may have to send its whole body before it reads the answer; but not without a limit.
 void http2_exchange::drop_unread() {
   dropped_ += unread_.size();
   if (!unread_.empty()) credit(unread_.size());

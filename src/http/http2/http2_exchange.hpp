@@ -1,4 +1,4 @@
-// An exchange as a stream of HTTP/2 carries it (RFC 9113 section 8). For http2_connection alone.
+// An exchange over an HTTP/2 stream (RFC 9113 section 8). For http2_connection alone.
 #pragma once
 
 #include <list>
@@ -32,7 +32,7 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   void push(const loop::slice& piece) override;
   using exchange::finish;
   void finish(proto::http_fields trailers) override;
-  /// Of this answer alone.
+  /// Bytes of this answer alone.
   [[nodiscard]] std::size_t unsent() const override { return body_.bytes(); }
   loop::task<bool> room() override;
   loop::task<> delivered(loop::time_point limit) override;
@@ -44,10 +44,10 @@ class http2_exchange final : public exchange, public proto::http2_stream {
       const proto::http_fields& fields) override;
 
   // --- for the connection
-  /// What it has to be answered without a handler; 0: nothing.
+  /// The status of an answer that needs no handler; 0: none.
   [[nodiscard]] int refusal_status() const { return come_.refusal_status; }
   [[nodiscard]] const error& why_refused() const { return *come_.refusal; }
-  /// The handler has ended: what it left open is closed.
+  /// The handler has ended: closes what it left open.
   void end_handler();
   [[nodiscard]] bool is_closed() const { return is_closed_; }
   /// Bytes of a body that its handler may be gathering, and of the answer.
@@ -55,7 +55,7 @@ class http2_exchange final : public exchange, public proto::http2_stream {
     const bool is_gathered = channel_ == nullptr && !is_done_;
     return (is_gathered ? received_ : unread_.size()) + body_.bytes();
   }
-  /// Nothing but the client can end it, and the client has done nothing since then.
+  /// Whether only the client can end it, and the client has done nothing since then.
   [[nodiscard]] bool lingers_since(loop::time_point then) const {
     return is_done_ && touched_ <= then;
   }
@@ -82,19 +82,19 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   http2_connection& connection_;
   proto::http2_listener::arrival come_;
   std::list<http2_exchange>::iterator place_;
-  std::unique_ptr<loop::condition> changed_;  // null until somebody waits
-  http2_channel* channel_ = nullptr;          // the handler's, once there is one
+  std::unique_ptr<loop::condition> changed_;  // null until a coroutine waits
+  http2_channel* channel_ = nullptr;          // owned by the handler; null until there is one
   std::string unread_;
   std::uint64_t received_ = 0;
-  std::uint64_t dropped_ = 0;  // of what was received
+  std::uint64_t dropped_ = 0;  // received bytes that were dropped
   proto::http_fields come_trailers_;
-  http2_body body_;              // of the answer
-  proto::http_fields trailers_;  // behind it
+  http2_body body_;              // the answer's body
+  proto::http_fields trailers_;  // the answer's trailers
   loop::time_point touched_;
-  bool is_whole_ = false;  // the request
+  bool is_whole_ = false;  // the request is complete
   bool is_waiting_for_continue_ = false;
-  bool has_body_ = false;    // the answer
-  bool drops_body_ = false;  // nobody will read the request's
+  bool has_body_ = false;    // the answer has a body
+  bool drops_body_ = false;  // the request's body is not read any more
   bool is_aborted_ = false;
   bool is_closed_ = false;
   bool is_done_ = false;  // the handler has ended

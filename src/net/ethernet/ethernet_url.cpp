@@ -100,7 +100,7 @@ outcome parse_member(l2_address& address, std::string_view key, std::string_view
   return {};
 }
 
-/// `?KEY=VALUE&…`, each to `take`.
+/// Passes each `KEY=VALUE` of `?KEY=VALUE&…` to `take`.
 template <class Take>
 outcome parse_query(std::string_view text, const Take& take) {
   while (!text.empty()) {
@@ -119,7 +119,7 @@ outcome parse_query(std::string_view text, const Take& take) {
   return {};
 }
 
-/// What stands between the first slash and the query; empty when there is nothing.
+/// Returns the text between the first slash and the query; empty if there is none.
 std::string_view path_of(std::string_view text) {
   const auto path = text.substr(0, text.find('?'));
   return path.empty() ? path : path.substr(1);

@@ -1,5 +1,5 @@
-// What stands behind the interface in the URLs of frames: `/0x88b5?dst=MAC&vlan=10&prio=7` of
-// `l2://`, `/QUEUE?ethertype=0x88b5&mode=native&vlan=10` of `xdp://`.
+// The part of frame URLs behind the interface: `/0x88b5?dst=MAC&vlan=10&prio=7` of `l2://`,
+// `/QUEUE?ethertype=0x88b5&mode=native&vlan=10` of `xdp://`.
 #pragma once
 
 #include <expected>
@@ -10,7 +10,7 @@
 
 namespace strata::net {
 
-/// Reads it into `url`. The error is the reason alone, for whoever knows the whole URL.
+/// Parses the part into `url`. The error is the reason alone; the caller knows the whole URL.
 [[nodiscard]] std::expected<void, std::string> parse_l2(std::string_view text, endpoint_url& url);
 [[nodiscard]] std::expected<void, std::string> parse_xdp(std::string_view text, endpoint_url& url);
 

@@ -11,7 +11,7 @@ namespace strata::net {
 namespace {
 
 l2::interface interface_of(const nl::link& link) {
-  // The kernel tells IFF_RUNNING up to a second later than what it comes from.
+  // The kernel reports IFF_RUNNING up to a second later than IFF_LOWER_UP, its cause.
   constexpr unsigned lower_up = 1U << 16U;
   const unsigned running = (link.flags & lower_up) != 0 ? IFF_RUNNING : 0;
   return {.name = link.name,
@@ -50,7 +50,7 @@ void link_watch::on_completion(loop::completion) {
   const bool is_heard = take_events(now);
   loop_.poll(poll_handle_, POLLIN, *this);
   if (!is_heard) return;
-  // The last thing that is done: it may destroy us, and so itself.
+  // The last action: the listener may destroy this object, and with it itself.
   const auto hears = hears_;
   hears(now);
 }
@@ -60,7 +60,7 @@ bool link_watch::take_events(std::optional<l2::interface>& interface) {
   bool is_lost = false;
   for (;;) {
     const auto event = watch_.try_event();
-    // Comes before the events that are older than those lost.
+    // ENOBUFS arrives before the queued events, which are older than the lost ones.
     if (!event && event.error().sys_errno == ENOBUFS) {
       is_lost = true;
       continue;

@@ -1,5 +1,5 @@
-// Follows one network interface on a loop: the kernel tells what happens to it (rtnetlink), nobody
-// looks again and again.
+// Follows one network interface on a loop: the kernel reports its changes (rtnetlink), without
+// polling.
 #pragma once
 
 #include <functional>
@@ -16,10 +16,10 @@ namespace strata::net {
 
 class link_watch final : private loop::request {
  public:
-  /// Hears what is so now; nullopt when the interface was removed. What happened in one go is told
-  /// once. It may destroy the watch.
+  /// Receives the interface's present state; nullopt if the interface was removed. Changes that
+  /// arrive together are reported once. It may destroy the watch.
   using listener = std::function<void(const std::optional<l2::interface>& interface)>;
-  /// By index, whatever it is called; or by name, whichever has that.
+  /// An index, which survives renames, or a name, which stands for whichever interface has it.
   using identity = std::variant<int, std::string>;
 
   /// Errors: as `nl::route_watch::open`.
@@ -27,27 +27,27 @@ class link_watch final : private loop::request {
                                                                 identity identity, listener hears);
   ~link_watch() override { abandon(); }
 
-  /// What is so at this moment; nullopt when there is no such interface.
+  /// Returns the interface's present state; nullopt if there is no such interface.
   [[nodiscard]] std::optional<l2::interface> look() const;
 
  private:
   link_watch(loop::loop& owner, nl::route_watch watch, int poll_fd, identity identity,
              listener hears);
   void on_completion(loop::completion completion) override;
-  /// Takes all events; says whether one was of the interface, and in `interface` what the last one
-  /// said.
+  /// Takes all events; reports whether one concerned the interface, and stores its last state in
+  /// `interface`.
   [[nodiscard]] bool take_events(std::optional<l2::interface>& interface);
   [[nodiscard]] bool is_it(const nl::link& each) const;
 
   loop::loop& loop_;
   nl::route_watch watch_;
-  loop::descriptor poll_handle_;  // a descriptor of the loop's own, of the same socket
+  loop::descriptor poll_handle_;  // the loop's own descriptor of the same socket
   identity of_;
   listener hears_;
 };
 
-/// Waits until something happens to an interface of that name, such as that it comes to be; no
-/// longer than `at_most`, and that long where it cannot be heard.
+/// Waits until something happens to the interface of that name (it is created, for example), but no
+/// longer than `at_most`; the whole of `at_most` if rtnetlink is not available.
 [[nodiscard]] loop::task<> link_comes(loop::loop& owner, std::string name, loop::duration at_most);
 
 }  // namespace strata::net

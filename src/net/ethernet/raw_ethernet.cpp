@@ -57,7 +57,7 @@ result<std::unique_ptr<raw_ethernet>> raw_ethernet::open(loop::loop& owner,
                                 [self = made.get()](const auto& now) { self->on_link(now); });
   if (!watch) return fail(watch.error());
   made->link_watch_ = std::move(*watch);
-  // From here on all is heard; what is so at this moment is asked for.
+  // From here on every change is reported; ask for the present state.
   if (const auto now = made->link_watch_->look()) {
     made->device_->update_link(*now);
     if (!now->is_running()) made->tell_state();
@@ -78,7 +78,7 @@ raw_ethernet::raw_ethernet(loop::loop& owner, std::unique_ptr<l2::device> device
 }
 
 raw_ethernet::~raw_ethernet() {
-  // They lie in our slots, which are gone when the base that holds them goes.
+  // The buffers lie in our slots, which are destroyed before the base that holds the buffers.
   forget_arrived();
   abandon();
 }
@@ -100,7 +100,7 @@ void raw_ethernet::want() {
 
 void raw_ethernet::on_completion(loop::completion) {
   if (const int code = read(); code != 0) {
-    // The last thing that is done: who hears of it may destroy us.
+    // The last action: the receiver may destroy this object.
     arrive({-code, {}, {}});
   } else if (is_wanted()) {
     want();
@@ -112,8 +112,8 @@ int raw_ethernet::read() {
   for (std::size_t i = 0; i < count; ++i) slots_[i].memory = memory_of(free_slots_[i]);
   const auto filled = device_->try_receive(std::span(slots_).first(count));
   if (!filled) {
-    // Of links we hear by rtnetlink: one that is down says nothing until it is up again, and the
-    // removal of one is told once.
+    // rtnetlink reports the link's state: an interface that is down is silent until it is up again,
+    // and its removal is reported once.
     const int code = filled.error().sys_errno;
     return code == ENETDOWN || code == ENODEV || code == ENXIO ? 0 : code;
   }
@@ -121,7 +121,7 @@ int raw_ethernet::read() {
   std::copy_n(free_slots_.begin(), *filled, taken.begin());
   free_slots_.erase(free_slots_.begin(),
                     free_slots_.begin() + static_cast<std::ptrdiff_t>(*filled));
-  // What hears a message may ask for more, but only from here on does the socket give any.
+  // A receiver may ask for more, but the socket delivers again only from here on.
   for (std::size_t i = 0; i < *filled; ++i) arrive_frame(taken[i], slots_[i].frame);
   return 0;
 }
@@ -129,7 +129,7 @@ int raw_ethernet::read() {
 void raw_ethernet::arrive_frame(std::uint32_t slot, const l2::received_frame& frame) {
   loop::buffer lent(*this, slot, frame.bytes);
   const auto view = wire::ethernet_view::parse(frame.bytes);
-  // A host's own broadcasts do not come back, and what is cut is above the MTU of this interface.
+  // A host does not receive its own broadcasts, and a truncated frame exceeds this interface's MTU.
   if (!view || frame.is_truncated()) {
     arrive({-EMSGSIZE, {}, {}});
     return;
@@ -144,8 +144,8 @@ void raw_ethernet::arrive_frame(std::uint32_t slot, const l2::received_frame& fr
           loop::socket_address::from_mac(view->source(), device_->link().index)});
 }
 
-// A frame of a VLAN belongs to another network, to which an untagged answer would not go. VLAN 0
-// is a priority alone.
+// A tagged frame belongs to another network, which an untagged answer would not reach. VLAN 0 is a
+// priority alone.
 bool raw_ethernet::is_ours(const wire::ethernet_view& frame) const {
   return peer_.vlan_id || frame.tags().empty() || frame.tags()[0].tci.vlan_id == 0;
 }
@@ -171,7 +171,7 @@ void raw_ethernet::give_back(std::uint32_t id) {
 
 void raw_ethernet::on_link(const std::optional<l2::interface>& interface) {
   if (!interface) {
-    // The last thing that is done: who hears of it may destroy us.
+    // The last action: the receiver may destroy this object.
     arrive({-ENODEV, {}, {}});
     return;
   }
@@ -245,7 +245,8 @@ void raw_ethernet::on_turn_end() {
       end += outgoing_sizes_[next + i];
     }
     const auto sent = device_->try_send(std::span(frames).first(count));
-    // What the kernel has no room for is lost, as on a wire; it is counted, and the rest goes on.
+    // The kernel drops frames that it has no room for, as a wire does; they are counted, and
+    // sending goes on.
     const auto taken = std::max<std::size_t>(sent.value_or(0), 1);
     if (sent.value_or(0) == 0) count_send_error();
     for (std::size_t i = 0; i < taken; ++i) at += outgoing_sizes_[next + i];

@@ -1,11 +1,11 @@
 // Ethernet frames on a loop: each frame's payload is a message, each source address a sender.
 //
-// Frames of `l2://` are received through a ring (l2::frame_ring), and those sent in one turn go in
-// batches at its end. A message shorter than the least frame is padded with zeros on its way; what
-// becomes of zeros at the end of such a frame the URL says (`l2_padding`).
+// Frames of `l2://` are received through a ring (l2::frame_ring), and those sent in one turn are
+// written in batches at its end. A message shorter than the minimum frame is padded with zeros on
+// the wire; the URL decides what happens to zeros at the end of such a frame (`l2_padding`).
 //
-// The interface is followed by its index: it may go down and up, have another name, MTU or MAC, and
-// the endpoint goes on. -ENODEV is received when it was removed.
+// The interface is followed by its index: the endpoint survives when it goes down and up or gets
+// another name, MTU or MAC. -ENODEV is received when the interface was removed.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ class raw_ethernet final : public datagram,
                                                                   const endpoint_url& url);
   ~raw_ethernet() override;
 
-  /// An empty address: to the URL's `dst`.
+  /// An empty address means the URL's `dst`.
   bool send(const loop::socket_address& address, loop::slice bytes) override;
   [[nodiscard]] bool is_up() const override { return device_->link().is_running(); }
   void flush() override { on_turn_end(); }
@@ -53,24 +53,24 @@ class raw_ethernet final : public datagram,
   void give_back(std::uint32_t id) override;
   void on_link(const std::optional<l2::interface>& interface);
   void tell_state();
-  /// 0, or the errno of what went wrong.
+  /// Returns 0, or the errno of the failure.
   [[nodiscard]] int read();
   void arrive_frame(std::uint32_t slot, const l2::received_frame& frame);
   [[nodiscard]] std::size_t length_size() const {
     return peer_.padding == l2_padding::length ? sizeof(std::uint16_t) : 0;
   }
-  /// With its length before it, if that is wanted. It lives until the next one.
+  /// The message, preceded by its length if `padding` asks for it. Valid until the next call.
   [[nodiscard]] byte_span payload_of(byte_span message);
   [[nodiscard]] bool is_ours(const wire::ethernet_view& frame) const;
-  /// Nothing: it is shorter than its length says.
+  /// The message in a frame; nullopt if the frame is shorter than its length field says.
   [[nodiscard]] std::optional<byte_span> message_in(const wire::ethernet_view& frame) const;
-  /// Of a slot that is free; grows with the MTU.
+  /// The memory of a free slot; it grows with the MTU.
   [[nodiscard]] mutable_byte_span memory_of(std::uint32_t slot);
   [[nodiscard]] std::size_t slot_size() const;
 
   loop::loop& loop_;
   std::unique_ptr<l2::device> device_;
-  loop::descriptor poll_handle_;  // a descriptor of the loop's own, of the same socket
+  loop::descriptor poll_handle_;  // the loop's own descriptor of the same socket
   l2_address peer_;
   std::vector<wire::vlan_tag> tags_;
 
@@ -79,7 +79,7 @@ class raw_ethernet final : public datagram,
   std::array<l2::frame_slot, batch> slots_;
 
   std::vector<std::byte> measured_;
-  std::vector<std::byte> outgoing_;  // whole frames, one behind the other
+  std::vector<std::byte> outgoing_;  // whole frames, back to back
   std::vector<std::size_t> outgoing_sizes_;
   std::unique_ptr<link_watch> link_watch_;
   std::uint64_t drops_seen_ = 0;

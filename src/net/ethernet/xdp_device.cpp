@@ -40,7 +40,7 @@ result<std::unique_ptr<l2::device>> xdp_device::open(const endpoint_url& url) {
   return std::unique_ptr<l2::device>(new xdp_device(std::move(*link), std::move(*port), url.l2));
 }
 
-// The program sees what passes the interface, also frames for others.
+// The program sees everything that passes the interface, frames for other hosts included.
 bool xdp_device::is_for_us(byte_span frame) const {
   const auto view = wire::ethernet_view::parse(frame);
   if (!view) return false;
@@ -69,7 +69,7 @@ result<std::size_t> xdp_device::try_receive(std::span<l2::frame_slot> slots) {
   }
   received_ += filled;
   if (filled != 0) return filled;
-  // The kernel says so once when the interface is removed.
+  // The kernel reports the removal of the interface once.
   int code = 0;
   socklen_t size = sizeof code;
   if (::getsockopt(fd(), SOL_SOCKET, SO_ERROR, &code, &size) == 0 && code != 0) {

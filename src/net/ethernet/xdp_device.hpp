@@ -1,5 +1,5 @@
-// A port of AF_XDP as a device of frames: what others drive raw sockets with drives it too. Frames
-// are copied out of the UMEM, so that they can stay as long as their reader likes.
+// An AF_XDP port as a frame device, with the interface of raw sockets. Frames are copied out of the
+// UMEM, so a reader may keep them as long as it likes.
 #pragma once
 
 #include <memory>

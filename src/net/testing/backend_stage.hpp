@@ -1,4 +1,4 @@
-// For tests: one loop of the backend that the test is run for, and connections on it.
+// For tests: a loop of the backend under test, and connections on it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace strata::net {
 
 class backend_stage : public testing::TestWithParam<std::string> {
  protected:
-  /// Makes the loop. Where there is none, the test is skipped, and `prepare` is not called.
+  /// Makes the loop. If the backend is not available, the test is skipped and `prepare` not called.
   void SetUp() final {
     if (is_simulated()) {
       loop_ = &world_.add_loop();
@@ -30,12 +30,12 @@ class backend_stage : public testing::TestWithParam<std::string> {
     }
     prepare();
   }
-  /// What a test has on its loop.
+  /// Sets up what a test needs on its loop.
   virtual void prepare() {}
 
   [[nodiscard]] bool is_simulated() const { return GetParam() == "simulation"; }
 
-  /// Turns the loop until `done` or for five seconds.
+  /// Runs turns of the loop until `done`, for at most five seconds.
   bool run_until(const std::function<bool()>& done) {
     if (is_simulated()) return world_.run_until(done, std::chrono::seconds(5));
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);

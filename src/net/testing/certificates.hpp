@@ -1,4 +1,4 @@
-// For tests: an authority of their own, and certificates of it.
+// For tests: an authority of their own, and certificates that it issues.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace strata::net {
 
-/// A folder with an authority; it goes with this.
+/// A folder with an authority; the destructor removes it.
 class test_authority {
  public:
   test_authority() {

@@ -1,4 +1,4 @@
-// For tests of chance: the seeds that they try.
+// For randomized tests: the seeds that they try.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace strata {
 
-/// How many seeds a test tries, and from which: STRATA_SEEDS=N, or STRATA_SEED=S for one alone.
+/// How many seeds a test tries, and the first: STRATA_SEEDS=N, or STRATA_SEED=S for one alone.
 struct seed_range {
   std::uint64_t first = 1;
   std::uint64_t count = 200;
@@ -22,7 +22,7 @@ struct seed_range {
   return {};
 }
 
-/// Runs `test(seed)` for each seed, and names the one that fails.
+/// Runs `test(seed)` for each seed, and names the seed that fails.
 template <class Test>
 void for_each_seed(Test test) {
   const auto range = seeds_from_environment();

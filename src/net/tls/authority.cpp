@@ -24,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto life_of_authority = 24h * 3650;
-// Clocks differ.
+// Clocks differ between machines.
 constexpr long backdated_s = 3600;
 constexpr std::size_t longest_name = 253;
 constexpr std::size_t most_names = 100;
@@ -43,7 +43,7 @@ result<void> write_all(int fd, std::string_view text, const std::string& operati
   return {};
 }
 
-// Under a temporary name first, so that nobody ever reads a part.
+// Writes under a temporary name first, so that no reader sees a partial file.
 result<void> write_file(const std::string& path, std::string_view text, mode_t mode) {
   const auto operation = "write '" + path + "'";
   const auto fresh = path + ".new";
@@ -97,7 +97,7 @@ bool add_extension(X509* certificate, X509* issuer, int index, const std::string
 bool set_serial(X509* certificate) {
   std::array<unsigned char, 16> number{};
   if (RAND_bytes(number.data(), static_cast<int>(number.size())) != 1) return false;
-  number[0] &= 0x7F;  // it is positive
+  number[0] &= 0x7F;  // makes it positive
   BIGNUM* const large = BN_bin2bn(number.data(), static_cast<int>(number.size()), nullptr);
   const bool done = BN_to_ASN1_INTEGER(large, X509_get_serialNumber(certificate)) != nullptr;
   BN_free(large);
@@ -112,7 +112,7 @@ bool add_common_name(X509_NAME* name, const std::string& text) {
 
 using extension_list = std::vector<std::pair<int, std::string>>;
 
-// A certificate for `key`, signed by `issuer`'s key; null: by itself.
+// Makes a certificate for `key`, signed with `issuer`'s key; self-signed if `issuer` is null.
 x509_pointer make_certificate(const std::string& name, EVP_PKEY* key, std::chrono::seconds life,
                               X509* issuer, EVP_PKEY* issuer_key, const extension_list& more) {
   ERR_clear_error();
@@ -163,7 +163,7 @@ result<std::string> alternative_names(const std::vector<std::string>& names) {
   return all;
 }
 
-// What a file may be called after a name.
+// Turns a name into a file name.
 std::string file_name(std::string name) {
   if (name.starts_with('*')) name.replace(0, 1, "_wildcard");
   for (auto& letter : name) {
@@ -209,7 +209,7 @@ result<certificate_files> issue_certificate(const certificate_files& authority,
   auto* const issuer = sk_X509_value(issuers->get(), 0);
   const auto& name = order.names.front();
   const key_pointer key(EVP_EC_gen("P-256"));
-  // A common name has at most 64 letters; the others are what counts.
+  // A common name has at most 64 letters; verification uses the alternative names.
   const auto made =
       make_certificate(name.substr(0, 64), key.get(), order.life, issuer, issuer_key->get(),
                        {{NID_basic_constraints, "critical,CA:FALSE"},

@@ -66,7 +66,7 @@ result<blocking_stream> blocking_stream::connect(const std::string& host, std::u
   if (!session) return std::unexpected(session.error());
   blocking_stream made(std::move(*connected), std::move(*session));
   if (auto agreed = made.shake_hands(); !agreed) return std::unexpected(agreed.error());
-  // From here on an answer may take its time.
+  // From here on an answer may take any time.
   limit_waiting(made.fd(), std::chrono::seconds::zero());
   return made;
 }

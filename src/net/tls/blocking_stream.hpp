@@ -1,4 +1,4 @@
-// A connection with TLS for a program that waits: the command line. The daemon has net::stream.
+// A TLS connection with blocking calls, for the command line. The daemon uses net::stream.
 #pragma once
 
 #include <chrono>
@@ -10,23 +10,24 @@
 
 namespace strata::net {
 
-/// The first of the host's addresses that answers; sending and receiving time out after `limit`.
+/// Connects to the first of the host's addresses that answers; sends and receives time out after
+/// `limit`.
 [[nodiscard]] result<unique_fd> connect_blocking(const std::string& host, std::uint16_t port,
                                                  std::chrono::seconds limit);
 
 class blocking_stream {
  public:
-  /// Connects and agrees on TLS; `limit` is for each step. Errors: name what is wrong with the
-  /// server, its certificate, or a file of `settings`.
+  /// Connects and performs the TLS handshake; `limit` applies to each step. Errors: name the fault
+  /// of the server, its certificate, or a file of `settings`.
   [[nodiscard]] static result<blocking_stream> connect(const std::string& host, std::uint16_t port,
                                                        const tls_client_settings& settings,
                                                        std::chrono::seconds limit);
 
-  /// Waits until all is sent.
+  /// Waits until everything is sent.
   [[nodiscard]] result<void> send(byte_span bytes);
-  /// Waits for bytes, and gives all that have come; none at the end.
+  /// Waits for bytes and returns all that have arrived; empty at the end.
   [[nodiscard]] result<std::string> receive();
-  /// Readable when `receive` may have something; nothing is kept back from it.
+  /// The descriptor is readable when `receive` may have data; no data is held back from it.
   [[nodiscard]] int fd() const { return fd_.get(); }
 
  private:
@@ -37,7 +38,7 @@ class blocking_stream {
 
   unique_fd fd_;
   std::unique_ptr<tls_session> session_;
-  std::string early_;  // said by the server in one breath with its handshake
+  std::string early_;  // data that arrived from the server along with its handshake
 };
 
 }  // namespace strata::net

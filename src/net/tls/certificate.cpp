@@ -94,8 +94,8 @@ std::vector<std::string> names_of(const X509& certificate) {
   return names;
 }
 
-// OpenSSL escapes the control characters of ASCII, but not those of Unicode, which move a
-// terminal's cursor too.
+// OpenSSL escapes ASCII control characters, but not those of Unicode, which move a terminal's
+// cursor too.
 std::string without_c1(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -111,13 +111,13 @@ std::string without_c1(std::string_view text) {
   return escaped;
 }
 
-// A passphrase is asked of nobody: a daemon has no terminal.
+// Never asks for a passphrase: a daemon has no terminal.
 int give_no_passphrase(char* /*into*/, int /*size*/, int /*writing*/, void* /*of*/) { return 0; }
 
 }  // namespace
 
 std::string take_openssl_reason() {
-  // The oldest is the cause of the others.
+  // The oldest error caused the others.
   const auto code = ERR_get_error();
   const auto* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
   ERR_clear_error();
@@ -135,7 +135,7 @@ std::string format_date(system_clock::time_point when) {
 std::string text_of(const X509_NAME* name) {
   const bio_pointer into(BIO_new(BIO_s_mem()));
   const auto flags = XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB;
-  // Half a name could be somebody else's.
+  // Half a name could be another subject's name.
   if (X509_NAME_print_ex(into.get(), name, 0, flags) < 0) return "(unreadable)";
   char* text = nullptr;
   const auto size = BIO_get_mem_data(into.get(), &text);
@@ -163,7 +163,7 @@ result<x509_stack> load_certificates(const std::string& file) {
   while (auto* const each = PEM_read_bio_X509(from.get(), nullptr, give_no_passphrase, nullptr)) {
     sk_X509_push(all.get(), each);
   }
-  // The end of the file is how a good one ends too.
+  // A good file ends with this error too: the end of the file.
   const bool is_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   auto reason = is_end ? "it holds no certificate in PEM" : take_openssl_reason();
   ERR_clear_error();

@@ -1,4 +1,4 @@
-// Certificates and keys as OpenSSL has them. For net/tls alone.
+// Certificates and keys as OpenSSL objects. For net/tls alone.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace strata::net {
 
-/// The certificates of a PEM file: at least one. Errors: of the file; malformed.
+/// Loads the certificates of a PEM file: at least one. Errors: those of the file; malformed.
 [[nodiscard]] result<x509_stack> load_certificates(const std::string& file);
-/// Errors: of the file, and of what others may do with it; malformed.
+/// Loads a key. Errors: those of the file, and of its permissions; malformed.
 [[nodiscard]] result<key_pointer> load_key(const std::string& file);
 [[nodiscard]] certificate_info info_of(X509& certificate, std::string file);
-/// `/C=…/CN=…` as `CN=…,C=…` (RFC 4514), control characters as `\0A`. "(unreadable)" where it is
-/// no name as a whole; empty where it is empty.
+/// Formats `/C=…/CN=…` as `CN=…,C=…` (RFC 4514), control characters as `\0A`. "(unreadable)" if it
+/// is not a valid name; empty if it is empty.
 [[nodiscard]] std::string text_of(const X509_NAME* name);
 
 }  // namespace strata::net

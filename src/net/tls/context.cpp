@@ -15,7 +15,7 @@ namespace {
 
 using parts = tls_context::parts;
 
-// Forward secrecy and authenticated encryption only; of TLS 1.3, all are of that kind.
+// Forward secrecy and authenticated encryption only; all ciphers of TLS 1.3 have both.
 constexpr auto ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr unsigned char session_context[] = "strata";
 
@@ -23,8 +23,8 @@ parts& parts_of(const SSL* session) {
   return *static_cast<parts*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(session)));
 }
 
-// The identities for the name that the client asks for, of which there may be one a kind of key.
-// The first one is the context's own: what that takes is done once, and not for each connection.
+// Selects all identities for the client's server name; there may be one per kind of key. The first
+// identity is built into the context: its setup is done once, not for each connection.
 int choose_identity(SSL* session, void* /*of*/) {
   const auto& all = parts_of(session).identities;
   const auto* const wanted = SSL_get_servername(session, TLSEXT_NAMETYPE_host_name);
@@ -60,8 +60,8 @@ int choose_protocol(SSL* session, const unsigned char** chosen, unsigned char* s
 int seal_ticket(SSL* session, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
                 EVP_MAC_CTX* mac, int sealing) {
   const int done = use_ticket_key(parts_of(session).tickets, name, iv, cipher, mac, sealing == 1);
-  // Each connection of TLS 1.3 gets a ticket of its own (RFC 8446 appendix C.4). It also tells a
-  // client at once that its last flight has come: one without TCP_NODELAY would wait for that.
+  // Each TLS 1.3 connection gets a ticket of its own (RFC 8446 appendix C.4). It also confirms the
+  // client's last flight at once: a client without TCP_NODELAY would wait for that.
   constexpr int renewed = 2;
   return done == 1 && sealing == 0 && SSL_version(session) == TLS1_3_VERSION ? renewed : done;
 }
@@ -117,7 +117,7 @@ result<void> use_first_identity(const parts& parts, const tls_key_pair& files) {
                  take_openssl_reason());
 }
 
-// The certificates of `file` become those that peers' chains may end with.
+// Trusts the certificates of `file` as ends of peers' chains.
 result<void> trust(parts& parts, const std::string& file, bool tells_names) {
   auto authorities = load_certificates(file);
   if (!authorities) return std::unexpected(authorities.error());
@@ -225,7 +225,7 @@ result<std::shared_ptr<const tls_context>> tls_context::for_client(
   }
   SSL_CTX_set_verify(context, of.is_insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   if (!of.protocols.empty()) {
-    // Unlike its neighbours it says 0 when all is well; only want of memory makes it fail.
+    // Unlike its neighbours it returns 0 on success; it fails only for want of memory.
     (void)SSL_CTX_set_alpn_protos(context,
                                   reinterpret_cast<const unsigned char*>(of.protocols.data()),
                                   static_cast<unsigned>(of.protocols.size()));

@@ -1,4 +1,4 @@
-// What is in a TLS context. For net/tls alone.
+// The contents of a TLS context. For net/tls alone.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct tls_context::parts {
   bool is_server = false;
   bool is_insecure = false;
   std::string server_name;
-  std::string protocols;  // as ALPN has them on the wire
+  std::string protocols;  // in ALPN's wire format
   std::vector<identity> identities;
   std::vector<certificate_info> certificates;
   ticket_keys tickets;

@@ -29,7 +29,7 @@ result<store_pointer> trusted_by(const std::string& ca) {
   return store;
 }
 
-// Why `own` is not trusted; empty: it is.
+// Returns why `own` is not trusted; empty if it is.
 result<std::string> trouble_of(X509* own, STACK_OF(X509) * chain, const inspection_order& order) {
   const auto store = trusted_by(order.ca);
   if (!store) return std::unexpected(store.error());

@@ -1,4 +1,4 @@
-// Owners of OpenSSL's objects, and what it says when it fails. For net/tls alone.
+// Owners of OpenSSL's objects, and its error texts. For net/tls alone.
 #pragma once
 
 #include <openssl/bio.h>
@@ -31,7 +31,7 @@ struct x509_stack_deleter {
 };
 using x509_stack = std::unique_ptr<STACK_OF(X509), x509_stack_deleter>;
 
-/// What OpenSSL says of the call that has just failed, and forgets it.
+/// Returns and clears OpenSSL's reason for the call that has just failed.
 [[nodiscard]] std::string take_openssl_reason();
 
 }  // namespace strata::net

@@ -18,16 +18,16 @@ namespace strata::net {
 namespace {
 
 constexpr std::size_t record_size = SSL3_RT_MAX_PLAIN_LENGTH;
-// What a record adds to what is in it, whatever the cipher.
+// What a record adds to its data, at most, whatever the cipher.
 constexpr std::size_t record_overhead = 128;
 constexpr std::size_t longest_subject = 512;
 constexpr std::size_t longest_handshake = 128U << 10U;
-// Records in a row that carry no data. A few are in order: tickets, updates of keys.
+// Records in a row without data. A few are legitimate: tickets, key updates.
 constexpr std::size_t most_idle_records = 64;
-// Answers that wait for a peer that asks and does not read.
+// Bytes of answers queued for a peer that asks and does not read.
 constexpr std::size_t most_owed = 64U << 10U;
 
-// Memory for one reading, which frees itself when it is given back.
+// Memory for one read, which frees itself when it is returned.
 class plain_memory final : public loop::buffer::pool {
  public:
   static plain_memory* make(std::size_t size) {
@@ -54,8 +54,8 @@ error failure_of(const tls_session::state& state, std::string reason) {
           .offset = {}};
 }
 
-// It stays as long as the connection, and goes into logs: whoever issues certificates for others
-// need not have looked at how long their names are.
+// The subject is kept as long as the connection, and is logged. An authority that issues
+// certificates to others may not limit the length of names.
 std::string subject_of(const X509& shown) {
   auto text = text_of(X509_get_subject_name(&shown));
   if (text.size() <= longest_subject) return text;
@@ -83,7 +83,7 @@ tls_info agreed_on(const tls_session::state& state) {
   return info;
 }
 
-// Of a client: whose certificate it wants to see, and asks for.
+// Sets the name that a client expects in the certificate and asks for.
 bool expect_host(SSL* ssl, const std::string& host) {
   if (host.empty()) return true;
   auto* const wanted = SSL_get0_param(ssl);
@@ -94,7 +94,7 @@ bool expect_host(SSL* ssl, const std::string& host) {
          SSL_set_tlsext_host_name(ssl, host.c_str()) == 1;
 }
 
-// OpenSSL forgets the certificate that it refuses.
+// Keeps the refused certificate, which OpenSSL discards.
 int keep_refused(int is_good, X509_STORE_CTX* store) {
   if (is_good == 1) return is_good;
   const auto* const ssl =
@@ -105,7 +105,7 @@ int keep_refused(int is_good, X509_STORE_CTX* store) {
   return is_good;
 }
 
-// Writes `plain`; false when nothing more can be sealed.
+// Writes `plain`; false if nothing more can be sealed.
 bool write(SSL* ssl, byte_span plain) {
   std::size_t written = 0;
   ERR_clear_error();
@@ -176,8 +176,8 @@ result<bool> tls_session::shake_hands(byte_span& sealed) {
 loop::buffer tls_session::open(byte_span sealed) {
   auto& of = *state_;
   if (of.failed || of.peer_has_ended) return {};
-  // All that can come out: what was kept of a record, and the rest. One more, so that OpenSSL is
-  // never asked for nothing.
+  // The most that can come out: the kept part of a record, and the rest. One more, so that OpenSSL
+  // is never asked for 0 bytes.
   const auto room = of.records.unfinished() + sealed.size() + 1;
   auto* const memory = plain_memory::make(room);
   std::size_t filled = 0;
@@ -212,7 +212,8 @@ const std::optional<error>& tls_session::failed() const { return state_->failed;
 
 bool tls_session::peer_has_ended() const { return state_->peer_has_ended; }
 
-// Many clients just close. What such a client said is whole as far as its last record is.
+// Many clients close without close_notify. The data of such a client is complete up to its last
+// record.
 result<void> tls_session::end_of_wire() const {
   const auto& of = *state_;
   if (of.peer_has_ended) return {};

@@ -1,8 +1,8 @@
 // TLS of one connection, without I/O: sealed bytes in, plain bytes out, and the reverse.
 //
-// Bytes from the wire are consumed as they are given; of an unfinished record the session keeps a
-// copy, at most one record's. Its own messages (the handshake's, answers, alerts) wait in it until
-// the next seal. A peer that sends only such messages, or does not take ours, is ended.
+// Bytes from the wire are consumed as they are given; the session keeps a copy of an unfinished
+// record only, at most one. Its own messages (the handshake's, answers, alerts) are queued until
+// the next seal. A session ends if its peer sends only such messages, or does not read ours.
 #pragma once
 
 #include <memory>
@@ -17,20 +17,21 @@
 
 namespace strata::net {
 
-/// What the two ends of a connection have agreed on.
+/// What the two ends of a connection have negotiated.
 struct tls_info {
   std::string protocol;      ///< `TLSv1.3`
   std::string cipher;        ///< `TLS_AES_256_GCM_SHA384`
-  std::string application;   ///< by ALPN; empty: none
-  std::string server_name;   ///< that the client asked for; empty: none
-  std::string peer_subject;  ///< of the peer's certificate (RFC 4514); empty: it has none
+  std::string application;   ///< by ALPN; empty if none
+  std::string server_name;   ///< requested by the client; empty if none
+  std::string peer_subject;  ///< of the peer's certificate (RFC 4514); empty if it has none
   bool is_verified = false;  ///< the peer's certificate was verified
-  bool is_resumed = false;   ///< by a ticket of an earlier session
+  bool is_resumed = false;   ///< resumed with a ticket of an earlier session
 };
 
 class tls_session {
  public:
-  /// `host`: whose certificate a client wants to see, unless the context names another.
+  /// Makes a session. `host`: the name that a client expects in the certificate, unless the context
+  /// sets another.
   [[nodiscard]] static result<std::unique_ptr<tls_session>> make(
       std::shared_ptr<const tls_context> context, const std::string& host);
   struct state;
@@ -39,26 +40,27 @@ class tls_session {
   tls_session(const tls_session&) = delete;
   tls_session& operator=(const tls_session&) = delete;
 
-  /// Goes on with the handshake as far as `sealed` allows, which loses what was consumed. True: it
-  /// is done, and what is left belongs to `open`. Errors: the peer is to be told what is owed.
+  /// Continues the handshake as far as `sealed` allows, and removes what it consumed. Returns true
+  /// when the handshake is done; what is left belongs to `open`. Errors: send the peer what is
+  /// owed.
   [[nodiscard]] result<bool> shake_hands(byte_span& sealed);
-  /// What the peer said; empty when nothing of it is whole yet. After a failure or the peer's end,
-  /// always empty.
+  /// Returns the peer's data; empty if no record is complete yet. Always empty after a failure or
+  /// the peer's end.
   [[nodiscard]] loop::buffer open(byte_span sealed);
   /// Why nothing more can be opened.
   [[nodiscard]] const std::optional<error>& failed() const;
-  /// The peer has said that it sends nothing more.
+  /// Whether the peer has signalled that it sends nothing more.
   [[nodiscard]] bool peer_has_ended() const;
-  /// The wire has ended. Errors: what the peer said may have been cut off there.
+  /// Reports the end of the wire. Errors: the peer's data may have been truncated there.
   [[nodiscard]] result<void> end_of_wire() const;
 
-  /// What is owed, and then `plain` in records that fill. Nothing, of something: it has failed.
+  /// Returns what is owed, then `plain` in full records. Empty for non-empty input: it has failed.
   [[nodiscard]] loop::slice seal(std::span<const loop::slice> plain);
-  /// What is owed, and the end; that once.
+  /// Returns what is owed, and the end; only once.
   [[nodiscard]] loop::slice seal_end();
   [[nodiscard]] bool owes() const;
 
-  /// Known once the handshake is done.
+  /// Valid once the handshake is done.
   [[nodiscard]] const tls_info& info() const;
 
  private:

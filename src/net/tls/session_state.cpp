@@ -34,7 +34,7 @@ long control_wire(BIO* /*wire*/, int what, long /*number*/, void* /*more*/) {
   return what == BIO_CTRL_FLUSH ? 1 : 0;
 }
 
-// One for the process; it lives as long.
+// One for the process; it lives as long as the process.
 const BIO_METHOD* wire_method() {
   static const auto* const method = [] {
     auto* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "strata");

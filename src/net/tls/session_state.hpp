@@ -1,4 +1,4 @@
-// What is in a TLS session: OpenSSL's, and the two ends of the wire. For net/tls alone.
+// The contents of a TLS session: OpenSSL's state, and the two ends of the wire. For net/tls alone.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace strata::net {
 
-/// Where records begin and end in what is read.
+/// Tracks where records begin and end in the bytes read.
 class record_counter {
  public:
   void pass(byte_span bytes);
-  /// Bytes read of a record that has not ended.
+  /// Bytes read of an unfinished record.
   [[nodiscard]] std::size_t unfinished() const { return unfinished_; }
-  /// Records that have begun since `forget()`.
+  /// Records begun since `forget()`.
   [[nodiscard]] std::size_t begun() const { return begun_; }
   void forget() { begun_ = 0; }
 
@@ -32,7 +32,7 @@ class record_counter {
   std::size_t begun_ = 0;
 };
 
-/// Sealed bytes that wait for the next seal.
+/// Sealed bytes queued for the next seal.
 class outgoing {
  public:
   outgoing() = default;
@@ -53,19 +53,19 @@ struct tls_session::state {
   std::shared_ptr<const tls_context> by;  // outlives `ssl`
   std::string host;
   ssl_pointer ssl;
-  byte_span input;  // set while OpenSSL runs
+  byte_span input;  // set during OpenSSL calls
   record_counter records;
   outgoing out;
   std::size_t handshake_bytes = 0;
-  bool is_done = false;  // the handshake
+  bool is_done = false;  // the handshake is done
   bool peer_has_ended = false;
   bool has_said_end = false;
   std::optional<error> failed;
-  x509_pointer refused;  // the certificate that the peer's chain failed at
+  x509_pointer refused;  // the certificate at which the peer's chain failed
   tls_info info;
 };
 
-/// Makes `of.ssl` read `of.input` and write to `of.out`. False: no memory.
+/// Makes `of.ssl` read from `of.input` and write to `of.out`. False if memory is short.
 [[nodiscard]] bool connect_wire(tls_session::state& state);
 
 }  // namespace strata::net

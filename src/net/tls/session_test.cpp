@@ -1,4 +1,4 @@
-// TLS without a network: two sessions face to face, and what a hostile peer may send.
+// TLS without a network: two sessions back to back, and what a hostile peer may send.
 #include "net/tls/session.hpp"
 
 #include <random>
@@ -45,7 +45,7 @@ class tls_session_test : public testing::Test {
     std::unique_ptr<tls_session> client;
     std::unique_ptr<tls_session> server;
   };
-  /// After their handshake. The client has not heard what the server said after it.
+  /// Two ends after their handshake. The client has not read what the server sent after it.
   static ends agreed() {
     ends made{make(client()), make(server())};
     EXPECT_TRUE(hear(*made.client, ""));
@@ -136,7 +136,7 @@ TEST_F(tls_session_test, flipped_bits_of_a_handshake_do_no_harm) {
       is_done = said && *said && step >= 2;
     }
     if (has_failed) continue;
-    // Bits that mean nothing, of a record's version, may be flipped.
+    // Some bits of a record's version are ignored and may be flipped.
     const auto wire = wire_of(*at.client, "data");
     if (is_done) {
       EXPECT_EQ(opened(*at.server, wire), "data");
@@ -163,7 +163,7 @@ TEST_F(tls_session_test, garbage_ends_and_is_never_kept_without_limit) {
 
 TEST_F(tls_session_test, a_hello_of_64_kib_in_many_records_ends) {
   const auto at = make(server());
-  // A handshake message that says that it has 16 MiB less one.
+  // A handshake message that claims to be 16 MiB less one byte.
   std::string record("\x16\x03\x01\x40\x00\x01\xff\xff\xff", 9);
   record.resize(5 + 0x4000, 'x');
   bool goes_on = hear(*at, record).has_value();
@@ -204,7 +204,7 @@ TEST_F(tls_session_test, says_its_end_once) {
   EXPECT_FALSE(at.server->failed());
 }
 
-// A client of OpenSSL's own, which can do what ours never does.
+// A client made with OpenSSL directly, which can do what ours never does.
 class foreign_client {
  public:
   explicit foreign_client(int version) : context_(SSL_CTX_new(TLS_client_method())) {
@@ -227,7 +227,7 @@ class foreign_client {
     EXPECT_GT(SSL_write(ssl(), plain.data(), static_cast<int>(plain.size())), 0);
     return said();
   }
-  /// Until both have agreed, and the client has heard all that `server` says.
+  /// Runs until the handshake is done and the client has read everything that `server` sends.
   void agree(tls_session& server) {
     for (int step = 0; step < 3; ++step) {
       SSL_do_handshake(ssl());
@@ -252,7 +252,7 @@ TEST_F(tls_session_test, new_keys_are_taken_over_and_a_flood_of_them_ends) {
   foreign_client client(TLS1_3_VERSION);
   const auto at = make(server());
   client.agree(*at);
-  // Now and then, with data between, as often as one likes.
+  // With data in between, any number of key updates is allowed.
   for (int i = 0; i < 200; ++i) {
     SSL_key_update(client.ssl(), SSL_KEY_UPDATE_REQUESTED);
     ASSERT_EQ(opened(*at, client.sealed("data")), "data") << i;

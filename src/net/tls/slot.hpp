@@ -1,5 +1,5 @@
-// Where listeners find the TLS context of the moment. It may be replaced at any time, from any
-// thread; connections keep the one that they began with.
+// Where listeners find the current TLS context. Any thread may replace it at any time; connections
+// keep the context that they began with.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace strata::net {
 
 class tls_slot {
  public:
-  /// Null: there is none.
+  /// Null if there is none.
   [[nodiscard]] std::shared_ptr<const tls_context> get() const {
     const std::lock_guard guard(lock_);
     return now_;

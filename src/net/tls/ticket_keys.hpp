@@ -1,5 +1,5 @@
-// The keys that session tickets are sealed with: one for all loops, replaced every hour. A ticket
-// of one of the two keys before it still resumes its session, and is renewed.
+// The keys that seal session tickets: one for all loops, replaced every hour. A ticket sealed with
+// one of the two previous keys still resumes its session, and is renewed.
 #pragma once
 
 #include <openssl/evp.h>
@@ -27,9 +27,9 @@ class ticket_keys {
     bool is_current;
   };
 
-  /// For a new ticket. From any thread. False: no random bytes are to be had.
+  /// Returns the key for a new ticket. From any thread. False: no random bytes are available.
   [[nodiscard]] bool current(key& destination, std::chrono::steady_clock::time_point now);
-  /// The key of that name, 16 bytes; false when it is too old or of nobody's.
+  /// Finds the key of that 16-byte name; false if it is too old or unknown.
   [[nodiscard]] bool find(const unsigned char* name, finding& finding,
                           std::chrono::steady_clock::time_point now);
 
@@ -38,7 +38,7 @@ class ticket_keys {
   std::deque<key> keys_;  // newest first
 };
 
-/// As `SSL_CTX_set_tlsext_ticket_key_evp_cb` wants it, for contexts whose app data is theirs.
+/// As `SSL_CTX_set_tlsext_ticket_key_evp_cb` requires, for contexts whose app data holds the keys.
 int use_ticket_key(ticket_keys& keys, unsigned char* name, unsigned char* iv,
                    EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac, bool sealing);
 

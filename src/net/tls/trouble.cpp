@@ -52,7 +52,7 @@ std::string names_text(const certificate_info& shown) {
   return text.empty() ? shown.subject : text;
 }
 
-// A certificate that was refused, and what its owner or we can do.
+// Describes a refused certificate, and what its owner or the user can do.
 error refusal(std::string operation, long why, X509* certificate) {
   error made{.code = errc::permission_denied,
              .operation = std::move(operation),
@@ -97,7 +97,7 @@ error handshake_trouble(const tls_session::state& state) {
   if (why != X509_V_OK && SSL_get_verify_mode(state.ssl.get()) != SSL_VERIFY_NONE) {
     ERR_clear_error();
     auto made = refusal(std::move(operation), why, state.refused.get());
-    // What a client of ours could do is not what a server's can.
+    // The remedy so far is one for a client; a server's differs.
     if (is_server) made.remedy = "a client needs a certificate of the authority in --client-ca";
     return made;
   }

@@ -1,4 +1,4 @@
-// Why TLS failed, in words. For net/tls alone.
+// TLS failures in words. For net/tls alone.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace strata::net {
 
-/// Of a handshake that has just failed.
+/// The error of a handshake that has just failed.
 [[nodiscard]] error handshake_trouble(const tls_session::state& state);
-/// Of a reading that has just failed.
+/// The reason for a read that has just failed.
 [[nodiscard]] std::string reading_trouble();
 
 }  // namespace strata::net

@@ -1,4 +1,4 @@
-// The client in a simulated world: a server that dies and comes back, and what becomes of what was
+// The client in a simulated world: a server that dies and comes back, and what happens to messages
 // sent meanwhile.
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint16_t port = 7001;
 
-/// Listens, keeps every line of every connection, and ends connections when told to.
+/// Listens, records every line of every connection, and ends connections on request.
 class far_server {
  public:
   explicit far_server(loop::loop& loop) : loop_(loop) {}
@@ -127,7 +127,7 @@ TEST(client_simulation, what_was_accepted_arrives_once_and_in_order_after_reconn
   });
 }
 
-// A datagram that there is no room for was dropped, and not sent.
+// A datagram without room was dropped, and does not count as sent.
 TEST(client_simulation, a_datagram_counts_as_sent_or_as_dropped) {
   constexpr int count = 9000;
   const std::string message(4096, 'm');
@@ -144,7 +144,7 @@ TEST(client_simulation, a_datagram_counts_as_sent_or_as_dropped) {
     const auto sent = stage.await(asked(*client, operation_rows(), "send", message));
     ASSERT_TRUE(sent && *sent && (*sent)->at("queued") == 1);
   }
-  // All of them go at once as soon as there is an address.
+  // All messages are sent at once when there is an address.
   stage.world.names["late"] = {"127.0.0.1"};
   ASSERT_TRUE(
       stage.world.run_until([&] { return client->stats().connections_now.get() == 1; }, 60s));

@@ -74,7 +74,8 @@ loop::task<result<void>> connection::open(std::vector<net::bind_target>& /*targe
   co_return result<void>{};
 }
 
-// Not for a client that needs none: to read the system's authorities takes a tenth of a second.
+// Skipped for a client that needs no certificates: reading the system's authorities takes a tenth
+// of a second.
 result<bool> connection::read_certificates() {
   const bool may_need_them = url_.scheme->is_secure || url_.scheme->form == net::url_form::name;
   if (!may_need_them) return false;
@@ -101,7 +102,7 @@ loop::task<bool> connection::deliver(loop::time_point limit) {
   co_return true;
 }
 
-// An interface that is not there is waited for, whatever the options say of connections.
+// A missing interface is waited for, whatever the options for connections say.
 bool connection::is_awaited(const error& why) const {
   return url_.is_ethernet() && (why.code == errc::not_found || why.sys_errno == ENODEV);
 }
@@ -203,7 +204,7 @@ void connection::end_connection() {
   port_.reset();
 }
 
-// Until the connection ends: why it did.
+// Receives until the connection ends; returns why it did.
 loop::task<connection::ending> connection::receive() {
   net::message_port::ears ears{
       .on_bytes = [this](std::size_t count) { counters_.bytes_in.add(count); },
@@ -265,7 +266,7 @@ void connection::show(bool is_outgoing, byte_span message) {
               message);
 }
 
-// Says whether there was room for it.
+// Reports whether there was room for it.
 bool connection::push(byte_span message) {
   const auto sent = port_->offer(message);
   if (!sent) {
@@ -302,7 +303,7 @@ result<send_outcome> connection::send(byte_span message) {
                      fmt::format("{} bytes already wait for the peer to read them", unsent),
                      "send more slowly or raise --max-buffer");
     }
-    port_->flush();  // what was sent before
+    port_->flush();  // messages sent before
     const bool is_taken = push(message);
     if (is_taken && port_->flush() == 0) return send_outcome{.delivered = 1};
     if (!port_->is_up()) {

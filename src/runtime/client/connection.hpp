@@ -27,30 +27,30 @@ class connection_script;
 
 class connection final : public part {
  public:
-  /// Called on this loop when the connection ends after it was opened; `is_done` when no other was
-  /// to follow it.
+  /// Called on this loop when the connection ends after it was opened; `is_done` if no other was to
+  /// follow it.
   using end_listener = std::function<void(const std::string& why, bool is_done)>;
 
-  /// What `hurried` refers to outlives this: opening and closing end soon after it is set.
+  /// `hurried` outlives this object: once it is set, opening and closing end soon.
   ~connection() override;
   connection(loop::loop& loop, client_options options, const context& context,
              serve::connection_gauge& gauge, const std::atomic<bool>& hurried, end_listener on_end,
              std::shared_ptr<scripting::shared_store> shared);
 
-  /// Makes the connection and keeps it. Without `reconnect`, the result is that of the first
-  /// attempt; with it, this returns at once.
+  /// Makes the connection and keeps it. Without `reconnect`, returns the result of the first
+  /// attempt; with it, returns at once.
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
-  /// Sends what waits, for at most five seconds and until `limit`, and ends the connection.
+  /// Sends what is queued, for at most five seconds and until `limit`, and ends the connection.
   [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   result<send_outcome> send(byte_span message);
   void apply(const live_edit<client_options>& edit) { options_ = edit.now; }
   [[nodiscard]] bool is_connected() const { return port_ != nullptr; }
-  /// Null: there is none.
+  /// Null if there is none.
   [[nodiscard]] connection_script* script() const { return script_.get(); }
-  /// Reads the files of TLS, for connections to come. False: it connects without TLS, as far as one
-  /// can know. Errors: of the files; then those that were read before stay in force.
+  /// Reads the TLS files for later connections. Returns false if the client connects without TLS,
+  /// as far as it is known. Errors: those of the files; then the previous ones stay in force.
   [[nodiscard]] result<bool> read_certificates();
-  /// What it was read from them; null: nothing. From any thread.
+  /// The context read from them; null if there is none. From any thread.
   [[nodiscard]] std::shared_ptr<const net::tls_context> secure() const { return secure_.get(); }
 
   [[nodiscard]] const counters& counted() const override { return counters_; }
@@ -61,7 +61,7 @@ class connection final : public part {
   loop::task<result<void>> connect();
   loop::task<result<std::unique_ptr<net::message_port>>> open_websocket(
       std::unique_ptr<net::stream> stream);
-  /// Of a connection, or of an attempt to make one.
+  /// The end of a connection, or of an attempt to make one.
   struct ending {
     std::string why = {};
     bool is_awaited = false;
@@ -87,11 +87,11 @@ class connection final : public part {
   const std::atomic<bool>& hurried_;
   end_listener on_end_;
   counters counters_;
-  serve::connection_gauge::place place_;  // while it is connected
+  serve::connection_gauge::place place_;  // held while it is connected
   net::backoff backoff_;
   net::tls_slot secure_;
   std::unique_ptr<file_sink> file_;
-  std::unique_ptr<net::message_port> port_;  // as well
+  std::unique_ptr<net::message_port> port_;  // likewise
   std::deque<std::string> queue_;
   std::unique_ptr<connection_script> script_;
   loop::task_group tasks_;

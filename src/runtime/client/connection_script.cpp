@@ -9,7 +9,7 @@ using scripting::callback;
 
 namespace {
 
-constexpr std::uint64_t peer = 1;  // a client has one
+constexpr std::uint64_t peer = 1;  // a client has one peer
 
 }  // namespace
 
@@ -54,7 +54,7 @@ void connection_script::call_send(script::call& call) {
 
 void connection_script::call_is_connected(script::call& call) { call.give(home_.is_connected()); }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row connection_script::functions[] = {
     {"send", "message: string", "boolean, string?",

@@ -1,4 +1,4 @@
-// The script of a client: it hears of the connection and of what comes, and sends.
+// The script of a client: it handles the connection's events and messages, and sends.
 #pragma once
 
 #include <optional>
@@ -28,11 +28,11 @@ class connection_script final : private scripting::sequence::owner {
 
   void on_connected();
   void on_disconnected();
-  /// False: too many wait, and it is dropped.
+  /// Returns false if too many are queued and this one is dropped.
   bool on_message(byte_span bytes);
-  /// Awaits that the script has heard what came.
+  /// Waits until the script has handled the received messages.
   [[nodiscard]] loop::task<> heard();
-  /// What becomes of a message that `strata send` sends: nullopt when the script drops it.
+  /// Passes a message from `strata send` through the script: nullopt if the script drops it.
   loop::task<std::optional<std::string>> on_send(std::string message);
 
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
@@ -52,7 +52,7 @@ class connection_script final : private scripting::sequence::owner {
   loop::condition settled_;
 };
 
-/// What scripts of clients see in `self`.
+/// The functions of `self` for clients' scripts.
 [[nodiscard]] std::span<const script::function_row> script_functions();
 
 }  // namespace strata::runtime::client

@@ -13,7 +13,7 @@ namespace {
 using enum options::option_kind;
 using row = options::bound_row<client_options>;
 
-// A row is read as a row: one option, two or three lines.
+// One option per row of two or three lines.
 // clang-format off
 std::vector<row> where_rows() {
   static const auto connect_help = "connect to " + net::scheme_examples(net::url_use::connect);

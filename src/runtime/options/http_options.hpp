@@ -17,7 +17,7 @@ struct http_limit_options {
 };
 
 // What a connection begins with is right for it until it ends.
-// A row is read as a row: one option, two or three lines.
+// One option per row of two or three lines.
 // clang-format off
 template <class Options>
 [[nodiscard]] std::vector<options::bound_row<Options>> http_limit_rows() {

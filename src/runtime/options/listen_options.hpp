@@ -1,4 +1,4 @@
-// The options of runtimes that listen: where.
+// The options for where a runtime listens.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace strata::runtime {
 
-/// `-p PORT`, which is every address, or with `--local` this machine's own, and `--listen URL …` as
-/// one list of endpoint URLs. With a certificate, PORT takes TLS alone.
+/// Returns `-p PORT`, which means every address, or with `--local` only this machine's own, and
+/// `--listen URL …` as one list of endpoint URLs. With a certificate, PORT accepts TLS only.
 [[nodiscard]] inline std::vector<std::string> listen_urls(const std::optional<std::uint64_t>& port,
                                                           bool is_local, bool is_secure,
                                                           const std::vector<std::string>& listen) {
@@ -23,7 +23,7 @@ namespace strata::runtime {
   return urls;
 }
 
-// A row is read as a row: one option, two or three lines.
+// One option per row of two or three lines.
 // clang-format off
 /// `listen_help` names the URLs that the type listens on; it outlives the rows.
 template <class Options>
@@ -53,7 +53,7 @@ template <class Options>
   };
 }
 
-/// Of runtimes that work on several loops.
+/// For runtimes that work on several loops.
 template <class Options>
 [[nodiscard]] options::bound_row<Options> threads_row() {
   using enum options::option_kind;
@@ -63,7 +63,7 @@ template <class Options>
 }
 // clang-format on
 
-/// What the types that pass on streams, and nothing else, listen on.
+/// The endpoints of types that serve streams only.
 inline constexpr std::string_view streams_help =
     "listen on tcp://HOST:PORT, tls://HOST:PORT or unix:///PATH; repeatable";
 

@@ -1,4 +1,4 @@
-// The options of scripts, of every type that runs them.
+// The options for scripts, of every type that runs them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct script_options {
   bool lua_watch = false;
 };
 
-// A row is read as a row: one option, two or three lines.
+// One option per row of two or three lines.
 // clang-format off
 template <class Options>
 [[nodiscard]] std::vector<options::bound_row<Options>> script_rows() {

@@ -21,12 +21,12 @@ constexpr std::string_view read_prefix = "read=";
 constexpr std::string_view write_prefix = "write=";
 constexpr std::string_view unix_prefix = "unix://";
 
-// Links are resolved as far as there is something. Empty where that cannot be said.
+// Resolves links as far as the path exists. Empty if it cannot be resolved.
 fs::path resolved(const fs::path& path) {
   std::error_code trouble;
   auto whole = fs::weakly_canonical(path, trouble);
   if (trouble) return {};
-  // A link that leads nowhere yet is followed by whoever creates the file.
+  // Creating the file would follow a link that leads nowhere yet.
   if (fs::is_symlink(fs::symlink_status(whole, trouble))) return {};
   return whole;
 }
@@ -87,7 +87,7 @@ std::unexpected<error> refusal(const option_row& row, std::string reason, std::s
                  fmt::format("run the script with --lua-allow {}", right));
 }
 
-// Whatever stands behind `unix://` may be the path, as far as a blank or as a whole.
+// Each text behind `unix://` may be a path, up to a blank or as a whole.
 std::vector<std::string> unix_paths(std::string_view value) {
   std::vector<std::string> paths;
   for (auto place = value.find(unix_prefix); place != std::string_view::npos;
@@ -119,7 +119,7 @@ result<void> check_value(const script_rights& rights, const option_row& row,
     if (is_allowed) continue;
     return refusal(row, fmt::format("the script may not use the socket '{}'", path), "write=DIR");
   }
-  // A runtime's name and @GROUP lead to what this daemon runs.
+  // A runtime's name and @GROUP lead to runtimes of this daemon.
   const bool leaves = is_listening ? value.contains("l2://") || value.contains("xdp://")
                                    : value.contains(':') && !value.starts_with("runtime://");
   if (leaves && !rights.net) return refusal(row, "the script may not use the network", "net");
@@ -149,7 +149,7 @@ Value value_of(const json& options, const char* key, Value fallback) {
   if (found == options.end()) return fallback;
   try {
     return found->get<Value>();
-  } catch (const json::exception&) {  // the type's own check says what is wrong with it
+  } catch (const json::exception&) {  // the type's own check reports what is wrong
     return fallback;
   }
 }
@@ -208,7 +208,7 @@ result<void> check_child(const script_rights& rights, const json& options) {
   if (script == options.end() || !script->is_string()) return {};
   if (script->get_ref<const std::string&>().empty()) return {};
   const auto child = script_rights_of(options);
-  if (!child || rights.includes(*child)) return {};  // an error is the type's to report
+  if (!child || rights.includes(*child)) return {};  // the type reports an error
   return failure(errc::permission_denied, "give rights to a script from a script",
                  fmt::format("--lua-allow {} exceeds the rights of the calling "
                              "script",
@@ -221,7 +221,7 @@ std::vector<std::string> words_of(const script_rights& rights) {
   if (rights.net) words.emplace_back("net");
   if (rights.runtimes) words.emplace_back("runtimes");
   if (rights.is_unsafe) words.emplace_back("unsafe");
-  // The first folder is the script's own, which is no word.
+  // The first folder is the script's own, for which there is no word.
   for (std::size_t position = 1; position < rights.read_folders.size(); ++position) {
     words.push_back(std::string(read_prefix) + rights.read_folders[position]);
   }

@@ -1,7 +1,7 @@
-// What a script may do beyond its own runtime, as --lua-allow says.
+// What a script may do beyond its own runtime, as set by --lua-allow.
 //
 // A script reads the files of its own folder without a right. What it creates or edits has at most
-// its own rights: each option says in its row what it reaches, and is held against them.
+// its own rights: each option's row says what the option reaches, which is checked against them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ namespace strata::runtime {
 
 struct script_rights {
   bool net = false;       ///< connect to other programs
-  bool runtimes = false;  ///< create, change, end and send to other runtimes
+  bool runtimes = false;  ///< create, change, end and send messages to other runtimes
   bool is_unsafe = false;
   bool is_compiled = false;
   /// Absolute; the script's own folder comes first.
@@ -26,29 +26,31 @@ struct script_rights {
 
   [[nodiscard]] bool may_read(const std::string& path) const;
   [[nodiscard]] bool may_write(const std::string& path) const;
-  /// Whoever has these rights may give those.
+  /// Whether a script with these rights may grant the others.
   [[nodiscard]] bool includes(const script_rights& other) const;
 };
 
-/// Errors: invalid_argument, naming a value of --lua-allow that is none.
+/// Errors: invalid_argument, naming an invalid value of --lua-allow.
 [[nodiscard]] result<script_rights> script_rights_of(const script_options& options);
-/// The same of options as JSON, those of any type.
+/// The same from options as JSON, of any type.
 [[nodiscard]] result<script_rights> script_rights_of(const nlohmann::json& options);
 
-/// Errors: permission_denied, naming the option and the right that it takes.
+/// Checks what options reach. Errors: permission_denied, naming the option and the right that it
+/// needs.
 [[nodiscard]] result<void> check_reach(const script_rights& rights,
                                        std::span<const options::option_row> rows,
                                        const nlohmann::json& options);
 
-/// The script among `options` gets no right that `rights` lack. Errors: permission_denied.
+/// Checks that the script in `options` gets no right that `rights` lacks. Errors:
+/// permission_denied.
 [[nodiscard]] result<void> check_child(const script_rights& rights, const nlohmann::json& options);
-/// As values of --lua-allow.
+/// The rights as values of --lua-allow.
 [[nodiscard]] std::vector<std::string> words_of(const script_rights& rights);
 
-/// A Unix socket's file may be connected to. Errors: permission_denied.
+/// Checks that a Unix socket's file may be connected to. Errors: permission_denied.
 [[nodiscard]] result<void> check_unix_path(const script_rights& rights, const std::string& path);
 
-/// The paths among `options` that are relative, as paths in `folder`.
+/// Makes the relative paths in `options` absolute, below `folder`.
 void make_paths_absolute(std::span<const options::option_row> rows, const std::string& folder,
                          nlohmann::json& options);
 

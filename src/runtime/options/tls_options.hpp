@@ -1,4 +1,4 @@
-// The options of TLS: of runtimes that listen, and of those that connect.
+// The TLS options of runtimes that listen, and of those that connect.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct tls_client_options {
   bool insecure = false;
 };
 
-// A row is read as a row: one option, two or three lines.
+// One option per row of two or three lines.
 // clang-format off
 template <class Options>
 [[nodiscard]] std::vector<options::bound_row<Options>> tls_server_rows() {

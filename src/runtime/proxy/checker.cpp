@@ -40,7 +40,7 @@ void checker::apply() {
   }
 }
 
-// A check that takes longer than the time to the next one has failed.
+// A check that takes longer than the check interval has failed.
 void checker::on_timer() {
   asking_.cancel();
   for (const auto& each : how_.all()) {
@@ -94,8 +94,8 @@ loop::task<result<void>> checker::ask(backend_ref backend) {
       fmt::format("the answer was {}, not {}", head->status, how_.options.check_status));
 }
 
-// Where connections to it begin with TLS anyway, that has been agreed on. Else it is the clients'
-// affair whose certificate it has.
+// If connections to the backend use TLS, the handshake is done already. Otherwise the clients
+// verify its certificate themselves.
 loop::task<result<void>> checker::agree_on_tls(backend_ref backend,
                                                std::unique_ptr<net::stream> stream) {
   if (stream->tls() != nullptr) co_return result<void>{};
@@ -119,7 +119,7 @@ void checker::note(backend& backend, const result<void>& outcome) {
   const auto needed = is_good ? how_.options.check_rise : how_.options.check_fall;
   if (++checks.against < needed) return;
   checks.against = 0;
-  // That it begins slowly comes first: whoever sees it up sees that, too.
+  // Set the slow start first: a loop that sees the backend up sees its start time too.
   if (is_good) stands.came = loop_.now();
   stands.is_down = !is_good;
   const auto text = is_good ? fmt::format("backend '{}' is up: {} checks in a row succeeded",

@@ -1,7 +1,7 @@
-// Asks backends now and then whether they can serve, so that no client finds out first that one
-// cannot.
+// Checks periodically whether backends can serve, so that no client is the first to find out that
+// one cannot.
 //
-// For one loop's thread: one of a proxy's loops asks, for all of them.
+// For one loop's thread: one of a proxy's loops checks for all of them.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,12 @@
 
 namespace strata::runtime::proxy {
 
-/// What a gate lets its checker use. All of it outlives that.
+/// What a gate provides to its checker. All of it outlives the checker.
 struct checking {
   const proxy_options& options;
   std::function<std::vector<backend_ref>()> all;
   std::function<loop::task<result<std::unique_ptr<net::stream>>>(backend_ref)> connect;
-  /// Tells people of a change of a backend.
+  /// Reports a change of a backend to the log and as an event.
   std::function<void(level, std::string_view event, const std::string& text)> tell;
 };
 
@@ -32,7 +32,7 @@ class checker final : private loop::timer {
  public:
   checker(loop::loop& loop, checking checking) : loop_(loop), how_(std::move(checking)) {}
 
-  /// Begins, or goes on as the options are now. Backends that are not checked any more are up.
+  /// Starts, or adapts to the present options. Backends that are no longer checked count as up.
   void apply();
 
  private:
@@ -44,7 +44,7 @@ class checker final : private loop::timer {
 
   loop::loop& loop_;
   checking how_;
-  std::shared_ptr<const net::tls_context> any_;  // takes whatever certificate
+  std::shared_ptr<const net::tls_context> any_;  // accepts any certificate
   loop::task_group asking_;
 };
 

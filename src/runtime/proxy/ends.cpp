@@ -24,7 +24,7 @@ std::vector<std::string> all_backends(const proxy_options& options) {
   return all;
 }
 
-// A WebSocket behind a front of HTTP is one of the requests.
+// A WebSocket behind an HTTP front is one of the requests.
 bool joins_messages(const proxy_options& options) {
   const auto fronts = options.endpoints();
   if (std::ranges::any_of(fronts, [&](const auto& each) { return has_web(options, each); })) {

@@ -15,13 +15,13 @@ namespace strata::runtime::proxy {
 
 namespace {
 
-// What is spoken on what comes in by a front.
+// The protocol of connections from a front.
 constexpr unsigned raw_door = 0;
 constexpr unsigned http_door = 1;
 constexpr unsigned message_door = 2;
 constexpr unsigned websocket_door = 3;
 
-// How often connections that are waited for are looked at.
+// How often the remaining connections are checked during a drain.
 constexpr auto drain_look_interval = std::chrono::milliseconds(5);
 constexpr auto longest_breaking = std::chrono::milliseconds(500);
 
@@ -114,7 +114,7 @@ void gate::for_all_backends(const std::function<void(const std::string& route, b
   web_.for_each_route(work);
 }
 
-// Bonds leave the list while it is still there.
+// Bonds leave the list while it still exists.
 gate::~gate() {
   messages_.end();
   acceptor_.stop_listening();
@@ -147,8 +147,8 @@ bool gate::admits(const loop::descriptor& arrived, unsigned door) {
   return is_let_in;
 }
 
-// Of HTTP it is requests that have a rate. Where connections begin with a PROXY header, the client
-// that this tells of has one.
+// For HTTP, the rate applies to requests. If connections start with a PROXY header, the rate
+// applies to the client in it.
 bool gate::admits_client(const loop::socket_address& client, bool has_rate) {
   if (!admission_.lets_in(client)) {
     figures_.denied.add();
@@ -341,7 +341,7 @@ loop::task<> gate::serve(std::unique_ptr<net::stream> client, serve::connection_
   }
 }
 
-// Most connections are idle most of the time: of what finds a backend nothing stays meanwhile.
+// Most connections are idle most of the time: the state for finding a backend is gone by then.
 loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
                              serve::connection_gauge::place place) {
   std::unique_ptr<known_client> known;
@@ -351,7 +351,8 @@ loop::task<> gate::serve_raw(std::unique_ptr<net::stream> client,
   }
   auto found = co_await find_backend(*client, known.get());
   if (!found) co_return;
-  // A backend that only listens says nothing for long: that there is a connection has to do.
+  // A backend that only listens is silent for long: an established connection has to count as a
+  // success.
   if (found->use.is_trial()) found->use.note(true);
   acceptor_.adopt(pass_on(std::move(client), std::move(found->over.bytes), std::move(found->use),
                           std::move(found->of), std::move(place), std::move(known)));

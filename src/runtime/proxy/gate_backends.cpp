@@ -1,4 +1,4 @@
-// The gate's part that finds a backend for a client, and connects to it.
+// The part of the gate that finds a backend for a client, and connects to it.
 #include <fmt/format.h>
 
 #include "net/connector.hpp"
@@ -7,8 +7,8 @@
 
 namespace strata::runtime::proxy {
 
-// The stream remembers whom it was asked for; who connects is asked for once only. One that speaks
-// for another it has to remember.
+// The stream caches its addresses when they are first asked for; here they are needed once only, so
+// they are not cached. A stream that speaks for another client has stored that client.
 net::peer_info gate::peer_of(net::stream& client) const {
   if (!options_.proxy_protocol.empty() || client.tls() != nullptr) return client.peer();
   const auto& socket = client.out().socket();
@@ -52,7 +52,7 @@ loop::task<std::optional<opened_backend>> gate::find_backend(net::stream& client
   co_return std::nullopt;
 }
 
-// One that it answers as if it were of HTTP is ended, too.
+// A connection that the script answers as if it were an HTTP request is closed, too.
 loop::task<result<std::uint64_t>> gate::mark_for(const net::peer_info& client,
                                                  const std::string& name,
                                                  const known_client* known) {
@@ -72,7 +72,7 @@ loop::task<result<std::uint64_t>> gate::mark_for(const net::peer_info& client,
   co_return chosen->to ? chosen->to->mark : 0U;
 }
 
-// Errors: of the backend that was tried last.
+// Errors: those of the backend that was tried last.
 loop::task<result<opened_backend>> gate::open_backend(backends& backends,
                                                       const net::peer_info& client,
                                                       std::function<loop::task<>()> client_left,
@@ -98,7 +98,7 @@ loop::task<result<opened_backend>> gate::open_backend(backends& backends,
   }
 }
 
-// What it has said is for its backend all the same.
+// The data read for this is returned to the stream, for the backend.
 loop::task<std::string> gate::name_asked_for(net::stream& client) {
   const auto limit = loop_.now() + loop::from_seconds(options_.handshake_timeout);
   std::string said;

@@ -21,7 +21,7 @@ constexpr std::string_view fronts_help =
     "https://HOST:PORT; or for messages on udp://HOST:PORT, ws://HOST:PORT, wss://HOST:PORT, "
     "l2://IFACE/TYPE or xdp://IFACE/QUEUE; repeatable";
 
-// A row is read as a row: one option, two or three lines.
+// One option per row of two or three lines.
 // clang-format off
 std::vector<row> own_rows() {
   return {
@@ -274,7 +274,7 @@ const std::vector<options::bound_row<proxy_options>>& option_table() {
                         script_rows<proxy_options>()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
-    // It limits what comes before a connection is passed on, whatever that is.
+    // For a proxy it limits everything that precedes passing on a connection.
     const auto handshake = std::ranges::find_if(
         all, [](const row& each) { return each.row.key == "handshake_timeout"; });
     handshake->row.only_on = "streams";

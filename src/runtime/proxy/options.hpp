@@ -1,4 +1,4 @@
-// What a proxy can be told. The table in options.cpp gives each member its flag and its help.
+// The options of a proxy. The table in options.cpp gives each member its flag and its help.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,7 @@ class proxy final : public scripting::scripted<proxy_options, gate> {
   std::shared_ptr<const net::tls_context> trusted_http2_;
   std::shared_ptr<const net::tls_context> trusted_http1_;
   proxy_figures past_counted_;
-  std::weak_ptr<shared_view> view_;  ///< of the gates
+  std::weak_ptr<shared_view> view_;  ///< owned by the gates
 };
 
 bool is_check_target(const std::string& path) {
@@ -241,7 +241,7 @@ std::vector<nlohmann::json> proxy::figures() const {
   return values;
 }
 
-// Those of all gates together. Two backends at the same place are one.
+// The figures of all gates together. Two backends at the same place are counted as one.
 std::vector<std::vector<detail>> proxy::details() const {
   std::map<std::pair<std::string, std::string>, branch_figures> sums;
   for (std::size_t i = 0; i < opened(); ++i) {
@@ -263,8 +263,8 @@ std::vector<std::vector<detail>> proxy::details() const {
   return {std::move(of_backends), std::move(of_routes)};
 }
 
-// All parts have the same backends, but for an edit that one of them has not heard of yet, and know
-// together how each stands.
+// All parts have the same backends, except while an edit is being applied, and share the state of
+// each.
 loop::task<result<nlohmann::json>> proxy::backends(operation_call /*call*/) {
   std::vector<backend_report> sum;
   for (std::size_t i = 0; i < opened(); ++i) {

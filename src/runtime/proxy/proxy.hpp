@@ -1,4 +1,4 @@
-// The proxy runtime: passes the connections of its clients on to others.
+// The proxy runtime: passes its clients' connections on to backends.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace strata::runtime::proxy {
 
 [[nodiscard]] const std::vector<operation_row>& operation_rows();
 
-/// Errors: invalid_argument when the options do not make sense together.
+/// Errors: invalid_argument if the options conflict.
 [[nodiscard]] result<std::unique_ptr<runtime>> make(context&& context,
                                                     const nlohmann::json& options);
 

@@ -1,5 +1,5 @@
-// Proxies with scripts by chance in a simulated world: functions that wait are overtaken by clients
-// that leave, by the script that is loaded again, and by the proxy's end.
+// Proxies with random scripts in a simulated world: while functions wait, clients leave, the script
+// is loaded again, and the proxy ends.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr std::uint16_t front_port = 7001;
 constexpr std::uint16_t backend_port = 7002;
 
-/// Says what it hears; or answers each head of HTTP.
+/// Echoes what it receives, or answers each HTTP head.
 class backend_world {
  public:
   backend_world(sim_stage& stage, bool is_http) : loop_(stage.outside), is_http_(is_http) {
@@ -92,7 +92,7 @@ class life {
     has_started_ = started && *started;  // on_start may fail
   }
 
-  /// How many lines its clients have heard.
+  /// The number of lines that its clients have received.
   std::size_t run() {
     for (auto turns = has_started_ ? 5 + world().draw(40) : 0; turns != 0; --turns) act();
     const auto limit = world().now() + std::chrono::milliseconds(world().draw(2000));
@@ -186,7 +186,7 @@ class life {
     }
   }
 
-  // What it hears is what it has said, or its beginning.
+  // Received data equals the sent data, or a prefix of it.
   void expect_order() {
     for (const auto& each : clients_) {
       const auto& heard = each->is->heard();
@@ -219,7 +219,7 @@ TEST(proxy_script_simulation, whatever_waits_a_proxy_ends_and_bytes_keep_their_o
     ++seeds;
   });
   if (seeds > 1) {
-    EXPECT_GE(heard, seeds);  // it is not all silence
+    EXPECT_GE(heard, seeds);  // some data got through
   }
 }
 

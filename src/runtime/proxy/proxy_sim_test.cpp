@@ -1,5 +1,5 @@
-// The proxy in a simulated world: short reads and writes, delays, buffers that run out, and resets.
-// Whatever happens, what one side hears is what the other has said, or its beginning.
+// The proxy in a simulated world: short reads and writes, delays, exhausted buffers, and resets.
+// Whatever happens, what one side receives is what the other has sent, or a prefix of it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr std::uint16_t backend_port = 7002;
 constexpr std::size_t most_said = 100'000;
 constexpr std::size_t name_size = 4;
 
-/// What one side of a connection says: bytes that its number decides.
+/// The data that one side of a connection sends: determined by its number.
 std::string saying(std::uint64_t number, std::size_t size) {
   std::string text;
   text.reserve(size);
@@ -31,12 +31,12 @@ std::string saying(std::uint64_t number, std::size_t size) {
   return text;
 }
 
-/// One end of a connection: says its part in pieces, with pauses, and hears the other's.
+/// One end of a connection: sends its data in pieces, with pauses, and receives the other's.
 struct speaker {
   std::string says;
   std::string heard;
-  bool ends_late = false;  ///< not before it has heard all
-  bool has_ended = false;  ///< heard the end, and said its own
+  bool ends_late = false;  ///< ends only after it has received everything
+  bool has_ended = false;  ///< received the end, and sent its own
   bool was_broken = false;
 };
 
@@ -70,8 +70,8 @@ class crowd {
     listener_.reset();
   }
 
-  /// Each has heard a beginning of what the other has said; all of it, if nothing was broken: how
-  /// many pairs those are.
+  /// Checks that each has received a prefix of what the other has sent; all of it, if nothing was
+  /// broken. Returns the number of complete pairs.
   [[nodiscard]] std::size_t compare(bool may_be_cut) const {
     std::size_t whole = 0;
     std::map<std::string, const speaker*> by_name;
@@ -119,7 +119,7 @@ class crowd {
   loop::task<> live(speaker& speaker, std::unique_ptr<net::stream> stream) {
     loop::task_group saying_it;
     if (!speaker.ends_late) saying_it.spawn(say(speaker, *stream));
-    // The name goes first, so that the other end is told apart.
+    // The name is sent first, to identify the other end.
     if (speaker.ends_late) stream->push_copy(as_bytes(speaker.says.substr(0, name_size)));
     for (bool goes_on = true; goes_on;) {
       const auto got = co_await stream->receive();
@@ -161,7 +161,7 @@ class crowd {
   loop::task_group tasks_;
 };
 
-// Where both ends are late, they wait for each other until the proxy ends what is silent.
+// If both ends are late, they wait for each other until the proxy's idle limit ends them.
 std::size_t run_crowd(std::uint64_t seed, double reset) {
   sim_stage stage(seed);
   stage.world.faults.reset = reset;
@@ -177,7 +177,7 @@ std::size_t run_crowd(std::uint64_t seed, double reset) {
   all.open_backend();
   all.connect_all();
   EXPECT_TRUE(stage.world.run_until([&] { return all.is_done(); }, 60s));
-  // A simulated connection cannot be reset by its owner: it ends, however it was broken.
+  // A simulated connection cannot be reset by its owner: a broken one ends normally.
   const auto whole = all.compare(reset != 0);
   EXPECT_TRUE(stage.await_done((*made)->stop(stage.world.now() + 1s)));
   all.leave();
@@ -194,7 +194,7 @@ TEST(proxy_simulation, what_one_side_says_the_other_hears) {
     whole += run_crowd(seed, 0);
     ++seeds;
   });
-  EXPECT_GE(whole, 2 * seeds);  // of six a seed, of which one in four waits for ever
+  EXPECT_GE(whole, 2 * seeds);  // of six per seed, of which one in four waits for ever
 }
 
 TEST(proxy_simulation, a_connection_that_breaks_ends_both_and_mixes_nothing_up) {

@@ -13,7 +13,7 @@ struct callback_entry {
   script::callback_row row;
 };
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr callback_entry callback_table[] = {
     {.id = callback::start, .callers = "server|client|proxy|cache",
@@ -163,7 +163,7 @@ constexpr callback_entry callback_table[] = {
 };
 // clang-format on
 
-/// The rows alone, which `id` numbers.
+/// The rows alone, indexed by `id`.
 constexpr auto shown_rows = [] {
   std::array<script::callback_row, std::size(callback_table)> all;
   for (const auto& each : callback_table) all[static_cast<std::size_t>(each.id)] = each.row;

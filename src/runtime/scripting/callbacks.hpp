@@ -1,4 +1,4 @@
-// The functions of scripts that runtimes call: the one list of them.
+// The script functions that runtimes call: the one list of them.
 #pragma once
 
 #include <cstdint>

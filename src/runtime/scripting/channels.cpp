@@ -42,7 +42,7 @@ loop::task<> channel_subscription::follow() {
   for (;;) {
     auto hearing = hear();
     const auto why = describe(co_await hearing);
-    // Each reason once, until it has succeeded.
+    // Each reason is logged once, until a connection has succeeded.
     if (trouble_ != why) {
       host_.log_few("subscribe", level::warning,
                     fmt::format("what is published in {} is not heard: {}; it tries again",
@@ -55,7 +55,7 @@ loop::task<> channel_subscription::follow() {
   }
 }
 
-// Until it breaks.
+// Receives until the connection breaks.
 loop::task<error> channel_subscription::hear() {
   auto* const others = host_.who().others;
   redis_link link(host_.on(), others == nullptr ? nullptr : &others->names(), what_.server);
@@ -76,7 +76,7 @@ loop::task<error> channel_subscription::hear() {
   }
 }
 
-// RESP3 says it by pushes, RESP2 by arrays.
+// RESP3 sends messages as pushes, RESP2 as arrays.
 result<void> channel_subscription::take(resp_value value) {
   const auto what = text_at(value, 0);
   if (value.what == resp_value::kind::error) {
@@ -102,7 +102,7 @@ result<void> channel_subscription::take(resp_value value) {
 
 namespace {
 
-// One text, or a list of them.
+// Reads one text, or a list of texts.
 bool read_channels(call& call, int index, std::vector<std::string>& texts) {
   if (call.is_text(index)) {
     texts.emplace_back(call.text(index));

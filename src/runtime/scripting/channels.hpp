@@ -1,5 +1,5 @@
-// `strata.subscribe`: what is published in the channels of a cache, or of a Redis server, is told
-// to a function of the script. A connection that breaks is made again.
+// `strata.subscribe`: passes messages published in the channels of a cache, or of a Redis server,
+// to a function of the script. A broken connection is made again.
 #pragma once
 
 #include <string>
@@ -24,9 +24,9 @@ class channel_subscription final : public subscription {
   channel_subscription(host& host, script::machine& machine, script::value_ref call,
                        channel_wishes wishes);
 
-  /// Follows, until it is closed.
+  /// Follows the channels until it is closed.
   void begin() { tasks_.spawn(follow()); }
-  /// Awaits the first attempt: empty when it has succeeded, else why not.
+  /// Waits for the first attempt. Returns an empty text if it has succeeded, otherwise why not.
   [[nodiscard]] loop::task<std::string> tried();
 
  private:
@@ -40,13 +40,13 @@ class channel_subscription final : public subscription {
   redis_link* link_ = nullptr;
   std::size_t unconfirmed_ = 0;
   bool has_tried_ = false;
-  std::string trouble_;  // of the last attempt
+  std::string trouble_;  // of the last attempt; empty if it has succeeded
   net::backoff pauses_;
   loop::condition changed_;
   loop::task_group tasks_;
 };
 
-/// `strata.subscribe(where, channels, call, options?)`, and of patterns `strata.psubscribe`.
+/// `strata.subscribe(where, channels, call, options?)`, and for patterns `strata.psubscribe`.
 [[nodiscard]] loop::task<script::answers> subscribe(host& host, script::call& call,
                                                     bool are_patterns);
 

@@ -9,8 +9,8 @@ using nlohmann::json;
 
 namespace {
 
-// What the script's own functions of these names are does not matter. Globals that the line sets
-// are the script's; what it prints is shown to the one that typed it, and goes to the log too.
+// Functions that the script redefines under these names have no effect here. Globals that the line
+// sets are the script's; its printed output is returned to the user, and also logged.
 constexpr std::string_view evaluator = R"lua(
 local load, error, type, tostring, select, pcall = load, error, type, tostring, select, pcall
 local getmetatable, setmetatable, concat = getmetatable, setmetatable, table.concat

@@ -1,4 +1,4 @@
-// `strata.events`: what happens to the daemon's runtimes is told to a function of the script.
+// `strata.events`: passes events of the daemon's runtimes to a function of the script.
 #pragma once
 
 #include "runtime/journal.hpp"

@@ -13,7 +13,7 @@ using enum options::figure_unit;
 
 namespace {
 
-// What no callback's name stands for is another function.
+// Calls of no callback are counted under the last name.
 std::span<const std::string_view> case_names() {
   static const auto names = [] {
     std::vector<std::string_view> all;
@@ -43,7 +43,7 @@ void stopwatch::note(const script::stretch& ran) {
   into_.callback_time_us[at].set(in_microseconds(by_callback_[at] += ran.took));
 }
 
-// A row is read as a row: one figure, two or three lines.
+// One figure per row of two or three lines.
 // clang-format off
 const std::vector<options::bound_figure<script_figures>>& script_figure_table() {
   static const std::vector<options::bound_figure<script_figures>> table = {

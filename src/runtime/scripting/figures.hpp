@@ -1,4 +1,4 @@
-// What a runtime counts of its script.
+// The figures of a runtime's script.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ struct script_figures {
   options::counter reloads;
   options::counter memory;
   options::counter waiting;
-  /// By callback; last, those of functions that are none: of timers, subscriptions and others.
+  /// By callback; the last case is for other functions: of timers, subscriptions and others.
   options::case_counters callback_calls;
   options::case_counters callback_time_us;
 };
@@ -26,20 +26,20 @@ struct script_figures {
 class stopwatch {
  public:
   explicit stopwatch(script_figures& figures) : into_(figures) {}
-  /// A call begins. `callback`: its row; any larger number is another function.
+  /// Counts a call. `callback`: its row; any larger number means another function.
   void count(std::size_t callback);
   void note(const script::stretch& ran);
 
  private:
   script_figures& into_;
-  // Most stretches are shorter than a microsecond.
+  // Most runs are shorter than a microsecond.
   loop::duration all_{};
   std::array<loop::duration, std::tuple_size_v<options::case_counters>> by_callback_{};
 };
 
 [[nodiscard]] const std::vector<options::bound_figure<script_figures>>& script_figure_table();
 
-/// What every runtime has, and what those have that run scripts.
+/// The figures that every runtime has, and those of runtimes with scripts.
 [[nodiscard]] const std::vector<options::figure_row>& script_figure_rows();
 
 }  // namespace strata::runtime::scripting

@@ -22,8 +22,8 @@ std::unexpected<error> outside(const std::string& operation) {
                  "read=DIR");
 }
 
-// The folder that holds the path, and the path from there. An absolute path is in one that the
-// script may read.
+// The folder that contains the path, and the path from there. An absolute path must be in a folder
+// that the script may read.
 struct place {
   std::string folder;
   std::string relative;

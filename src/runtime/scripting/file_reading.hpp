@@ -1,4 +1,4 @@
-// `strata.read_file`: a script reads a file that lies in its folder, or below.
+// `strata.read_file`: reads a file in the script's folder, or below.
 #pragma once
 
 #include "runtime/scripting/host.hpp"
@@ -8,7 +8,7 @@ namespace strata::runtime::scripting {
 
 inline constexpr std::uint64_t most_file_bytes = 16U << 20U;
 
-/// Anywhere, where the script is unsafe. It gives the bytes.
+/// Returns the bytes. An unsafe script may read any file.
 [[nodiscard]] loop::task<script::answers> read_file(host& host, script::call& call);
 
 }  // namespace strata::runtime::scripting

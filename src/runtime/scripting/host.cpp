@@ -21,7 +21,7 @@ namespace {
 
 constexpr double usual_tick_ms = 100;
 constexpr double shortest_tick_ms = 10;
-constexpr auto between_looks = 500ms;  // at the script's file
+constexpr auto between_looks = 500ms;  // between checks of the script's file
 script::step call_of(callback callback, std::uint64_t id, std::string_view message) {
   const auto row = static_cast<std::size_t>(callback);
   const auto number = static_cast<double>(id);
@@ -32,7 +32,7 @@ script::step call_of(callback callback, std::uint64_t id, std::string_view messa
   return {.callback = row, .with = {number, message}, .count = has_message ? 2U : 1U};
 }
 
-// Whoever sends waits for it, and a stop behind that one.
+// The sender waits for it, and so does a stop behind the sender.
 constexpr auto longest_answer = 2s;
 
 script::settings settings_of(const script_options& options, const script_rights& rights) {
@@ -45,7 +45,7 @@ script::settings settings_of(const script_options& options, const script_rights&
           .libraries = options::lua_folders_for(options::current_path_environment())};
 }
 
-/// An error and its traceback, as a log has them: `a.lua:2: why | a.lua:2: in function 'f' | …`.
+/// An error and its traceback as one line of a log: `a.lua:2: why | a.lua:2: in function 'f' | …`.
 std::string as_one_line(std::string_view text) {
   constexpr std::string_view heading = "\nstack traceback:";
   std::string line;
@@ -166,7 +166,7 @@ void host::on_timer() {
   start(callback::tick, with);
 }
 
-// Also where the file is replaced by another of its name, as editors do.
+// Also notices that the file is replaced by another of its name, as editors do.
 loop::task<> host::watch() {
   std::error_code trouble;
   auto known = std::filesystem::last_write_time(options_.lua, trouble);
@@ -221,7 +221,7 @@ void host::log_few(std::string_view cause, level level, const std::string& text)
 
 void host::on_error(const std::string& text) {
   figures_.errors.add();
-  // A client can make it happen as often as it likes.
+  // A client can cause errors as often as it likes.
   who_.log->write_few("script", level::error, as_one_line(text), "lua");
 }
 

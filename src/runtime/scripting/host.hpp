@@ -1,7 +1,7 @@
-// The script of one part of a runtime: its machine, what it sees of the program, its figures.
+// The script of one part of a runtime: its machine, its functions for the program, its figures.
 //
-// For the part's loop. The part gives it a table of functions of its own, and calls the script's
-// functions by `start`.
+// For the part's loop. The part adds a table of functions of its own, and calls the script's
+// functions with `start`.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class house;
 
 namespace strata::runtime::scripting {
 
-/// What a script knows of its runtime.
+/// The facts about its runtime that a script sees.
 struct identity {
   std::string name;
   std::string_view type;
@@ -40,36 +40,35 @@ class host final : private script::observer, private loop::timer {
   host(loop::loop& loop, const script_options& options, identity identity);
   ~host() override;
 
-  /// A table `self` of the runtime's own, also known by its type's name. `by` outlives this.
+  /// Sets the runtime's own table `self`, also known by its type's name. `by` outlives this object.
   void offer(std::span<const script::function_row> functions, void* by) {
     own_ = functions;
     own_host_ = by;
   }
 
-  /// Loads the script. Errors: of the file and of the script.
+  /// Loads the script. Errors: those of the file and of the script.
   result<void> open();
-  /// Calls on_start. Errors: it has failed, before it waited for anything.
+  /// Calls on_start. Errors: it has failed before its first wait.
   result<void> begin();
-  /// Calls on_stop, and awaits it until `limit`; then nothing of the script runs any more.
+  /// Calls on_stop, and waits for it until `limit`; then nothing of the script runs any more.
   loop::task<> end(loop::time_point limit);
-  /// Loads the script again: when that succeeds it takes the place of the one before, whose
-  /// functions that wait go on to their end. Errors: as of `open`; then all stays as it was.
+  /// Loads the script again: on success it replaces the previous one, whose waiting functions run
+  /// to their end. Errors: as of `open`; then nothing changes.
   result<void> reload();
 
   [[nodiscard]] bool has(callback callback) const {
     return machine_ != nullptr && machine_->has(static_cast<std::size_t>(callback));
   }
-  /// True: it has ended, and `tell` has heard of it. False: it waits.
+  /// Returns true if the function has ended and `tell` was notified; false if it waits.
   bool start(callback callback, std::span<const script::argument> arguments,
              script::waiter* tell = nullptr) {
     return machine_->start(static_cast<std::size_t>(callback), arguments, tell);
   }
-  /// Starts functions that run one behind the other; whoever gives them has them by `step_of`.
+  /// Starts functions that run one after the other; the series makes them with `step_of`.
   bool start(script::series& series) { return machine_->start(series); }
-  /// The call of a function that is told of a client and, if it is of a message, of what that has
-  /// said. It is counted.
+  /// A call of a function that reports a client and, for a message, its content. It is counted.
   script::step step_of(callback callback, std::uint64_t id, std::string_view message);
-  /// Starts such a one.
+  /// Starts such a call.
   void start_for(callback callback, std::uint64_t id, std::string_view message,
                  script::waiter* waiter = nullptr);
   template <class Read>
@@ -77,19 +76,19 @@ class host final : private script::observer, private loop::timer {
     return script::ask(*machine_, static_cast<std::size_t>(callback), std::move(arguments),
                        std::move(read));
   }
-  /// What on_send makes of a message that `strata send` sends: nullopt when the script drops it.
+  /// Passes a message from `strata send` through on_send: nullopt if the script drops it.
   loop::task<std::optional<std::string>> change_sent(std::string message);
-  /// Runs a line that somebody has typed, as `scripting::evaluate`.
+  /// Runs a typed line, as `scripting::evaluate`.
   loop::task<result<nlohmann::json>> evaluate(std::string text, loop::time_point limit);
   void log(level level, const std::string& text);
-  /// The same of what others can make happen as often as they like.
+  /// As `log`, limited per cause, for lines that others can cause as often as they like.
   void log_few(std::string_view cause, level level, const std::string& text);
-  /// A number that the script has set as a global.
+  /// The number that the script has set as a global.
   [[nodiscard]] double global_number(const char* name, double otherwise) const {
     return machine_->global_number(name, otherwise);
   }
 
-  /// Nothing of the script runs any more.
+  /// Whether the script has ended, and nothing of it runs any more.
   [[nodiscard]] bool has_ended() const { return machine_ == nullptr; }
   [[nodiscard]] const script_figures& counted() const { return figures_; }
   [[nodiscard]] const identity& who() const { return who_; }

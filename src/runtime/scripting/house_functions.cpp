@@ -37,7 +37,7 @@ loop::task<answers> order(void* self, call& call) {
   return give_order(host_in(self), std::move(what));
 }
 
-// An empty table is a list to nobody but JSON.
+// An empty Lua table arrives as an empty list; here it means no options.
 json options_of(json value) {
   if (value.is_null() || value.empty()) return json::object();
   return value;
@@ -47,7 +47,7 @@ loop::task<answers> create(void* self, call& call) {
   json options;
   if (call.has(2) && !call.json_structure(2, options)) return {};
   options = options_of(std::move(options));
-  // As a command line has it: -s.
+  // As -s on the command line.
   const bool starts = !options.contains("start") || options["start"] == true;
   options.erase("start");
   house_order what{
@@ -86,7 +86,7 @@ house_order sending(std::string name, std::string_view message, json parameters 
   return asking(std::move(name), "send", std::move(parameters), std::string(message));
 }
 
-/// How many connections took it.
+/// The number of connections that took the message.
 loop::task<answers> sent(loop::task<answers> asking) {
   auto outcome = co_await asking;
   if (!outcome || !outcome->front().is_object()) co_return outcome;
@@ -125,7 +125,7 @@ loop::task<answers> own_endpoints(void* self, call& /*with*/) {
   return own_field(host_in(self), "endpoints");
 }
 
-// `order` names nobody yet.
+// `order` has no name yet.
 loop::task<answers> sent_to_owner(host& host, house_order order) {
   auto looking = own_field(host, "owner");
   auto owner = co_await looking;
@@ -154,7 +154,7 @@ loop::task<answers> subscribe_to(void* self, call& call) {
 
 void events(void* self, call& call) { follow_events(host_in(self), call); }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row house_table[] = {
     {"create", "type: string, name: string, options?: table", "table?, string?",

@@ -1,5 +1,5 @@
-// `strata.create`, `strata.stop` and their kin: a script asks the daemon about its runtimes, and
-// hears what happens to them. Parts of the tables `strata` and `self`.
+// `strata.create`, `strata.stop` and related functions: a script sends requests about runtimes to
+// the daemon, and receives their events. Parts of the tables `strata` and `self`.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace strata::runtime::scripting {
 
-/// Of `strata`, to be bound to a `host`.
+/// Functions of `strata`, to be bound to a `host`.
 [[nodiscard]] std::span<const script::function_row> house_functions();
-/// Of `self`, of every type; the same.
+/// Functions of `self`, for every type; also to be bound to a `host`.
 [[nodiscard]] std::span<const script::function_row> own_functions();
-/// The part of it that is written in Lua.
+/// The part of the library that is written in Lua.
 [[nodiscard]] std::string_view house_lines();
 
 }  // namespace strata::runtime::scripting

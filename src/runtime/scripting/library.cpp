@@ -39,7 +39,7 @@ bool read_level(std::string_view name, level& level) {
   return false;
 }
 
-// A table's fields as they stand behind a line: `user=ann tries=3`.
+// Formats a table's fields to follow a log line: `user=ann tries=3`.
 std::string line_of(const nlohmann::json& fields, std::string& level_name) {
   std::string line;
   const auto add = [&line](const std::string& piece) {
@@ -142,7 +142,7 @@ loop::task<answers> resolve(void* self, call& call) {
 
 // --- data
 
-constexpr std::uint64_t most_indent = 16;  // spaces a level
+constexpr std::uint64_t most_indent = 16;  // spaces per level
 
 void json_encode(void* /*self*/, call& call) {
   nlohmann::json value;
@@ -277,7 +277,7 @@ void shared_remove(void* self, call& call) {
 
 loop::task<answers> http(void* self, call& call) { return request_web(host_of(self), call); }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row function_table[] = {
     {"log", "message: any, level?: string", "",

@@ -1,4 +1,4 @@
-// What every script sees: the functions of the table `strata`.
+// The functions of the table `strata` that every script has.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace strata::runtime::scripting {
 
 /// To be bound to a `host`.
 [[nodiscard]] std::span<const script::function_row> common_functions();
-/// The part of it that is written in Lua.
+/// The part of the library that is written in Lua.
 [[nodiscard]] std::string_view common_lines();
 
 }  // namespace strata::runtime::scripting

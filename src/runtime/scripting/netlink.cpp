@@ -32,10 +32,10 @@ struct question {
   std::string command;
   json attributes = json::object();
   bool is_dump = false;
-  bool may_change = false;  ///< the machine
+  bool may_change = false;  ///< it may change the machine
 };
 
-/// A family, and what is known of it.
+/// A family, and what is known about it.
 struct acquaintance {
   nl::generic on;
   nl::generic_family family;
@@ -84,7 +84,7 @@ result<command> find_command(const question& question, const std::optional<ynl::
                   question.is_dump ? "dumped: leave out dump" : "asked but with dump=true"));
 }
 
-// What needs CAP_NET_ADMIN changes the machine.
+// A command that needs CAP_NET_ADMIN changes the machine.
 result<void> check_rights(const question& question, const nl::generic_family& family,
                           const command& command) {
   const auto found = std::ranges::find(family.operations, std::uint32_t{command.number},
@@ -156,7 +156,7 @@ class netlink_subscription final : public subscription, private loop::request {
       : subscription(machine, std::move(call)), host_(host) {}
   ~netlink_subscription() override { abandon(); }
 
-  /// Errors: there is no such group, or it may not be heard.
+  /// Errors: there is no such group, or listening to it is not permitted.
   result<void> begin(acquaintance acquaintance, const std::string& group);
 
  private:
@@ -169,7 +169,7 @@ class netlink_subscription final : public subscription, private loop::request {
 
   host& host_;
   std::optional<acquaintance> with_;
-  loop::descriptor handle_;  // of the loop's own, of the same socket
+  loop::descriptor handle_;  // the loop's own descriptor of the same socket
 };
 
 result<void> netlink_subscription::begin(acquaintance acquaintance, const std::string& group) {

@@ -1,5 +1,5 @@
-// `strata.netlink`: scripts ask families of generic netlink, and hear what those multicast, by the
-// names of their YNL specifications.
+// `strata.netlink`: scripts send requests to generic netlink families, and receive their
+// multicasts, by the names of their YNL specifications.
 #pragma once
 
 #include "runtime/scripting/host.hpp"

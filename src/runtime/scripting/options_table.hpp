@@ -1,4 +1,4 @@
-// The last argument of a function of scripts: a table of options, each of a kind and all known.
+// The last argument of a script function: a table of options with known names and kinds.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,16 +15,16 @@ namespace strata::runtime::scripting {
 
 class options_table {
  public:
-  /// Of the argument, which may be missing. After an error each member gives nothing.
+  /// Reads the argument, which may be missing. After an error each member returns nothing.
   options_table(script::call& call, int index, std::initializer_list<std::string_view> known);
 
   [[nodiscard]] std::optional<std::string> text(const char* key);
   [[nodiscard]] std::optional<double> number(const char* key);
   [[nodiscard]] bool truth(const char* key);
-  /// `timeout_ms`, kept within an hour.
+  /// `timeout_ms`, limited to an hour.
   [[nodiscard]] loop::duration timeout(double usual_ms);
 
-  /// False: the call has failed.
+  /// False if the call has failed.
   [[nodiscard]] bool is_good() const { return is_good_; }
   void refuse(std::string why);
 

@@ -28,7 +28,7 @@ loop::task<script::answers> netlink_listen(void* self, script::call& call) {
   return hear_netlink(*static_cast<host*>(self), call);
 }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row outside_table[] = {
     {"connect", "url: string, options?: table", "strata.connection?, string?",

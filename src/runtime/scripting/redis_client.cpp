@@ -36,7 +36,7 @@ void redis_client::close() {
   break_off(was_closed);
 }
 
-// Those that wait hear of it.
+// Pending requests fail with `why`.
 void redis_client::break_off(const std::string& why) {
   is_ready_ = false;
   trouble_ = why;
@@ -66,7 +66,7 @@ loop::task<answers> redis_client::ask(owned self, std::string request, std::size
   request = {};
   const bool is_heard = co_await mine->changed.wait([&mine] { return mine->is_over(); }, limit);
   if (!is_heard) {
-    // What it would say later would be taken for the answer to another question.
+    // A later answer would be taken for the answer to another request.
     here.tasks_.cancel();
     here.is_running_ = false;
     here.break_off("it has not answered in time: the connection was closed");
@@ -92,7 +92,7 @@ loop::task<> redis_client::run() {
       why = describe(said.error());
       break;
     }
-    // What is said to all that follow something was asked for by nobody.
+    // Pushes are answers to no request.
     if (said->what == proto::resp_value::kind::push) continue;
     if (asked_.empty()) {
       why = "it sent an unexpected reply";
@@ -112,7 +112,8 @@ loop::task<> redis_client::run() {
 
 namespace {
 
-// These change what the connection means to all that share it, or are no questions.
+// Commands that change the connection for all functions that share it, or that have no single
+// reply.
 constexpr std::string_view not_shared[] = {
     "auth",         "discard", "exec",         "hello",       "monitor", "multi",      "psubscribe",
     "psync",        "quit",    "replconf",     "reset",       "select",  "ssubscribe", "subscribe",
@@ -133,7 +134,7 @@ bool append_words(call& call, const std::vector<std::string_view>& words, std::s
   return true;
 }
 
-// One command of `multi`: a list of words.
+// Appends one command of `multi`: a list of words.
 bool append_listed(call& call, const nlohmann::json& listed, std::string& text) {
   std::vector<std::string> texts;
   if (listed.is_array()) {
@@ -149,7 +150,7 @@ bool append_listed(call& call, const nlohmann::json& listed, std::string& text) 
   return append_words(call, {texts.begin(), texts.end()}, text);
 }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row redis_methods[] = {
     {"call", "command: string, ...", "any, string?",

@@ -1,6 +1,6 @@
-// `strata.redis`: a client of a Redis server, or of a cache. What all functions of a script ask of
-// it goes over one connection, without one waiting for the other; it is made when something is
-// asked, and again after it broke.
+// `strata.redis`: a client of a Redis server, or of a cache. All functions of a script share one
+// connection, and their requests do not wait for each other; the connection is made for the first
+// request, and again after it broke.
 #pragma once
 
 #include <deque>
@@ -31,12 +31,12 @@ class redis_client final : public script::object {
  private:
   using owned = std::shared_ptr<redis_client>;
 
-  /// One that waits for answers. It may have gone before they come.
+  /// A request that waits for answers. Its sender may be gone before they arrive.
   struct question {
     question(loop::loop& loop, std::size_t answers) : missing(answers), changed(loop) {}
     std::size_t missing;
     proto::resp_value last = {};
-    std::string trouble = {};  // it has been given up
+    std::string trouble = {};  // why it failed
     loop::condition changed;
     [[nodiscard]] bool is_over() const { return missing == 0 || !trouble.empty(); }
   };
@@ -61,7 +61,7 @@ class redis_client final : public script::object {
 /// `strata.redis(where, options?)`.
 void open_redis(host& host, script::call& call);
 [[nodiscard]] const script::object_kind& redis_kind();
-/// Gives each command of Redis's as a method.
+/// Adds each Redis command as a method.
 [[nodiscard]] std::string_view redis_lines();
 
 }  // namespace strata::runtime::scripting

@@ -12,7 +12,7 @@ namespace strata::runtime::scripting {
 namespace {
 
 constexpr double usual_answer_ms = 5000;
-// What one answer may be: a script could hold no more.
+// Limits of one answer: a script could not hold more.
 constexpr proto::value_limits answer_limits{
     .max_bulk = 64U << 20U, .max_values = 1U << 20U, .max_reply = 64U << 20U};
 
@@ -83,7 +83,7 @@ loop::task<result<void>> redis_link::greet() {
   auto greeted = co_await said;
   if (!greeted) co_return std::unexpected(greeted.error());
   using kind = proto::resp_value::kind;
-  // Servers before Redis 6 do not know it.
+  // Servers before Redis 6 do not know HELLO.
   const bool is_old = greeted->what == kind::error && greeted->text.contains("unknown command");
   if (is_old && has_password) {
     auto auth = where.user.empty() ? say({"AUTH", where.password})

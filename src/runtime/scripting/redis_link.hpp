@@ -1,4 +1,4 @@
-// A connection to a Redis server, or a cache: greeted, and in the database that is wanted.
+// A connection to a Redis server, or a cache: after the greeting, and in the selected database.
 #pragma once
 
 #include <initializer_list>
@@ -17,25 +17,27 @@ namespace strata::runtime::scripting {
 
 struct redis_wishes {
   redis_place where = {};
-  loop::duration timeout = {};  ///< of an answer, and of connecting
+  loop::duration timeout = {};  ///< for an answer, and for connecting
   net::tls_client_settings tls = {};
 };
 
-/// As a script gives them: where, and a table of options. Nothing: the call has failed.
+/// Reads them from a script's arguments: the place, and a table of options. Nullopt if the call has
+/// failed.
 [[nodiscard]] std::optional<redis_wishes> read_redis_wishes(const script_rights& rights,
                                                             script::call& call, int which_place,
                                                             int which_options);
 
 class redis_link {
  public:
-  /// `wishes` outlives it.
+  /// `wishes` outlives this object.
   redis_link(loop::loop& loop, net::directory* names, const redis_wishes& wishes);
 
-  /// Once, within the timeout. Errors: naming the place, without its password.
+  /// Connects, within the timeout. Call it once. Errors: name the place, without its password.
   [[nodiscard]] loop::task<result<void>> open();
   void push(std::string_view request) { stream_->push_copy(as_bytes(request)); }
   [[nodiscard]] std::size_t unsent() const { return stream_->unsent(); }
-  /// The next value that it says, pushes too. Errors: connection_closed, and what is no RESP.
+  /// Waits for the next value, pushes included. Errors: connection_closed, and data that is not
+  /// RESP.
   [[nodiscard]] loop::task<result<proto::resp_value>> hear();
 
  private:

@@ -1,4 +1,4 @@
-// Replies of a Redis server as scripts have them.
+// Replies of a Redis server as Lua values.
 #pragma once
 
 #include "proto/resp/resp_value.hpp"
@@ -6,8 +6,8 @@
 
 namespace strata::runtime::scripting {
 
-/// Nothing is nil, an error is nil and its text. Within lists nothing is null, and an error is a
-/// table `{err = text}`. Whole numbers that a script's would not hold exactly are texts.
+/// A null reply is nil, an error is nil and its text. Within lists a null reply is null, and an
+/// error is a table `{err = text}`. Integers that a Lua number cannot hold exactly are texts.
 [[nodiscard]] script::answers script_values(proto::resp_value&& reply);
 
 }  // namespace strata::runtime::scripting

@@ -20,11 +20,11 @@ namespace {
 constexpr double usual_connect_ms = 5000;
 constexpr double usual_max_message = 1U << 20U;
 constexpr double most_max_message = 64U << 20U;
-constexpr std::size_t most_waiting_bytes = 256U << 10U;  // before the peer is held back
+constexpr std::size_t most_waiting_bytes = 256U << 10U;  // queued before the peer is held back
 constexpr std::size_t most_waiting_messages = 1000;
 constexpr std::size_t most_unsent_bytes = 4U << 20U;
 constexpr auto farewell = 2s;
-// Words that scripts compare with.
+// Values that scripts compare with.
 constexpr const char* has_closed = "closed";
 constexpr const char* timed_out = "timeout";
 
@@ -32,7 +32,7 @@ answers nothing_for(std::string why) {
   return std::vector<nlohmann::json>{nullptr, std::move(why)};
 }
 
-// Its socket closes when all has gone.
+// The socket closes once everything is sent.
 loop::task<> deliver(loop::loop& loop, std::shared_ptr<net::message_port> port) {
   port->end();
   co_await port->flushed(loop.now() + farewell);
@@ -159,7 +159,7 @@ std::optional<std::string> script_connection::take() {
   return first;
 }
 
-// A line without its end, LF or CR LF; the last one may have none.
+// Returns a line without its end, LF or CR LF; the last line may have none.
 std::optional<std::string> script_connection::take_line() {
   while (!arrived_.empty()) {
     auto& first = arrived_.front();
@@ -246,7 +246,7 @@ void script_connection::is_open(call& call) { call.give(port_ != nullptr && !end
 
 namespace {
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row connection_methods[] = {
     {"send", "bytes: string", "boolean?, string?",

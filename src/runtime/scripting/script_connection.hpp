@@ -1,6 +1,7 @@
 // `strata.connect`: a connection that a script opens, and holds as a value.
 //
-// What has come waits here until the script asks for it. When much does, the peer is held back.
+// Received data is queued here until the script asks for it. The peer is held back if there is
+// much.
 #pragma once
 
 #include <deque>
@@ -19,8 +20,8 @@ namespace strata::runtime::scripting {
 
 struct script_wishes {
   net::endpoint_url url = {};
-  std::optional<proto::framing> framing = {};  ///< nothing: a stream is bytes
-  loop::duration timeout = {};                 ///< of connecting
+  std::optional<proto::framing> framing = {};  ///< nullopt: a stream without messages
+  loop::duration timeout = {};                 ///< for connecting
   std::size_t max_message = 0;
   net::tls_client_settings tls = {};
 };
@@ -30,17 +31,17 @@ class script_connection final : public script::object {
   script_connection(loop::loop& loop, net::directory* names, script_wishes wishes);
   ~script_connection() override;
 
-  /// Once. Errors: naming the URL.
+  /// Connects. Call it once. Errors: name the URL.
   [[nodiscard]] loop::task<result<void>> open();
-  /// What is unsent still goes, for a moment.
+  /// Closes the connection. Unsent data is still sent, for a moment.
   void close() override;
 
-  /// Errors: why it is not taken.
+  /// Errors: why the message is not taken.
   [[nodiscard]] result<void> push(byte_span message);
-  /// Awaits the next message; nullopt at its end. One at a time.
+  /// Waits for the next message; nullopt at the end. One wait at a time.
   [[nodiscard]] loop::task<std::optional<std::string>> next();
   [[nodiscard]] std::size_t unsent() const { return port_ ? port_->unsent() : 0; }
-  /// Awaits that little enough is unsent, or its end.
+  /// Waits until little enough is unsent, or the connection ends.
   [[nodiscard]] loop::task<> room();
 
   // --- what scripts call
@@ -73,12 +74,12 @@ class script_connection final : public script::object {
   loop::loop& loop_;
   net::directory* names_;
   script_wishes how_;
-  std::shared_ptr<net::message_port> port_;  // once it is open
+  std::shared_ptr<net::message_port> port_;  // set once it is open
   std::deque<std::string> arrived_;
-  std::size_t bytes_ = 0;           // that have arrived
-  std::string unfinished_;          // a line's beginning
-  std::string trouble_;             // that does not end it
-  std::optional<std::string> end_;  // why nothing more comes
+  std::size_t bytes_ = 0;           // bytes of the queued messages
+  std::string unfinished_;          // the beginning of a line
+  std::string trouble_;             // a problem that does not end it
+  std::optional<std::string> end_;  // why nothing more is received
   loop::condition changed_;
   loop::task_group tasks_;
 };

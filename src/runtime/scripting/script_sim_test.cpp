@@ -1,4 +1,4 @@
-// Random scripts in virtual time, whose machine goes at any moment.
+// Random scripts in virtual time, whose machine is destroyed at any moment.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ class script_world : public script::observer {
  public:
   explicit script_world(std::uint64_t seed) : world_(seed) {}
 
-  /// Until `awaits` functions have begun to wait: then its machine goes. Gives how many have, if it
-  /// lives to its end.
+  /// Runs until `awaits` functions have begun to wait: then the machine is destroyed. Returns how
+  /// many have waited, if the script runs to its end.
   int live_until(int awaits) {
     make();
     const auto is_over = [&] { return awaits_ >= awaits; };
@@ -60,7 +60,7 @@ class script_world : public script::observer {
     int& ended_;
   };
 
-  /// Some calls, one behind the other.
+  /// Some calls, one after the other.
   class calls_in_a_row final : public script::series {
    public:
     calls_in_a_row(int& ended, std::uint64_t count) : ended_(ended), left_(count) {}
@@ -92,7 +92,7 @@ class script_world : public script::observer {
     const script::argument with[] = {static_cast<double>(world_.draw(5))};
     ++started_;
     if (world_.chance(0.2)) {
-      // Nobody may be there to hear of the end.
+      // The end may have no listener.
       machine_->start(0, with);
       ++ended_;
       return;

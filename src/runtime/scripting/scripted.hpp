@@ -1,4 +1,4 @@
-// The skeleton of a type that runs scripts, one in each part.
+// The base of a runtime type that runs scripts, one in each part.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,15 @@
 
 namespace strata::runtime::scripting {
 
-/// `Options` has `lua`. A part has `script()`: null where there is none, else something with
+/// `Options` has `lua`. A part has `script()`: null if there is none, otherwise an object with
 /// `counted()`, `reload()`, `evaluate(text, limit)` and `on_send(message)`.
 template <class Options, class Part>
 class scripted : public sharded<Options, Part> {
  public:
   using sharded<Options, Part>::sharded;
 
-  /// Loads the script again. Errors: of the script, which then stays as it was; not_supported
-  /// where there is none.
+  /// Loads the script again. Errors: those of the script, which is not replaced then; not_supported
+  /// if there is no script.
   loop::task<result<nlohmann::json>> reload_script(operation_call /*call*/) {
     if (this->running().lua.empty()) co_return no_script("load the script again");
     for (std::size_t i = 0; i < this->parts().size(); ++i) {
@@ -37,9 +37,9 @@ class scripted : public sharded<Options, Part> {
     this->given().tell("reloaded", "loaded its script again");
     co_return nlohmann::json();
   }
-  /// Runs the body in the script, of several the first loop's. The runtime may end meanwhile.
-  /// Gives what `scripting::evaluate` gives. Errors: of the limit; not_supported where there is no
-  /// script.
+  /// Runs the body in the script; of several scripts, in the first loop's. The runtime may end
+  /// meanwhile. Returns the result of `scripting::evaluate`. Errors: those of the limit;
+  /// not_supported if there is no script.
   loop::task<result<nlohmann::json>> evaluate(operation_call call) {
     if (this->running().lua.empty()) co_return no_script("evaluate a line");
     auto ask = [&part = this->part_at(0), call = std::move(call)] {
@@ -61,8 +61,8 @@ class scripted : public sharded<Options, Part> {
   }
 
   // --- what a type uses
-  /// What the script of the first part makes of a message that `strata send` sends: nullopt when it
-  /// drops it. The message itself, without a script.
+  /// Passes a message from `strata send` through the first part's script: nullopt if it drops the
+  /// message. Without a script, the message is not changed.
   loop::task<std::optional<std::string>> change_sent(std::string message) {
     if (this->running().lua.empty()) co_return message;
     auto ask = [&at = this->part_at(0), &message] {
@@ -70,7 +70,7 @@ class scripted : public sharded<Options, Part> {
     };
     co_return co_await loop::call_on(this->given().home, this->loop_of(0), std::move(ask));
   }
-  /// It stays when the runtime stops.
+  /// The store, which is kept when the runtime stops.
   [[nodiscard]] const std::shared_ptr<shared_store>& shared() const { return shared_; }
 
  private:
@@ -91,7 +91,7 @@ class scripted : public sharded<Options, Part> {
   std::shared_ptr<shared_store> shared_ = std::make_shared<shared_store>();
 };
 
-/// The operations of such a type, whose class is `Runtime`.
+/// The operations of such a type, with the class `Runtime`.
 template <class Runtime>
 [[nodiscard]] std::vector<operation_row> script_operations() {
   return {{.name = "reload-lua",

@@ -23,7 +23,7 @@ void sequence::clear() {
   first_ = taken_ = 0;
 }
 
-// Its text lives until the next one is taken.
+// The text is valid until the next one is taken.
 std::string_view sequence::take_first() {
   constexpr std::size_t many = 1000;
   if (first_ >= many && first_ > turns_.size() / 2) {
@@ -37,7 +37,7 @@ std::string_view sequence::take_first() {
   return text;
 }
 
-// As long as messages follow: what else happens has a function of its own.
+// Continues while messages follow: other events have functions of their own.
 std::optional<script::step> sequence::next() {
   while (waiting() != 0 && is_message(turns_[first_])) {
     const auto which = turns_[first_].which;
@@ -49,14 +49,14 @@ std::optional<script::step> sequence::next() {
   return std::nullopt;
 }
 
-// What follows is told later, not from within the function that has ended.
+// Later events are reported at the turn's end, not inside the function that has ended.
 void sequence::on_end(const script::finished& outcome) {
   is_started_ = false;
   owner_.on_ended(running_, outcome);
   if (!is_advancing_) script_.on().at_turn_end(*this);
 }
 
-// In a loop: functions that do not wait end within `start`.
+// A loop, since functions that do not wait end within `start`.
 void sequence::catch_up() {
   if (std::exchange(is_advancing_, true)) return;
   if (script_.has_ended()) clear();
@@ -76,7 +76,7 @@ void sequence::catch_up() {
 
 void sequence::on_turn_end() {
   catch_up();
-  if (!is_started_) owner_.on_settled();  // the last thing: it may destroy this
+  if (!is_started_) owner_.on_settled();  // the last action: it may destroy this object
 }
 
 }  // namespace strata::runtime::scripting

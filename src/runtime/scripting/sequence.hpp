@@ -1,7 +1,7 @@
-// What happens to one client or connection, told to a script in its order: while a function for it
-// waits, the next ones wait behind that.
+// Reports the events of one client or connection to a script, in order: while a function for one
+// event waits, later events are queued.
 //
-// Messages that come together are told together (`script::series`): that costs much less.
+// Messages that arrive together are reported together (`script::series`): that costs much less.
 #pragma once
 
 #include <cstddef>
@@ -23,32 +23,33 @@ class sequence final : private script::series, private loop::turn_end_hook {
     owner& operator=(const owner&) = delete;
     virtual ~owner() = default;
 
-    /// False: the message is not the script's any more, and has been taken care of.
+    /// Returns false if the message is not for the script, and has been handled.
     virtual bool is_for_script(std::string_view /*message*/) { return true; }
     virtual void on_ended(callback callback, const script::finished& outcome) = 0;
-    /// Nothing waits any more. The sequence may be destroyed.
+    /// Nothing is queued any more. The sequence may be destroyed.
     virtual void on_settled() = 0;
   };
 
-  /// How many may wait: what is read at once, and datagrams, which nothing holds back.
+  /// Events that may be queued: of data read at once, and of datagrams, whose senders cannot be
+  /// held back.
   static constexpr std::size_t most_behind = 10000;
 
-  /// `id`: what the script knows it by.
+  /// `id`: the number by which the script knows the client or connection.
   sequence(host& script, std::uint64_t id, owner& owner)
       : script_(script), id_(id), owner_(owner) {}
 
-  /// A message: soon, at the end of the loop's turn at the latest. False: too many wait, and this
-  /// is dropped.
+  /// Queues a message: reported soon, at the end of the loop's turn at the latest. Returns false if
+  /// too many are queued and this one is dropped.
   bool tell(callback callback, std::string_view message);
-  /// Something that is no message: at the end of the loop's turn.
+  /// Queues an event that is no message: reported at the end of the loop's turn.
   void tell_soon(callback callback);
-  /// What has been told reaches the script now, unless something for it waits.
+  /// Reports queued events to the script now, unless a function for one is still waiting.
   void catch_up();
-  /// So much has been gathered that it should.
+  /// Whether enough is queued to report it now.
   [[nodiscard]] bool has_much() const { return waiting() >= much || said_.size() >= much_said; }
-  /// Nothing more to tell: has `on_settled` called at the end of the turn, or when all is told.
+  /// There are no more events: calls `on_settled` at the end of the turn, or once all are reported.
   void settle() { script_.on().at_turn_end(*this); }
-  /// What waits is not told.
+  /// Drops the queued events.
   void clear();
   [[nodiscard]] bool is_busy() const { return is_started_ || waiting() != 0; }
 
@@ -58,7 +59,7 @@ class sequence final : private script::series, private loop::turn_end_hook {
 
   struct turn {
     callback which;
-    std::size_t size;  // of its message
+    std::size_t size;  // size of its message
   };
 
   [[nodiscard]] std::size_t waiting() const { return turns_.size() - first_; }
@@ -74,13 +75,13 @@ class sequence final : private script::series, private loop::turn_end_hook {
   host& script_;
   std::uint64_t id_;
   owner& owner_;
-  // One buffer for all that is said: of many short messages none needs memory of its own.
+  // One buffer for all messages: a short message needs no memory of its own.
   std::vector<turn> turns_;
   std::string said_;
-  std::size_t first_ = 0;  // turns before it have been taken
-  std::size_t taken_ = 0;  // bytes of said_, theirs
+  std::size_t first_ = 0;  // turns before this one have been taken
+  std::size_t taken_ = 0;  // bytes of said_ that belong to these turns
   callback running_{};
-  bool is_started_ = false;  // and has not ended
+  bool is_started_ = false;  // a function has started and not ended
   bool is_advancing_ = false;
 };
 

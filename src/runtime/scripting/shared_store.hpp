@@ -1,5 +1,5 @@
-// `strata.shared`: values of a runtime's script that its loops have in common, and that stay when
-// the script is loaded again. For any thread.
+// `strata.shared`: values that the loops of a runtime's script share, and that survive loading the
+// script again. For any thread.
 #pragma once
 
 #include <chrono>
@@ -11,24 +11,24 @@
 
 namespace strata::runtime::scripting {
 
-/// Bytes that a value takes, roughly.
+/// The approximate size of a value in bytes.
 [[nodiscard]] std::size_t memory_of(const nlohmann::json& value);
 
 class shared_store {
  public:
   using clock = std::chrono::steady_clock;
 
-  /// Bytes of all names and values, as text.
+  /// Total bytes of all names and values, as text.
   static constexpr std::size_t most_bytes = 64U << 20U;
 
   [[nodiscard]] std::optional<nlohmann::json> get(const std::string& name);
-  /// False when there is no room. `lives`: seconds, or nothing.
+  /// Returns false if there is no room. `lives`: seconds, or no limit.
   bool set(const std::string& name, nlohmann::json value, std::optional<double> lives);
-  /// The sum of what was there, 0 if that was no number, and `difference`. Nothing when there is no
-  /// room.
+  /// Adds `difference` to the present value, or to 0 if that is no number, and returns the sum.
+  /// Nullopt if there is no room.
   std::optional<double> add(const std::string& name, double difference,
                             std::optional<double> lives);
-  /// False when there was none.
+  /// Returns false if there was none.
   bool remove(const std::string& name);
 
  private:

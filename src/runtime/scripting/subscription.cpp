@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t most_untold = 10000;
 constexpr std::size_t little = 100;
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row subscription_methods[] = {
     {"close", "", "", "ends the subscription; the function is no longer called",
@@ -50,7 +50,7 @@ void subscription::on_end(const script::finished& /*with*/) {
   loop_.at_turn_end(*this);
 }
 
-// In a loop: functions that do not wait end within `start`. One of them may let this go.
+// A loop, since functions that do not wait end within `start`. A function may release this object.
 void subscription::on_turn_end() {
   const auto self = shared_from_this();
   while (!is_running_ && !waiting_.empty()) {

@@ -1,7 +1,7 @@
-// What a script follows: a function of the script is called for each thing that comes, in its
-// order, and the next one waits until the function has ended.
+// A subscription of a script: calls a function of the script for each arrival, in order; the next
+// call waits until the function has ended.
 //
-// It goes on, although the script forgets it, until it is closed or the script goes.
+// It continues even if the script drops it, until it is closed or the script ends.
 #pragma once
 
 #include <deque>
@@ -21,7 +21,7 @@ class subscription : public script::object, private script::waiter, private loop
 
   void close() override;
 
-  /// The script need not hold it, whose reference `self` is.
+  /// Keeps it alive without the script: `self` is the reference to it.
   void stay(script::value_ref self) { self_ = std::move(self); }
 
   // --- what scripts call
@@ -29,12 +29,13 @@ class subscription : public script::object, private script::waiter, private loop
   void is_open(script::call& call) const { call.give(!is_closed_); }
 
  protected:
-  /// The function will be called with these. False: too much waits for it already, or it is closed.
+  /// Calls the function with these values. Returns false if too many calls are queued, or it is
+  /// closed.
   bool tell(std::vector<nlohmann::json> values);
-  /// Awaits that little waits.
+  /// Waits until few calls are queued.
   [[nodiscard]] loop::task<> room();
   [[nodiscard]] bool is_closed() const { return is_closed_; }
-  /// Nothing more is to come.
+  /// Stops the source of arrivals.
   virtual void stop() = 0;
 
  private:

@@ -21,8 +21,8 @@ verdict begins_with(std::string_view seen, std::string_view mark) {
   return mark.starts_with(seen) ? verdict::more : verdict::no;
 }
 
-// A request line as far as the first byte of its target (RFC 9112 section 3), or HTTP/2's preface
-// (RFC 9113 section 3.4).
+// Matches a request line up to the first byte of its target (RFC 9112 section 3), or HTTP/2's
+// preface (RFC 9113 section 3.4).
 verdict match_http(byte_span first) {
   static constexpr std::string_view beginnings[] = {
       "GET /",     "HEAD /",   "POST /",      "PUT /",      "DELETE /",     "OPTIONS /",
@@ -40,7 +40,7 @@ verdict match_http(byte_span first) {
 constexpr serve::protocol_row rows[] = {{"tls", serve::looks_like_tls}, {"http", match_http}};
 constexpr const auto* tls = &rows[0];
 
-/// Hears for a connection of which nobody knows yet what it speaks.
+/// Receives messages for a connection whose protocol is not known yet.
 class newcomer final : public member {
  public:
   newcomer(shard& shard, net::stream& stream)
@@ -54,7 +54,7 @@ class newcomer final : public member {
     }
     held_bytes_ += bytes.size();
     held_.push_back(bytes);
-    // At once: the sender is told that it is delivered.
+    // Counted at once, since the sender is told that it is delivered.
     home_.count_out(*this, messages.count(), bytes.size());
     return messages.count();
   }
@@ -68,20 +68,21 @@ class newcomer final : public member {
     co_await stream_.delivered(limit);
   }
 
-  /// While it agrees on TLS nothing else can be said to it.
+  /// During the handshake nothing else can be sent to the client.
   loop::task<bool> agree_on_tls() {
     is_agreeing_ = true;
     const bool agreed = co_await home_.start_tls(stream_);
     is_agreeing_ = false;
     co_return agreed;
   }
-  /// It is a raw member: it gets what was held for it.
+  /// The connection is a raw member: sends the messages held for it.
   void hand_over() {
     was_told_ = was_told_ || !held_.empty();
     for (const auto& each : std::exchange(held_, {})) stream_.push(each);
   }
 
-  /// It was told something before it was known: the server stops. So it is a raw member.
+  /// Whether messages were sent before the protocol was known, because the server stops: it is a
+  /// raw member then.
   [[nodiscard]] bool was_told() const { return was_told_; }
 
  private:
@@ -93,7 +94,7 @@ class newcomer final : public member {
   bool told_slow_ = false;
 };
 
-// Nothing when the connection is not to be served: it has failed to agree on TLS.
+// Nullopt if the connection is not to be served, since its TLS handshake has failed.
 loop::task<std::optional<protocol>> find_protocol(shard& shard, net::stream& arrived) {
   newcomer waiting(shard, arrived);
   const auto timeout = loop::from_seconds(shard.options().detect_timeout);
@@ -119,7 +120,8 @@ loop::task<> receive_arrival(shard& shard, std::unique_ptr<net::stream> arrived,
     if (!found) co_return;
     speaks = *found;
   }
-  // Each in a task of its own: this one's frame does not stay for the life of the connection.
+  // Each in a task of its own, so that this coroutine's frame does not last as long as the
+  // connection.
   if (speaks == protocol::http) {
     shard.adopt(serve_web(shard, std::move(arrived), std::move(place)));
   } else {

@@ -1,5 +1,4 @@
-// A connection that has just come: what it speaks is found out, and it is handed to what serves
-// that.
+// A new connection: detects its protocol, and passes it to the code that serves the protocol.
 #pragma once
 
 #include <memory>
@@ -11,11 +10,12 @@ namespace strata::runtime::server {
 
 class shard;
 
-/// What is spoken on what a listener accepts.
+/// The protocol of the connections of a listener.
 enum class protocol : std::uint8_t { automatic, raw, http };
 
-/// Serves the connection, or starts what does. One that says nothing for long enough, or nothing
-/// that is HTTP, is a raw member, and has missed nothing that was said since it came.
+/// Serves the connection, or starts the task that does. A client that is silent for long enough, or
+/// sends something other than HTTP, becomes a raw member, and has missed no message since it
+/// connected.
 [[nodiscard]] loop::task<> receive_arrival(shard& shard, std::unique_ptr<net::stream> arrived,
                                            serve::connection_gauge::place place, protocol speaks);
 

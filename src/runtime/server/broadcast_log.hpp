@@ -1,8 +1,8 @@
-// Messages on their way to many, each written once into shared memory.
+// Messages on their way to many members, each written once into shared memory.
 //
-// Messages are appended to a chunk; those appended since the last `take()` are a batch, which
-// stands in one piece and so becomes one slice in each receiver's outbox. They are written in one
-// encoding; what a receiver of another wants is made of that when the first asks for it.
+// Messages are appended to a chunk; those appended since the last `take()` are a batch, which is
+// contiguous and so becomes one slice in each receiver's outbox. They are written in one encoding;
+// other encodings are made from it when the first receiver asks for one.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace strata::runtime::server {
 
 class batch {
  public:
-  /// Where in the batch's chunk a message's own bytes are.
+  /// Where a message's own bytes are in the batch's chunk.
   struct range {
     std::uint32_t offset;
     std::uint32_t size;
@@ -26,8 +26,8 @@ class batch {
   };
 
   [[nodiscard]] std::size_t count() const { return messages_.size(); }
-  /// All messages, each as wires of that encoding carry it. Written once for each encoding,
-  /// however many hear it.
+  /// All messages, in the form that wires of that encoding carry. Encoded once for each encoding,
+  /// however many receivers there are.
   [[nodiscard]] const loop::slice& as(encoding encoding) const;
   /// Each message's own bytes, for datagrams.
   [[nodiscard]] std::span<const range> messages() const { return messages_; }
@@ -42,14 +42,14 @@ class batch {
   }
 
   encoding how_ = encoding::line;
-  loop::slice framed_;  // as `how_` has it
+  loop::slice framed_;  // in the encoding `how_`
   std::vector<range> messages_;
-  mutable std::array<loop::slice, encoding_count> others_;  // empty: not asked for yet
+  mutable std::array<loop::slice, encoding_count> others_;  // empty: not requested yet
 };
 
 class broadcast_log {
  public:
-  /// `encoding` has an envelope.
+  /// `encoding` must have an envelope.
   explicit broadcast_log(encoding encoding) : usual_(encoding), how_(encoding) {}
   broadcast_log(const broadcast_log&) = delete;
   broadcast_log& operator=(const broadcast_log&) = delete;
@@ -57,11 +57,11 @@ class broadcast_log {
     if (current_ != nullptr) current_->release();
   }
 
-  /// How the next batch is written: the present one is empty.
+  /// Sets the encoding of the next batch; the present one is empty.
   void write_as(encoding encoding) {
     usual_ = has_envelope(encoding) ? encoding : encoding::websocket;
   }
-  /// The message would not fit behind the present batch: take that first.
+  /// Whether the message does not fit behind the present batch: take that first.
   [[nodiscard]] bool must_take_before(const message& message) const {
     if (empty()) return false;
     return current_->room() < framed_size(message) ||
@@ -78,7 +78,7 @@ class broadcast_log {
   }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
 
-  /// The batch so far. Valid until `recycle`, which takes its storage back.
+  /// Returns the batch so far. Valid until `recycle`, which takes its storage back.
   [[nodiscard]] batch take() {
     batch taken;
     taken.how_ = how_;
@@ -100,8 +100,8 @@ class broadcast_log {
   static std::uint32_t framed_size(const message& message) {
     return static_cast<std::uint32_t>(message.bytes.size()) + most_envelope;
   }
-  // Starts a batch at a place with room for its first message. What is no line is kept as it is
-  // for those who can have it so.
+  // Starts a batch with room for its first message. A message that is no line is kept unchanged for
+  // receivers that can have it so.
   void begin(const message& first) {
     const auto size = framed_size(first);
     how_ = usual_ == encoding::line && !is_line(first.bytes) ? encoding::raw : usual_;
@@ -114,7 +114,7 @@ class broadcast_log {
   }
 
   encoding usual_;
-  encoding how_;  // of the present batch
+  encoding how_;  // encoding of the present batch
   loop::chunk* current_ = nullptr;
   std::uint32_t start_ = 0;
   std::vector<batch::range> ranges_;

@@ -15,7 +15,7 @@ TEST(broadcast_log, gives_each_hearer_its_own_encoding_of_one_batch) {
   const auto& lengths = messages.as(encoding::length);
   EXPECT_EQ(as_text(lengths.bytes()), std::string_view("\0\0\0\3one\0\0\0\5three", 16));
   EXPECT_EQ(as_text(messages.as(encoding::raw).bytes()), "onethree");
-  // Encoded once: the second who asks gets the same memory.
+  // Encoded once: the second caller gets the same memory.
   EXPECT_EQ(messages.as(encoding::length).bytes().data(), lengths.bytes().data());
   std::string own;
   for (const auto& each : messages.messages()) own += as_text(messages.part(each).bytes());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr loop::duration first_pause = 1s;
 constexpr loop::duration longest_pause = 60s;
-// An address whose last wrong one is older than this begins again.
+// The count of an address whose last wrong claim is older than this starts again.
 constexpr loop::duration memory = 10min;
 
 }  // namespace
@@ -56,7 +56,7 @@ claim_guard::key claim_guard::key_of(const claimant& claimant) {
   return made;
 }
 
-// Where all places are taken, the one that was wrong the longest ago makes room.
+// If all places are taken, the address whose wrong claim is the oldest is dropped.
 claim_guard::record& claim_guard::record_of(const claimant& claimant, loop::time_point now) {
   const auto which = key_of(claimant);
   if (!records_.contains(which) && records_.size() >= most_addresses) {

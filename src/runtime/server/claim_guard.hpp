@@ -1,8 +1,8 @@
-// How often the master's password may be guessed: by one address in a row, and by all together.
-// Any thread of a server may ask.
+// Limits guesses of the master's password: by one address in a row, and by all together. Any thread
+// of a server may use it.
 //
-// An address is an IPv4 address or an IPv6 /64; all Unix sockets are one. Those of datagrams, which
-// can be forged, count for themselves: a forger locks out nobody that has a connection.
+// An address is an IPv4 address or an IPv6 /64; all Unix sockets are one. Datagram senders, which
+// can be forged, are counted apart: a forger locks out no client with a connection.
 #pragma once
 
 #include <array>
@@ -17,8 +17,7 @@ namespace strata::runtime::server {
 
 class claim_guard {
  public:
-  /// Wrong ones in a row before the first pause; each one after it brings another pause, twice as
-  /// long as the last.
+  /// Wrong claims in a row before the first pause; each further one brings a pause twice as long.
   static constexpr unsigned most_wrong = 5;
   static constexpr std::uint64_t most_wrong_a_second = 100;
   static constexpr std::size_t most_addresses = 1024;
@@ -28,9 +27,9 @@ class claim_guard {
     bool has_connection = true;
   };
 
-  /// Whether a claim is looked at now, or denied without a look.
+  /// Whether a claim is checked now, or denied without a check.
   [[nodiscard]] bool admits(const claimant& claimant, loop::time_point now);
-  /// A claim was wrong. The pause that begins with it, or zero.
+  /// Records a wrong claim. Returns the pause that begins with it, or zero.
   loop::duration note_wrong(const claimant& claimant, loop::time_point now);
   void note_right(const claimant& claimant);
 

@@ -13,7 +13,7 @@ claim_guard::claimant from(const std::string& host, bool has_connection = true) 
   return {*loop::socket_address::from_ip(host, 1), has_connection};
 }
 
-// The pause after `count` wrong ones at once.
+// The pause after `count` wrong claims at once.
 loop::duration wrong(claim_guard& guard, const claim_guard::claimant& claimant, unsigned count,
                      loop::time_point now) {
   loop::duration pause{};

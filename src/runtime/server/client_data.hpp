@@ -1,4 +1,4 @@
-// What a script keeps with a client: values by their names, of a bounded size together.
+// Values that a script stores with a client, by name; their total size is bounded.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ class client_data {
  public:
   static constexpr std::size_t most_bytes = 1U << 20U;
 
-  /// Null when there is none.
+  /// Null if there is none.
   [[nodiscard]] const nlohmann::json* find(std::string_view name) const {
     const auto found = values_.find(name);
     return found == values_.end() ? nullptr : &found->second;
@@ -26,7 +26,7 @@ class client_data {
     bytes_ -= bytes_of(name, found->second);
     values_.erase(found);
   }
-  /// False when there is no room: then what was there stays.
+  /// Returns false if there is no room: then the old value stays.
   [[nodiscard]] bool keep(std::string_view name, nlohmann::json value) {
     const auto* const before = find(name);
     const auto freed = before == nullptr ? 0 : bytes_of(name, *before);

@@ -1,4 +1,4 @@
-// The groups that a script has put the clients of its loop into.
+// The groups into which a script has put the clients of its loop.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -18,14 +18,14 @@ class client_groups {
   static constexpr std::size_t most_of_a_client = 10'000;
   static constexpr std::size_t longest_name = 1024;
 
-  /// False when the client is in too many already, or the name is too long.
+  /// Returns false if the client is in too many groups already, or the name is too long.
   [[nodiscard]] bool join(std::uint64_t id, std::string_view name);
-  /// False when it was not in it.
+  /// Returns false if the client was not in it.
   bool leave(std::uint64_t id, std::string_view name);
   void leave_all(std::uint64_t id);
-  /// Those that the client is in.
+  /// The client's groups.
   [[nodiscard]] std::vector<std::string> names(std::uint64_t id) const;
-  /// Null: nobody is in it.
+  /// Null if the group has no members.
   [[nodiscard]] const ids* members(std::string_view name) const;
   void clear();
 

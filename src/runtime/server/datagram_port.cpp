@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view joined_answer = "joined";
 
-// A peer that has spoken less often may be an address that somebody forged.
+// A peer that has sent fewer messages may be a forged address.
 constexpr std::uint64_t known_after = 3;  // messages
 
 }  // namespace
@@ -50,7 +50,7 @@ class datagram_port::peer final : public member {
     }
     return taken;
   }
-  // It is forgotten at the next sweep.
+  // It is removed at the next sweep.
   void dismiss(parting /*why*/) override { last_active = loop::time_point::min(); }
 
   [[nodiscard]] loop::socket_address address() const override { return address_; }
@@ -59,8 +59,8 @@ class datagram_port::peer final : public member {
   }
   [[nodiscard]] bool is_stranger() const { return is_stranger_; }
 
-  std::uint64_t heard = 0;   ///< messages of its
-  std::uint64_t credit = 0;  ///< bytes that a stranger has earned by what it has sent
+  std::uint64_t heard = 0;   ///< messages received from it
+  std::uint64_t credit = 0;  ///< bytes that may be sent to a stranger, earned by what it has sent
 
  private:
   datagram_port& port_;
@@ -99,7 +99,7 @@ loop::task<> datagram_port::run() {
 
 loop::duration datagram_port::on_failure(int code) {
   home_.count().errors.add();
-  // Of UDP it is an earlier datagram's ICMP error, which is nothing to tell of.
+  // For UDP it is the ICMP error of an earlier datagram, which is not worth a line.
   if (reopen_ && !std::exchange(failing_, true)) {
     home_.state().log->write(level::warning, describe(system_error(code, "receive",
                                                                    "receiving resumes "
@@ -124,7 +124,7 @@ loop::task<> datagram_port::open_again(std::string_view text) {
   }
 }
 
-// What the kernel refused had been counted as sent.
+// Datagrams that the kernel refused had been counted as sent.
 void datagram_port::on_loss(const net::loss_watch::losses& lost) {
   refused_ += lost.unsent;
   home_.count().errors.add(lost.unsent);
@@ -166,10 +166,10 @@ void datagram_port::on_datagram(net::datagram::arrival arrival) {
   }
   sender->last_active = home_.loop().now();
   home_.count_in(*sender, bytes.size());
-  // An empty datagram only says that its sender is still there.
+  // An empty datagram only shows that its sender is still there.
   if (bytes.empty()) return;
   if (is_token(arrival.from, bytes)) {
-    // An answer that was lost is given again.
+    // The first answer may have been lost, so it is repeated.
     (void)wire_->send(arrival.from, loop::slice::copy_of(as_bytes(joined_answer)));
     return;
   }

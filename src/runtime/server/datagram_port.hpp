@@ -1,5 +1,5 @@
-// One place of a server that has no connections (UDP, raw Ethernet): each datagram is a message,
-// and each sender becomes a peer that hears the others until it has been silent for too long.
+// One connectionless endpoint of a server (UDP, raw Ethernet): each datagram is a message, and each
+// sender becomes a peer that receives the others' messages until it has been silent for too long.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -19,8 +19,8 @@ class datagram_port final {
   using opener = std::function<result<std::unique_ptr<net::datagram>>()>;
 
   datagram_port(shard& shard, std::unique_ptr<net::datagram> wire);
-  /// Of an interface: `reopen` makes the wire again when one of that name is there again. Null
-  /// `wire`: there is none yet.
+  /// For an interface: `reopen` makes the wire again once an interface of that name exists again.
+  /// Null `wire`: there is none yet.
   datagram_port(shard& shard, std::unique_ptr<net::datagram> wire, std::string interface_name,
                 opener reopen);
   ~datagram_port();
@@ -28,27 +28,27 @@ class datagram_port final {
   datagram_port& operator=(const datagram_port&) = delete;
 
   loop::task<> run();
-  /// Forgets peers that were silent since `oldest`.
+  /// Removes peers that have been silent since `oldest`.
   void expire(loop::time_point oldest);
-  /// What UDP peers must send to join is another: they all have to join again.
+  /// Removes all UDP peers: the token has changed, and they have to join again.
   void forget_udp_peers();
-  /// Hands what was sent to the kernel, and counts what that has refused of it: gives how many.
+  /// Hands sent messages to the kernel, and counts those that it refused: returns how many.
   std::uint64_t flush();
 
  private:
   class peer;
   void on_loss(const net::loss_watch::losses& lost);
-  /// What cannot be received; says how long to wait before the next try.
+  /// Handles a failure to receive; returns how long to wait before the next try.
   loop::duration on_failure(int code);
   void on_datagram(net::datagram::arrival arrival);
   [[nodiscard]] bool is_token(const loop::socket_address& address, byte_span bytes) const;
-  /// Whether the guard lets the stranger be heard, and be sent something.
+  /// Whether the guard admits the stranger's message, and messages to the stranger.
   [[nodiscard]] bool hears(peer& stranger, byte_span bytes);
   [[nodiscard]] stranger_guard& guard();
   [[nodiscard]] bool may_send(peer& stranger, std::size_t bytes);
   loop::task<> open_again(std::string_view text);
   void take(std::unique_ptr<net::datagram> wire);
-  /// The peer that has said something, new or known; null when it does not become one.
+  /// The sender's peer, new or known; null if it does not become one.
   peer* peer_of(const loop::socket_address& address, byte_span bytes);
 
   shard& home_;
@@ -59,7 +59,7 @@ class datagram_port final {
   opener reopen_;
   bool failing_ = false;
   bool told_of_strangers_ = false;
-  std::unique_ptr<stranger_guard> guard_;  // made when it is first needed
+  std::unique_ptr<stranger_guard> guard_;  // created on first use
   boost::unordered_flat_map<loop::socket_address, std::unique_ptr<peer>, loop::address_hash> peers_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using proto::websocket_opcode;
 
-// Shorter ones do not get shorter by it.
+// Shorter messages do not get smaller by compression.
 constexpr std::size_t least_deflated = 64;
 
 // A WebSocket's text must be UTF-8 (RFC 6455 section 8.1).
@@ -25,7 +25,7 @@ websocket_opcode opcode_of(const message& message) {
 }
 
 void encode_deflated(const message& message, std::string& text) {
-  // One a thread, since all messages are compressed without those before them.
+  // One per thread, since each message is compressed on its own.
   thread_local proto::deflater shared({});
   proto::websocket_frame frame{.opcode = opcode_of(message), .mask = {}};
   std::string packed;
@@ -39,7 +39,8 @@ void encode_deflated(const message& message, std::string& text) {
   text += payload;
 }
 
-// A line each, however its sender ends lines: else an event could be made to look like two.
+// One field per line, whatever line ends the sender uses: otherwise one message could pose as two
+// events.
 void encode_event(const message& message, std::string& text) {
   auto rest = as_text(message.bytes);
   for (;;) {

@@ -1,4 +1,4 @@
-// How a member's wire carries messages.
+// The encodings of messages on members' wires.
 #pragma once
 
 #include <cstddef>
@@ -11,34 +11,35 @@
 
 namespace strata::runtime::server {
 
-/// The first three are proto::framing's.
+/// The first three are those of proto::framing.
 enum class encoding : std::uint8_t {
   line,
   length,
   raw,
-  websocket,           ///< a frame each (RFC 6455)
-  websocket_deflated,  ///< the same, compressed where it pays (RFC 7692), each for itself
-  event_stream,        ///< an event each (HTML, server-sent events)
+  websocket,           ///< one frame each (RFC 6455)
+  websocket_deflated,  ///< the same, compressed if it pays (RFC 7692), each on its own
+  event_stream,        ///< one event each (HTML, server-sent events)
 };
 inline constexpr std::size_t encoding_count = 6;
 
 [[nodiscard]] constexpr encoding encoding_of(proto::framing framing) {
   return static_cast<encoding>(framing);
 }
-/// A message's own bytes stand in what is sent, between a head and an end: all but the last two.
+/// Whether a message's own bytes are sent unchanged between a head and an end: true except for the
+/// last two.
 [[nodiscard]] constexpr bool has_envelope(encoding encoding) {
   return encoding <= encoding::websocket;
 }
 
-/// It can be sent as a line: there is no LF within.
+/// Whether it can be sent as a line: it contains no LF.
 [[nodiscard]] inline bool is_line(byte_span bytes) { return !as_text(bytes).contains('\n'); }
-/// The same with spaces for LFs, so that one message never looks like two.
+/// The message with spaces for LFs, so that one message never looks like two.
 [[nodiscard]] std::string as_line(byte_span bytes);
 
-/// What stands around a message; of an encoding that has an envelope.
+/// The head and end around a message; for an encoding with an envelope.
 [[nodiscard]] proto::envelope envelope_of(encoding encoding, const message& message);
-/// Appends what is sent of `message` to `text`; of an encoding that has none, or of what is no
-/// line.
+/// Appends the encoded `message` to `text`; for an encoding without an envelope, or a message that
+/// is no line.
 void encode(encoding encoding, const message& message, std::string& text);
 
 }  // namespace strata::runtime::server

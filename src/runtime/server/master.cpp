@@ -1,4 +1,4 @@
-// Master mode: one member is heard by all; the others are heard, at most, by the master.
+// Master mode: all receive one member's messages; those of the others reach the master at most.
 #include <fmt/format.h>
 
 #include "runtime/server/policy.hpp"
@@ -99,7 +99,7 @@ const policy& master_policy() { return the_one; }
 void settle_claim(shard& shard, member& member, bool is_right) {
   if (is_right) {
     shard.state().claims.note_right(claimant_of(member));
-    // A later success takes over: a master whose machine died would else hold the place for ever.
+    // A later success takes over: otherwise a master whose machine died would stay for ever.
     shard.state().master = member.id();
     member.failed_claims = 0;
   } else {

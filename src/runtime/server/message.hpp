@@ -1,4 +1,4 @@
-// What a member says.
+// A message of a member.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace strata::runtime::server {
 
-/// What its sender called it. Only WebSockets say it; others' messages are text where they can be.
+/// The sender's declaration. Only WebSockets have one; other messages are text if they can be.
 enum class message_kind : std::uint8_t { unsaid, text, binary };
 
 struct message {

@@ -1,4 +1,4 @@
-// What a server can be told. The table in options.cpp gives each member its flag and its help.
+// The options of a server. The table in options.cpp gives each member its flag and its help.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct server_options : runtime_options, web_options, tls_server_options, script
 
   /// `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;
-  /// `upstream` as URLs. Errors: as of parse_connecting, and of what has no messages.
+  /// `upstream` as URLs. Errors: as of parse_connecting, and for URLs that carry no messages.
   [[nodiscard]] result<std::vector<net::endpoint_url>> upstreams() const;
 };
 

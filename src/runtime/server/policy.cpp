@@ -6,7 +6,7 @@ namespace strata::runtime::server {
 
 namespace {
 
-/// All hear what one says.
+/// A message goes to all other members.
 class inout_policy final : public policy {
   void on_message(shard& shard, member& member, const message& message) const override {
     shard.keep(member, message);
@@ -14,7 +14,7 @@ class inout_policy final : public policy {
   }
 };
 
-/// The server hears, and nobody else.
+/// A message goes to the server only.
 class in_policy final : public policy {
   void on_message(shard& shard, member& member, const message& message) const override {
     shard.keep(member, message);
@@ -22,14 +22,14 @@ class in_policy final : public policy {
   [[nodiscard]] bool takes_sends() const override { return false; }
 };
 
-/// Only what is sent through the server is heard.
+/// Only messages sent through the server are relayed.
 class out_policy final : public policy {
   void on_message(shard& shard, member& /*from*/, const message& /*said*/) const override {
     shard.count().drop_message(drop::mode);
   }
 };
 
-/// Each hears what it has said itself: for tests and measurements.
+/// A message goes back to its sender: for tests and measurements.
 class echo_policy final : public policy {
   void on_message(shard& shard, member& member, const message& message) const override {
     shard.keep(member, message);

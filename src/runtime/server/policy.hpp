@@ -1,4 +1,4 @@
-// Which members hear which: what a server's mode decides about each message.
+// Which members receive a message: the decision of a server's mode.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace strata::runtime::server {
 class member;
 class shard;
 
-/// One for all servers of its mode: what it has to remember is the shard's and the server's.
+/// One object for all servers with its mode: its state is in the shard and the server.
 class policy {
  public:
   policy() = default;
@@ -20,18 +20,18 @@ class policy {
   policy& operator=(const policy&) = delete;
   virtual ~policy() = default;
 
-  /// A member of `shard` has said something, within its limits.
+  /// Handles a message from a member of `shard`, within its limits.
   virtual void on_message(shard& shard, member& member, const message& message) const = 0;
-  /// Members are told what others say from outside, with `strata send`.
+  /// Whether members receive messages from outside, sent with `strata send`.
   [[nodiscard]] virtual bool takes_sends() const { return true; }
 };
 
-/// A mode of the option's choices, "inout|in|out|echo|master".
+/// The policy for a mode of the option's choices, "inout|in|out|echo|master".
 [[nodiscard]] const policy& policy_of(std::string_view mode);
 
-/// Of mode "master".
+/// The policy for mode "master".
 [[nodiscard]] const policy& master_policy();
-/// `member` has claimed to be master, and is or is not right: it hears which.
+/// Handles the result of a claim by `member` to be master, and reports it to the member.
 void settle_claim(shard& shard, member& member, bool is_right);
 
 }  // namespace strata::runtime::server

@@ -1,4 +1,4 @@
-// A client as the script of its shard knows it: what is told of it in its order, and its data.
+// A client as the script of its shard sees it: its ordered events, and its data.
 #pragma once
 
 #include <deque>
@@ -17,14 +17,14 @@ struct shard_script::client final : scripting::sequence::owner {
       : id(member.id()), is(&member), turns(script.host_, id, *this), home_(script) {}
 
   std::uint64_t id;
-  member* is;               ///< null once it has gone
-  bool is_refused = false;  ///< by on_auth: nothing more is told of it
-  bool is_leaving = false;  ///< it is sent away: what it says is heard by nobody
-  /// Where its messages go, and the script hears none; else null.
+  member* is;               ///< null once it has left
+  bool is_refused = false;  ///< by on_auth: its events are not reported any more
+  bool is_leaving = false;  ///< it is being disconnected: its messages are dropped
+  /// The connection that gets its messages in place of the script; null if there is none.
   std::shared_ptr<scripting::script_connection> routed;
-  std::string route;        ///< as the script has named it
-  std::uint64_t piped = 0;  ///< the client that hears its messages, and the script none; 0: nobody
-  /// The script is asked whether it may be master: what it says meanwhile waits.
+  std::string route;        ///< name given by the script
+  std::uint64_t piped = 0;  ///< the client that gets its messages in place of the script; 0: none
+  /// The script decides whether it may be master: its messages are queued meanwhile.
   bool is_claiming = false;
   std::deque<std::pair<message_kind, std::string>> withheld;
   client_data data;

@@ -1,4 +1,4 @@
-// What scripts of servers see in `self`.
+// The functions of `self` for servers' scripts.
 #include "loop/call_on.hpp"
 #include "runtime/server/script_client.hpp"
 #include "runtime/server/shard.hpp"
@@ -155,7 +155,7 @@ void shard_script::call_group_send(call& call) {
   }
 }
 
-// The first shard has them all.
+// The first shard has all upstreams.
 loop::task<answers> shard_script::call_upstreams(call& /*with*/) {
   const auto ask = [](upstreams& up) {
     return std::vector<nlohmann::json>{nlohmann::json(up.connected())};
@@ -187,7 +187,7 @@ void shard_script::call_connections(call& call) {
 
 using script::method;
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row shard_script::functions[] = {
     {"send", "id: integer, message: string", "boolean",

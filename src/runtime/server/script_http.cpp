@@ -54,7 +54,7 @@ loop::task<bool> shard_script::answer(http::exchange& exchange) {
     given = co_await ask_for_answer(exchange);
   }
   home_.publish();
-  if (exchange.has_begun()) co_return true;  // its body could not be read
+  if (exchange.has_begun()) co_return true;  // the request's body could not be read
   if (given && given->head.is_null()) co_return false;
   auto made =
       given ? scripting::http_answer::read(given->head, by) : std::unexpected(given.error());

@@ -1,4 +1,4 @@
-// Clients of a scripted server whose messages go elsewhere: to another runtime, to a URL, or to
+// Clients of a scripted server whose messages are routed: to another runtime, to a URL, or to
 // another client.
 #include "net/connector.hpp"
 #include "runtime/house.hpp"
@@ -15,7 +15,7 @@ using script::call;
 
 namespace {
 
-constexpr std::size_t most_unsent = 256U << 10U;  // before the client is held up
+constexpr std::size_t most_unsent = 256U << 10U;  // bytes before the client is held back
 constexpr auto longest_connecting = std::chrono::seconds(5);
 
 loop::task<answers> refused(std::string why) {
@@ -46,7 +46,7 @@ loop::task<> shard_script::await_room(std::shared_ptr<scripting::script_connecti
   settled_.notify();
 }
 
-// What is still on its way from there is not heard any more.
+// Data still on its way from there is dropped.
 void shard_script::end_route(client& one) {
   if (!one.routed) return;
   one.routed->close();

@@ -14,7 +14,7 @@ namespace strata::runtime::server {
 
 namespace {
 
-// Also longer than the answer, so that nobody is sent more than was sent in its name.
+// Also longer than the answer, so that a forged sender is not sent more than it sent.
 constexpr std::size_t least_token = 8;
 
 class server final : public scripting::scripted<server_options, shard> {
@@ -51,7 +51,7 @@ class server final : public scripting::scripted<server_options, shard> {
     return has_parts() ? identity_.shown() : certificates_in(wanted().cert);
   }
   void keep_figures() override;
-  /// Errors: why a message is not sent to anybody.
+  /// Errors: why a message is not sent.
   [[nodiscard]] result<void> check_sent(const std::string& message) const;
   [[nodiscard]] web_figures counted_web() const;
 
@@ -88,9 +88,10 @@ result<void> server::check(const server_options& options) const {
 std::vector<std::string_view> server::carried(const server_options& next) const {
   auto all = carried_by(next.endpoints());
   const auto has = [&](std::string_view text) { return std::ranges::find(all, text) != all.end(); };
-  // HTTP and its WebSockets come on any stream, but where a server is told to speak neither.
+  // Any stream may carry HTTP and its WebSockets, unless the server is configured for raw
+  // connections.
   if (has("WebSockets") || (has("streams") && next.protocol != "raw")) all.emplace_back("HTTP");
-  // With a certificate, a stream on which anything may be spoken hears TLS too.
+  // With a certificate, a stream whose protocol is detected accepts TLS too.
   const auto detects = [](const std::string& text) {
     const auto url = net::parse_endpoint(text);
     return url && url->is_stream() && !url->is_web();

@@ -1,4 +1,4 @@
-// The server runtime: listens on endpoints and passes messages between those who connect.
+// The server runtime: listens on endpoints and passes messages between its clients.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace strata::runtime::server {
 
-/// What every runtime has, and what those that serve HTTP and run scripts have.
+/// The figures of every runtime, and those of runtimes with HTTP and scripts.
 [[nodiscard]] const std::vector<options::figure_row>& figure_rows();
 [[nodiscard]] const std::vector<operation_row>& operation_rows();
 
-/// Errors: invalid_argument when the options do not make sense together.
+/// Errors: invalid_argument if the options conflict.
 [[nodiscard]] result<std::unique_ptr<runtime>> make(context&& context,
                                                     const nlohmann::json& options);
 

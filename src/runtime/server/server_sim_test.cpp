@@ -1,8 +1,8 @@
 // A server and its clients, raw ones and WebSockets, plain and with TLS, in a simulated world, seed
 // by seed: short reads, delays, resets, full buffers, connections that die at any point.
 //
-// Every message is "SENDER:NUMBER:filler", so that each receiver can tell what is missing, what
-// came twice, what came out of order and what is not of this server at all.
+// Every message is "SENDER:NUMBER:filler", so that each receiver can detect messages that are
+// missing, duplicated, out of order or foreign.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ class crowd {
     options["listen"] = {"tcp://127.0.0.1:" + std::to_string(port)};
     options["framing"] = framing;
     options["threads"] = 1 + world.draw(3);
-    // Handshakes take more time than all the rest: one world in eight has some.
+    // Handshakes take more time than everything else: one world in eight uses TLS.
     if (seed % 8 == 0) {
       tls_ = shared_tls_kit().client;
       options["cert"] = {shared_tls_kit().own.certificate};
@@ -99,12 +99,12 @@ class crowd {
         << "connections were not accepted";
   }
 
-  /// For one more client: TLS, or null.
+  /// The TLS context of one more client, or null.
   [[nodiscard]] std::shared_ptr<const net::tls_context> draw_security() {
     return tls_ && world().chance(0.5) ? tls_ : nullptr;
   }
 
-  /// Each of the first `senders` sends `count` messages, in between each other.
+  /// Each of the first `senders` sends `count` messages, interleaved.
   void talk(std::size_t senders, std::size_t count, std::size_t largest) {
     sent_.resize(actors_.size());
     for (std::size_t round = 0; round < count; ++round) {
@@ -115,7 +115,7 @@ class crowd {
     }
   }
 
-  /// What `index` heard makes sense: known senders, each in order, none twice, nothing of its own.
+  /// Checks what `index` received: known senders, each in order, no duplicates, nothing of its own.
   void check_sense(std::size_t index) {
     std::map<std::size_t, std::size_t> next;
     for (const auto& text : actors_[index]->heard()) {
@@ -136,7 +136,7 @@ class crowd {
     }
     return count;
   }
-  /// `index` heard all that the first `senders` said.
+  /// Whether `index` has received everything that the first `senders` sent.
   [[nodiscard]] bool heard_all(std::size_t index, std::size_t senders) const {
     std::size_t expected = 0;
     for (std::size_t i = 0; i < senders; ++i) expected += i == index ? 0 : sent_[i];
@@ -154,14 +154,14 @@ class crowd {
   }
 
  private:
-  // On one port: raw members and WebSockets. Compressed, what waits for one who does not read would
-  // be too little to matter.
+  // Raw members and WebSockets on one port. A client that does not read is not compressed: its
+  // queue would stay too small to matter.
   actor::voice draw_voice(bool reads) {
     return static_cast<actor::voice>(world().draw(reads ? 3 : 2));
   }
 
   sim_stage stage_;
-  std::shared_ptr<const net::tls_context> tls_;  // null: nobody speaks TLS
+  std::shared_ptr<const net::tls_context> tls_;  // null: no client uses TLS
   proto::framing framing_ = proto::framing::line;
   std::unique_ptr<runtime> server_;
   std::vector<std::unique_ptr<actor>> actors_;
@@ -228,8 +228,8 @@ TEST(server_simulation, stopping_at_any_moment_leaks_nothing) {
   });
 }
 
-// Not by chance but one by one: whatever the server waits for, its clients go just then, or it is
-// stopped just then.
+// Not at random but step by step: at each point where the server waits, a client dies, or the
+// server is stopped.
 TEST(server_simulation, at_every_single_step_a_client_may_die_or_the_server_stop) {
   for (int step = 0; step < 150; ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
@@ -254,7 +254,7 @@ TEST(server_simulation, one_who_never_reads_harms_no_other) {
   for_each_seed([](std::uint64_t seed) {
     const bool drops = seed % 2 == 0;
     crowd all(seed, {{"max_buffer", 2048}, {"slow_client", drops ? "drop" : "disconnect"}});
-    // The readers are slowed by the network alone; what waits for them stays below the limit.
+    // Only the network slows the readers; their queues stay below the limit.
     all.world().faults.max_delay = 100us;
     all.world().faults.short_write = 0;
     all.add(2);

@@ -38,7 +38,7 @@ loop::task<> session::serve(shard& shard, std::unique_ptr<net::stream> connectio
 bool session::hear(const result<loop::buffer>& buffer) {
   if (is_dismissed_) return false;
   if (!buffer) {
-    // A reset is how many clients say goodbye; only what is not that is an error.
+    // Many clients disconnect with a reset, so only other failures are errors.
     if (buffer.error().code != errc::connection_closed) home_.count().errors.add();
     return false;
   }
@@ -48,7 +48,7 @@ bool session::hear(const result<loop::buffer>& buffer) {
   return false;
 }
 
-// The client may have closed only its sending side: it still gets what waits for it.
+// The client may have closed only its sending side: it still gets its unsent messages.
 loop::task<> session::say_goodbye() { co_await stream_->flushed(home_.loop().now() + 5s); }
 
 bool session::feed(byte_span bytes) {
@@ -72,7 +72,7 @@ bool session::feed(byte_span bytes) {
   return fed.has_value();
 }
 
-// A last line without its LF is a message too; a last length without all its bytes is not.
+// A last line without its LF is a message; a message cut off behind its length is not.
 void session::feed_unfinished() {
   if (wanted() == encoding::line && !reader_.unfinished().empty()) {
     (void)feed(as_bytes("\n"));

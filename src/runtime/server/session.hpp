@@ -12,7 +12,7 @@ namespace strata::runtime::server {
 
 class session final : public member {
  public:
-  /// Reads until the client or the server has enough. One coroutine a connection: an idle one costs
+  /// Reads until the client or the server ends it. One coroutine per connection: an idle one costs
   /// its frame and its stream.
   static loop::task<> serve(shard& shard, std::unique_ptr<net::stream> connection,
                             serve::connection_gauge::place place);
@@ -34,16 +34,16 @@ class session final : public member {
   void end() override { stream_->end(); }
 
  private:
-  /// False when nothing more is read.
+  /// Returns false if nothing more is read.
   bool hear(const result<loop::buffer>& buffer);
   loop::task<> say_goodbye();
-  /// False when the connection has to end.
+  /// Returns false if the connection has to end.
   bool feed(byte_span bytes);
   void feed_unfinished();
 
-  bool is_dismissed_ = false;  // what it has begun to say is no message
-  bool has_ended_ = false;     // the client, in good order
-  bool told_slow_ = false;     // once is enough for the log, however often it happens
+  bool is_dismissed_ = false;  // its incomplete input is no message
+  bool has_ended_ = false;     // by the client, in good order
+  bool told_slow_ = false;     // logged once only, however often it happens
   std::unique_ptr<net::stream> stream_;
   proto::frame_reader reader_;
 };

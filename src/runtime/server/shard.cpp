@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How long WebSockets may take to answer that the server stops, where it does not drain.
+// How long WebSockets may take to answer the close, if the server does not drain.
 constexpr auto longest_farewell = 1s;
 
 }  // namespace
@@ -41,7 +41,7 @@ shard::shard(std::shared_ptr<server_state> shared, loop::loop& loop, std::size_t
       acceptor_(loop, reception()),
       name_(std::move(name)) {}
 
-// Members leave it while its own members are still there.
+// Members leave the shard while its own members still exist.
 shard::~shard() {
   hearing_.cancel();
   acceptor_.stop_listening();
@@ -167,7 +167,7 @@ loop::task<> shard::close(loop::time_point limit) {
   }
   if (script_) co_await script_->end(limit);
   (void)co_await loop::within(loop_, deliver(limit), loop::time_point::max(), &state_->hurried);
-  // What the last turn has said goes out before the connections go.
+  // Messages of the last turn are sent before the connections end.
   co_await loop_.sleep(loop::duration::zero());
   acceptor_.end_connections();
   datagram_ports_.clear();
@@ -179,7 +179,7 @@ loop::task<bool> shard::deliver(loop::time_point limit) {
     for (auto* each : members_) draining.spawn(each->delivered(limit));
     co_await draining.drained();
   }
-  // The file is drained whether or not the connections are: its messages were accepted.
+  // The file is flushed whether or not the connections drain: its messages were accepted.
   if (file_) co_await file_->flushed(limit);
   co_await site_.flushed(limit);
   if (options_.drain) {
@@ -190,7 +190,7 @@ loop::task<bool> shard::deliver(loop::time_point limit) {
   co_return true;
 }
 
-// WebSockets are told that the server goes, and answer that.
+// Sends the WebSockets a close frame, and waits for their answers.
 loop::task<> shard::farewells_said(loop::time_point limit) {
   for (auto* each : members_) {
     if (each->says_farewell()) each->end();
@@ -206,7 +206,7 @@ void shard::apply(const live_edit<server_options>& edit) {
   const bool joins_otherwise = edit.now.udp_join != options_.udp_join;
   const bool is_master_past = edit.now.master_pw != options_.master_pw;
   options_ = edit.now;
-  // Each shard ends its own: a master elsewhere may have used the new password already.
+  // Each shard demotes its own master: one elsewhere may have used the new password already.
   auto master = state_->master.load();
   if (is_master_past && master >> shard_bits == number_) {
     state_->master.compare_exchange_strong(master, 0);
@@ -233,7 +233,7 @@ serve::memory_watch::view shard::look_at_memory() {
   return {.held = held, .goes_on = !web_connections_.empty()};
 }
 
-// The master stays: those that hear it would lose more than it holds.
+// The master stays: its receivers would lose more than its memory is worth.
 void shard::let_go(std::uint64_t held) {
   std::vector<serve::held_memory<holder>> all;
   const auto master = state_->master.load();
@@ -285,7 +285,7 @@ void shard::on_message(member& member, const message& message) {
 
 void shard::keep(member& member, const message& message) {
   if (file_) {
-    // A datagram that looked like two lines could speak for another.
+    // A datagram that looks like two lines could pose as another member's message.
     const bool is_to_be_line = framing_ == proto::framing::line || !member.has_connection();
     const bool is_kept = is_to_be_line && !is_line(message.bytes)
                              ? file_->append(as_bytes(as_line(message.bytes)))
@@ -437,7 +437,7 @@ void shard::take_far(const far_batch& batch) {
 
 std::uint64_t shard::broadcast(byte_span message) {
   publish();
-  for (auto& each : datagram_ports_) each.flush();  // what was said before
+  for (auto& each : datagram_ports_) each.flush();  // messages sent before
   log_.append({message});
   auto taken = deliver(0);
   for (auto& each : datagram_ports_) taken -= std::min(taken, each.flush());

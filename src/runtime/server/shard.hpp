@@ -1,6 +1,6 @@
-// One loop's part of a server: its listeners, its members, and what they say to each other.
+// One loop's part of a server: its listeners, its members, and their messages.
 //
-// Shards of one server tell each other what their members said by posting to each other's loops.
+// Shards of one server exchange their members' messages by posting to each other's loops.
 #pragma once
 
 #include <deque>
@@ -35,87 +35,87 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
         server_options options, std::string name);
   ~shard() override;
 
-  /// Starts to listen. Errors: of the first that cannot be bound.
+  /// Starts to listen. Errors: those of the first endpoint that cannot be bound.
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
-  /// Stops listening, and hears its members no more; what they said before is on its way.
+  /// Stops listening, and stops receiving from members; earlier messages are still delivered.
   void fall_silent() override;
-  /// Ends all members; first delivers what waits, until `limit`, if the options say so.
+  /// Ends all members; delivers unsent messages first, until `limit`, if the options say so.
   [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   void apply(const live_edit<server_options>& edit);
-  /// To all members. Says how many took it.
+  /// Sends to all members. Returns how many took it.
   std::uint64_t broadcast(byte_span message);
-  /// To one of its own. False: it has gone.
+  /// Sends to one of its own members. Returns false if the member has left.
   bool send_to(std::uint64_t id, byte_span message);
-  /// Its members, for people.
+  /// Its members, for display.
   [[nodiscard]] std::vector<client_report> report() const;
-  /// One of its own. False: it has gone.
+  /// Disconnects one of its own members. Returns false if the member has left.
   bool disconnect(std::uint64_t id);
 
   // --- for members
   [[nodiscard]] loop::loop& loop() { return loop_; }
   [[nodiscard]] server_state& state() { return *state_; }
   [[nodiscard]] counters& count() { return counters_; }
-  /// Counts a client that is refused, and logs it: see `note_refusal`.
+  /// Counts and logs a refused client: see `note_refusal`.
   void refuse(const loop::socket_address& client, refusal kind, std::string_view reason);
   [[nodiscard]] const server_options& options() const { return options_; }
   [[nodiscard]] proto::framing framing() const { return framing_; }
   [[nodiscard]] std::uint64_t next_id();
-  /// It stops: what members say is not heard any more.
+  /// Whether it is stopping: members' messages are not handled any more.
   [[nodiscard]] bool is_silent() const { return silent_; }
   void enter(member& arrived);
   void leave(member& gone);
-  /// A whole message from one of the members.
+  /// Handles a complete message from one of the members.
   void on_message(member& member, const message& message);
-  /// Delivers what the messages of one read gave; called when they have all been seen.
+  /// Delivers the messages of one read; called when all of them have been handled.
   void publish();
   void count_in(member& member, std::uint64_t bytes);
   void count_out(member& member, std::uint64_t messages, std::uint64_t bytes);
-  /// So much waits for a member that it does not take `messages` more: ends it, if the options say
-  /// so. `told`: it has been said before, once is enough for the log.
+  /// Handles a member whose full queue does not take `messages` more: ends it, if the options say
+  /// so. `told`: whether this was logged before, since once is enough.
   void on_slow(member& member, std::uint64_t messages, const loop::socket_address& address,
                std::size_t unsent, bool& told);
-  /// To be told of what comes and of what is to go.
+  /// To be notified of received bytes and queued output.
   [[nodiscard]] serve::memory_watch& memory() { return memory_; }
   /// The name of the runtime.
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// For members that come by HTTP.
+  /// For members that use HTTP.
   [[nodiscard]] site& web() { return site_; }
-  /// It is told when the shard falls silent, and given time to end.
+  /// The connection is notified when the shard stops receiving, and given time to end.
   void enter_web(http::served_connection& arrived);
-  /// Runs what serves a connection until it ends, or the shard does.
+  /// Runs a task that serves a connection until it ends, or the shard does.
   void adopt(loop::task<> serving) { acceptor_.adopt(std::move(serving)); }
-  /// Clients may speak TLS, also where they need not.
+  /// Whether clients may use TLS, even where it is optional.
   [[nodiscard]] bool secure() const { return state_->secure->get() != nullptr; }
-  /// Agrees on it; false when that fails.
+  /// Performs the handshake; returns false if it fails.
   [[nodiscard]] loop::task<bool> start_tls(net::stream& stream) {
     return acceptor_.start_tls(stream, state_->secure->get());
   }
 
-  /// Awaits that the script has heard what was said.
+  /// Waits until the script has handled the member's messages.
   [[nodiscard]] loop::task<> heard(const member& member);
 
   // --- for the script
-  /// The server's mode decides what becomes of it.
+  /// Handles a message by the server's mode.
   void follow_mode(member& member, const message& message) {
     policy_->on_message(*this, member, message);
   }
-  /// Null: there is none.
+  /// Null if there is none.
   [[nodiscard]] shard_script* script() const { return script_.get(); }
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// All members of all shards hear it, but `except`.
+  /// Sends to all members of all shards, except `except`.
   void say(const message& message, std::uint64_t except);
 
   // --- for policies
-  /// Writes it to the file and to those who follow the messages.
+  /// Writes the message to the file, and to the followers of the messages.
   void keep(member& member, const message& message);
-  /// All others hear it.
+  /// Sends to all other members.
   void say(member& member, const message& message) { say(message, member.id()); }
-  /// One member alone hears it.
+  /// Sends to one member of this shard.
   void tell(member& member, const message& message);
-  /// A member of any shard, by its number; dropped when it has gone.
+  /// Sends to a member of any shard, by its number; dropped if the member has left.
   void tell_member(std::uint64_t id, const std::string& message);
 
-  /// Opens the files again that it appends to. Errors: of the first that cannot be opened.
+  /// Opens the files again that it appends to. Errors: those of the first that cannot be opened.
   [[nodiscard]] result<void> open_files_again();
   [[nodiscard]] const counters& counted() const override { return counters_; }
   [[nodiscard]] const web_figures& counted_web() const { return site_.counted(); }
@@ -129,26 +129,26 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   [[nodiscard]] serve::reception reception();
   [[nodiscard]] protocol protocol_of(const net::endpoint_url& url) const;
   bool within_limits(member& member);
-  /// Shows a message between a member and the server, or another member, to those who tap it.
+  /// Shows a message to or from a member in the tap.
   void show(bool is_outgoing, const member& member, std::string sender, std::string receiver,
             byte_span message);
-  /// Offers a batch to one member. How many of its messages it took.
+  /// Offers a batch to one member. Returns how many of its messages the member took.
   std::size_t offer_to(member& member, const batch& messages, std::uint64_t speaker);
-  /// How many members took all of what waits.
+  /// Returns how many members took all queued messages.
   std::uint64_t deliver(std::uint64_t except);
   void take_far(const far_batch& batch);
   void deliver_told();
-  /// Awaits that the connections of HTTP have ended.
-  /// What was accepted is on disk and, of those that drain, with the clients; it answers nothing.
+  /// Writes accepted messages to disk and, with `drain`, delivers them to the clients. The result
+  /// has no meaning.
   [[nodiscard]] loop::task<bool> deliver(loop::time_point limit);
   [[nodiscard]] loop::task<> web_ended(loop::time_point limit);
   [[nodiscard]] loop::task<> farewells_said(loop::time_point limit);
-  /// All of its streams carry HTTP, so that a client above the limit can be answered.
+  /// Whether all of its streams carry HTTP, so that a client above the limit can be answered.
   [[nodiscard]] bool carries_http_alone() const;
   [[nodiscard]] member* find(std::uint64_t id);
   using holder = std::variant<member*, http::served_connection*>;
   [[nodiscard]] std::uint64_t memory_limit() const;
-  /// Adds up what connections hold, and lets some go if it is too much.
+  /// Sums up what connections hold, and ends some if it is too much.
   serve::memory_watch::view look_at_memory();
   void let_go(std::uint64_t held);
 
@@ -160,21 +160,21 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   const policy* policy_;
   counters counters_;
   broadcast_log log_;
-  std::uint64_t speaker_ = 0;  // whose messages stand in log_
-  broadcast_log told_;         // for one member alone; of the two logs, one is empty
+  std::uint64_t speaker_ = 0;  // the member whose messages are in log_
+  broadcast_log told_;         // for one member alone; one of the two logs is empty
   member* told_to_ = nullptr;
-  far_batch far_;  // for the other shards, at the turn's end
+  far_batch far_;  // for the other shards, sent at the turn's end
   std::unique_ptr<file_sink> file_;
   site site_;
   std::vector<member*> members_;
   http::served_connection::list web_connections_;
-  std::size_t cared_for_ = 0;  // members that are looked after
+  std::size_t cared_for_ = 0;  // number of members that `look_after` is called for
   bool silent_ = false;
   serve::memory_watch memory_;
   serve::acceptor acceptor_;
   loop::task_group hearing_;
   std::deque<datagram_port> datagram_ports_;
-  std::string name_;  // of the runtime
+  std::string name_;  // name of the runtime
   std::unique_ptr<shard_script> script_;
 };
 

@@ -1,4 +1,4 @@
-// The members of a shard: who comes and goes, who is looked after, and what people see of them.
+// The members of a shard: arrivals and departures, periodic checks, and the list for display.
 #include <algorithm>
 
 #include "runtime/server/datagram_port.hpp"
@@ -10,7 +10,7 @@ namespace strata::runtime::server {
 
 namespace {
 
-// Members of the web: what is between them and us forgets a connection that is silent.
+// For web members, in seconds: middleboxes forget a silent connection.
 constexpr double longest_carelessness = 4;
 
 bool is_cared_for(const member& one) { return one.wanted() >= encoding::websocket; }

@@ -52,9 +52,9 @@ bool shard_script::is_there(std::uint64_t id) const {
   return one != nullptr && one->is != nullptr;
 }
 
-// The member is being made: what the script says to it would come too early.
+// The member is under construction: messages from the script would come too early.
 void shard_script::enter(member& arrived) {
-  // Whoever has only come hears nothing, also before it is known what it speaks.
+  // A new member receives nothing yet, even before its protocol is known.
   arrived.is_admitted = !lets_in();
   if (arrived.is_passing()) return;
   auto made = std::make_unique<client>(*this, arrived);
@@ -84,12 +84,12 @@ bool shard_script::on_message(member& member, const message& message) {
     return carry(*one, as_text(message.bytes));
   }
   if (!host_.has(callback::client_message) && !host_.has(callback::message)) {
-    // The server's mode decides, of those that have been let in.
+    // The server's mode decides, for members that have been admitted.
     if (!member.is_admitted) home_.count().drop_message(drop::script);
     return !member.is_admitted || withhold(member, message);
   }
   home_.keep(member, message);
-  if (one == nullptr) {  // it came by POST, and hears nothing
+  if (one == nullptr) {  // it came by POST, and receives nothing
     for (const auto which : {callback::client_message, callback::message}) {
       if (host_.has(which)) host_.start_for(which, member.id(), as_text(message.bytes));
     }
@@ -144,7 +144,7 @@ void shard_script::on_admission(client& one, bool is_admitted) {
   one.is->dismiss(parting::refused);
 }
 
-// One that the script does not know came by POST, and hears nothing.
+// A member that the script does not know came by POST, and receives nothing.
 void shard_script::ask_master(member& member, std::string_view password) {
   auto* const one = find(member.id());
   if (one != nullptr) one->is_claiming = true;
@@ -173,7 +173,7 @@ void shard_script::on_settled(const client& one) {
   clients_.erase(one.id);
 }
 
-// Messages are gathered until the turn's end, or the end of what a client has said.
+// Messages are gathered until the turn's end, or the end of one client's input.
 bool shard_script::send(std::uint64_t end, std::string_view message) {
   home_.loop().at_turn_end(*this);
   auto* const one = find(end);
@@ -215,7 +215,7 @@ void shard_script::disconnect_here(std::uint64_t id) {
   leaving_.spawn(see_off(id));
 }
 
-// What it was sent before reaches it, if it takes that soon.
+// Disconnects the client once earlier messages have reached it, or a second has passed.
 loop::task<> shard_script::see_off(std::uint64_t id) {
   constexpr auto patience = std::chrono::seconds(1);
   co_await find(id)->is->delivered(home_.loop().now() + patience);

@@ -1,7 +1,7 @@
-// The script of one shard of a server: what it sees of the clients, and when its functions run.
+// The script of one shard of a server: its view of the clients, and when its functions run.
 //
-// What happens to one client is told to the script in its order: while one function for a client
-// waits, the next ones for that client wait behind it, and the client is not read from.
+// The events of one client are reported to the script in order: while a function for a client
+// waits, later events of that client are queued, and the client is not read from.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -41,36 +41,36 @@ class shard_script final : private loop::turn_end_hook {
   }
 
   void enter(member& arrived);
-  /// Clients are let in one by one.
+  /// Whether the script admits clients one by one.
   [[nodiscard]] bool lets_in() const { return host_.has(scripting::callback::auth); }
   void leave(member& gone);
-  /// False: the script has no say in it.
+  /// Returns false if the script has no function for the message.
   bool on_message(member& member, const message& message);
-  /// It says who may be master.
+  /// Whether the script decides who may be master.
   [[nodiscard]] bool decides_master() const { return host_.has(scripting::callback::master_auth); }
   void ask_master(member& member, std::string_view password);
-  /// What was said last reaches the script now.
+  /// Reports the latest messages to the script now.
   void catch_up();
-  /// Something that was said still waits for the script.
+  /// Whether events of the client are still queued for the script.
   [[nodiscard]] bool is_busy(std::uint64_t id) const;
-  /// Awaits that nothing waits any more.
+  /// Waits until none are queued any more.
   [[nodiscard]] loop::task<> idle(std::uint64_t id);
 
-  /// What becomes of a message that `strata send` sends: nullopt when the script drops it.
+  /// Passes a message from `strata send` through the script: nullopt if the script drops it.
   loop::task<std::optional<std::string>> on_send(std::string message);
   [[nodiscard]] bool answers_http() const {
     return host_.has(scripting::callback::http_request) ||
            host_.has(scripting::callback::http_body);
   }
-  /// Answers, unless the script leaves the request to others: then false.
+  /// Answers the request, and returns true; false if the script leaves it to others.
   loop::task<bool> answer(http::exchange& exchange);
   struct websocket_choice {
     bool is_refused = false;
     std::string protocol;  ///< empty: as the options say
   };
   loop::task<websocket_choice> choose(http::exchange& exchange);
-  /// Awaits, until `limit`, that the script has answered the requests and messages that it has;
-  /// says whether it has.
+  /// Waits, until `limit`, until the script has answered its pending requests and messages; reports
+  /// whether it has.
   [[nodiscard]] loop::task<bool> answered(loop::time_point limit);
 
   // --- from other shards
@@ -78,7 +78,7 @@ class shard_script final : private loop::turn_end_hook {
   [[nodiscard]] std::vector<std::uint64_t> clients() const;
   void disconnect_here(std::uint64_t id);
   void pipe_here(std::uint64_t id, std::uint64_t end);
-  /// Of the first shard's script; the others' have none.
+  /// The upstreams of the first shard's script; the others have none.
   [[nodiscard]] upstreams& up() { return upstreams_; }
 
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
@@ -90,17 +90,17 @@ class shard_script final : private loop::turn_end_hook {
   struct client;
 
   [[nodiscard]] client* find(std::uint64_t id) const;
-  /// It has not gone.
+  /// Whether the client has not left.
   [[nodiscard]] bool is_there(std::uint64_t id) const;
   void on_ended(client& one, scripting::callback callback, const script::finished& outcome);
   void on_admission(client& one, bool is_admitted);
-  /// It waits behind a claim to be master. False: there is none.
+  /// Queues the message behind a claim to be master. Returns false if there is no claim.
   bool withhold(member& member, const message& message);
   void on_settled(const client& one);
   void on_turn_end() override;
   loop::task<> see_off(std::uint64_t id);
 
-  /// Counts an answer for as long as it lives.
+  /// Counts an answer while it lives.
   class answer_count;
 
   // --- requests, in script_http.cpp. An answer whose head is null: the script leaves it
@@ -109,9 +109,9 @@ class shard_script final : private loop::turn_end_hook {
 
   // --- clients whose messages go elsewhere, in script_routes.cpp
   [[nodiscard]] static bool is_carried(const client& one);
-  /// Passes on what it says, if that goes elsewhere.
+  /// Passes on a client's message, if it is routed.
   [[nodiscard]] bool carry(client& one, std::string_view text);
-  /// Too much waits for what it is routed to: it is not read from.
+  /// Whether the client is not to be read from, because the target of its route has a full queue.
   [[nodiscard]] static bool is_held_up(const client& one);
   loop::task<script::answers> begin_route(std::uint64_t id, std::string name,
                                           std::shared_ptr<scripting::script_connection> connection);
@@ -120,7 +120,7 @@ class shard_script final : private loop::turn_end_hook {
   loop::task<> await_room(std::shared_ptr<scripting::script_connection> connection);
   static void end_route(client& one);
   void set_pipe(std::uint64_t id, std::uint64_t end);
-  /// False: it has gone, as far as this loop knows.
+  /// Returns false if the client has left, as far as this loop knows.
   bool send(std::uint64_t end, std::string_view message);
 
   // --- functions of the script
@@ -152,16 +152,16 @@ class shard_script final : private loop::turn_end_hook {
   scripting::host host_;
   upstreams upstreams_;
   boost::unordered_flat_map<std::uint64_t, std::unique_ptr<client>> clients_;
-  mutable client* found_ = nullptr;  // last: most often the next one is the same
-  client* speaks_ = nullptr;         // has said what the script has not heard yet
+  mutable client* found_ = nullptr;  // cache: most often the next look-up is for the same client
+  client* speaks_ = nullptr;         // client whose messages are not reported to the script yet
   client_groups groups_;
   loop::condition settled_;
-  std::size_t answers_ = 0;  // requests that it is answering
+  std::size_t answers_ = 0;  // number of requests that it is answering
   loop::task_group leaving_;
   loop::task_group carrying_;
 };
 
-/// What scripts of servers see in `self`.
+/// The functions of `self` for servers' scripts.
 [[nodiscard]] std::span<const script::function_row> script_functions();
 
 }  // namespace strata::runtime::server

@@ -1,4 +1,4 @@
-// What all shards of one server share, and how they reach each other.
+// State shared by all shards of one server, and how they reach each other.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,8 @@ namespace strata::runtime::server {
 
 class shard;
 
-/// Of a member's id, above its number. As a number of a script (a double) an id is exact.
+/// The shard's number in a member's id is above these bits. An id is exact as a number of a script
+/// (a double).
 inline constexpr unsigned shard_bits = 40;
 
 struct server_state {
@@ -43,13 +44,13 @@ struct server_state {
         secure(std::move(identity)) {}
 
   serve::connection_gauge& connections;
-  /// What would be delivered before the end is given up.
+  /// Set when a stop is not to wait for deliveries.
   const std::atomic<bool>& hurried;
   shared_rate_limiter rate;
   std::atomic<std::uint64_t> next_id = 1;
-  /// The member that is master, or 0.
+  /// The id of the master, or 0.
   std::atomic<std::uint64_t> master = 0;
-  claim_guard claims;  // to be master
+  claim_guard claims;  // for claims to be master
   std::shared_ptr<journal> log;
   std::shared_ptr<journal> messages;
   std::shared_ptr<strata::runtime::tap> tap;
@@ -65,8 +66,8 @@ struct server_state {
   /// Set before any shard runs, and not changed until all have stopped.
   std::vector<far_shard> shards;
 
-  /// Where a member of that id is, if it is anywhere: scripts give ids that nobody has. Null: there
-  /// is no such shard.
+  /// The shard of the member with that id, if it exists: scripts may pass any id. Null if there is
+  /// no such shard.
   [[nodiscard]] const far_shard* home_of(std::uint64_t id) const {
     const auto number = id >> shard_bits;
     return number < shards.size() ? &shards[number] : nullptr;
@@ -78,7 +79,7 @@ struct far_batch {
   struct part {
     std::uint32_t size;
     message_kind kind;
-    std::uint64_t except;  ///< the member that does not hear it; 0: all do
+    std::uint64_t except;  ///< the member that does not receive it; 0: all do
   };
   std::string bytes;
   std::vector<part> messages;

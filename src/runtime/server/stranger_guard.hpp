@@ -1,10 +1,10 @@
-// What keeps a server from doing harm with datagrams of strangers. Anyone can forge the address
-// that a datagram comes from: what is sent there hits somebody who never asked for it. And servers
-// that take each other for peers pass a message round for ever.
+// Keeps a server from doing harm with datagrams from strangers. Anyone can forge a datagram's
+// source address: replies then hit a host that never asked for them. And servers that take each
+// other for peers pass a message round for ever.
 //
-// So strangers of one network share an allowance a second, and what one of them repeats too often
-// is not heard until it has been quiet for a second. Both tables have a fixed size: networks that
-// fall on one place share its allowance.
+// So strangers of one network share an allowance per second, and a message that a stranger repeats
+// too often is dropped until it has been silent for a second. Both tables have a fixed size:
+// networks that hash to one place share its allowance.
 #pragma once
 
 #include <array>
@@ -18,28 +18,28 @@ namespace strata::runtime::server {
 
 class stranger_guard {
  public:
-  /// What a stranger may be sent for each byte that it sends.
+  /// Bytes that may be sent to a stranger for each byte received from it.
   static constexpr std::uint64_t factor = 3;
-  /// The most that it can save up of that, in bytes.
+  /// The maximum of this credit, in bytes.
   static constexpr std::uint64_t most_credit = 256U << 10U;
-  /// As often may one peer say the same within a second.
+  /// How often one peer may send the same message within a second.
   static constexpr std::uint32_t most_repeats = 50;
 
-  /// `seed`: so that nobody can choose who shares a place.
+  /// `seed`: so that no sender can choose which networks collide.
   explicit stranger_guard(std::uint64_t seed = any_seed()) : seed_(seed) {}
 
   [[nodiscard]] static bool is_for(const loop::socket_address& address) {
     return address.family() == AF_INET || address.family() == AF_INET6;
   }
-  /// Of a datagram with its IP and UDP headers.
+  /// Size of a datagram with its IP and UDP headers.
   [[nodiscard]] static std::uint64_t wire_size(const loop::socket_address& address,
                                                std::size_t bytes);
 
-  /// Takes `bytes` of what the network of `address` may be sent a second: an IPv4 /24 or an IPv6
-  /// /56.
+  /// Takes `bytes` from the allowance per second of the network of `address`: an IPv4 /24 or an
+  /// IPv6 /56.
   [[nodiscard]] bool allows(const loop::socket_address& address, std::uint64_t bytes,
                             loop::time_point now, std::uint64_t per_second);
-  /// Notes what the peer has said. Whether it says so too often.
+  /// Records a peer's message. Reports whether the peer repeats it too often.
   [[nodiscard]] bool is_repeated(std::uint64_t peer, byte_span bytes, loop::time_point now);
 
  private:

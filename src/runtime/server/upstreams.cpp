@@ -32,7 +32,7 @@ struct upstreams::link final : scripting::sequence::owner {
 
   std::uint64_t number;
   net::endpoint_url url;
-  std::shared_ptr<script_connection> to;  ///< null: it is not connected
+  std::shared_ptr<script_connection> to;  ///< null: not connected
   net::backoff pauses;
   scripting::sequence turns;
 
@@ -69,7 +69,7 @@ loop::task<> upstreams::follow(link& one) {
     auto conversing = converse(one);
     const auto done = co_await conversing;
     const auto why = done ? std::string() : describe(done.error());
-    // Each reason once, until it has been connected.
+    // Each reason is logged once, until a connection has succeeded.
     if (!done && why != trouble) {
       host_.log(level::warning, fmt::format("upstream {}: {}; trying again", one.number, why));
     }
@@ -78,7 +78,7 @@ loop::task<> upstreams::follow(link& one) {
   }
 }
 
-// Errors: it could not be connected.
+// Errors: the connection could not be made.
 loop::task<result<void>> upstreams::converse(link& one) {
   scripting::script_wishes how{.url = one.url,
                                .framing = how_.framing,
@@ -97,7 +97,7 @@ loop::task<result<void>> upstreams::converse(link& one) {
     if (!said) break;
     if (!host_.has(callback::upstream)) continue;
     one.turns.tell(callback::upstream, *said);
-    // What it says meanwhile waits in the connection, which holds it back.
+    // Later messages are queued in the connection, which holds back its peer.
     if (one.turns.has_much()) co_await told_.wait([&one] { return !one.turns.is_busy(); });
   }
   one.to = nullptr;

@@ -1,5 +1,5 @@
-// The connections that a server makes for its script (--upstream): the script hears what comes from
-// there, and each is made again when it breaks. For the loop of the server's first shard.
+// The connections that a server makes for its script (--upstream): the script receives their
+// messages, and a broken one is made again. For the loop of the server's first shard.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,18 @@ class upstreams {
     std::size_t max_message = 0;
   };
 
-  /// `host` outlives it.
+  /// `host` outlives this object.
   upstreams(scripting::host& host, const means& means);
   ~upstreams();
 
   void begin(std::vector<net::endpoint_url> urls);
-  /// Nothing is told any more.
+  /// Stops all reports to the script.
   void end();
 
   // --- by their numbers, from 1
-  /// Those that are connected.
+  /// The ids of those that are connected.
   [[nodiscard]] std::vector<std::uint64_t> connected() const;
-  /// Errors: not_found, connection_closed, and why it is not taken.
+  /// Errors: not_found, connection_closed, and why the message is not taken.
   [[nodiscard]] result<void> send(std::uint64_t id, std::string_view message);
 
  private:

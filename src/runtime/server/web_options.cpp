@@ -7,7 +7,7 @@ namespace {
 using enum options::option_kind;
 using web_row = options::bound_row<web_options>;
 
-// A row is read as a row: one option, two or three lines.
+// One option per row of two or three lines.
 // clang-format off
 std::vector<web_row> speech_rows() {
   return {

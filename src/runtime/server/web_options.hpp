@@ -1,4 +1,4 @@
-// What a server can be told of HTTP. The table in web_options.cpp gives each member its flag.
+// The HTTP options of a server. The table in web_options.cpp gives each member its flag.
 #pragma once
 
 #include <cstdint>

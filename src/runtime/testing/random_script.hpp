@@ -1,4 +1,4 @@
-// For tests: scripts by chance, whose functions wait, fail and give anything.
+// For tests: random scripts, whose functions wait, fail and return anything.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@ namespace strata::runtime {
 
 class random_script {
  public:
-  /// `own`: statements that the runtime's functions allow. `is_kind`: nothing fails.
+  /// `own`: statements with the runtime's functions. `is_kind`: nothing fails.
   random_script(loop::sim_world& world, std::vector<std::string> own, bool is_kind)
       : world_(world), own_(std::move(own)), is_kind_(is_kind) {}
 
-  /// A function that gives one of these.
+  /// Adds a function that returns one of these values.
   random_script& add(std::string_view name, std::string_view parameters,
                      std::initializer_list<std::string_view> gives) {
     text_ += fmt::format("function {}({})\n", name, parameters) + statements(0);
@@ -66,7 +66,7 @@ class random_script {
   std::string text_;
 };
 
-/// A file of a script, while this lives.
+/// A script file, which the destructor removes.
 class script_file {
  public:
   script_file()

@@ -20,7 +20,7 @@
 
 namespace strata::runtime {
 
-// The subject is alone.
+// There are no other runtimes.
 class no_directory final : public net::directory {
  public:
   loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& /*asking*/,
@@ -48,7 +48,7 @@ class sim_stage final : private loop_source {
     return {"subject", home, *this, names_, binding_, log, messages, tap};
   }
 
-  /// Runs a task on the home loop to its end; false when it takes more than ten seconds.
+  /// Runs a task on the home loop to its end; nullopt if it takes more than ten seconds.
   template <class T>
   std::optional<T> await(loop::task<T> work) {
     std::optional<T> value;
@@ -80,18 +80,18 @@ class sim_stage final : private loop_source {
   loop::async_lock binding_{home};
 };
 
-/// A client of a server: connects, keeps what it reads, message by message.
+/// A client of a server: connects, and records the messages that it reads.
 class actor {
  public:
-  /// How its messages travel: in a framing, or in a WebSocket, compressed or not.
+  /// How its messages are carried: in a framing, or in a WebSocket, compressed or not.
   enum class voice : std::uint8_t { framed, websocket, deflated };
 
-  /// With a context, all of it over TLS.
+  /// With a context, everything uses TLS.
   actor(loop::loop& loop, proto::framing framing, voice voice = voice::framed,
         std::shared_ptr<const net::tls_context> secured_by = {})
       : loop_(loop), framing_(framing), voice_(voice), secured_by_(std::move(secured_by)) {}
 
-  /// Tells what it heard; `reads` false: it never reads.
+  /// Connects and records what it receives; with `reads` false, it never reads.
   void connect(std::uint16_t port, bool reads = true) { tasks_.spawn(live(port, reads)); }
   void send(const std::string& message) {
     if (port_) (void)port_->offer(as_bytes(message));
@@ -159,7 +159,7 @@ class actor {
   loop::task_group tasks_;
 };
 
-/// An operation of the type that has those rows, asked of one that runs.
+/// Performs an operation of those rows on a running runtime.
 [[nodiscard]] inline loop::task<result<nlohmann::json>> asked(
     runtime& subject, const std::vector<operation_row>& rows, std::string_view name,
     std::string body = {}) {

@@ -1,4 +1,4 @@
-// What the rows of operations promise, of every type.
+// Properties of the operation rows of every type.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ TEST(operations, types_that_share_one_agree_on_what_it_is) {
   }
 }
 
-// A script with few rights would have those of another script.
+// Otherwise a script with few rights could use those of another script.
 TEST(operations, what_runs_code_is_for_admins) {
   EXPECT_EQ(find_shared_operation("eval-lua")->row->needed, role::admin);
 }

@@ -1,4 +1,4 @@
-// Each option of each type says what it reaches, and is held against a script's rights.
+// Each option of each type says what it reaches, which is checked against a script's rights.
 #include "runtime/options/script_rights.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,8 @@ void for_each_row(Check check) {
   }
 }
 
-// What stands for a file or an endpoint in help is one. `http_fallback` is a path below --http.
+// An option that is a file or an endpoint in the help is one. `http_fallback` is a path below
+// --http.
 TEST_F(folder_of_a_script, each_row_says_what_it_reaches) {
   std::set<option_reach> seen;
   for_each_row([&seen](const option_row& row) {

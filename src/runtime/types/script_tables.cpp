@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view other_names[] = {"router", "json.null"};
 
-// Of a Markdown table: a bar would end the cell.
+// A cell of a Markdown table: a bar would end it.
 std::string cell(std::string_view text) {
   std::string made;
   for (const char letter : text) {
@@ -37,7 +37,7 @@ void add_rows(std::string& text, std::string_view called_by,
   }
 }
 
-// Lines that fit a page.
+// Wraps a comment into lines that fit a page.
 std::string comment(std::string_view text) {
   constexpr std::size_t most = 90;
   std::string lines;
@@ -49,7 +49,7 @@ std::string comment(std::string_view text) {
   return lines + fmt::format("---{}\n", text);
 }
 
-// The declaration of a function for editors.
+// Declares a function for editors.
 std::string declared(std::string_view name, std::string_view parameters, std::string_view returns,
                      std::string_view help) {
   auto text = comment(help);
@@ -62,7 +62,7 @@ std::string declared(std::string_view name, std::string_view parameters, std::st
   return text + fmt::format("function {}({}) end\n\n", name, names);
 }
 
-// A command of a cache, of which there are many: one line does.
+// Whether it is one of the many commands of a cache, for which one line suffices.
 bool is_short(const script::function_row& row) { return row.parameters.starts_with("..."); }
 
 std::string field_of(const script::function_row& row) {
@@ -70,7 +70,7 @@ std::string field_of(const script::function_row& row) {
                      row.help);
 }
 
-// As fields of a class: a script defines them itself.
+// Declared as fields of a class, because a script defines them itself.
 std::string declared_callbacks() {
   std::string text;
   for (const auto& row : scripting::callback_rows()) {

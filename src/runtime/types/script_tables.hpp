@@ -1,4 +1,4 @@
-// What scripts see, of every type that runs them: for checks, the reference and editors.
+// The names that scripts see, in every type that runs them: for checks, the reference and editors.
 #pragma once
 
 #include <span>
@@ -18,19 +18,19 @@ struct script_table {
 };
 
 [[nodiscard]] std::span<const script_table> script_tables();
-/// What the table `self` has in every type.
+/// The functions that the table `self` has in every type.
 [[nodiscard]] std::span<const script::function_row> own_script_functions();
-/// The table `strata`: its functions that are rows, and the names of those that are not.
+/// The table `strata`: its functions with rows, and the names of those without.
 [[nodiscard]] std::span<const script::function_row> common_script_functions();
 [[nodiscard]] std::span<const std::string_view> other_common_names();
-/// What some of them give.
+/// The kinds of objects that some of them return.
 [[nodiscard]] std::span<const script::object_kind* const> script_objects();
-/// The functions of scripts that a type calls.
+/// The script functions that a type calls.
 [[nodiscard]] std::vector<script::callback_row> script_callbacks(std::string_view type);
 
-/// All of it in Markdown.
+/// Everything as Markdown.
 [[nodiscard]] std::string script_reference();
-/// All of it as lua-language-server reads it.
+/// Everything in the format of lua-language-server.
 [[nodiscard]] std::string script_annotations();
 
 }  // namespace strata::runtime

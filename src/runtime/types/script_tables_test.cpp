@@ -17,7 +17,7 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
-// STRATA_WRITE_LUA=1 writes them.
+// With STRATA_WRITE_LUA=1 the files are written.
 void expect_same(const std::string& path, const std::string& text) {
   if (std::getenv("STRATA_WRITE_LUA") != nullptr) std::ofstream(path) << text;
   EXPECT_EQ(read(path), text) << "run this test with STRATA_WRITE_LUA=1 to write " << path;

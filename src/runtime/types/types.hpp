@@ -1,4 +1,4 @@
-// The one list of runtime types. It stands in types.cpp.
+// The one list of runtime types, which is in types.cpp.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace strata::runtime {
 class runtime;
 struct context;
 
-/// A runtime type: everything that the daemon and the CLI know about it beforehand.
+/// A runtime type: everything that the daemon and the CLI know about it in advance.
 struct type_row {
   std::string_view name;
   std::string_view summary;
@@ -26,26 +26,26 @@ struct type_row {
   const std::vector<operation_row>& (*operations)();
   /// Makes a runtime of this type from its options, checked as a whole. Daemon only.
   result<std::unique_ptr<runtime>> (*make)(context&&, const nlohmann::json& options);
-  /// Null: nothing inside it has figures of its own.
+  /// Null if no objects within it have figures.
   std::span<const detail_row> (*details)() = nullptr;
 };
 
 [[nodiscard]] std::span<const type_row> types();
 [[nodiscard]] const type_row* find_type(std::string_view name);
-/// The figures of all types, each once: first those that every runtime has.
+/// The figures of all types, each once; those of every runtime come first.
 [[nodiscard]] const std::vector<options::figure_row>& all_figures();
 
-/// What `strata tap` and its route take.
+/// The parameters of `strata tap` and of its route.
 [[nodiscard]] const std::vector<options::option_row>& tap_rows();
 
 /// An operation, and the types that have it.
 struct shared_operation {
-  const operation_row* row;  ///< of the first of them; `run` is that type's own
+  const operation_row* row;  ///< row of the first type; `run` is that type's own
   std::vector<std::string_view> types;
 };
 /// The operations of all types, each once.
 [[nodiscard]] const std::vector<shared_operation>& all_operations();
-/// null where no type has it.
+/// Null if no type has it.
 [[nodiscard]] const shared_operation* find_shared_operation(std::string_view name);
 
 }  // namespace strata::runtime

@@ -1,4 +1,4 @@
-// The file that a runtime writes a line to for each HTTP request. Each loop has one of its own; all
+// A runtime's access log, with a line for each HTTP request. Each loop has its own object; all
 // append to the same file.
 #pragma once
 
@@ -13,17 +13,18 @@ namespace strata::runtime {
 
 class access_log {
  public:
-  /// `format` parses. `on_error` is told what the file cannot be written for. Errors: of the file.
+  /// `format` parses. `on_error` is called if the file cannot be written. Errors: those of the
+  /// file.
   [[nodiscard]] static result<std::unique_ptr<access_log>> open(
       loop::loop& loop, const std::string& path, const std::string& format,
       std::function<void(std::string)> on_error);
 
-  /// False when too much waits to be written: the line is lost.
+  /// Returns false if too much is queued: the line is lost.
   [[nodiscard]] bool write(const http::access& access) {
     return sink_->append(as_bytes(format_.line(access)));
   }
   [[nodiscard]] result<void> open_again() { return sink_->open_again(); }
-  /// Awaits, until `limit` at the longest, that all is written or writing fails.
+  /// Waits, until `limit` at most, until everything is written or writing fails.
   auto flushed(loop::time_point limit) { return sink_->flushed(limit); }
 
  private:

@@ -1,4 +1,4 @@
-// The connections of HTTP that a runtime serves, as its clients.
+// The HTTP connections of a runtime, as its clients.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace strata::runtime {
 
-/// Adds what the operation `clients` shows of each connection. A message is a request or an answer.
+/// Adds each connection, as the operation `clients` shows it; requests and answers count as messages.
 void add_reports(const http::served_connection::list& connections,
                  std::vector<client_report>& reports);
 
-/// Ends the connection that has this id. False if there is none.
+/// Ends the connection with this id. Returns false if there is none.
 bool disconnect_client(http::served_connection::list& connections, std::uint64_t id);
 
 }  // namespace strata::runtime

@@ -14,7 +14,8 @@ serve::verdict match_http2(byte_span first) {
   return proto::http2_preface.starts_with(seen) ? serve::verdict::more : serve::verdict::no;
 }
 
-// Each in a coroutine of its own: one for both would hold room for both as long as it serves.
+// Separate coroutines for the two versions: one for both would hold room for both as long as it
+// serves.
 loop::task<> serve_http1(loop::loop& loop, std::unique_ptr<net::stream> arrived,
                          const http_service& service, const http::refusal& refuse,
                          [[maybe_unused]] serve::connection_gauge::place place) {
@@ -40,7 +41,7 @@ loop::task<> serve_http2(loop::loop& loop, std::unique_ptr<net::stream> arrived,
 
 }  // namespace
 
-// So long that the clock holds out, and nobody notices.
+// So long that it never expires, but does not overflow the clock.
 loop::duration patience_of(double seconds) {
   constexpr double unlimited_s = 1e9;
   return loop::from_seconds(seconds == 0 ? unlimited_s : seconds);

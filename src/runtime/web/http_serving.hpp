@@ -1,4 +1,4 @@
-// Connections of clients that speak HTTP, served in whichever version they speak.
+// Serves HTTP connections of clients, in the version that each client speaks.
 #pragma once
 
 #include <functional>
@@ -11,33 +11,33 @@
 
 namespace strata::runtime {
 
-/// `max_unread`: bytes of a body that no handler reads, which are passed over.
+/// `max_unread`: unread bytes of a body that are skipped.
 [[nodiscard]] http::server_limits limits_of(const http_limit_options& options,
                                             std::size_t max_unread);
-/// A time limit of which 0 is none.
+/// A time limit; 0 means none.
 [[nodiscard]] loop::duration patience_of(double seconds);
 
-/// What serves the requests of connections. It outlives them.
+/// Serves the requests of connections. It outlives them.
 struct http_service {
   http::server_limits limits;
   http::handler answer;
-  /// The connection, which goes when it has been served.
+  /// Called with the connection, which is destroyed when it has been served.
   std::function<void(http::served_connection&)> on_begun;
-  /// The client has flooded HTTP/2.
+  /// Called when a client has flooded HTTP/2.
   std::function<void()> on_flooded;
-  /// A connection has been served, and is gone. Null: nobody wants to know.
+  /// Called when a connection has been served, and is gone; may be null.
   std::function<void()> on_gone;
 };
 
-/// What a client above the limit of connections is answered.
+/// The answer to a client above the connection limit.
 [[nodiscard]] std::string http_refusal();
 
-/// Serves a connection: TLS has said which version it speaks, or its first bytes do. `refuse` says
-/// what is answered to what is no request; it outlives the connection too.
+/// Serves a connection: its version is known from TLS, or from its first bytes. `refuse` makes the
+/// answer to an invalid request; it outlives the connection too.
 [[nodiscard]] loop::task<> serve_http(loop::loop& loop, std::unique_ptr<net::stream> arrived,
                                       const http_service& service, const http::refusal& refuse);
 
-/// The same in two steps, of which the first leaves nothing behind while the second one lasts.
+/// The same in two steps, so that the first one's state is gone while the second one lasts.
 [[nodiscard]] loop::task<bool> speaks_http2(loop::loop& loop, net::stream& arrived,
                                             loop::duration patience);
 [[nodiscard]] loop::task<> serve_http(bool is_http2, loop::loop& loop,

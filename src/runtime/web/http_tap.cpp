@@ -12,7 +12,7 @@ bool is_credential(std::string_view field) {
   return field == "authorization" || field == "proxy-authorization";
 }
 
-// The scheme, `Basic` or `Bearer`, is no secret.
+// The scheme, such as `Basic`, is not secret.
 std::string without_secret(std::string_view credential) {
   return std::string(credential.substr(0, credential.find(' '))) + " (redacted)";
 }

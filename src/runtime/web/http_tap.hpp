@@ -1,4 +1,4 @@
-// Shows the heads of an HTTP exchange to those who tap its runtime.
+// Shows the heads of an HTTP exchange in the tap of its runtime.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace strata::runtime {
 
-/// Shows the request when it is made, and the answer when its head is sent. A credential in a field
-/// Authorization or Proxy-Authorization is not shown.
+/// Shows the request when it is constructed, and the answer when its head is sent. Credentials in
+/// Authorization and Proxy-Authorization fields are redacted.
 class http_tap final : private http::answer_watcher {
  public:
-  /// Null while nobody taps. `tap`, `name` (the runtime's) and `exchange` outlive it.
+  /// Null if the tap has no reader. `name` is the runtime's; `tap` and `exchange` outlive the result.
   [[nodiscard]] static std::unique_ptr<http_tap> open(tap& tap, const std::string& name,
                                                       http::exchange& exchange);
   http_tap(tap& tap, const std::string& name, http::exchange& exchange);
@@ -22,7 +22,7 @@ class http_tap final : private http::answer_watcher {
   http_tap& operator=(const http_tap&) = delete;
   ~http_tap() { exchange_.watch(nullptr); }
 
-  /// The answer comes from this endpoint; until it is set, from the runtime.
+  /// Sets the endpoint that the answer comes from; before, it is the runtime.
   void set_origin(std::string_view endpoint) { origin_ = endpoint; }
 
  private:
@@ -31,7 +31,7 @@ class http_tap final : private http::answer_watcher {
 
   tap& tap_;
   http::exchange& exchange_;
-  std::string address_;  // an exchange that is upgraded has no peer any more
+  std::string address_;  // an upgraded exchange has no peer
   std::string origin_;
 };
 

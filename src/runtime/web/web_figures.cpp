@@ -27,7 +27,7 @@ void web_figures::count_answer(int status) {
   count_by_class(answers, status);
 }
 
-// A row is read as a row: one figure, two or three lines.
+// One figure per row of two or three lines.
 // clang-format off
 const std::vector<options::bound_figure<web_figures>>& web_figure_table() {
   static const std::vector<options::bound_figure<web_figures>> table = {

@@ -1,4 +1,4 @@
-// What those that serve HTTP count, beside what every runtime counts.
+// The figures of runtimes that serve HTTP, besides those of every runtime.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ struct web_figures {
 };
 
 [[nodiscard]] const std::vector<options::bound_figure<web_figures>>& web_figure_table();
-/// What every runtime has, and these.
+/// The figures of every runtime, and these.
 [[nodiscard]] const std::vector<options::figure_row>& web_figure_rows();
 
 }  // namespace strata::runtime

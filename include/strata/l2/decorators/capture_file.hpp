@@ -11,9 +11,9 @@
 
 namespace strata::l2 {
 
-/// What the packets of a capture file are.
+/// The source of a capture file's packets.
 struct capture_source {
-  std::string name;             ///< of the interface, as readers show it
+  std::string name;             ///< name of the interface
   std::uint16_t link_type = 1;  ///< 1 is Ethernet; see https://www.tcpdump.org/linktypes.html
 };
 
@@ -23,7 +23,7 @@ class capture_file {
   /// interface, Ethernet, nanoseconds. Errors: of the file.
   [[nodiscard]] static result<capture_file> create(const std::string& path,
                                                    const interface& interface);
-  /// The same for packets that are no Ethernet frames.
+  /// The same, for packets of another link type.
   [[nodiscard]] static result<capture_file> create(const std::string& path,
                                                    const capture_source& source);
 

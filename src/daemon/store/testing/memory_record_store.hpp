@@ -1,4 +1,4 @@
-// For tests: a store in memory that waits, fails, loses answers and repeats itself.
+// For tests: a store in memory that blocks, fails, loses answers and repeats notifications.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace strata::daemon {
 
-/// What is stored. It outlives the stores on it, as a disk or a cluster outlives daemons.
+/// The stored data. It outlives the stores on it, as a disk or a cluster outlives daemons.
 struct memory_records {
   std::map<std::string, record> records;
   std::uint64_t revision = 0;
@@ -34,11 +34,11 @@ struct memory_records {
 
 /// Probabilities from 0 to 1, each tried per call.
 struct store_faults {
-  double refusal = 0;                 ///< nothing is done, and the answer is an error
-  double lost_answer = 0;             ///< it is done, and the answer is an error
+  double refusal = 0;                 ///< the change is not made, and the answer is an error
+  double lost_answer = 0;             ///< the change is made, and the answer is an error
   double repetition = 0;              ///< a change is named again, and late
-  double forgetting = 0;              ///< of what has changed
-  loop::duration longest_delay = {};  ///< before it is done, and before the answer
+  double forgetting = 0;              ///< the history of changes is lost
+  loop::duration longest_delay = {};  ///< before the change, and before the answer
 };
 
 class memory_record_store final : public record_store {
@@ -88,7 +88,7 @@ class memory_record_store final : public record_store {
     if (occurs(faults_.lost_answer)) co_return lost("remove " + name);
     co_return result<void>{};
   }
-  // Another writer does not notify: it is looked for.
+  // Another writer does not notify this store, so it is polled.
   loop::task<result<record_changes>> watch(std::uint64_t last) override {
     const auto has_news = [this, last] { return is_closed_ || records_.revision > last; };
     (void)co_await changed_.wait(has_news, loop::time_point::max(), std::chrono::milliseconds(20));
@@ -109,13 +109,13 @@ class memory_record_store final : public record_store {
   }
   [[nodiscard]] const std::string& place() const override { return place_; }
 
-  /// From now on what is asked for, such as "put NAME", waits.
+  /// From now on calls such as "put NAME" wait.
   void block(const std::string& text) { blocked_.insert(text); }
   void release(const std::string& text) {
     blocked_.erase(text);
     changed_.notify();
   }
-  /// What is waiting, and what is asked for, fails, until `heal`.
+  /// Waiting and future calls of that name fail, until `heal`.
   void fail(const std::string& text) { failing_.insert(text); }
   void heal(const std::string& text) { failing_.erase(text); }
 

@@ -1,4 +1,4 @@
-// For tests: the loops of a simulated world, for runtimes.
+// For tests: a simulated world's loops, for runtimes.
 #pragma once
 
 #include <vector>

@@ -85,7 +85,7 @@ class front final : private key_observer {
   void set_has_monitors() { has_monitors_ = true; }
   /// `watcher` outlives the front's commands.
   void set_watcher(command_watcher& watcher) { watcher_ = &watcher; }
-  /// Somebody may want to see commands.
+  /// Whether commands are to be shown to a watcher or a monitoring client.
   [[nodiscard]] bool is_watched() const {
     return has_monitors_ || (watcher_ != nullptr && watcher_->is_watching());
   }

@@ -1,4 +1,4 @@
-// Shows the commands of a cache to those who tap it.
+// Shows the commands of a cache in its tap.
 #pragma once
 
 #include <memory>

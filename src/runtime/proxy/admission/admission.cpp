@@ -16,7 +16,7 @@ std::vector<loop::network> networks_of(const std::vector<std::string>& texts) {
   return all;
 }
 
-/// `192.0.2.1`, `2001:db8::1`, or one of them with a port behind it: `[2001:db8::1]:80`.
+/// Reads `192.0.2.1`, `2001:db8::1`, or one of them with a port: `[2001:db8::1]:80`.
 std::optional<loop::socket_address> read_address(std::string_view text) {
   const auto blank = [](char each) { return each == ' ' || each == '\t'; };
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
@@ -29,7 +29,7 @@ std::optional<loop::socket_address> read_address(std::string_view text) {
   if (text.contains('%')) return std::nullopt;
   const auto read = loop::socket_address::from_ip(std::string(text), 0);
   if (!read) return std::nullopt;
-  // As the kernel tells of it: IPv4 inside IPv6 is IPv4.
+  // As the kernel reports it: IPv4 inside IPv6 is IPv4.
   return loop::socket_address(read->data(), read->size());
 }
 

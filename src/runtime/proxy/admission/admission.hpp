@@ -1,4 +1,4 @@
-// Which clients a proxy lets in, and how often.
+// Which clients a proxy admits, and at what rate.
 //
 // For one loop's thread.
 #pragma once
@@ -13,19 +13,20 @@
 
 namespace strata::runtime::proxy {
 
-/// Whether its networks parse. Errors: invalid_argument, naming the one that does not.
+/// Checks that the networks parse. Errors: invalid_argument, naming the one that does not.
 [[nodiscard]] result<void> check_networks(const std::vector<std::string>& texts);
 
 class admission {
  public:
-  /// `share`: among how many loops a client's rate is divided.
+  /// Applies the options. `share`: the number of loops among which a client's rate is divided.
   void become(const proxy_options& options, std::size_t share);
 
-  /// Whether nothing is asked of anybody.
+  /// Whether every client is admitted without a check.
   [[nodiscard]] bool is_open() const { return allowed_.empty() && denied_.empty() && rate_ == 0; }
-  /// One without an IP address, of this machine, always is let in.
+  /// Whether the client is admitted. A client without an IP address, on this machine, always is.
   [[nodiscard]] bool lets_in(const loop::socket_address& client) const;
-  /// How long until one more of that client may come; 0: it may now, and has been counted.
+  /// How long the client must wait for its next connection or request; 0: it may proceed now, and
+  /// has been counted.
   [[nodiscard]] loop::duration wait_of(const loop::socket_address& client, loop::time_point now);
 
  private:
@@ -35,11 +36,11 @@ class admission {
   client_rates rates_;
 };
 
-/// An IP address without the port; else empty.
+/// An IP address without the port; empty for other addresses.
 [[nodiscard]] std::string host_of(const loop::socket_address& address);
 
-/// For whom a request is: the peer, or where that is trusted, what X-Forwarded-For says of those
-/// before it, from the right up to the first that is not.
+/// The client of a request: the peer, or if that is trusted, the address in X-Forwarded-For, read
+/// from the right up to the first untrusted one.
 [[nodiscard]] loop::socket_address client_of(const proto::http_request& request,
                                              const loop::socket_address& peer,
                                              const std::vector<loop::network>& trusted);

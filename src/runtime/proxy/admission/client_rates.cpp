@@ -57,7 +57,8 @@ client_rates::allowance& client_rates::find(const client_key& key) {
   return clients_.front();
 }
 
-// One whose second is over is as good as unknown. A few at a time, so that no request pays for all.
+// A client whose second is over need not be remembered. Forgets a few at a time, so that no request
+// pays for all.
 void client_rates::forget_old(std::int64_t now_ns) {
   for (int count = 0; count < 2 && clients_.size() > 1; ++count) {
     if (clients_.size() <= most_clients && clients_.back().due_ns > now_ns) return;

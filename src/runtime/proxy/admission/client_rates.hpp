@@ -1,4 +1,4 @@
-// "At most N a second for each client", for as many clients as are remembered.
+// "At most N per second for each client", for a bounded number of clients.
 //
 // For one loop's thread.
 #pragma once
@@ -15,12 +15,12 @@ class client_rates {
  public:
   static constexpr std::size_t most_clients = 65'536;
 
-  /// Nanoseconds until one more of that client may come; 0: it may now, and has been counted. A
-  /// second's worth may come at once. Clients by IPv6 that share the first 64 bits are one. Those
-  /// that have no IP address have no limit.
+  /// Nanoseconds until the client may proceed; 0: it may now, and has been counted. A burst of one
+  /// second's worth is allowed. IPv6 clients that share the first 64 bits are one client. Clients
+  /// without an IP address have no limit.
   [[nodiscard]] std::int64_t wait_of(const loop::socket_address& client, std::int64_t now_ns,
                                      std::uint64_t per_second);
-  /// Clients that are remembered: of too many, the one that came last the longest ago goes first.
+  /// The number of remembered clients: beyond the limit, the least recently seen one is dropped.
   [[nodiscard]] std::size_t size() const { return clients_.size(); }
 
  private:
@@ -30,7 +30,7 @@ class client_rates {
     bool operator==(const client_key&) const = default;
   };
   struct key_hash {
-    std::uint64_t salt;  // so that nobody can choose addresses that meet in one place
+    std::uint64_t salt;  // so that clients cannot choose addresses that collide
     std::size_t operator()(const client_key& key) const;
   };
   struct allowance {
@@ -41,7 +41,7 @@ class client_rates {
   [[nodiscard]] allowance& find(const client_key& key);
   void forget_old(std::int64_t now_ns);
 
-  std::list<allowance> clients_;  // the one that came last comes first
+  std::list<allowance> clients_;  // most recently seen first
   boost::unordered_flat_map<client_key, std::list<allowance>::iterator, key_hash> places_{
       0, key_hash{random_salt()}};
   [[nodiscard]] static std::uint64_t random_salt();

@@ -43,7 +43,7 @@ struct range {
   std::uint64_t most;
 };
 
-/// `KEY=N`, of a number within the range.
+/// Reads `KEY=N`, with a number within the range.
 bool read_number(std::string_view word, std::string_view key, range range, std::uint64_t& into) {
   if (!word.starts_with(key)) return false;
   word.remove_prefix(key.size());

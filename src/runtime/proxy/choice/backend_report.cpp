@@ -39,7 +39,7 @@ nlohmann::json json_of(const backend_report& report) {
 
 }  // namespace
 
-// The last are the figures of `backend_table`.
+// The last rows are the figures of `backend_table`.
 std::span<const answer_row> backend_answer_rows() {
   using enum answer_kind;
   static constexpr answer_row rows[] = {

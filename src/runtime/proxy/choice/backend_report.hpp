@@ -1,4 +1,4 @@
-// How backends stand, for people.
+// The state of backends, for display.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,11 +11,11 @@
 
 namespace strata::runtime::proxy {
 
-/// How a backend has fared with one gate.
+/// The state and figures of a backend in one gate.
 struct backend_report {
-  std::string route;  ///< empty: those of `--backend`
+  std::string route;  ///< empty: one of `--backend`
   backend_text is;
-  bool is_known = true;  ///< else a name that leads nowhere yet
+  bool is_known = true;  ///< false: a name without an address yet
   bool is_resting = false;
   bool is_down = false;
   circuit_state current = circuit_state::closed;
@@ -25,9 +25,9 @@ struct backend_report {
   branch_figures counted;
 };
 
-/// As `strata backends` shows them.
+/// In the form of `strata backends`.
 [[nodiscard]] nlohmann::json json_of(const std::vector<backend_report>& all);
-/// What each has there.
+/// The members of each report.
 [[nodiscard]] std::span<const answer_row> backend_answer_rows();
 
 }  // namespace strata::runtime::proxy

@@ -12,7 +12,7 @@ namespace strata::runtime::proxy {
 
 namespace {
 
-/// A place in the queue that all loops share, as one of them counts it.
+/// A place in the queue shared by all loops, in the counts of one loop.
 class queued {
  public:
   explicit queued(const backend_means& means) : with_(means) { with_.counted.waiting.add(); }
@@ -98,7 +98,8 @@ void backends::take() {
   line_.call();
 }
 
-// A place that is written twice is two backends, on each loop the first and the second.
+// A place that is written twice makes two backends; each loop matches the first and the second by
+// order.
 std::shared_ptr<backend> backends::backend_of(backend_text read,
                                               const std::vector<backend_ref>& others) {
   const auto before = std::ranges::count_if(
@@ -114,7 +115,7 @@ loop::task<result<backend_use>> backends::enter(wish wish) {
   }
   wish.panic = means_.options.panic;
   wish.slow_start = loop::from_seconds(means_.options.slow_start);
-  // Where nobody else can wait, one that need not wait goes.
+  // If the queue is full, a client that need not wait does not queue.
   const bool has_line = !line_.is_empty() && !means_.shared.is_queue_full(means_.options.queue);
   try_now tried{.use = std::nullopt, .are_full = has_line};
   if (!has_line) tried = try_begin(wish);
@@ -135,7 +136,7 @@ loop::task<result<backend_use>> backends::enter(wish wish) {
   co_return std::move(*tried.use);
 }
 
-// Where another loop takes the last place meanwhile, that backend is full at the next look.
+// If another loop takes the last place meanwhile, the backend is full at the next attempt.
 backends::try_now backends::try_begin(wish& wish) {
   wish.now = means_.home.now();
   for (;;) {
@@ -208,7 +209,7 @@ loop::task<result<std::optional<backend_use>>> backends::wait_for_place(wish wis
   loop::task_group watching;
   if (wish.client_left) watching.spawn(watch_client(wish.client_left(), has_left, line_));
   try_now tried{.use = std::nullopt, .are_full = true};
-  // What it has taken it keeps.
+  // A place once taken is kept.
   const auto goes = [this, &wish, &has_left, &tried] {
     if (tried.are_full && !has_left) tried = try_again(wish);
     return has_left || !tried.are_full;

@@ -1,5 +1,5 @@
-// The backends of a proxy, or of one of its routes: what is there to choose from, and the queue of
-// those who find all of them full.
+// The backends of a proxy, or of one of its routes: the candidates, and the queue of clients that
+// wait while all are full.
 //
 // For one loop's thread.
 #pragma once
@@ -22,55 +22,55 @@
 
 namespace strata::runtime::proxy {
 
-/// What the backends of a gate share. All of it outlives them.
+/// Shared by the backends of a gate. All of it outlives them.
 struct backend_means {
   loop::loop& home;
   const proxy_options& options;
-  std::size_t number = 0;  ///< of the loop
-  shared_view& shared;     ///< with the other loops
+  std::size_t number = 0;  ///< the loop's number
+  shared_view& shared;     ///< shared with the other loops
   proxy_figures& counted;
   net::directory& names;
   std::string self;  ///< the proxy's name
-  /// Tells people of a change of a backend.
+  /// Reports a change of a backend to the log and as an event.
   std::function<void(level, std::string_view event, const std::string& text)> tell;
-  /// There are others now, though nobody has edited them.
+  /// Called when the backends have changed without an edit.
   std::function<void()> on_change;
 };
 
 class backends {
  public:
-  /// `route`: its text; empty: those of `--backend`.
+  /// `route`: the text of the route; empty: the backends of `--backend`.
   backends(const backend_means& means, std::string route);
 
-  /// Names are followed from now on; to be called on the loop.
+  /// Follows names from now on; call it on the loop.
   void begin() { roster_.begin(); }
-  /// From now on these; one whose place stays keeps what is known of it. The texts parse.
+  /// Replaces the backends; one whose place stays keeps its state. The texts parse.
   void become(const std::vector<std::string>& texts);
 
   [[nodiscard]] const std::vector<backend_ref>& all() const { return all_; }
   [[nodiscard]] const backend_means& means() const { return means_; }
-  /// Names that lead to none yet.
+  /// Names without a backend so far.
   [[nodiscard]] std::vector<backend_text> unknown() const { return roster_.unknown(); }
-  /// Other loops have looked names up, or have left places.
+  /// Called when other loops have looked up names, or have freed places.
   void take_names() { roster_.refresh(); }
   void call() { line_.call(); }
-  /// Awaits a place at the next one: at once, or in the queue while all are full. Errors: not_found
-  /// where all were tried; limit_exceeded where the queue is full too, or no place has become free
-  /// in time; canceled where the client has left the queue.
+  /// Waits for a place at the next backend: at once, or in the queue while all are full. Errors:
+  /// not_found if all were tried; limit_exceeded if the queue is full too, or no place has become
+  /// free in time; canceled if the client has left the queue.
   [[nodiscard]] loop::task<result<backend_use>> enter(wish wish);
 
  private:
-  /// Those that the roster has now.
+  /// Takes over the roster's present backends.
   void take();
-  /// A use of the next one, or why there is none.
+  /// A use of the next backend, or why there is none.
   struct try_now {
     std::optional<backend_use> use;
     bool are_full = false;
   };
   [[nodiscard]] try_now try_begin(wish& wish);
-  /// One that waits tries it: not where there is no place at all, as can be seen at once.
+  /// An attempt of a queued client: skipped if there is clearly no place at all.
   [[nodiscard]] try_now try_again(wish& wish);
-  /// Nullopt: there is none to wait for any more.
+  /// Nullopt: there is no backend left to wait for.
   [[nodiscard]] loop::task<result<std::optional<backend_use>>> wait_for_place(wish wish);
   [[nodiscard]] std::shared_ptr<backend> backend_of(backend_text read,
                                                     const std::vector<backend_ref>& others);

@@ -15,7 +15,7 @@ namespace strata::runtime::proxy {
 
 namespace {
 
-// In turn, and evenly: of weights 5, 1 and 1 not five in a row (as nginx does it).
+// Smooth weighted round-robin: with weights 5, 1 and 1 not five in a row (as in nginx).
 backend_ref in_turn(const std::vector<backend_ref>& backends, const wish& wish) {
   std::int64_t sum = 0;
   backend_ref best;
@@ -42,7 +42,7 @@ backend_ref at_random(const std::vector<backend_ref>& backends, const wish& wish
   return backends.back();
 }
 
-// Among equals in turn, so that a proxy at rest does not always begin with the same one.
+// Round-robin among equals, so that an idle proxy does not always begin with the same one.
 backend_ref least_loaded(const std::vector<backend_ref>& backends, const wish& wish) {
   const auto load = [&wish](const backend_ref& one) {
     return static_cast<double>(one->connections()) / static_cast<double>(weight_of(*one, wish));
@@ -55,7 +55,7 @@ backend_ref least_loaded(const std::vector<backend_ref>& backends, const wish& w
   return in_turn(equals, wish);
 }
 
-/// A backend that has piled up more than its share of what all have, and has no limit of its own.
+/// Detects a backend with more than its share of all connections, and without a limit of its own.
 class overload {
  public:
   overload(const std::vector<backend_ref>& backends, const wish& wish) : what_(wish) {
@@ -78,7 +78,7 @@ class overload {
   double weights_ = 0;
 };
 
-// Rendezvous hashing: when a backend comes or goes, the clients of no other move.
+// Rendezvous hashing: when a backend is added or removed, only its own clients move.
 backend_ref by_hash(const std::vector<backend_ref>& backends, const wish& wish) {
   const overload loads(backends, wish);
   backend_ref best;
@@ -106,7 +106,7 @@ bool is_ready(const backend& one, loop::time_point now) {
          stands.current.lets_in(now);
 }
 
-/// Too few are ready to take what there is: better to try them all.
+/// Whether too few backends are ready for the load: then it is better to try all.
 bool is_panic(std::span<const backend_ref> all, const wish& wish) {
   if (wish.panic == 0) return false;
   std::uint64_t ready = 0;
@@ -199,7 +199,7 @@ candidates candidates_of(std::span<const backend_ref> all, const wish& wish) {
       found.are_full = false;
       return found;
     }
-    // A full one that is well is waited for, and not an ill one taken.
+    // A healthy backend that is full is waited for, rather than using an unhealthy one.
     if (found.are_full) break;
   }
   return found;

@@ -1,4 +1,4 @@
-// Which of a proxy's backends is next. Nothing but the backends is changed, and nothing is awaited.
+// Chooses the next of a proxy's backends. Changes only the backends, and never waits.
 //
 // For one loop's thread.
 #pragma once
@@ -32,48 +32,49 @@ enum class balance : std::uint8_t {
   path
 };
 
-/// A balance as the option has it.
+/// A balance option, parsed.
 struct balancing {
   balance how = balance::round_robin;
   std::string name;  ///< of the header, in lower case, or of the cookie
 };
-/// Errors: invalid_argument, naming the text.
+/// Parses a balance. Errors: invalid_argument, naming the text.
 [[nodiscard]] result<balancing> parse_balance(const std::string& text);
-/// It goes by what only an HTTP request has.
+/// Whether it depends on properties of an HTTP request.
 [[nodiscard]] bool is_of_requests(balance balance);
 
-/// What is asked of the backends.
+/// The criteria for choosing a backend.
 struct wish {
   balance how = balance::round_robin;
-  std::uint64_t key = 0;                      ///< what is hashed, of a balance that hashes
-  std::span<const std::uint64_t> marks = {};  ///< of a backend that the client has been to
+  std::uint64_t key = 0;                      ///< the hash key, for a balance that hashes
+  std::span<const std::uint64_t> marks = {};  ///< of backends that the client has used before
   std::span<const backend_ref> tried = {};
   loop::time_point now = {};
-  std::uint64_t panic = 0;  ///< percent of the weight that is ready at least; else all are taken
-  std::function<loop::task<>()> client_left = {};  ///< awaits that nobody wants it any more
-  loop::duration slow_start = {};  ///< until a backend that came has its whole weight; 0: at once
+  std::uint64_t panic = 0;  ///< minimum percentage of ready weight; below it all are used
+  std::function<loop::task<>()> client_left = {};  ///< waits until the client has gone
+  loop::duration slow_start = {};  ///< time until a new backend has its full weight; 0: at once
 };
 
-/// A backend's weight now, in hundredths. One that came while the proxy ran has a tenth at first.
+/// A backend's present weight, in hundredths. A backend that was added while the proxy ran starts
+/// with a tenth.
 [[nodiscard]] std::uint64_t weight_of(const backend& one, const wish& wish);
 
-/// One client's address, as a key.
+/// The key for one client's address.
 [[nodiscard]] std::uint64_t key_of(const loop::socket_address& source);
 [[nodiscard]] std::uint64_t key_of(std::string_view text);
 
-/// Those that the next may be of.
+/// The backends to choose the next one from.
 struct candidates {
   std::vector<backend_ref> of;
-  bool is_panic = false;  ///< those that are ill are among them
-  bool are_full = false;  ///< there are none, but some would be, were they not full
+  bool is_panic = false;  ///< unhealthy ones are included
+  bool are_full = false;  ///< there are none, but some are only full
 };
 
-/// One that has a mark of the wish, where that is up: no other then. Else those that are up and
-/// need not rest, if there are any, and else the others; of each first those that are no backups.
-/// None of them is full or has been tried.
+/// Returns the backend that has a mark of the wish, if it is up: then no other. Otherwise those
+/// that are up and need not rest, if there are any, and otherwise the rest; in each case backups
+/// come last. None of them is full or has been tried.
 [[nodiscard]] candidates candidates_of(std::span<const backend_ref> all, const wish& wish);
 
-/// The next one, by the wish's balance. `backends` is not empty.
+/// The next backend, by the wish's balance. `backends` is not empty.
 [[nodiscard]] backend_ref choose(const std::vector<backend_ref>& backends, const wish& wish);
 
 }  // namespace strata::runtime::proxy

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What is known of the past at this moment is not the clock's beginning.
+// Later than the clock's epoch, so that past times exist.
 constexpr loop::time_point start{1000h};
 
 std::vector<backend_ref> backends_of(const std::vector<std::string>& texts) {
@@ -20,7 +20,7 @@ std::vector<backend_ref> backends_of(const std::vector<std::string>& texts) {
   return all;
 }
 
-/// How often each place is chosen of `turns`.
+/// How often each place is chosen in `turns`.
 std::map<std::string, int> counted(const std::vector<backend_ref>& all, wish wish, int turns) {
   std::map<std::string, int> chosen;
   for (int turn = 0; turn < turns; ++turn) {
@@ -61,7 +61,7 @@ TEST(choosing, one_that_came_grows_into_its_weight) {
   EXPECT_EQ(weight_of(*all[1], what), 200U);
   all[1]->stands->came = start;
   EXPECT_EQ(weight_of(*all[1], what), 20U);
-  // It comes only when it has rested.
+  // It is added only after its rest.
   all[1]->stands->came = start + 5s;
   EXPECT_EQ(weight_of(*all[1], what), 20U);
   all[1]->stands->came = start;
@@ -99,7 +99,7 @@ TEST(choosing, when_a_backend_goes_only_its_own_move) {
     moved += has_moved ? 1 : 0;
   }
   EXPECT_NEAR(moved, 100, 40);
-  // Another weight or limit of a backend is no other backend.
+  // A backend's mark does not depend on its weight or limit.
   EXPECT_EQ(mark_of(*parse_backend("a:1 weight=3 max=2 drain")), all[0]->mark);
 }
 

@@ -20,7 +20,7 @@ bool is_closed(std::uint64_t word) { return (word & closed_bit) != 0; }
 bool has_trial(std::uint64_t word) { return (word & trial_bit) != 0; }
 std::uint64_t round_of(std::uint64_t word) { return word >> round_at; }
 
-/// What was tried within one second, in a word: 24 bits of the second's number, and 20 bits each.
+/// The tries of one second, in a word: 24 bits for the second's number, and 20 bits for each count.
 struct second {
   static constexpr unsigned count_bits = 20;
   static constexpr std::uint64_t most = (std::uint64_t{1} << count_bits) - 1;
@@ -65,7 +65,7 @@ circuit::attempt circuit::begin(loop::time_point now) {
   return {.round = round_of(word), .is_trial = false};
 }
 
-// What began before the circuit opened says nothing of the backend as it is now.
+// A use that began before the circuit opened says nothing about the backend's present state.
 bool circuit::note(const attempt& attempt, bool is_good, const circuit_rules& rules,
                    loop::time_point now) {
   const auto word = word_.load();
@@ -101,8 +101,8 @@ bool circuit::go_on_from(std::uint64_t round, bool is_closed) {
   return false;
 }
 
-// Until when comes first: whoever sees it open sees that, too. Two that open it at once say nearly
-// the same.
+// Set the end time first: a loop that sees the circuit open sees its end too. Two loops that open
+// it at once set nearly the same time.
 bool circuit::open(std::uint64_t round, loop::duration pause, loop::time_point now) {
   pause_ = pause.count();
   until_ = now + pause;
@@ -115,7 +115,7 @@ bool circuit::close(std::uint64_t round) {
   return go_on_from(round, true);
 }
 
-// Nothing is written that says nothing new: loops would take the word from each other for it.
+// Writes only changes: needless writes would make the loops contend for the word.
 void circuit::count(bool is_good, bool has_share, loop::time_point now) {
   if (!is_good) {
     in_a_row_.fetch_add(1);

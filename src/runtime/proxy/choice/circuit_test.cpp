@@ -17,7 +17,7 @@ constexpr loop::time_point start{1000h};
 constexpr circuit_rules by_failures = {.failures = 3, .share = 0, .rest = 5s};
 constexpr circuit_rules by_share = {.failures = 0, .share = 50, .rest = 5s};
 
-/// One use: whether that opened or closed it.
+/// One use: reports whether it opened or closed the circuit.
 bool use(circuit& circuit, bool is_good, const circuit_rules& rules, loop::time_point now) {
   return circuit.note(circuit.begin(now), is_good, rules, now);
 }
@@ -50,7 +50,7 @@ TEST(circuit, one_at_a_time_tries_it_and_success_closes_it) {
   EXPECT_TRUE(of.lets_in(later));
   EXPECT_TRUE(use(of, true, by_failures, later));
   EXPECT_EQ(of.state(later), circuit_state::closed);
-  // What was counted before is forgotten.
+  // Earlier counts are forgotten.
   EXPECT_FALSE(use(of, false, by_failures, later));
 }
 
@@ -77,7 +77,7 @@ TEST(circuit, what_began_before_it_opened_says_nothing) {
   for (int at = 0; at < 3; ++at) use(of, false, by_failures, start);
   EXPECT_FALSE(of.note(early, true, by_failures, start));
   EXPECT_EQ(of.state(start), circuit_state::open);
-  // One that was used though it was open: its failure is no news, its success is.
+  // A use that began while it was open: its failure has no effect, its success closes the circuit.
   EXPECT_FALSE(use(of, false, by_failures, start + 1s));
   EXPECT_EQ(of.pause(), 5s);
   EXPECT_TRUE(use(of, true, by_failures, start + 1s));
@@ -106,7 +106,7 @@ TEST(circuit, it_may_be_off) {
   EXPECT_TRUE(of.lets_in(start));
 }
 
-/// What `work` does on several threads at once.
+/// Runs `work` on several threads at once.
 template <class Work>
 void on_all_threads(Work work) {
   std::vector<std::thread> all;
@@ -130,7 +130,7 @@ TEST(circuit, of_many_threads_one_opens_it_and_one_tries_it) {
       tried += trial.is_trial ? 1 : 0;
       if (trial.is_trial) closed += of.note(trial, true, by_failures, start + 5s) ? 1 : 0;
     });
-    // Those that come after the trial's good end find it closed.
+    // Uses after the successful trial find it closed.
     EXPECT_EQ(tried, 1);
     EXPECT_EQ(closed, 1);
   }
@@ -145,7 +145,7 @@ TEST(circuit, no_try_of_many_threads_is_lost) {
   };
   use_often(true, 5000);
   use_often(false, 4000);
-  // 16,000 of 36,000 have failed: 4,000 more make it half, no sooner and no later.
+  // 16,000 of 36,000 have failed: exactly 4,000 more make it half.
   int more = 1;
   while (!use(of, false, by_share, start)) ++more;
   EXPECT_EQ(more, 4000);

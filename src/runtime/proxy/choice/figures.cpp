@@ -12,7 +12,7 @@ void branch_figures::count(int status, std::optional<std::uint64_t> us) {
   if (us) latency.add(*us);
 }
 
-// A row is read as a row: one figure, two or three lines.
+// One figure per row of two or three lines.
 // clang-format off
 const std::vector<options::bound_figure<branch_figures>>& backend_table() {
   static const std::vector<options::bound_figure<branch_figures>> table = {

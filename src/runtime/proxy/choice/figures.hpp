@@ -1,4 +1,4 @@
-// What a proxy counts, beside what every runtime counts.
+// The figures of a proxy, besides those of every runtime.
 #pragma once
 
 #include <memory>
@@ -18,28 +18,28 @@ struct proxy_figures : web_figures {
   options::counter denied;
   options::counter limited;
   options::counter log_lines_lost;
-  options::counter waiting;      ///< clients and requests, for a backend that is not full
-  options::counter turned_away;  ///< that have waited in vain, or found the queue full
+  options::counter waiting;      ///< clients and requests that wait for a backend with room
+  options::counter turned_away;  ///< those that timed out in the queue, or found it full
 };
 
-/// What is counted of one backend, or of one route.
+/// The figures of one backend, or of one route.
 struct branch_figures {
   options::case_counters answers;  ///< by the status's first digit
   options::latency latency;
   options::counter retries;
 
-  /// `us`: what it took, if that says something.
+  /// `us`: the duration, if it is meaningful.
   void count(int status, std::optional<std::uint64_t> us);
 };
 
-/// Figures of a branch with its name.
+/// The figures of a branch, with its name.
 struct branch {
-  std::string route;    ///< empty: what no route has taken
-  std::string backend;  ///< empty: all of the route
+  std::string route;    ///< empty: requests without a route
+  std::string backend;  ///< empty: the whole route
   std::shared_ptr<const branch_figures> counted;
 };
 
-/// The branches of a gate, for those who read them on another thread.
+/// The branches of a gate, for readers on another thread.
 class branch_list {
  public:
   void become(std::vector<branch> branches) {
@@ -58,13 +58,13 @@ class branch_list {
 
 [[nodiscard]] const std::vector<options::bound_figure<branch_figures>>& backend_table();
 [[nodiscard]] const std::vector<options::bound_figure<branch_figures>>& route_table();
-/// All of them: those of HTTP first.
+/// All figures: those of HTTP first.
 [[nodiscard]] const std::vector<options::bound_figure<proxy_figures>>& figure_table();
 
-/// What every runtime has, what those that serve HTTP have, and its own.
+/// The figures of every runtime, those of HTTP servers, and its own.
 [[nodiscard]] const std::vector<options::figure_row>& figure_rows();
 
-/// Those of each backend, and of each route.
+/// Figures per backend, and per route.
 [[nodiscard]] std::span<const detail_row> detail_rows();
 
 }  // namespace strata::runtime::proxy

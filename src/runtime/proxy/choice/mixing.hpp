@@ -1,11 +1,11 @@
-// Numbers that look drawn at random, and are the same for the same number.
+// Numbers that look random, but are determined by their input.
 #pragma once
 
 #include <cstdint>
 
 namespace strata::runtime::proxy {
 
-/// The finalizer of MurmurHash3: no two numbers become one.
+/// The finalizer of MurmurHash3: a bijection.
 [[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t of) {
   of ^= of >> 33U;
   of *= 0xff51afd7ed558ccdULL;

@@ -13,7 +13,7 @@ class moment {
     since_epoch_.store(time.time_since_epoch().count(), std::memory_order_relaxed);
     return *this;
   }
-  /// The clock's beginning, until another has been said.
+  /// The clock's epoch until a time is set.
   [[nodiscard]] loop::time_point get() const {
     return loop::time_point(loop::duration(since_epoch_.load(std::memory_order_relaxed)));
   }

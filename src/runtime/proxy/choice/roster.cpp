@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 constexpr loop::duration group_interval = 1s;
 constexpr loop::duration shortest_life = 1s;
 constexpr loop::duration longest_life = 1h;
-/// After a look-up that has failed.
+/// After a failed look-up.
 constexpr loop::duration retry_interval = 2s;
 
 backend_text backend_at(const backend_text& text, const sighting& seen) {
@@ -113,7 +113,7 @@ loop::task<> roster::looked(loop::time_point limit) {
 }
 
 loop::task<> roster::follow(entry& entry) {
-  // The one that begins this is not done yet.
+  // Yields first: the caller is not done yet.
   co_await means_.home.sleep(loop::duration::zero());
   for (;;) {
     const auto of = entry.is;
@@ -165,7 +165,7 @@ loop::task<result<roster::look>> roster::look_up(const backend_text& text) {
   for (const auto& each : found->addresses) {
     made.found.push_back({.host = text.url.host, .at = each});
   }
-  // Name servers turn the order with each answer.
+  // Name servers rotate the order with each answer.
   std::ranges::sort(made.found, {}, [](const sighting& each) { return each.at->text(); });
   co_return made;
 }

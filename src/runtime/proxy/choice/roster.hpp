@@ -1,9 +1,10 @@
-// The backends that texts lead to. Most texts lead to one. `@GROUP` leads to each runtime of the
-// group that runs and listens, and a host's name to each of its addresses: both are followed as
-// that changes, the one each second, the other as its records live (RFC 1035, TTL). What cannot be
-// looked up stays as it was.
+// The backends behind texts. Most texts lead to one backend. `@GROUP` leads to each runtime of the
+// group that runs and listens, and a host name to each of its addresses: groups are looked up again
+// each second, host names when their records expire (RFC 1035, TTL). If a look-up fails, the
+// backends stay as they are.
 //
-// For one loop's thread. One of a proxy's loops looks names up and tells the others.
+// For one loop's thread. One of a proxy's loops looks names up and passes the results to the
+// others.
 #pragma once
 
 #include <functional>
@@ -24,37 +25,37 @@ class roster {
   struct means {
     loop::loop& home;
     net::directory& names;
-    std::string self;        ///< the proxy's own name, which is no backend of it
-    std::size_t number = 0;  ///< of the loop: the first one looks names up
+    std::string self;        ///< the proxy's own name, which is not a backend of itself
+    std::size_t number = 0;  ///< the loop's number: the first loop looks names up
     shared_view& shared;
-    std::string route;  ///< what the texts are of
-    /// A name cannot be looked up any more; called once until it can be.
+    std::string route;  ///< the route of the texts
+    /// Called once when a name cannot be looked up any more, until it can be again.
     std::function<void(const backend_text&, const error&)> on_trouble;
-    /// A runtime of that group leads back to the proxy, and is none of its backends; called once
-    /// until it does not.
+    /// Called once when a runtime of that group leads back to the proxy, and so is no backend of
+    /// it, until it does not.
     std::function<void(const backend_text&, const std::string& runtime)> on_circle;
-    /// What `all` gives is something else now.
+    /// Called when the result of `all` has changed.
     std::function<void()> on_change;
   };
   explicit roster(means means) : means_(std::move(means)), looked_(means_.home) {}
 
   /// Follows names from now on.
   void begin();
-  /// The loop that looks names up has done so.
+  /// Called when the loop that looks names up has new results.
   void refresh();
-  /// From now on these; what is known of one that stays is kept. The texts parse. No `on_change` is
-  /// called for it.
+  /// Replaces the texts; a backend that stays keeps its state. The texts parse. Does not call
+  /// `on_change`.
   void become(const std::vector<std::string>& texts);
   [[nodiscard]] std::vector<backend_text> all() const;
-  /// Texts that lead to none now.
+  /// Texts without a backend now.
   [[nodiscard]] std::vector<backend_text> unknown() const;
-  /// A name has not been looked up yet: there may be more.
+  /// Whether a name has not been looked up yet: there may be more backends.
   [[nodiscard]] bool is_looking() const;
-  /// Awaits that none is, until `limit` at the longest.
+  /// Waits until all names are looked up, until `limit` at most.
   [[nodiscard]] loop::task<> looked(loop::time_point limit);
 
  private:
-  /// What stands for a name, and how long that is good for.
+  /// The result of a look-up, and how long it is valid.
   struct look {
     std::vector<sighting> found;
     std::vector<std::string> circular;
@@ -72,7 +73,7 @@ class roster {
   [[nodiscard]] bool leads() const { return means_.number == 0; }
   [[nodiscard]] std::string key_of(const entry& entry) const;
   void follow_new_ones();
-  /// Takes what the loop that leads has found; says whether that is news.
+  /// Takes over the results of the loop that looks names up; reports whether they changed anything.
   bool take_found();
   loop::task<> follow(entry& entry);
   loop::task<result<look>> look_up(const backend_text& text);

@@ -48,8 +48,8 @@ void shared_view::leave_queue(std::size_t number) {
   waiting_.fetch_sub(1);
 }
 
-// One that begins to wait looks for a place once more after it has been counted, and one that
-// leaves a place looks for those that wait after that: one of the two sees the other.
+// A client that begins to wait is counted, and then looks for a place once more; a client that
+// frees a place does so, and then looks for waiting ones: one of the two notices the other.
 void shared_view::call_members(std::size_t number) {
   bool are_others_called = false;
   for (std::size_t at = 0; at < members_.size(); ++at) {

@@ -1,8 +1,8 @@
-// What the loops of a proxy know together: how each backend stands, which addresses and runtimes
-// names lead to, and how many wait for a backend that is not full.
+// State shared by the loops of a proxy: the state of each backend, the addresses and runtimes
+// behind names, and how many clients wait for a backend with room.
 //
-// For any thread. What each connection and request reads takes no lock; backends that come and go,
-// and names that have been looked up, take one.
+// For any thread. Reads for each connection and request take no lock; adding and removing backends,
+// and results of look-ups, take one.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@
 
 namespace strata::runtime::proxy {
 
-/// Of the backends of a route together.
+/// Shared by the backends of a route together.
 struct route_standing {
   std::atomic<bool> is_panicking = false;
 };
 
-/// One of those that a name leads to.
+/// One of the places behind a name.
 struct sighting {
   std::string host;
   std::optional<loop::socket_address> at;
@@ -40,32 +40,33 @@ class shared_view {
   shared_view& operator=(const shared_view&) = delete;
   ~shared_view() = default;
 
-  /// Says how a loop is told of news, on its thread: that there are places, and what names lead to.
-  /// To be called for all loops before the first of them works. A loop is told nothing once none of
-  /// the others works and nobody waits on it.
+  /// Registers how a loop is notified of news, on its thread: of free places, and of results of
+  /// look-ups. Call it for all loops before the first of them runs. A loop is not notified any more
+  /// once no other loop runs and no client waits on it.
   void enroll(std::size_t number, loop::loop& loop, std::function<void()> on_places,
               std::function<void()> on_names);
 
-  /// How the backend stands, or all of a route, that goes by this key; new, if no loop has it.
+  /// The shared state of the backend, or of a whole route, with that key; created if no loop has
+  /// it.
   [[nodiscard]] std::shared_ptr<standing> backend_of(const std::string& key);
   [[nodiscard]] std::shared_ptr<route_standing> route_of(const std::string& key);
 
-  /// Takes a place in the queue, of `most` for all loops together. False: there is none.
+  /// Takes a place in the queue of `most`, shared by all loops. Returns false if there is none.
   [[nodiscard]] bool enter_queue(std::size_t number, std::uint64_t most);
   void leave_queue(std::size_t number);
   [[nodiscard]] bool is_queue_full(std::uint64_t most) const { return waiting_.load() >= most; }
-  /// A place at a backend is free: loops on which somebody waits are told. The own one comes last,
-  /// so that it does not take what others have waited for as long. Cheap while nobody waits.
+  /// Reports a free place at a backend to the loops with waiting clients. The own loop comes last,
+  /// so that it does not take what others have waited for longer. Cheap while no client waits.
   void call(std::size_t number) {
     if (waiting_.load() != 0) call_members(number);
   }
 
-  /// One loop looks names up and says what they lead to; the others are told.
+  /// Publishes the places behind a name to the other loops: called by the loop that looks names up.
   void publish(std::size_t number, const std::string& name, std::vector<sighting> sightings);
   void withdraw(const std::string& name);
-  /// Why a name cannot be looked up; empty: it can be again.
+  /// Sets why a name cannot be looked up; empty: it can be again.
   void set_trouble(const std::string& name, std::string reason);
-  /// Of the first name that has any; else empty.
+  /// The reason for the first name that has one; otherwise empty.
   [[nodiscard]] std::string trouble() const;
   /// Nullopt: it has not been looked up yet.
   [[nodiscard]] std::optional<std::vector<sighting>> found(const std::string& name) const;
@@ -85,7 +86,7 @@ class shared_view {
 
   std::vector<member> members_;
   std::atomic<std::uint64_t> waiting_ = 0;
-  mutable std::mutex lock_;  // of what follows
+  mutable std::mutex lock_;  // guards the members below
   register_of<standing> backends_;
   register_of<route_standing> routes_;
   std::map<std::string, std::vector<sighting>> names_;

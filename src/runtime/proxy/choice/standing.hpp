@@ -1,6 +1,6 @@
-// What all loops of a proxy know together of one backend.
+// The state of one backend that all loops of a proxy share.
 //
-// For any thread, without locks: a number that one loop has changed is the number for all of them.
+// For any thread, without locks: a change by one loop is visible to all.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@
 namespace strata::runtime::proxy {
 
 struct standing {
-  std::atomic<std::uint64_t> connections = 0;  ///< and requests, that it has now
-  std::atomic<bool> is_down = false;           ///< as checks have found
+  std::atomic<std::uint64_t> connections = 0;  ///< its present connections and requests
+  std::atomic<bool> is_down = false;           ///< according to checks
   moment rests_until;
-  moment came;  ///< added, or backend, while the proxy ran; else the clock's beginning
+  moment came;  ///< when it was added or returned while the proxy ran; otherwise the epoch
   circuit current;
 
-  /// Takes a place, of `most` (0: of any number). False: there is none.
+  /// Takes one of `most` places (0: any number). Returns false if there is none.
   [[nodiscard]] bool enter(std::uint64_t most) {
     if (most == 0) {
       connections.fetch_add(1);

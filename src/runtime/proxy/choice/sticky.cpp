@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t most_marks = 8;
 constexpr std::size_t mark_size = 16;
 
-/// What stands before the next `mark`, which is taken off the text.
+/// Cuts off and returns the text before the next `mark`.
 std::string_view cut(std::string_view& text, char mark) {
   const auto end = std::min(text.find(mark), text.size());
   const auto found = text.substr(0, end);

@@ -1,5 +1,5 @@
-// The cookie by which a client comes back to the backend that it was at: `NAME=MARK.MARK`, of each
-// set of backends (those of a route, those of `--backend`) one mark.
+// The cookie that returns a client to its previous backend: `NAME=MARK.MARK`, with one mark for
+// each set of backends (those of a route, those of `--backend`).
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace strata::runtime::proxy {
 [[nodiscard]] std::optional<std::string_view> find_cookie(const proto::http_fields& fields,
                                                           std::string_view name);
 
-/// The marks that a cookie's value has; a few at most, of whatever it says.
+/// The marks in a cookie's value; a few at most, whatever its length.
 [[nodiscard]] std::vector<std::uint64_t> read_marks(std::string_view value);
 
-/// What Set-Cookie says.
+/// The value of Set-Cookie.
 [[nodiscard]] std::string cookie_text(std::string_view name,
                                       const std::vector<std::uint64_t>& marks, bool is_secure);
 

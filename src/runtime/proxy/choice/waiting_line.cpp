@@ -26,7 +26,7 @@ class place_in_line {
 
 loop::task<bool> waiting_line::wait(std::function<bool()> may_go, loop::time_point limit) {
   const place_in_line taken(size_);
-  // The last to come does not go before the others have been asked.
+  // A newcomer must not go first, before the others have been asked.
   call();
   bool is_new = true;
   const bool goes = co_await called_.wait(

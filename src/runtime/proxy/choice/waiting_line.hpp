@@ -1,4 +1,4 @@
-// Those who wait for a backend that is not full: first come, first served.
+// The clients that wait for a backend with room: first come, first served.
 //
 // For one loop's thread.
 #pragma once
@@ -16,11 +16,11 @@ class waiting_line {
   explicit waiting_line(loop::loop& loop) : called_(loop) {}
 
   [[nodiscard]] bool is_empty() const { return size_ == 0; }
-  /// Awaits that `may_go` holds and none before could go, until `limit` at the longest; says
-  /// whether it came true. What it may go to is to be taken before anything else is awaited.
+  /// Waits until `may_go` holds and no earlier one could go, until `limit` at most; reports whether
+  /// that came true. The caller takes what it waited for before it waits for anything else.
   [[nodiscard]] loop::task<bool> wait(std::function<bool()> may_go, loop::time_point limit);
-  /// Some may be able to go: they are asked at this turn's end, in their order. What comes about
-  /// by time alone (a backend has rested) is seen without.
+  /// Makes the waiting clients check at this turn's end, in order. Changes by time alone (a
+  /// backend's rest has ended) are noticed without it.
   void call() { called_.notify(); }
 
  private:

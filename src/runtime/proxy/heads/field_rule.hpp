@@ -1,5 +1,5 @@
-// What a proxy changes in the heads that it passes on: `set NAME: VALUE`, `add NAME: VALUE` or
-// `remove NAME`.
+// A proxy's changes to the heads that it passes on: `set NAME: VALUE`, `add NAME: VALUE` or `remove
+// NAME`.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct field_rule {
   std::string value;
 };
 
-/// Errors: invalid_argument, naming the text and what is wrong with it; for fields too that say
-/// where a message ends, which are the proxy's own.
+/// Parses a rule. Errors: invalid_argument, naming the text and the mistake; also for framing
+/// fields, which are the proxy's own.
 [[nodiscard]] result<field_rule> parse_field_rule(const std::string& text);
-/// Of texts that parse.
+/// The rules of texts that parse.
 [[nodiscard]] std::vector<field_rule> field_rules_of(const std::vector<std::string>& texts);
 
-/// In their order.
+/// Applies the rules in order.
 void change(proto::http_fields& fields, const std::vector<field_rule>& rules);
 
 }  // namespace strata::runtime::proxy

@@ -13,7 +13,7 @@ namespace strata::runtime::proxy {
 
 namespace {
 
-// Of one connection (RFC 9110 section 7.6.1), and what would frame the body otherwise than we do.
+// Fields of one connection (RFC 9110 section 7.6.1), and those that conflict with our framing.
 constexpr std::array<std::string_view, 10> own_of_a_connection = {
     "connection",         "keep-alive", "proxy-connection",
     "transfer-encoding",  "te",         "proxy-authorization",
@@ -25,15 +25,15 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, Size>& 
   return std::ranges::find(all, name) != all.end();
 }
 
-// Fields by which requests are routed, or by which backends tell clients apart. A client that names
-// them in Connection would have them removed behind the proxy's decision: they stay.
+// Fields that route requests, or by which backends distinguish clients. A client that names them in
+// Connection would have them removed behind the proxy's decision, so they stay.
 bool is_for_all(std::string_view name) {
   constexpr std::array<std::string_view, 6> kept = {"host",      "cookie",    "authorization",
                                                     "forwarded", "x-real-ip", "via"};
   return is_one_of(name, kept) || name.starts_with("x-forwarded-");
 }
 
-// Connection names fields that are for this connection too; mostly it says one word that is none.
+// Connection names further fields of this connection; usually it has one word that is not a field.
 void keep_end_to_end(proto::http_fields& fields) {
   const bool names_some = std::ranges::any_of(fields, [](const auto& field) {
     const auto& [name, value] = field;
@@ -51,7 +51,7 @@ void drop(proto::http_fields& fields, std::string_view name) {
   std::erase_if(fields, [name](const auto& field) { return field.first == name; });
 }
 
-/// `more` behind what the last of the fields says already; or as a field of its own.
+/// Appends `more` to the value of the last such field, or adds a field.
 void append(proto::http_fields& fields, std::string_view name, const std::string& more) {
   const auto last = std::find_if(fields.rbegin(), fields.rend(),
                                  [name](const auto& field) { return field.first == name; });
@@ -66,24 +66,24 @@ void set_default(proto::http_fields& fields, std::string_view name, const std::s
   if (!proto::find_field(fields, name)) fields.emplace_back(name, value);
 }
 
-// Of `http://host/path`, the path: which host it is, the Host says.
+// Returns the path of `http://host/path`; the host is in the Host field.
 std::string origin_form(const std::string& method, const std::string& target) {
   const auto scheme = target.find("://");
   if (target.starts_with('/') || target == "*" || scheme == std::string::npos) return target;
   const auto path = target.find_first_of("/?", scheme + 3);
-  // RFC 9112 section 3.2.4: of OPTIONS, no path means the whole server.
+  // RFC 9112 section 3.2.4: for OPTIONS, no path means the whole server.
   if (path == std::string::npos) return method == "OPTIONS" ? "*" : "/";
   return (target[path] == '?' ? "/" : "") + target.substr(path);
 }
 
-// A target goes into a line of its own making: nothing in it may end that.
+// A target is written into a request line: nothing in it may end that line.
 bool is_printable(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char character) {
     return character > ' ' && character < 0x7f;
   });
 }
 
-// An address of IPv6 has brackets in Forwarded (RFC 7239 section 6), and none in X-Forwarded-For.
+// An IPv6 address has brackets in Forwarded (RFC 7239 section 6), but not in X-Forwarded-For.
 std::string without_brackets(std::string_view address) {
   const bool has_brackets = address.starts_with('[') && address.ends_with(']');
   return std::string(has_brackets ? address.substr(1, address.size() - 2) : address);
@@ -102,7 +102,7 @@ void tell_of_client(proto::http_fields& fields, const forwarding& forwarding) {
   if (host) set_default(fields, "x-forwarded-host", std::string(*host));
 }
 
-// RFC 7239: an address of IPv6, which is in brackets here, and a name with a port are quoted.
+// RFC 7239: an IPv6 address, which is in brackets here, and a name with a port are quoted.
 std::string quoted_where_needed(std::string_view text) {
   return proto::is_token(text) ? std::string(text) : "\"" + std::string(text) + "\"";
 }
@@ -117,7 +117,7 @@ void add_forwarded(proto::http_fields& fields, const forwarding& forwarding) {
   append(fields, "forwarded", told + (forwarding.is_secure ? ";proto=https" : ";proto=http"));
 }
 
-// What a trusted client says stays, if it can be right.
+// Ids from a trusted client stay, if they are valid.
 void set_traces(proto::http_fields& fields, const forwarding& forwarding) {
   const auto stays = [&](std::string_view name, bool (*is_right)(std::string_view)) {
     const auto said = proto::find_field(fields, name);
@@ -165,7 +165,7 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
   made.fields.reserve(request.headers.size() + 8);
   made.fields = request.headers;
   keep_end_to_end(made.fields);
-  // Whether the client may go on is the backend's to say. HTTP/1.0 cannot ask for that.
+  // The backend decides on 100. HTTP/1.0 cannot ask for it.
   if (request.version == 10) drop(made.fields, "expect");
   if (!proto::find_field(made.fields, "host")) {
     made.fields.emplace(made.fields.begin(), "host", forwarding.backend_host);

@@ -1,5 +1,5 @@
-// What of a request a proxy passes on to a backend, and what of the answer it passes on to the
-// client: heads without what holds for one connection alone (RFC 9110 section 7.6).
+// The parts of a request and an answer that a proxy passes on: heads without the fields of one
+// connection (RFC 9110 section 7.6).
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace strata::runtime::proxy {
 
-/// Who asks, and by which proxy.
+/// The client, and the proxy that forwards its request.
 struct forwarding {
-  std::string client;             ///< its address, without a port; empty: it has none
+  std::string client;             ///< its address without a port; empty if it has none
   bool is_secure = false;         ///< the client speaks TLS
-  bool is_trusted = false;        ///< what it says of those before it is believed
-  std::string_view pseudonym;     ///< of the proxy, in Via: so a request that goes round is noticed
-  std::string_view backend_host;  ///< for a request that names no host
-  std::string websocket_key;      ///< for a WebSocket by HTTP/2, which has none
-  bool says_forwarded = false;    ///< says who asks by Forwarded too (RFC 7239)
-  std::string request_id = {};    ///< X-Request-Id, unless a trusted client says one; empty: none
-  std::string traceparent = {};   ///< the same of the trace context
+  bool is_trusted = false;        ///< its own forwarding fields are trusted
+  std::string_view pseudonym;     ///< name of the proxy in Via: reveals a request that loops
+  std::string_view backend_host;  ///< for a request without a host
+  std::string websocket_key;      ///< for a WebSocket by HTTP/2, which has no key
+  bool says_forwarded = false;    ///< also adds Forwarded (RFC 7239)
+  std::string request_id = {};    ///< X-Request-Id, unless a trusted client sends one; empty: none
+  std::string traceparent = {};   ///< likewise for the trace context
 };
 
-/// A request as a backend gets it, by HTTP/1.1.
+/// A request as the backend receives it, for HTTP/1.1.
 struct forwarded_request {
   std::string method;
   std::string target;
-  proto::http_fields fields;  ///< without what says where the body ends
-  std::string upgrade;        ///< the protocol that it asks for; empty: none
+  proto::http_fields fields;  ///< without framing fields
+  std::string upgrade;        ///< the requested protocol; empty: none
 };
 
-/// Why a request is not passed on, and what it is answered.
+/// Why a request is not passed on, and the status of its answer.
 struct forward_refusal {
   int status = 0;
   std::string reason;
@@ -42,20 +42,20 @@ struct forward_refusal {
 [[nodiscard]] std::expected<forwarded_request, forward_refusal> forward(
     const proto::http_request& request, const forwarding& forwarding);
 
-/// The fields of an answer, for the client. With `is_upgraded`, those of an answer of 101.
+/// The fields of an answer, for the client. With `is_upgraded`, those of a 101 answer.
 [[nodiscard]] proto::http_fields answered_fields(proto::http_fields fields, bool is_upgraded);
 
-/// A field that is for one connection, or says where a message ends. `name` in lower case.
+/// Whether a field belongs to one connection or to the framing. `name` in lower case.
 [[nodiscard]] bool is_of_one_connection(std::string_view name);
 
-/// Of the fields behind a body, those that may stand there (RFC 9110 section 6.5.1): none that says
-/// where it ends, how it is to be read or where it goes, which somebody might take for the head's.
+/// The trailer fields that are allowed as such (RFC 9110 section 6.5.1): none for framing, content
+/// handling or routing, which a recipient might merge into the head.
 [[nodiscard]] proto::http_fields passed_trailers(proto::http_fields fields);
 
-/// How long the answer's body is, if its head says so.
+/// The length of the answer's body, if its head states it.
 [[nodiscard]] std::optional<std::uint64_t> length_of(const proto::http_fields& fields);
 
-/// A request that may be sent twice, since that does what sending it once does (RFC 9110 section
+/// Whether a request may be sent twice, because that has the same effect as once (RFC 9110 section
 /// 9.2.2).
 [[nodiscard]] bool is_idempotent(std::string_view method);
 

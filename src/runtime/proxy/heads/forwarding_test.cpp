@@ -122,7 +122,7 @@ TEST(forwarding, a_request_for_another_protocol_says_so) {
   EXPECT_EQ(made->upgrade, "websocket");
   EXPECT_EQ(field_of(*made, "connection"), "upgrade");
   EXPECT_EQ(field_of(*made, "upgrade"), "websocket");
-  // Not named in Connection, it is for nobody; and HTTP/2 is spoken from the start or not at all.
+  // Without Connection naming it, Upgrade is ignored; and HTTP/2 is not reached by an upgrade.
   EXPECT_EQ(forward(asking("/", {{"host", "h"}, {"upgrade", "websocket"}}), plain())->upgrade, "");
   EXPECT_EQ(
       forward(asking("/", {{"host", "h"}, {"connection", "upgrade"}, {"upgrade", "h2c"}}), plain())

@@ -55,7 +55,7 @@ bool is_traceparent(std::string_view text) {
 
 id_maker::id_maker() : draw_(well_seeded()) {}
 
-// None is all zeros, which no part of a traceparent may be.
+// Never all zeros, which no part of a traceparent may be.
 std::uint64_t id_maker::next() { return std::max<std::uint64_t>(draw_(), 1); }
 
 std::string id_maker::request_id() { return fmt::format("{:016x}{:016x}", next(), next()); }

@@ -85,7 +85,7 @@ std::unexpected<error> gate_script::wrong(callback callback, const error& why) {
   return std::unexpected(why);
 }
 
-// A number counts those of --backend, from 1.
+// A number selects one of --backend, from 1.
 backend_ref gate_script::backend_of(const json& named) const {
   const auto all = means_.backends();
   std::string text;
@@ -274,7 +274,7 @@ void gate_script::call_close_client(script::call& call) const {
   call.give(found != clients_.end());
 }
 
-// A row is read as a row.
+// One entry per row.
 // clang-format off
 constexpr script::function_row gate_script::functions[] = {
     {"backends", "", "table[]",

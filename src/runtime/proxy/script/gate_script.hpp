@@ -1,4 +1,4 @@
-// The script of one loop's part of a proxy: it chooses backends, and changes what passes.
+// The script of one loop's part of a proxy: it chooses backends, and changes the data passed on.
 #pragma once
 
 #include <functional>
@@ -22,9 +22,9 @@ class known_client;
 class gate_script {
  public:
   struct means {
-    /// All backends, those of routes too.
+    /// All backends, including those of routes.
     std::function<std::vector<backend_ref>()> backends;
-    /// As `strata backends` shows them, as far as this loop knows.
+    /// In the form of `strata backends`, as far as this loop knows.
     std::function<nlohmann::json()> report;
     const serve::connection_gauge& connections;
   };
@@ -32,7 +32,7 @@ class gate_script {
   gate_script(loop::loop& loop, const proxy_options& options, scripting::identity identity,
               means means);
 
-  /// Loads the script and calls on_start. Errors: of the script.
+  /// Loads the script and calls on_start. Errors: those of the script.
   result<void> open();
   loop::task<> end(loop::time_point limit) { return host_.end(limit); }
   result<void> reload() { return host_.reload(); }
@@ -42,18 +42,18 @@ class gate_script {
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
 
   [[nodiscard]] bool has(scripting::callback callback) const { return host_.has(callback); }
-  /// One of its functions hears of HTTP requests.
+  /// Whether it has a function for HTTP requests.
   [[nodiscard]] bool hears_requests() const;
 
-  /// Where a request or a connection is to go. Errors: the script has failed, or names no backend;
-  /// the log says so.
+  /// The destination of a request or a connection. Errors: the script has failed, or names no
+  /// backend; that is logged.
   struct direction {
-    std::optional<scripting::http_answer> answer;  ///< it goes nowhere
+    std::optional<scripting::http_answer> answer;  ///< set: it is not passed on
     backend_ref to;                                ///< null: as the options say
   };
   loop::task<result<direction>> route(script::argument argument);
-  /// The same for one that goes on at once where the script does not wait: as most do, for each
-  /// request. `into` is as `routing_for_one` gives it.
+  /// The same without a coroutine, for scripts that do not wait, as most do not, on each request.
+  /// `routing` is made by `routing_for_one`.
   struct direction_reader {
     gate_script* of;
     result<direction> operator()(const script::finished& outcome) const {
@@ -63,31 +63,30 @@ class gate_script {
   using routing = script::question<direction_reader>;
   [[nodiscard]] routing routing_for_one() { return {host_.on(), {this}}; }
   void route(script::argument argument, routing& routing);
-  /// Changes a request's head, unless it gives an answer. Errors: as of `route`.
+  /// Changes a request's head, unless it returns an answer. Errors: as of `route`.
   loop::task<result<std::optional<scripting::http_answer>>> change(script::lazy_table& request,
                                                                    forwarded_request& asked);
   struct answered {
     int status = 0;
     proto::http_fields fields;
-    std::optional<std::string> body;  ///< in the place of the backend's
-    std::string reason = {};          ///< the backend's phrase for its status
+    std::optional<std::string> body;  ///< replaces the backend's
+    std::string reason = {};          ///< the backend's reason phrase
   };
   /// Changes the head of a backend's answer. Errors: as of `route`.
   loop::task<result<void>> change(script::lazy_table& request, answered& answered);
-  /// Changes a piece of a body; null is its end, behind which more may be said. Errors: as of
+  /// Changes a piece of a body; null is its end, which may still be extended. Errors: as of
   /// `route`.
   loop::task<result<std::string>> change_piece(scripting::callback callback,
                                                const std::string* piece,
                                                script::lazy_table& request);
 
   // --- of single connections
-  /// A client has come: the script knows it by its id until it leaves.
+  /// Registers a connection, which the script knows by its id until it leaves.
   void enter(known_client& arrived);
   void leave(const known_client& gone);
-  /// Awaits on_connect.
+  /// Waits for on_connect.
   loop::task<> tell_of(std::uint64_t id);
-  /// What goes on in the place of a piece that a client or its backend has said. Errors: as of
-  /// `route`.
+  /// Returns the replacement of data from a client or its backend. Errors: as of `route`.
   loop::task<result<std::string>> change_said(scripting::callback callback, std::uint64_t id,
                                               std::string piece);
 
@@ -112,11 +111,11 @@ class gate_script {
   std::map<std::uint64_t, known_client*> clients_;
 };
 
-/// What scripts of proxies see in `self`.
+/// The functions of `self` for proxies' scripts.
 [[nodiscard]] std::span<const script::function_row> script_functions();
 
-/// Sets the fields that the table names, and removes those that are false. Errors: it is no such
-/// table, or names fields that are the proxy's.
+/// Sets the fields that the table names, and removes those that are false. Errors: the table is
+/// invalid, or names fields that are the proxy's.
 [[nodiscard]] result<void> apply_fields(const nlohmann::json& table, scripting::http_side side,
                                         proto::http_fields& destination);
 

@@ -1,8 +1,8 @@
-// A connection that a proxy passes on as it is, as the script knows it: by its number. The script
-// hears that it has come and gone, and may change what either side says, piece by piece.
+// A raw connection that the script of a proxy knows by its number. The script is notified when it
+// comes and goes, and may change each piece of data from either side.
 //
-// For one loop's thread. While the script waits with a piece, that direction of that connection
-// waits, and nothing else does.
+// For one loop's thread. While the script waits with a piece, only that direction of that
+// connection waits.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,22 @@ class known_client final : public net::joint::changer {
   known_client(gate_script& script, std::uint64_t id, net::peer_info peer);
   known_client(const known_client&) = delete;
   known_client& operator=(const known_client&) = delete;
-  /// It has gone.
+  /// Notifies the script that it has gone.
   ~known_client() override;
 
-  /// As of its bond.
+  /// The id of the client, which is also its bond's.
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] const net::peer_info& peer() const { return peer_; }
-  /// The backend that it is joined with; empty: not yet.
+  /// The backend that it is joined with; empty: none yet.
   [[nodiscard]] const std::string& backend() const { return backend_; }
 
-  /// Awaits that the script has heard that it is here.
+  /// Waits until the script has handled its arrival.
   [[nodiscard]] loop::task<> begin();
-  /// It is joined with that backend from now on, until `bond` ends, or this.
+  /// Joined with that backend from now on, until `bond` or this object ends.
   void join(bond& bond, std::string backend);
   /// Ends the connection: now, or as soon as it would be joined.
   void close();
-  /// The script has ended it.
+  /// Whether the script has ended it.
   [[nodiscard]] bool is_closed() const { return is_closed_; }
 
   [[nodiscard]] bool changes(bool from_first) const override;

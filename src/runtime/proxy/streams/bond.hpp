@@ -23,29 +23,28 @@ class bond : public boost::intrusive::list_base_hook<
   bond& operator=(const bond&) = delete;
   virtual ~bond() = default;
 
-  /// Called once, when it begins: the client's id, and where it shows what passes. `tap` outlives
-  /// it.
+  /// Sets the client's id, and the tap that shows the traffic. `tap` outlives the bond.
   void begin(std::uint64_t client, tap& tap) {
     id_ = client;
     tap_ = &tap;
   }
-  /// Ends it as if it were broken.
+  /// Ends it as if it had broken.
   virtual void break_off() = 0;
-  /// When something was last received, from either side.
+  /// When data last arrived, from either side.
   [[nodiscard]] loop::time_point last_active() const { return last_active_; }
-  /// The client's id, which is unique in its proxy.
+  /// The client's id, unique in its proxy.
   [[nodiscard]] std::uint64_t id() const { return id_; }
-  /// The client, as the operation `clients` shows it.
+  /// The client, as shown by the operation `clients`.
   [[nodiscard]] client_report report() const;
 
  protected:
-  /// The client's address, protocol and TLS subject, and the bytes that wait for it.
+  /// The client's address, protocol and TLS subject, and the unsent bytes for it.
   [[nodiscard]] virtual client_report client() const = 0;
   /// The endpoint of the backend.
   [[nodiscard]] virtual std::string backend() const = 0;
 
   void note_active() { last_active_ = loop_.now(); }
-  /// Counts a message, or a piece of a stream, and shows it to those who tap the proxy.
+  /// Counts a message or a piece of a stream, and shows it in the tap.
   void note_passed(bool from_client, tapped_form form, byte_span bytes);
 
   loop::loop& loop_;

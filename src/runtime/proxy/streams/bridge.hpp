@@ -1,5 +1,5 @@
-// A client and a backend that are joined by messages: what one says, the other hears, whatever each
-// of them travels on.
+// A client and a backend joined by messages: each receives what the other sends, whatever carries
+// the messages.
 //
 // For one loop's thread.
 #pragma once
@@ -13,16 +13,16 @@
 
 namespace strata::runtime::proxy {
 
-/// The kernel has heard that nobody is there (ICMP, or a socket that is gone).
+/// Whether the kernel has learned that there is no receiver (ICMP, or a closed socket).
 [[nodiscard]] bool is_nobody_there(const error& why);
 
 class bridge final : public bond {
  public:
-  /// The ends, as they are shown.
+  /// The ends, as `clients` and the tap show them.
   struct ends {
     net::peer_info client;
-    std::string_view protocol;  ///< the client's, as of a `client_report`
-    std::string backend;        ///< its endpoint
+    std::string_view protocol;  ///< the client's, as in `client_report`
+    std::string backend;        ///< endpoint of the backend
   };
 
   /// As of a relay.

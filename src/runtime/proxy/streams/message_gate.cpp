@@ -20,10 +20,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What may wait while a session's backend is found.
+// Messages that may be queued while a session's backend is found.
 constexpr std::size_t most_messages_waiting = 64;
 constexpr std::size_t most_bytes_waiting = 256U << 10U;
-// Of senders nobody says when they have gone.
+// Senders without a connection do not signal that they have gone.
 constexpr loop::duration usual_session = 30s;
 
 std::string_view unpadded(std::string_view text) {
@@ -140,10 +140,10 @@ class message_gate::session final : public bond {
   front& at_;
   loop::socket_address client_;
   loop::condition changed_;
-  std::deque<std::string> waiting_;  // until there is a backend
+  std::deque<std::string> waiting_;  // queued until there is a backend
   std::size_t waiting_bytes_ = 0;
   bool is_over_ = false;
-  backend_use* use_ = nullptr;  // while it runs
+  backend_use* use_ = nullptr;  // set while it runs
   std::unique_ptr<net::message_port> port_;
   loop::task_group hearing_;
 };
@@ -154,7 +154,7 @@ void message_gate::add(std::unique_ptr<net::datagram> datagram) {
   hearing_.spawn(hear(fronts_.back()));
 }
 
-// Sessions leave their front while it is still there.
+// Sessions leave their front while it still exists.
 void message_gate::end() {
   hearing_.cancel();
   serving_.cancel();
@@ -223,7 +223,8 @@ loop::task<> message_gate::serve(std::unique_ptr<net::stream> client, bool is_we
     co_return;
   }
   auto& use = (*found)->use;
-  // A backend that only listens says nothing for long: that there is a connection has to do.
+  // A backend that only listens is silent for long: an established connection has to count as a
+  // success.
   if (use.is_trial()) use.note(true);
   bridge::ends ends{.client = peer, .protocol = protocol, .backend = use.of()->is.text};
   bridge joined(loop_, std::move(ends), std::move(port), std::move((*found)->port),
@@ -245,7 +246,7 @@ loop::task<std::unique_ptr<net::message_port>> message_gate::welcome(
   const auto limit = loop_.now() + loop::from_seconds(means_.options.handshake_timeout);
   auto opened = co_await http::accept_websocket(loop_, std::move(client), std::move(how), limit);
   if (opened) co_return std::move(*opened);
-  // That there is no backend has been said.
+  // It was already reported that there is no backend.
   if (stream && !*stream) co_return nullptr;
   means_.counted.errors.add();
   means_.log.write_few(

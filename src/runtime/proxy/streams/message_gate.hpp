@@ -1,8 +1,8 @@
 // The clients of a proxy whose ends carry messages: datagrams, frames, WebSockets, and streams with
-// a framing. Each has a backend of its own; what the one says, the other hears.
+// a framing. Each has a backend of its own; each of the two receives what the other sends.
 //
-// A sender of datagrams or frames has no connection. From its first message on it has a session,
-// until nothing has come from either side for a while.
+// A sender of datagrams or frames has no connection. It has a session from its first message on,
+// until both sides have been silent for a while.
 //
 // For one loop's thread.
 #pragma once
@@ -28,23 +28,23 @@
 
 namespace strata::runtime::proxy {
 
-/// A connection to a backend, or a socket that speaks with it alone.
+/// A connection to a backend, or a socket for that backend alone.
 struct opened_backend {
-  std::shared_ptr<const backends> of = {};  ///< kept for it, where an edit might take that away
+  std::shared_ptr<const backends> of = {};  ///< kept alive, in case an edit removes them
   backend_use use;
   net::connection over;
 };
 
-/// What a gate gives. All of it outlives the message gate.
+/// What a gate provides. All of it outlives the message gate.
 struct message_means {
   const proxy_options& options;
-  /// Errors: of the backend that was tried last; canceled where `client_left` came first.
+  /// Errors: those of the backend that was tried last; canceled if `client_left` came first.
   std::function<loop::task<result<opened_backend>>(const net::peer_info& client,
                                                    std::function<loop::task<>()> client_left)>
       open_backend;
   /// Whether that sender may have a session.
   std::function<bool(const loop::socket_address& sender)> admits;
-  /// A bond has begun, and is in no list yet.
+  /// Called for a new bond, which is in no list yet.
   std::function<void(bond&)> on_begun;
   counters& counted;
   serve::connection_gauge& connections;
@@ -58,13 +58,13 @@ class message_gate {
   message_gate(const message_gate&) = delete;
   message_gate& operator=(const message_gate&) = delete;
 
-  /// Hears those who send to it from now on.
+  /// Receives from its senders from now on.
   void add(std::unique_ptr<net::datagram> datagram);
   /// Serves the client of a stream, which opens a WebSocket first if `is_websocket`.
   [[nodiscard]] loop::task<> serve(std::unique_ptr<net::stream> client, bool is_websocket);
-  /// Hears nobody new. Sessions get what still comes.
+  /// Accepts no new senders. Sessions still receive.
   void fall_silent() { is_silent_ = true; }
-  /// Ends all sessions; not to be called from one of them.
+  /// Ends all sessions; do not call it from one of them.
   void end();
 
  private:
@@ -77,7 +77,7 @@ class message_gate {
     backend_use use;
     std::unique_ptr<net::message_port> port;
   };
-  /// What the request says by which a backend's WebSocket is opened.
+  /// The request parameters for opening a backend's WebSocket.
   struct opening {
     proto::http_fields fields;
     std::vector<std::string> protocols;
@@ -88,18 +88,18 @@ class message_gate {
   loop::task<> serve_sender(front& front, loop::socket_address client,
                             serve::connection_gauge::place place);
   /// Opens the client's WebSocket once there is a port to a backend. Null: there is none, or the
-  /// client has gone before, and the log knows why.
+  /// client has left before; the reason is logged.
   loop::task<std::unique_ptr<net::message_port>> welcome(
       std::unique_ptr<net::stream> client, std::optional<result<opened_port>>& stream);
-  /// The subprotocol on which the port that is `port` has agreed.
+  /// Finds a backend, opens `port` to it, and returns the subprotocol that the port has negotiated.
   loop::task<result<std::string>> find_for(const proto::http_request& request,
                                            net::peer_info client, bool is_secure,
                                            std::optional<result<opened_port>>& port);
-  /// As the client asks, or as nobody asks, and as the rules for fields have it.
+  /// The opening for a client's request, or a default one, after the rules for fields.
   [[nodiscard]] opening opening_for(const proto::http_request& request,
                                     const net::peer_info& client, bool is_secure);
   [[nodiscard]] opening opening_of(proto::http_fields fields) const;
-  /// A port to a backend for that client. Errors: none was found, and the log knows why.
+  /// Opens a port to a backend for that client. Errors: none was found; the reason is logged.
   loop::task<result<opened_port>> find_port(net::peer_info client, opening opening);
   loop::task<result<std::unique_ptr<net::message_port>>> port_to(const backend& backend,
                                                                  net::connection connection,

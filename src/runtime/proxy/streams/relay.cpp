@@ -50,7 +50,7 @@ loop::task<> relay::run() {
   if (breach) co_await break_both(*breach);
 }
 
-// What came before a side broke is for the other one; a reset would overtake it.
+// Data received before a side broke is delivered to the other; a reset would overtake it.
 loop::task<> relay::break_both(const net::joint::breach& breach) {
   auto& other = breach.is_of_first ? *backend_ : *client_;
   const bool is_given_up = breach.why.code == errc::canceled;

@@ -1,5 +1,5 @@
-// A client and a backend, joined until both have said all, or one is broken: then the other is told
-// so.
+// A client and a backend, joined until both have ended, or one is broken: then the break is
+// signalled to the other.
 //
 // For one loop's thread.
 #pragma once
@@ -16,7 +16,7 @@ namespace strata::runtime::proxy {
 
 class relay final : public bond {
  public:
-  /// `protocol`: the client's, as of a `client_report`.
+  /// `protocol` is the client's, as in `client_report`.
   /// `most`: how many bytes may wait for a side that reads slowly. `counted` outlives this, and so
   /// does `use`, which may be null: it is told, perhaps twice, that the backend has said something
   /// or all has gone well to the end; or that the backend broke off. `changing`: null, or it
@@ -38,7 +38,7 @@ class relay final : public bond {
   std::unique_ptr<net::byte_channel> backend_;
   counters& counted_;
   backend_use* use_;
-  bool has_heard_ = false;  // the backend
+  bool has_heard_ = false;  // data from the backend has arrived
   net::joint joint_;
 };
 

@@ -11,7 +11,7 @@ namespace strata::runtime::proxy {
 
 namespace {
 
-// Those that it answers by itself.
+// The statuses of the proxy's own answers.
 constexpr std::array statuses = {400, 403, 404, 408, 413, 429, 501, 502, 503, 504, 508};
 
 }  // namespace

@@ -1,5 +1,4 @@
-// What a proxy says with the answers that are its own: the pages of a folder, `502.html` and the
-// like, in place of its own words.
+// Custom pages for the proxy's own answers, from a folder with `502.html` and the like.
 //
 // For one loop's thread.
 #pragma once
@@ -16,10 +15,10 @@ class error_pages {
  public:
   static constexpr std::size_t longest = 64U << 10U;  // bytes of a page
 
-  /// Reads those that are there; an empty folder's name is none. Errors: of one that cannot be
-  /// read, or is longer; then the pages are those that were.
+  /// Reads the pages that exist; none if the folder's name is empty. Errors: a page cannot be read,
+  /// or is too long; then the present pages stay in use.
   [[nodiscard]] result<void> read(loop::loop& loop, const std::string& folder);
-  /// The page for that status; null: there is none.
+  /// The page for that status; null if there is none.
   [[nodiscard]] const std::string* of(int status) const;
 
  private:

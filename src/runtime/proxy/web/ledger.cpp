@@ -42,7 +42,7 @@ void ledger::note_end(const http::exchange& answered, const transit& transit,
          .request_id = transit.request_id});
 }
 
-// What has become another protocol's lasts as long as people like.
+// An upgraded connection is not timed: it lasts as long as its users like.
 void ledger::count(const http::exchange& answered, const transit& transit, loop::duration took) {
   const int status = answered.status();
   figures_.count_answer(status);

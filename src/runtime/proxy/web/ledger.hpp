@@ -1,6 +1,6 @@
-// What a gate counts of its HTTP requests, and writes into the access log.
+// Counts a gate's HTTP requests, and writes them to the access log.
 //
-// For one loop's thread; the figures are read from any.
+// For one loop's thread; the figures are readable from any.
 #pragma once
 
 #include <cstdint>
@@ -21,38 +21,38 @@ class http_tap;
 
 namespace strata::runtime::proxy {
 
-/// A request on its way.
+/// A request in progress.
 struct transit {
   loop::time_point began;
-  loop::socket_address client;  ///< that is believed; the connection may be another's by now
+  loop::socket_address client;  ///< as trusted; the connection's peer may differ by now
   std::string tls_subject;
-  std::string route = {};                       ///< its text; empty: none has taken it
-  std::shared_ptr<branch_figures> branch = {};  ///< the route's, or of what no route takes
-  std::shared_ptr<backend> by = {};             ///< that was tried last
-  bool has_answered = false;                    ///< the backend has, and not the proxy in its place
+  std::string route = {};                       ///< its text; empty: no route has matched
+  std::shared_ptr<branch_figures> branch = {};  ///< the route's, or that of no route
+  std::shared_ptr<backend> by = {};             ///< the backend that was tried last
+  bool has_answered = false;                    ///< false: the proxy answered in its place
   std::uint64_t retries = 0;
   std::string request_id = {};              ///< empty: it has none
   script::lazy_table* described = nullptr;  ///< the request, for a script
   std::uint64_t mark = 0;                   ///< of the backend that a script has chosen
-  http_tap* shown = nullptr;                ///< to those who tap the proxy; null: nobody does
+  http_tap* shown = nullptr;  ///< shows the request in the tap; null if it has no reader
 };
 
 class ledger {
  public:
-  /// They outlive this.
+  /// The arguments outlive this object.
   ledger(counters& counted, proxy_figures& figures) : counted_(counted), figures_(figures) {}
 
-  /// Where a line goes for each request, from now on; null: nowhere. It outlives this.
+  /// Sets where each request is logged; null: nowhere. `log` outlives this object.
   void set_log(access_log* log) { log_ = log; }
   [[nodiscard]] bool has_log() const { return log_ != nullptr; }
 
-  /// A request has come.
+  /// A request has arrived.
   void note_begin(loop::time_point now);
-  /// It is sent once more, to another backend.
+  /// It is sent again, to another backend.
   void note_retry(transit& transit);
   /// It has been answered.
   void note_end(const http::exchange& answered, const transit& transit, loop::time_point now);
-  /// What has come was no request.
+  /// The received data was no valid request.
   void note_refused(int status, std::size_t body_bytes, const net::peer_info& client);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view plain_text = "text/plain; charset=utf-8";
 constexpr std::string_view html = "text/html; charset=utf-8";
 
-/// What strangers may know of why there is no answer: nothing of where backends are.
+/// What clients may know about a missing answer: nothing about where backends are.
 std::string_view words_for(int status) {
   switch (status) {
     case 502: return "the backend broke off, or its answer was not valid HTTP\n";

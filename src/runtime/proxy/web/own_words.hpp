@@ -1,4 +1,4 @@
-// What the proxy answers where no backend does.
+// The proxy's own answers, when no backend answers.
 //
 // For one loop's thread.
 #pragma once
@@ -20,21 +20,21 @@ class own_words {
     counters& counted;
     journal& log;
   };
-  /// What it is given outlives it.
+  /// The means outlive this object.
   explicit own_words(means means) : means_(means) {}
 
-  /// Errors: of a page that cannot be read; then they are as before.
+  /// Errors: a page cannot be read; then the present ones stay in use.
   [[nodiscard]] result<void> read_pages(loop::loop& loop, const std::string& folder) {
     return pages_.read(loop, folder);
   }
-  /// What is said with that status: the page, or else `words`; and of which type it is.
+  /// The body for that status: the page, or else `words`; and its media type.
   [[nodiscard]] std::pair<std::string, std::string> of(int status, std::string words) const;
   void say(http::exchange& exchange, int status, std::string_view words,
            proto::http_fields fields = {});
 
-  /// That backend was the last, and has not answered.
+  /// Answers after the last backend, which has not answered.
   void refuse_after(http::exchange& exchange, const std::string& backend, const error& why);
-  /// The log says why, the client does not learn it.
+  /// Logs the reason, which the client does not get.
   void refuse(http::exchange& exchange, int status, const std::string& why);
   void refuse_as_full(http::exchange& exchange, const std::string& why);
 

@@ -41,7 +41,7 @@ void pool::keep(const std::shared_ptr<backend>& of, std::string preface,
   shared_.push_back({of, std::move(preface), std::move(backend)});
 }
 
-// What is asked on those that are shared is answered.
+// Requests on shared connections are still answered.
 void pool::forget(const backend& backend) {
   idle_.erase(&backend);
   for (const auto& each : shared_) {
@@ -59,7 +59,7 @@ void pool::retain(const std::vector<std::shared_ptr<backend>>& used) {
   }
 }
 
-// It closes the connection, and leaves its place to be swept: it runs in there itself.
+// It closes the connection, but only marks its entry for removal: this coroutine is stored there.
 loop::task<> pool::watch(shelf::iterator iterator, loop::time_point limit) {
   co_await iterator->is.over->ended(limit);
   iterator->is.over.reset();

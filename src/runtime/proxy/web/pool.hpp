@@ -1,6 +1,5 @@
-// Connections to backends that are kept for the next HTTP request: those that carry none now, and
-// by HTTP/2 those that carry others. One that its backend has closed is noticed at once, and not by
-// the request that would have used it.
+// Connections to backends that are kept for later HTTP requests: idle ones, and with HTTP/2 also
+// busy ones. A connection that its backend has closed is noticed at once, not by the next request.
 //
 // For one loop's thread.
 #pragma once
@@ -18,31 +17,31 @@
 
 namespace strata::runtime::proxy {
 
-/// A connection that is free.
+/// An idle connection.
 struct pooled {
   std::shared_ptr<backend> to;
-  std::string preface;  ///< what was said on it before all requests
+  std::string preface;  ///< sent on it before all requests
   std::unique_ptr<http::inquiry> over;
 };
 
 class pool {
  public:
-  /// A connection to `backend` that began with `preface`, the one used last: those that are needed
-  /// seldom end by themselves. Null: there is none.
+  /// Takes the most recently used connection to `backend` that began with `preface`: rarely needed
+  /// ones thus expire. Null if there is none.
   [[nodiscard]] std::unique_ptr<http::inquiry> take(const backend& backend,
                                                     std::string_view preface);
-  /// Keeps one until `limit`; no more than `most` to one backend, of which those used last stay.
+  /// Keeps one until `limit`; at most `most` per backend, of which the most recently used stay.
   void give(pooled unused, loop::time_point limit, std::size_t most);
-  /// A request on a connection to `backend` by HTTP/2 that began with `preface`. Null: none takes
-  /// more.
+  /// Returns a request on an HTTP/2 connection to `backend` that began with `preface`. Null if none
+  /// takes more.
   [[nodiscard]] std::unique_ptr<http::inquiry> share(const backend& backend,
                                                      std::string_view preface);
-  /// Keeps one until it ends, for requests side by side.
+  /// Keeps one until it ends, for concurrent requests.
   void keep(const std::shared_ptr<backend>& of, std::string preface,
             std::shared_ptr<http::http2_client> backend);
-  /// Ends those to that backend.
+  /// Ends the connections to that backend.
   void forget(const backend& backend);
-  /// Ends those to backends that are not among these.
+  /// Ends the connections to backends that are not among these.
   void retain(const std::vector<std::shared_ptr<backend>>& used);
   [[nodiscard]] std::size_t size() const;
 
@@ -59,8 +58,8 @@ class pool {
   };
   loop::task<> watch(shelf::iterator iterator, loop::time_point limit);
 
-  std::unordered_map<const backend*, shelf> idle_;  // of each the one used last comes first
-  shelf ended_;  // by themselves: swept with the next that is given
+  std::unordered_map<const backend*, shelf> idle_;  // per backend, the most recently used first
+  shelf ended_;  // ended by themselves: removed at the next `give`
   std::vector<shared> shared_;
 };
 

@@ -1,5 +1,5 @@
-// Which backend an HTTP request would have: by what the balance goes by, and by the cookie that
-// says where its client has been.
+// The preferred backend of an HTTP request: by the balance's criterion, and by the cookie that
+// names its client's previous backends.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@
 
 namespace strata::runtime::proxy {
 
-/// A request without what the balance goes by is its client's. `exchange` outlives the wish.
+/// A request without the balance's criterion uses its client's address. `exchange` outlives the
+/// wish.
 [[nodiscard]] wish wish_of(http::exchange& exchange, const balancing& balancing);
 
-/// The backends that the client says it was at, by the cookie `name`; an empty name is none.
+/// The client's previous backends, from the cookie `name`; an empty name means none.
 [[nodiscard]] std::vector<std::uint64_t> marks_of(const proto::http_request& request,
                                                   std::string_view name);
 
@@ -23,8 +24,8 @@ struct sticky_cookie {
   std::string_view name;
   bool is_secure = false;
 };
-/// What the client is to be told of where it is now, beside what its cookie says of others than
-/// `among`; empty: it knows.
+/// The cookie that tells the client its present backend, and keeps the marks of backends outside
+/// `among`; empty if the client has it already.
 [[nodiscard]] std::string cookie_for(const sticky_cookie& cookie, const backend& backend,
                                      const backends& among,
                                      const std::vector<std::uint64_t>& marks);

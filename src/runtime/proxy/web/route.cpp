@@ -42,7 +42,7 @@ std::optional<setting> as_setting(const std::string& word) {
   return setting{word.substr(0, mark), word.substr(mark + 1)};
 }
 
-/// Why the condition cannot be; empty: it is taken.
+/// Returns why the condition is invalid; empty if it was taken.
 std::string take_condition(route_text& text, const std::string& word) {
   const auto given = as_setting(word);
   if (!given || given->value.empty()) return "'" + word + "' is no condition";
@@ -65,7 +65,7 @@ std::string take_condition(route_text& text, const std::string& word) {
   return text.path.contains('*') ? "a star can only be at the end of a path" : "";
 }
 
-/// Why what is to be done cannot be; empty: it is taken.
+/// Returns why the action is invalid; empty if it was taken.
 std::string take_action(route_text& text, const setting& setting) {
   if (setting.key == "strip") {
     text.strip = setting.value;
@@ -87,7 +87,8 @@ bool is_action(const setting& setting) {
   return setting.key == "strip" || setting.key == "redirect" || setting.key == "answer";
 }
 
-/// `BACKEND weight=2, BACKEND backup strip=/x`: what is no action belongs to the backend before it.
+/// `BACKEND weight=2, BACKEND backup strip=/x`: a word that is no action belongs to the backend
+/// before it.
 std::string take_target(route_text& destination, const std::string& text) {
   for (const auto& part : split(text, ',')) {
     std::string backend;
@@ -177,7 +178,7 @@ bool matches(const route_text& route, const proto::http_request& request, std::s
   }
   if (route.path.empty()) return true;
   if (!route.is_prefix) return path == route.path;
-  // `/v1/*` is /v1 too.
+  // `/v1/*` includes /v1.
   const bool is_folder = route.path.ends_with('/') && path.size() + 1 == route.path.size() &&
                          route.path.starts_with(path);
   return is_folder || path.starts_with(route.path);

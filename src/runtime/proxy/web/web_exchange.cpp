@@ -1,5 +1,5 @@
-// The HTTP side of a gate, of one request at one backend: the request goes there, and the answer to
-// the client.
+// The HTTP side of a gate, for one request at one backend: sends the request there, and the answer
+// to the client.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,18 +21,19 @@ constexpr auto longest_unwatched = std::chrono::milliseconds(500);
 
 }  // namespace
 
-/// What becomes of the client while its backend is waited for.
+/// The progress of the client's request body while the proxy waits for its backend.
 struct web_gate::upload {
   loop::time_point last_progress;
   std::optional<error> client_failed = {};
   std::size_t most_waiting = 0;
-  bool is_whole = false;  // all of the request has been read
+  bool is_whole = false;  // the request has been read completely
   bool has_left = false;
   loop::task_group watching = {};
 };
 
-// A backend that takes no upgrade by HTTP/2 may speak HTTP/1.1 where TLS lets it choose. As it has
-// agreed on HTTP/2 before, it knows how to choose: one that does not say HTTP/1.1 now speaks none.
+// A backend that takes no upgrade by HTTP/2 may speak HTTP/1.1 if TLS lets it choose. It has
+// negotiated HTTP/2 before, so it can choose: if it does not select HTTP/1.1 now, it does not
+// support it.
 loop::task<result<void>> web_gate::make_switchable(const std::string& protocol, backend_leg& leg) {
   const bool may_ask = co_await leg.over->may_switch_to(protocol, next_limit(loop_.now()));
   if (may_ask) co_return result<void>{};
@@ -56,10 +57,10 @@ loop::task<result<void>> web_gate::make_switchable(const std::string& protocol, 
 
 bool web_gate::begin_on(http::exchange& exchange, const forwarded_request& request,
                         backend_leg& leg, const sent_body& sent) {
-  // What opens a WebSocket by HTTP/2 has none: what follows is the WebSocket's.
+  // An HTTP/2 request that opens a WebSocket has no body: what follows is the WebSocket's data.
   const bool has_body = (exchange.has_body() || sent.is_whole || !sent.bytes.empty()) &&
                         exchange.request().protocol.empty();
-  // A body that may be empty and yet have trailers is sent without a length.
+  // A body that may be empty and have trailers is sent without a length.
   auto length = length_of(exchange.request().headers);
   if (length == 0 || changes(scripting::callback::proxy_request_body, leg)) length.reset();
   exchange.leave_continue();
@@ -133,7 +134,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   co_return std::nullopt;
 }
 
-// Where the client fails, the backend's connection ends, and with it what waits for the answer.
+// If the client fails, the backend's connection ends, and so does the wait for the answer.
 loop::task<> web_gate::send_body(http::exchange& exchange, backend_leg& leg, upload& progress,
                                  sent_body& sent) {
   if (!sent.bytes.empty()) leg.over->push(sent.bytes);
@@ -173,7 +174,8 @@ loop::task<> web_gate::send_body(http::exchange& exchange, backend_leg& leg, upl
   progress.is_whole = true;
 }
 
-// What a script has changed once it is not asked to change again.
+// Keeps a sent piece for another try. A body that a script changes is not kept: the script is not
+// asked to change it again.
 void web_gate::keep(sent_body& sent, const std::string& piece, const backend_leg& leg) const {
   const bool fits = sent.bytes.size() + piece.size() <= means_.options.max_buffer;
   sent.is_lost = sent.is_lost || !fits || !leg.over->can_be_refused() ||
@@ -189,8 +191,8 @@ loop::time_point web_gate::next_limit(loop::time_point since) const {
   return since + patience_of(means_.options.answer_timeout);
 }
 
-// A backend need not answer before it has all of the body. While it is silent for long, the client
-// is watched, which most answers are too quick for.
+// A backend may answer only after the whole body. During a long silence the client is watched,
+// which most answers are too quick for.
 loop::task<result<proto::http_response_head>> web_gate::await_head(http::exchange& exchange,
                                                                    backend_leg& leg,
                                                                    upload& progress) {
@@ -217,7 +219,7 @@ loop::task<result<proto::http_response_head>> web_gate::await_head(http::exchang
   }
 }
 
-// Nobody waits for the answer any more: the backend is told so by the end of its connection.
+// The client is gone: the end of the backend's connection tells the backend.
 loop::task<> web_gate::watch(http::exchange& exchange, backend_leg& leg, upload& progress) {
   co_await exchange.client_left();
   progress.has_left = true;
@@ -242,7 +244,7 @@ loop::task<> web_gate::pass_back(http::exchange& exchange, backend_leg& leg,
                                  proto::http_response_head head, upload& progress) {
   const bool has_date = proto::find_field(head.headers, "date").has_value();
   auto length = length_of(head.headers);
-  // An answer of HTTP/2 without a body may yet have trailers.
+  // An HTTP/2 answer without a body may still have trailers.
   if (!exchange.is_head() && leg.over->is_empty()) {
     length = 0;
   } else if (length == 0 && !exchange.is_head()) {
@@ -303,7 +305,7 @@ loop::task<> web_gate::pass_back(http::exchange& exchange, backend_leg& leg,
   }
 }
 
-// An answer in the place of the backend's is whole, and the backend's body is read by nobody.
+// An answer that replaces the backend's is complete, and the backend's body is not read.
 loop::task<bool> web_gate::change_answer(http::exchange& exchange, const backend_leg& leg,
                                          gate_script::answered& answered) {
   auto changed = co_await means_.script->change(*leg.described, answered);

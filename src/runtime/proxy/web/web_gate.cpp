@@ -16,7 +16,7 @@ namespace strata::runtime::proxy {
 
 namespace {
 
-constexpr unsigned most_stale = 8;  // tries on connections that were closed behind our back
+constexpr unsigned most_stale = 8;  // attempts on pooled connections that were already closed
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void web_gate::apply() {
   to_backend_ = field_rules_of(means_.options.request_header);
   to_client_ = field_rules_of(means_.options.answer_header);
   for (const auto& each : means_.options.trust) trusted_.push_back(*loop::network::parse(each));
-  // One that stays knows its backends as before.
+  // A route that stays keeps its backends' state.
   std::vector<std::shared_ptr<route>> routes;
   for (const auto& each : means_.options.route) {
     const auto known =
@@ -103,7 +103,7 @@ loop::task<> web_gate::ended(loop::time_point limit) {
   (void)are_gone;
 }
 
-// Most connections are idle most of the time, and nothing of this stays meanwhile.
+// Most connections are idle most of the time: no state of this remains meanwhile.
 loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
                              serve::connection_gauge::place place) {
   (void)client->peer();  // while it is connected
@@ -245,7 +245,7 @@ std::pair<backends*, std::shared_ptr<web_gate::route>> web_gate::home_of(const b
   return {nullptr, nullptr};
 }
 
-// It may be edited away while the request is under way.
+// An edit may remove the route while the request is under way.
 std::shared_ptr<web_gate::route> web_gate::route_of(const proto::http_request& request) const {
   const auto path = plain_path(request.path);
   for (const auto& each : routes_) {
@@ -324,8 +324,8 @@ loop::task<> web_gate::pass_on(http::exchange& exchange, const forwarded_request
       continue;
     }
     ++by->use.of()->failed;
-    // A connection that was kept may have been closed just now, and so may the others to that
-    // backend: that says nothing of the backend, and is no retry, within reason.
+    // A pooled connection may have just been closed, and so may the others to that backend: that
+    // says nothing about the backend, and does not count as a retry, up to a limit.
     const bool was_stale = by->was_pooled && tries < most_stale;
     const bool is_late = failed->why.code == errc::timed_out;
     if (!by->was_pooled || !failed->is_unheard || is_late) by->use.note(false);
@@ -343,7 +343,7 @@ loop::task<> web_gate::pass_on(http::exchange& exchange, const forwarded_request
   }
 }
 
-// Errors: of the backend that was tried last.
+// Errors: those of the backend that was tried last.
 loop::task<result<web_gate::backend_leg>> web_gate::reach(const net::peer_info& client, wish wish,
                                                           backends& backends,
                                                           std::vector<backend_ref>& tried) {

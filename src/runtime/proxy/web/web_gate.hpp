@@ -1,5 +1,5 @@
-// The HTTP side of a gate: each request of a client goes to a backend, over a connection that it
-// shares with those before and behind it, and the backend's answer goes to the client.
+// The HTTP side of a gate: each request of a client goes to a backend, over a connection shared
+// with other requests, and the backend's answer goes to the client.
 #pragma once
 
 #include <functional>
@@ -32,28 +32,28 @@
 
 namespace strata::runtime::proxy {
 
-/// What a gate lets its HTTP side use. All of it outlives that.
+/// What a gate provides to its HTTP side. All of it outlives that.
 struct web_means {
   const proxy_options& options;
   backends& to;
   using dialer = std::function<loop::task<result<std::unique_ptr<net::stream>>>(
       backend_ref, std::string preface)>;
-  /// Connects to a backend, and says the preface. Errors: of the connection; the backend has been
-  /// marked.
+  /// Connects to a backend, and sends the preface. Errors: those of the connection; the failure has
+  /// been recorded for the backend.
   dialer dial;
-  /// The same, once more, of one that speaks HTTP/2: TLS is to agree on HTTP/1.1. An error says
-  /// nothing of the backend, and does not mark it.
+  /// The same, again, for a backend that speaks HTTP/2: TLS is to negotiate HTTP/1.1. An error says
+  /// nothing about the backend, and is not recorded.
   dialer dial_http1;
-  /// Keeps running what goes on serving a connection.
+  /// Continues to run a task that serves a connection.
   std::function<void(loop::task<>)> adopt;
   /// Joins two channels until both have ended.
   struct switched {
     std::uint64_t id;           ///< the client's
-    std::string_view protocol;  ///< as of a `client_report`
+    std::string_view protocol;  ///< as in `client_report`
     std::unique_ptr<net::byte_channel> channel;
   };
   std::function<loop::task<>(switched client, std::unique_ptr<net::byte_channel> backend)> join;
-  /// Gives the id of a client that arrives.
+  /// Returns the id of a new client.
   std::function<std::uint64_t()> next_client;
   tap& shown;
   const std::string& name;  ///< the runtime's
@@ -61,7 +61,7 @@ struct web_means {
   proxy_figures& figures;
   admission& admits;
   journal& log;
-  /// Null: there is none.
+  /// Null if there is none.
   const std::unique_ptr<gate_script>& script;
 };
 
@@ -69,26 +69,26 @@ class web_gate {
  public:
   web_gate(loop::loop& loop, web_means means);
 
-  /// Finds out what it speaks, and has it served until it ends.
+  /// Detects the protocol, and serves the client until it ends.
   [[nodiscard]] loop::task<> serve(std::unique_ptr<net::stream> client,
                                    serve::connection_gauge::place place);
-  /// Options are others now.
+  /// Applies changed options.
   void apply();
-  /// Connections to backends that are not among these are of no use any more.
+  /// Drops connections to backends that are not among these.
   void retain(const std::vector<backend_ref>& used) { pool_.retain(used); }
-  /// The clients that are connected.
+  /// Adds the connected clients.
   void add_clients(std::vector<client_report>& clients) const {
     add_reports(connections_, clients);
   }
-  /// Ends a client. False: it has gone.
+  /// Ends a client. Returns false if it has gone.
   bool disconnect(std::uint64_t client) { return disconnect_client(connections_, client); }
-  /// No connection takes new requests; those under way are answered.
+  /// Connections take no new requests; those under way are answered.
   void retire();
-  /// Breaks off those that are still there.
+  /// Breaks off the remaining connections.
   void abort();
-  /// Awaits that all of them have ended, until `limit` at the longest.
+  /// Waits until all of them have ended, until `limit` at most.
   [[nodiscard]] loop::task<> ended(loop::time_point limit);
-  /// It works from now on; to be called on the loop.
+  /// Starts to work; call it on the loop.
   void begin();
   /// Calls `tell` with each route's text and backends.
   void for_each_route(const std::function<void(const std::string&, const backends&)>& tell) const {
@@ -97,14 +97,14 @@ class web_gate {
   void for_each_route(const std::function<void(const std::string&, backends&)>& work) {
     for (const auto& each : routes_) work(each->is.text, each->to);
   }
-  /// The backends of the first route for the host of that name, which an edit may take away
-  /// meanwhile. Null: there is none.
+  /// The backends of the first route for that host, which an edit may remove meanwhile. Null if
+  /// there is none.
   [[nodiscard]] std::shared_ptr<backends> named(const std::string& host) const;
-  /// What is counted of each route, and of what no route takes.
+  /// The figures of each route, and of requests without a route.
   [[nodiscard]] std::vector<branch> branches() const;
-  /// Where a line goes for each request, from now on; null: nowhere. It outlives this.
+  /// Sets where each request is logged; null: nowhere. `log` outlives this object.
   void set_log(access_log* log) { ledger_.set_log(log); }
-  /// Errors: of one that cannot be read; then they are as before.
+  /// Errors: a page cannot be read; then the present ones stay in use.
   [[nodiscard]] result<void> read_pages() {
     return words_.read_pages(loop_, means_.options.error_pages);
   }
@@ -114,14 +114,14 @@ class web_gate {
   struct backend_leg {
     backend_use use;
     std::unique_ptr<http::inquiry> over;
-    std::string preface;  ///< what its backend was told before all requests
+    std::string preface;  ///< sent to the backend before all requests
     bool was_pooled = false;
-    std::string cookie = {};                  ///< that the client is to be given; empty: none
-    std::string request_id = {};              ///< the same
+    std::string cookie = {};                  ///< for the client; empty: none
+    std::string request_id = {};              ///< likewise
     script::lazy_table* described = nullptr;  ///< the request, for a script
   };
-  /// Why a backend has not answered. `is_unheard`: nothing of an answer has come. `is_refused`: the
-  /// backend has not processed the request, and says so.
+  /// Why a backend has not answered. `is_unheard`: no part of an answer has arrived. `is_refused`:
+  /// the backend reports that it has not processed the request.
   struct failed_try {
     error why;
     std::string backend;
@@ -129,12 +129,12 @@ class web_gate {
     bool is_refused = false;
   };
   struct upload;
-  /// A request's body as far as it has been sent, for another try.
+  /// The part of a request's body that has been sent, for another try.
   struct sent_body {
     std::string bytes;
     proto::http_fields trailers;
     bool is_whole = false;
-    bool is_lost = false;  // more than may be kept
+    bool is_lost = false;  // longer than the limit for keeping it
   };
   struct route {
     route(route_text text, const backend_means& means) : is(std::move(text)), to(means, is.text) {}
@@ -145,40 +145,41 @@ class web_gate {
   };
 
   loop::task<> answer(http::exchange& exchange);
-  /// Answers a request that is not to be served, and says whether it was one.
+  /// Answers a request that is not to be served; reports whether it did.
   bool turn_away(http::exchange& exchange, const loop::socket_address& client);
   loop::task<> serve_request(http::exchange& exchange, transit& transit);
-  /// The script changes it first, or answers it.
+  /// The script changes the request first, or answers it.
   loop::task<> serve_scripted(http::exchange& exchange, forwarded_request request,
                               transit& transit);
   void answer_as_failed(http::exchange& exchange);
-  /// Where on_route sends it: `to` null, and it goes as the options say; or it has been answered.
+  /// The destination that on_route chose: null `to` means as the options say; or it has been
+  /// answered.
   struct ordered {
     bool is_answered = false;
     backends* to = nullptr;
-    std::shared_ptr<route> keeps;  ///< what it is of
+    std::shared_ptr<route> keeps;  ///< route that owns `to`
   };
   [[nodiscard]] ordered obey(http::exchange& exchange, result<gate_script::direction> chosen,
                              transit& transit);
-  /// The set that it is of.
+  /// The set of backends that it belongs to.
   [[nodiscard]] std::pair<backends*, std::shared_ptr<route>> home_of(const backend& backend);
   [[nodiscard]] std::shared_ptr<route> route_of(const proto::http_request& request) const;
-  /// Does what the first route that matches says, if there is one.
+  /// Carries out the first route that matches, if there is one.
   loop::task<> follow_route(http::exchange& exchange, forwarded_request request, transit& transit);
   loop::task<> pass_on(http::exchange& exchange, const forwarded_request& request,
                        backends& backends, transit& transit);
   loop::task<result<backend_leg>> reach(const net::peer_info& client, wish wish, backends& backends,
                                         std::vector<backend_ref>& tried);
-  /// What is asked on a connection that has just been made.
+  /// Opens a request on a new connection.
   std::unique_ptr<http::inquiry> speak_on(std::unique_ptr<net::stream> stream,
                                           const backend_leg& leg);
-  /// Makes sure that it may be asked to switch to that protocol, perhaps on another connection.
-  /// Errors: why it cannot be.
+  /// Ensures that the backend may be asked to switch to that protocol, perhaps on another
+  /// connection. Errors: why it cannot be.
   loop::task<result<void>> make_switchable(const std::string& protocol, backend_leg& leg);
-  /// Sends the request's head to the backend. Says whether a body follows.
+  /// Sends the request's head to the backend. Reports whether a body follows.
   bool begin_on(http::exchange& exchange, const forwarded_request& request, backend_leg& leg,
                 const sent_body& sent);
-  /// Nullopt: it has been answered, or nobody waits for that any more.
+  /// Nullopt: the request has been answered, or the client is gone.
   loop::task<std::optional<failed_try>> try_on(http::exchange& exchange,
                                                const forwarded_request& request, backend_leg& leg,
                                                sent_body& sent);
@@ -188,12 +189,13 @@ class web_gate {
   loop::task<result<proto::http_response_head>> await_head(http::exchange& exchange,
                                                            backend_leg& leg, upload& progress);
   loop::task<> watch(http::exchange& exchange, backend_leg& leg, upload& progress);
-  /// More of the answer's body. The client is watched while the backend is silent for long.
+  /// Receives more of the answer's body. Watches the client while the backend is silent for long.
   loop::task<result<std::string>> await_piece(http::exchange& exchange, backend_leg& leg,
                                               upload& progress);
   loop::task<> pass_back(http::exchange& exchange, backend_leg& leg, proto::http_response_head head,
                          upload& progress);
-  /// What the script makes of an answer. False: the client has been told that it has failed.
+  /// Passes an answer through the script. Returns false if it has been answered already, in place
+  /// of the backend.
   loop::task<bool> change_answer(http::exchange& exchange, const backend_leg& leg,
                                  gate_script::answered& answered);
   [[nodiscard]] bool changes(scripting::callback piece_of, const backend_leg& leg) const {
@@ -204,7 +206,7 @@ class web_gate {
   loop::task<> switch_over(http::exchange& exchange, backend_leg& leg,
                            proto::http_response_head head) const;
   [[nodiscard]] forwarding forwarding_of(const http::exchange& exchange);
-  /// What the client is told beside what the backend has said.
+  /// Adds the proxy's own fields to the backend's answer.
   void dress(proto::http_fields& answer, const backend_leg& leg) const;
   [[nodiscard]] loop::time_point next_limit(loop::time_point since) const;
 
@@ -218,7 +220,7 @@ class web_gate {
   std::vector<field_rule> to_backend_;
   std::vector<field_rule> to_client_;
   id_maker ids_;
-  std::vector<std::shared_ptr<route>> routes_;  // a request keeps its own
+  std::vector<std::shared_ptr<route>> routes_;  // a request keeps its own route alive
   pool pool_;
   std::shared_ptr<branch_figures> unrouted_ = std::make_shared<branch_figures>();
   ledger ledger_;

@@ -77,7 +77,7 @@ void http_answer::send(http::exchange& exchange) {
   exchange.respond(std::move(head_), body_);
 }
 
-// A row of this table is a field of a request.
+// A row of this table is a field of the request's table.
 struct request_field {
   std::string_view name;
   nlohmann::json (*of)(const http::exchange& exchange);
@@ -104,10 +104,10 @@ nlohmann::json table_of(const http::exchange& exchange, const std::string& body)
   return made;
 }
 
-// Those of one name are to be joined, which most requests have none of.
+// Fields of one name are joined, which most requests do not need.
 bool lazy_request::give_texts(std::string_view name, script::text_table& table) const {
   if (name != "headers") return false;
-  constexpr std::size_t many = 32;  // to be compared with each other
+  constexpr std::size_t many = 32;  // limit for comparing names pairwise
   const auto& fields = asked_.request().headers;
   if (fields.size() > many) return false;
   for (auto one = fields.begin(); one != fields.end(); ++one) {

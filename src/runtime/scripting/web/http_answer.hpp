@@ -1,4 +1,4 @@
-// An answer to an HTTP request that a script gives, checked: it may be made of what a client says.
+// A script's answer to an HTTP request, checked: it may contain data from a client.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,14 +12,14 @@ namespace strata::runtime::scripting {
 
 class http_answer {
  public:
-  /// A text, or a table of `status`, `headers` and `body` or `json`. Errors: what it may not be;
-  /// `text` is the function that gave it.
+  /// Reads a text, or a table of `status`, `headers` and `body` or `json`. Errors: the invalid
+  /// part; `text` is the name of the function that returned it.
   [[nodiscard]] static result<http_answer> read(const nlohmann::json& value, std::string_view text);
 
   [[nodiscard]] std::size_t body_size() const { return body_.size(); }
-  /// It is of no use after that.
+  /// Sends the answer. The object is unusable afterwards.
   void send(http::exchange& exchange);
-  /// Begins an answer whose body follows in pieces. False: one of its status has none.
+  /// Begins an answer whose body follows in pieces. Returns false if its status allows no body.
   bool begin(http::exchange& exchange);
 
  private:
@@ -33,10 +33,10 @@ class http_answer {
   bool has_type_ = false;
 };
 
-/// A request as scripts see it. `body`: what has been read of it.
+/// A request as a table for scripts. `body`: the part of the body that was read.
 [[nodiscard]] nlohmann::json table_of(const http::exchange& exchange, const std::string& body);
 
-/// The same without a body, read when it is asked for. The request outlives it.
+/// The same without a body, read on demand. The request outlives it.
 class lazy_request final : public script::lazy_table {
  public:
   explicit lazy_request(const http::exchange& exchange) : asked_(exchange) {}
@@ -47,7 +47,7 @@ class lazy_request final : public script::lazy_table {
   const http::exchange& asked_;
 };
 
-/// Of what the program itself says where a script does not.
+/// The content type of the program's own answers.
 inline constexpr std::string_view plain_answer = "text/plain; charset=utf-8";
 
 }  // namespace strata::runtime::scripting

@@ -1,4 +1,4 @@
-// Header fields of HTTP as scripts have them: a table of names.
+// HTTP header fields as tables for scripts.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace strata::runtime::scripting {
 
 enum class http_side : std::uint8_t { request, answer };
 
-/// Fields of one name are one list (RFC 9110 section 5.2).
+/// Fields of one name are joined into one list (RFC 9110 section 5.2).
 [[nodiscard]] nlohmann::json table_of(const proto::http_fields& fields);
 
-/// A value may be a list of as many fields. Errors: it is no table of names, a field that is none,
-/// and those that say where a message ends or what its connection is, and of an answer the date:
-/// these are not a script's.
+/// Reads fields from a table; a list value stands for several fields. Errors: the value is no table
+/// with names, or has an invalid field, or one that scripts may not set: framing and connection
+/// fields, and in an answer the date.
 [[nodiscard]] result<proto::http_fields> fields_of(const nlohmann::json& table, http_side side);
 
 }  // namespace strata::runtime::scripting

@@ -25,7 +25,8 @@ class piece_source final : private script::waiter {
     if (body_.is_gone()) co_return outcome::failed;
     body_.start({}, this);
     if (come_ == outcome::none) {
-      // Only while it waits: what has room shows by itself that the client is there.
+      // Only while the function waits: otherwise the room for a piece shows that the client is
+      // there.
       loop::task_group watching;
       watching.spawn(watch());
       [[maybe_unused]] const bool is =
@@ -79,13 +80,13 @@ loop::task<> send_in_pieces(host& host, http::exchange& exchange, http_answer he
                "the end");
     }
     if (come != outcome::piece) {
-      // What it has said before is the client's; a reset would overtake it.
+      // The client is to receive what was sent before; a reset would overtake it.
       if (come != outcome::left) co_await exchange.delivered(host.on().now() + longest_delivery);
       exchange.abort();
       co_return;
     }
     if (source.piece().empty()) {
-      co_await host.on().sleep({});  // nothing waits for room, and others are to have their turn
+      co_await host.on().sleep({});  // nothing waits for room, so yield to other work
       continue;
     }
     goes_on = co_await exchange.write(source.piece());

@@ -1,4 +1,4 @@
-// An answer whose body a function of the script gives, piece by piece.
+// An answer whose body comes from a script function, piece by piece.
 #pragma once
 
 #include "http/exchange.hpp"
@@ -9,9 +9,9 @@
 
 namespace strata::runtime::scripting {
 
-/// Calls `body` for each piece, when the client has room for it, until it gives nil. One that
-/// fails, or gives something that is no text, cuts the answer: the client sees that it is not
-/// whole. When the client leaves, it is called no more.
+/// Calls `body` for each piece, when there is room for it, until it returns nil. If it fails, or
+/// returns something other than a text, the answer is cut short, which the client can detect. It is
+/// not called any more once the client leaves.
 [[nodiscard]] loop::task<> send_in_pieces(host& host, http::exchange& exchange, http_answer head,
                                           std::unique_ptr<script::kept_function> body);
 

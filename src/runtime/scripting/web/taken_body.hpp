@@ -1,4 +1,4 @@
-// A request's body that a function of the script takes, piece by piece.
+// A request body that is passed to a script function, piece by piece.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,20 +11,20 @@
 
 namespace strata::runtime::scripting {
 
-/// What a function has given as the answer to a request.
+/// The answer that a function has returned for a request.
 struct given_answer {
-  nlohmann::json head;                          ///< null: nothing
-  std::unique_ptr<script::kept_function> body;  ///< null: the head has it
+  nlohmann::json head;                          ///< null: there is no answer
+  std::unique_ptr<script::kept_function> body;  ///< null: the head includes the body
 };
 
-/// Errors: canceled, the script has failed, which has been told; what it gave is no answer. `name`
-/// is the function's.
+/// Errors: canceled, if the script has failed, which was logged; the result is no valid answer.
+/// `name` is the function's.
 [[nodiscard]] result<given_answer> read_answer(const script::finished& outcome,
                                                std::string_view name);
 
-/// Calls `taker` with each piece, and reads the next once it has returned; then with nil. The
-/// answer is what it gives at the end, or before: then the rest is not read. Where the body cannot
-/// be read, `taker` is called with nil and why, and that is the error.
+/// Calls `taker` with each piece, and reads the next one when it has returned; then calls it with
+/// nil. The answer is its result at the end, or an earlier one: then the rest is not read. If the
+/// body cannot be read, `taker` is called with nil and the reason, which is also the error.
 [[nodiscard]] loop::task<result<given_answer>> take_in_pieces(host& host, http::exchange& exchange,
                                                               script::kept_function& taker,
                                                               counter& bytes);

@@ -1,4 +1,4 @@
-// `strata.http`: a script asks a web server.
+// `strata.http`: a script sends a request to a web server.
 #pragma once
 
 #include "runtime/scripting/host.hpp"
@@ -6,8 +6,8 @@
 
 namespace strata::runtime::scripting {
 
-/// Of `{url=, method=, headers=, body=, timeout_ms=}`. It gives a table: `ok`, `status`, `headers`
-/// and `body`; or `ok` false and the `error`. No redirect is followed.
+/// Takes `{url=, method=, headers=, body=, timeout_ms=}`. Returns a table: `ok`, `status`,
+/// `headers` and `body`; or `ok` false and the `error`. Redirects are not followed.
 [[nodiscard]] loop::task<script::answers> request_web(host& host, script::call& call);
 
 }  // namespace strata::runtime::scripting

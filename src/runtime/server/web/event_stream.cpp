@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Proxies on the way end what is silent for a minute.
+// Proxies close connections that are silent for a minute.
 constexpr auto longest_silence = 15s;
 
 }  // namespace
@@ -24,7 +24,7 @@ loop::task<> event_stream::serve(shard& shard, http::exchange& exchange) {
     exchange.finish();
     co_return;
   }
-  // So that a client knows at once that it listens.
+  // Shows the client at once that it is subscribed.
   exchange.push(": hello\n\n");
   if (exchange.owns_connection()) exchange.connection().is_listed = false;
   event_stream listening(shard, exchange);

@@ -1,4 +1,4 @@
-// A member that hears and cannot speak: who has asked for the messages as server-sent events.
+// A member that receives the messages as server-sent events, and cannot send.
 #pragma once
 
 #include "http/exchange.hpp"
@@ -8,7 +8,7 @@ namespace strata::runtime::server {
 
 class event_stream final : public member {
  public:
-  /// Answers the exchange until the client goes.
+  /// Answers the exchange until the client disconnects.
   static loop::task<> serve(shard& shard, http::exchange& exchange);
 
   event_stream(shard& shard, http::exchange& exchange)
@@ -17,11 +17,12 @@ class event_stream final : public member {
   [[nodiscard]] loop::socket_address address() const override { return exchange_.peer().address; }
   [[nodiscard]] std::string_view protocol() const override { return "http"; }
   std::size_t offer(const batch& messages) override;
-  /// One that has taken all ends in good order, as its peer can tell from an answer cut short.
+  /// Ends in good order if everything was sent: the client can distinguish that from a truncated
+  /// answer.
   void dismiss(parting why) override;
   loop::task<> delivered(loop::time_point limit) override;
   void end() override { exchange_.finish(); }
-  /// Lets those between it and the client see that it still goes on.
+  /// Shows intermediaries that the connection is still in use.
   void look_after(loop::time_point now) override;
 
  private:

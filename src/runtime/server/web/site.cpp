@@ -13,7 +13,7 @@ namespace strata::runtime::server {
 
 namespace {
 
-// Those that say how an answer is sent: two of one kind would be read in two ways.
+// Fields that control how an answer is sent: a second field of the name would be ambiguous.
 bool is_ours_alone(std::string_view name) {
   static constexpr std::string_view names[] = {
       "connection",        "content-length", "content-range", "content-encoding", "date",
@@ -121,7 +121,7 @@ void site::note_refused(int status, std::size_t body_bytes, const visitor& clien
 
 void site::log(const http::access& access) {
   const auto line = log_format_.line(access);
-  // A disk that takes no more costs lines, which `on_error` has been told of.
+  // A disk that takes no more loses lines, which was reported to `on_error`.
   [[maybe_unused]] const bool is_taken = log_->append(as_bytes(line));
 }
 

@@ -1,5 +1,5 @@
-// What the HTTP connections of one shard share: the files that they serve, the fields that all
-// answers get, the access log and the counts.
+// Shared by the HTTP connections of one shard: the served files, the additional fields of all
+// answers, the access log and the counts.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,10 @@
 
 namespace strata::runtime::server {
 
-/// Errors: invalid_argument for a field, an origin or a path that can never be right, and for what
-/// makes sense with --http alone.
+/// Errors: invalid_argument for an invalid field, origin or path, and for options that need --http.
 [[nodiscard]] result<void> check_web(const web_options& options);
 
-/// Who asked, as the access log names it.
+/// The client, in the form of the access log.
 struct visitor {
   std::string address;
   std::string tls_subject;
@@ -29,27 +28,27 @@ class site {
  public:
   site(loop::loop& loop, const web_options& options) : loop_(loop), options_(options) {}
 
-  /// `on_error` is told, in a sentence, what the log cannot be written for. Errors: naming the
-  /// folder or the file that cannot be opened.
+  /// `on_error` is called with a sentence if the log cannot be written. Errors: name the folder or
+  /// file that cannot be opened.
   [[nodiscard]] result<void> open(const std::function<void(std::string)>& on_error);
-  /// Opens the log again, which may have been moved away. Errors: of the file; then the site goes
-  /// on in the one that it has.
+  /// Opens the log again, which may have been moved away. Errors: those of the file; then the
+  /// present one stays in use.
   [[nodiscard]] result<void> open_log_again() { return log_ ? log_->open_again() : result<void>{}; }
-  /// Awaits that the log is written.
+  /// Waits until the log is written.
   [[nodiscard]] loop::task<> flushed(loop::time_point limit);
 
-  /// Null when there are none.
+  /// Null if there are none.
   [[nodiscard]] http::file_server* files() const { return files_.get(); }
-  /// Whether answers get fields of the options' at all.
+  /// Whether the options add fields to answers.
   [[nodiscard]] bool dresses() const { return !fields_.empty() || !options_.cors.empty(); }
   [[nodiscard]] proto::http_fields fields_for(const proto::http_request& request) const;
   [[nodiscard]] bool answers_preflights() const { return !options_.cors.empty(); }
   [[nodiscard]] bool keeps_log() const { return log_ != nullptr; }
 
-  /// Counts an answer, and writes it to the log. `client`: of one that may have become a
-  /// WebSocket; empty if there is no log.
+  /// Counts an answer, and writes it to the log. `client`: given because the exchange may have
+  /// become a WebSocket; empty if there is no log.
   void note(const http::exchange& answered, const visitor& client, loop::time_point began);
-  /// The same of a request that could not be read, and was answered without a handler.
+  /// The same for a request that could not be parsed, and was answered without a handler.
   void note_refused(int status, std::size_t body_bytes, const visitor& client);
   [[nodiscard]] const web_figures& counted() const { return counted_; }
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view plain = "text/plain; charset=utf-8";
 
-/// One whose message came by POST: it is heard, and hears nothing.
+/// The member for a message sent by POST: it sends, and receives nothing.
 class poster final : public member {
  public:
   poster(shard& shard, const loop::socket_address& address)
@@ -110,7 +110,7 @@ class visit {
       home_.adopt(websocket_member::serve(home_, std::move(*opened), std::move(place_)));
       co_return;
     }
-    // The place is the connection's, which carries others.
+    // The place belongs to the connection, which carries other exchanges.
     auto serving = websocket_member::serve(home_, std::move(*opened), {});
     co_await serving;
   }

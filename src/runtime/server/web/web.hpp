@@ -13,7 +13,7 @@ namespace strata::runtime::server {
 
 class shard;
 
-/// Serves one connection that speaks HTTP, until it ends or becomes a WebSocket.
+/// Serves one HTTP connection until it ends or becomes a WebSocket.
 [[nodiscard]] loop::task<> serve_web(shard& shard, std::unique_ptr<net::stream> arrived,
                                      serve::connection_gauge::place place);
 

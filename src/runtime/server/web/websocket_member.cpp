@@ -13,9 +13,9 @@ using proto::websocket_opcode;
 
 namespace {
 
-// How long a peer may take to end the connection when both have said that it is over.
+// How long a peer may take to end the connection once both sides have sent a close frame.
 constexpr auto longest_closing = 2s;
-// How long one that is dismissed may take.
+// How long a dismissed peer may take.
 constexpr auto longest_parting = 1s;
 
 struct farewell {
@@ -37,7 +37,7 @@ farewell farewell_for(parting why) {
 
 }  // namespace
 
-// Most members are never dismissed, so that they have no room for it.
+// Allocated on demand, since most members are never dismissed.
 class websocket_member::parting_limit final : public loop::timer {
  public:
   explicit parting_limit(net::byte_channel& channel) : channel_(channel) {}
@@ -98,7 +98,7 @@ void websocket_member::on_event(const websocket_event& event) {
       home_.on_message(*this, {event.payload, message_kind::binary});
       break;
     case websocket_event::kind::ping:
-      // What was said before it is answered before it.
+      // Earlier messages are answered before the ping.
       home_.publish();
       push_control(websocket_opcode::pong, event.payload);
       break;
@@ -122,7 +122,7 @@ void websocket_member::fail(const error& why) {
 }
 
 void websocket_member::push_control(websocket_opcode opcode, byte_span payload) {
-  // One that asks and does not read gets no more answers than wait for it anyway.
+  // A peer that sends pings and does not read gets no more pongs once its queue is full.
   if (is_closing_ || channel_->unsent() > home_.options().max_buffer) return;
   std::string frame(
       as_text(proto::websocket_head_for({.opcode = opcode, .mask = {}}, payload.size()).span()));
@@ -136,7 +136,7 @@ void websocket_member::close(websocket_close code, std::string_view reason) {
   is_closing_ = true;
 }
 
-// One that does not read what waits for it would not read why either.
+// A peer that does not read its queue would not read the reason either.
 void websocket_member::dismiss(parting why) {
   if (parting_) return;
   parting_ = std::make_unique<parting_limit>(*channel_);
@@ -148,7 +148,7 @@ void websocket_member::dismiss(parting why) {
   home_.loop().arm_after(*parting_, longest_parting);
 }
 
-// The client is to end the connection first: so no port of the server's is kept in TIME_WAIT.
+// The client is to end the connection first: then the server keeps no port in TIME_WAIT.
 loop::task<> websocket_member::part() {
   const auto limit = home_.loop().now() + longest_closing;
   const bool is_sent = co_await channel_->flushed(limit);

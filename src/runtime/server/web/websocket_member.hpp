@@ -31,28 +31,28 @@ class websocket_member final : public member {
   loop::task<> delivered(loop::time_point limit) override;
   void end() override { close(proto::websocket_close::going_away, {}); }
   [[nodiscard]] bool says_farewell() const override { return channel_->broken() == 0; }
-  /// Pings a peer that has been silent, and ends one that does not answer.
+  /// Pings a silent peer, and ends one that does not answer.
   void look_after(loop::time_point now) override;
 
  private:
-  /// False when nothing more is read.
+  /// Returns false if nothing more is read.
   bool hear(result<loop::buffer>&& buffer);
   void on_event(const proto::websocket_event& event);
   void fail(const error& why);
   void push_control(proto::websocket_opcode opcode, byte_span payload);
-  /// Says why, once; nothing is sent behind it.
+  /// Sends a close frame with the reason, once; nothing is sent behind it.
   void close(proto::websocket_close code, std::string_view reason);
-  /// Awaits that the peer ends the connection.
+  /// Waits until the peer ends the connection.
   loop::task<> part();
 
-  bool is_closing_ = false;  // our close frame is on its way
-  bool is_pinged_ = false;   // and has not been heard since
+  bool is_closing_ = false;  // our close frame is sent
+  bool is_pinged_ = false;   // a ping is unanswered
   bool told_slow_ = false;
   std::unique_ptr<net::byte_channel> channel_;
   proto::websocket_reader reader_;
   loop::time_point last_heard_;
   class parting_limit;
-  std::unique_ptr<parting_limit> parting_;  // it was dismissed, and its peer is to end it
+  std::unique_ptr<parting_limit> parting_;  // set when it was dismissed, and its peer is to end it
 };
 
 }  // namespace strata::runtime::server

@@ -86,7 +86,7 @@ class client {
   virtual void resume() = 0;
   [[nodiscard]] virtual std::string remote_address() const { return {}; }
   [[nodiscard]] virtual std::string local_address() const { return {}; }
-  /// As the scheme of a URL; empty: it has no connection.
+  /// The protocol as the scheme of a URL; empty if it has no connection.
   [[nodiscard]] virtual std::string_view protocol() const { return {}; }
   /// The number of its descriptor in this process; -1: it has none.
   [[nodiscard]] virtual int descriptor_number() const { return -1; }

@@ -1,4 +1,4 @@
-// Sees the commands of a cache as they are executed.
+// Receives the commands of a cache as they are executed.
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@ class client;
 
 class command_watcher {
  public:
-  /// It wants to see the next command.
+  /// Whether to call `on_command` for the next command.
   [[nodiscard]] virtual bool is_watching() const = 0;
-  /// A command was executed; its `words` are without secrets.
+  /// Called for an executed command; secrets in `words` are redacted.
   virtual void on_command(const client& client, std::span<const std::string_view> words) = 0;
 
  protected:
