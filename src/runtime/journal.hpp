@@ -2,7 +2,7 @@
 // events, the messages that a runtime receives.
 //
 // Any thread may write. Followers are called on the loop that they named, in order; one that falls
-// behind by more than `most_waiting` bytes loses the newest lines, and is told how many.
+// behind by more than `most_waiting` bytes loses the newest lines, and receives their number.
 #pragma once
 
 #include <chrono>

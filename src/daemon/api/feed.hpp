@@ -15,7 +15,7 @@
 namespace strata::daemon {
 
 struct feed {
-  std::shared_ptr<runtime::journal> keeps;  ///< owner of a journal that may be removed meanwhile
+  std::shared_ptr<runtime::journal> keeps;  ///< keeps a removed runtime's journal alive
   runtime::journal* journal = nullptr;      ///< null: samples are sent
   std::string (*line)(const runtime::journal_line&) = nullptr;
   /// Returns a sample, or an empty text if there will be no more.
