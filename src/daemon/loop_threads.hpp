@@ -46,7 +46,7 @@ class loop_threads final : public runtime::loop_source {
   loop::backend_kind kind_;
   std::size_t most_;
   std::vector<worker> workers_;
-  std::vector<worker> ending_;                                  // told to end
+  std::vector<worker> ending_;                                  // notified to end
   std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  // for tasks posted to `home_`
 };
 

@@ -34,7 +34,7 @@ void gathered_output::append(const loop::slice& piece) {
 
 void gathered_output::push() {
   if (block_ == nullptr || pushed_ == block_->size()) return;
-  // The analyzer does not follow the count.
+  // The analyzer does not track the reference count.
   const auto size = block_->size();                         // NOLINT(clang-analyzer-unix.Malloc)
   to_.push(loop::slice(*block_, pushed_, size - pushed_));  // NOLINT(clang-analyzer-unix.Malloc)
   pushed_ = size;

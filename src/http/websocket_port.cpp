@@ -161,7 +161,7 @@ class websocket_port final : public net::message_port, private loop::timer {
     }
     const auto size = whole.size();
     stream_->push(loop::slice(whole, 0, size));
-    // The analyzer does not follow the count.
+    // The analyzer does not track the reference count.
     whole.release();  // NOLINT(clang-analyzer-unix.Malloc)
     return size;
   }

@@ -36,7 +36,7 @@ struct l2_address {
 
 enum class xdp_mode : std::uint8_t { automatic, native, generic, zerocopy };
 
-/// Where the frames of an `xdp://` endpoint come from.
+/// The source of an `xdp://` endpoint's frames.
 struct xdp_address {
   std::uint32_t queue = 0;
   xdp_mode mode = xdp_mode::automatic;

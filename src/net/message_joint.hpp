@@ -4,8 +4,8 @@
 // received from the other, as far as its peer can be held back. A datagram that the network loses
 // is lost.
 //
-// An end is forwarded if the port has a way to signal it: see `port_end`. A side that cannot be
-// told of the other's end is closed once it has been silent for a while.
+// An end is forwarded if the port has a way to signal it: see `port_end`. A side whose port cannot
+// signal an end is closed once it has been silent for a while.
 #pragma once
 
 #include <array>

@@ -11,7 +11,7 @@ namespace strata::options {
 
 struct daemon_options {
   std::string state_dir;
-  std::string socket;        ///< has no row here: every verb has the flag
+  std::string socket;        ///< not in the table: every verb has the flag
   std::string socket_group;  ///< group that may use the socket, besides the user and root
   std::string socket_role = "operate";  ///< the group's role: read, operate or admin
   std::string loop = "auto";            ///< auto, io_uring or epoll

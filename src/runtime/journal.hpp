@@ -1,7 +1,8 @@
 // The last lines of a source, kept in memory, and their followers: a runtime's log, the daemon's
 // events, the messages that a runtime receives.
 //
-// Any thread may write. A follower that falls behind loses lines, and reads how many in their place.
+// Any thread may write. A follower that falls behind loses lines, and a line in their place reports
+// how many.
 #pragma once
 
 #include <chrono>

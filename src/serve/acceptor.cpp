@@ -113,7 +113,7 @@ loop::task<> acceptor::begin_with(std::unique_ptr<net::stream> arrived,
 }
 
 loop::task<bool> acceptor::hear_introduction(net::stream& stream) {
-  (void)stream.peer();  // while it is connected
+  (void)stream.peer();  // queried while it is connected
   auto heard = co_await net::await_introduction(stream, handshake_limit());
   if (!heard) tell_failed(stream, std::move(heard.error()));
   co_return heard.has_value();
@@ -126,7 +126,7 @@ loop::time_point acceptor::handshake_limit() const {
 
 loop::task<bool> acceptor::start_tls(net::stream& stream,
                                      std::shared_ptr<const net::tls_context> context) {
-  (void)stream.peer();  // while it is connected
+  (void)stream.peer();  // queried while it is connected
   result<void> agreed = failure(errc::conflict, "agree on TLS", "there is no certificate");
   if (context) agreed = co_await stream.start_tls(std::move(context), {}, handshake_limit());
   if (!agreed) {

@@ -31,7 +31,7 @@ struct parsed_line {
   std::size_t first_literal = SIZE_MAX;     ///< index of the first word behind `--`
   nlohmann::json flags = nlohmann::json::object();  ///< by row key, typed; only the given ones
   bool is_shortened = false;  ///< the line begins with a runtime instead of the verb
-  bool wants_help = false;    ///< then the rest only tells the subject of the help
+  bool wants_help = false;    ///< then the rest only determines the subject of the help
 };
 
 /// Parses a line. `--help` or `-h` requests help, even in place of a missing value, and even if the

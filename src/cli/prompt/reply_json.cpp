@@ -28,7 +28,7 @@ json json_real(const std::string& written) {
   return is_number ? json(number) : json(written);
 }
 
-// A reader's values are not nested deeply.
+// The RESP reader limits the depth of values.
 // NOLINTNEXTLINE(misc-no-recursion)
 json json_map(const resp_value& map) {
   auto object = json::object();

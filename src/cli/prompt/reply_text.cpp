@@ -55,7 +55,7 @@ std::size_t count_of(const resp_value& value) {
   return value.elements.size() / (value.what == kind::map ? 2 : 1);
 }
 
-// `margin` stands before each line but the first. A reader's values are not nested deeply.
+// `margin` precedes each line except the first. The RESP reader limits the depth of values.
 // NOLINTNEXTLINE(misc-no-recursion)
 void add_pretty(std::string& text, const resp_value& value, const std::string& margin) {
   if (!value.is_aggregate()) {

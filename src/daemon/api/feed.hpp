@@ -23,7 +23,7 @@ struct live_reader {
 };
 
 struct feed {
-  std::shared_ptr<runtime::journal> keeps;  ///< owner of a journal that may be removed meanwhile
+  std::shared_ptr<runtime::journal> keeps;  ///< keeps a removed runtime's journal alive
   runtime::journal* journal = nullptr;      ///< null: samples are sent
   std::string (*line)(const runtime::journal_line&) = nullptr;
   /// Follows lines that are not kept, until its result is destroyed; empty if there are none.

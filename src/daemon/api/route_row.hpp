@@ -22,7 +22,7 @@ struct route_row {
   std::string answer = {};
   /// Query parameters, besides those below.
   std::span<const options::option_row> parameters = {};
-  std::size_t required = 0;         ///< the first so many of them are required
+  std::size_t required = 0;         ///< number of required ones, the first
   std::string_view body_type = {};  ///< empty: the request has no body
   std::string_view answer_type = "application/json";
   int status = 200;

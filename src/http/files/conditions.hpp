@@ -9,7 +9,7 @@
 
 namespace strata::http {
 
-/// Tells one state of a resource from another.
+/// Distinguishes one state of a resource from another.
 struct validators {
   std::string_view etag;  ///< strong, with its quotes
   std::int64_t modified_s = 0;

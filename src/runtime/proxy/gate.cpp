@@ -291,7 +291,7 @@ loop::task<> gate::close(loop::time_point limit) {
   (void)co_await loop::within(loop_, drained(limit), limit, &setting_.hurried);
   web_.abort();
   for (auto& each : bonds_) each.break_off();
-  // They reset both of their ends.
+  // Broken bonds reset both of their ends.
   co_await bonds_ended(loop_.now() + longest_breaking);
   messages_.end();
   acceptor_.end_connections();

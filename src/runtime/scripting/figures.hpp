@@ -22,7 +22,7 @@ struct script_figures {
   options::case_counters callback_time_us;
 };
 
-/// Adds up the figures of what runs.
+/// Sums up the figures of the script's runs.
 class stopwatch {
  public:
   explicit stopwatch(script_figures& figures) : into_(figures) {}

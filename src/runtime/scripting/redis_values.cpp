@@ -26,7 +26,7 @@ json real(std::string&& written) {
   return std::move(written);
 }
 
-// A reader's values are not nested deeply.
+// The RESP reader limits the depth of values.
 // NOLINTNEXTLINE(misc-no-recursion)
 json value_of(resp_value&& value) {
   switch (value.what) {

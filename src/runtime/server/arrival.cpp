@@ -54,7 +54,7 @@ class newcomer final : public member {
     }
     held_bytes_ += bytes.size();
     held_.push_back(bytes);
-    // Counted at once, since the sender is told that it is delivered.
+    // Counted at once, since the sender gets a report of the delivery.
     home_.count_out(*this, messages.count(), bytes.size());
     return messages.count();
   }

@@ -21,7 +21,7 @@ enum class presence : std::uint8_t {
   passing,    ///< temporary: it sends one message, or becomes another member
 };
 
-/// Why a member is ended. A WebSocket's client is told the reason.
+/// Why a member is ended. A WebSocket's client gets the reason.
 enum class parting : std::uint8_t { asked_for, idle, silent, refused, too_slow, memory };
 
 class member {
@@ -53,7 +53,7 @@ class member {
   virtual loop::task<> delivered(loop::time_point /*limit*/) { co_return; }
   /// Nothing more will be queued: signals the end to the client, behind what is unsent.
   virtual void end() {}
-  /// Whether its client is told that the server stops, even without draining.
+  /// Whether its client is notified that the server stops, even without draining.
   [[nodiscard]] virtual bool says_farewell() const { return false; }
   /// Called periodically: it may check whether its client is still there.
   virtual void look_after(loop::time_point /*now*/) {}

@@ -36,7 +36,7 @@ struct memory_records {
 struct store_faults {
   double refusal = 0;                 ///< the change is not made, and the answer is an error
   double lost_answer = 0;             ///< the change is made, and the answer is an error
-  double repetition = 0;              ///< a change is named again, and late
+  double repetition = 0;              ///< a change is reported again, and late
   double forgetting = 0;              ///< the history of changes is lost
   loop::duration longest_delay = {};  ///< before the change, and before the answer
 };

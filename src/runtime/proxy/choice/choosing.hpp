@@ -71,7 +71,7 @@ struct candidates {
 
 /// Returns the backend that has a mark of the wish, if it is up: then no other. Otherwise those
 /// that are up and need not rest, if there are any, and otherwise the rest; in each case backups
-/// come last. None of them is full or has been tried.
+/// only if there are no others. None of them is full or has been tried.
 [[nodiscard]] candidates candidates_of(std::span<const backend_ref> all, const wish& wish);
 
 /// The next backend, by the wish's balance. `backends` is not empty.

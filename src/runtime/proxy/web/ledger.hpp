@@ -50,7 +50,7 @@ class ledger {
   void note_begin(loop::time_point now);
   /// It is sent again, to another backend.
   void note_retry(transit& transit);
-  /// It has been answered.
+  /// The request has been answered.
   void note_end(const http::exchange& answered, const transit& transit, loop::time_point now);
   /// The received data was no valid request.
   void note_refused(int status, std::size_t body_bytes, const net::peer_info& client);

@@ -106,7 +106,7 @@ loop::task<> web_gate::ended(loop::time_point limit) {
 // Most connections are idle most of the time: no state of this remains meanwhile.
 loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
                              serve::connection_gauge::place place) {
-  (void)client->peer();  // while it is connected
+  (void)client->peer();  // queried while it is connected
   const bool is_http2 = co_await speaks_http2(loop_, *client, service_.limits.idle_timeout);
   means_.adopt(serve_http(is_http2, loop_, std::move(client), service_, refuse_, std::move(place)));
 }
