@@ -44,7 +44,7 @@ class followers {
   followers(const followers&) = delete;
   followers& operator=(const followers&) = delete;
 
-  /// A subscription, which ends when it is destroyed, on the loop's thread. The followers outlive it.
+  /// A subscription. It ends when it is destroyed, on the loop's thread. The followers outlive it.
   class following {
    public:
     following() = default;

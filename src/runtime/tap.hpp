@@ -1,5 +1,5 @@
-// A tap shows what passes through a runtime: messages, the heads of HTTP requests and answers, Redis
-// commands, and the bytes that a proxy forwards unchanged.
+// A tap shows what passes through a runtime: messages, the heads of HTTP requests and answers,
+// Redis commands, and the bytes that a proxy forwards unchanged.
 //
 // Nothing is kept. Without a reader, a message costs one call of `is_open`. Any thread may write.
 #pragma once

@@ -16,12 +16,12 @@ namespace {
 class tap_test : public testing::Test {
  protected:
   tap::following follow() {
-    return tap_.follow(loop_, {.on_line = [this](const tapped& line) { lines_.push_back(line.bytes); },
-                               .on_loss =
-                                   [this](std::size_t count) {
-                                     lines_.push_back("lost " + std::to_string(count));
-                                   },
-                               .on_end = [this] { lines_.emplace_back("end"); }});
+    return tap_.follow(
+        loop_,
+        {.on_line = [this](const tapped& line) { lines_.push_back(line.bytes); },
+         .on_loss =
+             [this](std::size_t count) { lines_.push_back("lost " + std::to_string(count)); },
+         .on_end = [this] { lines_.emplace_back("end"); }});
   }
   void write(std::string_view bytes) {
     tap_.write(tapped_form::message, false, {.client = 5, .sender = "#5", .receiver = "s"},
@@ -82,8 +82,9 @@ TEST_F(tap_test, a_reader_that_is_behind_is_told_where_how_many_lines_are_missin
 
 TEST_F(tap_test, of_a_long_message_the_first_bytes_are_shown_and_its_size) {
   nlohmann::json shown;
-  const auto reading = tap_.follow(
-      loop_, {.on_line = [&](const tapped& line) { shown = nlohmann::json::parse(json_of(line, 4)); }});
+  const auto reading = tap_.follow(loop_, {.on_line = [&](const tapped& line) {
+                                     shown = nlohmann::json::parse(json_of(line, 4));
+                                   }});
   write(std::string(tap::most_bytes + 1, 'x'));
   run();
   EXPECT_EQ(shown["text"], "xxxx");
@@ -93,7 +94,8 @@ TEST_F(tap_test, of_a_long_message_the_first_bytes_are_shown_and_its_size) {
 }
 
 TEST(tap_filter, takes_a_client_at_either_end_and_a_text_anywhere) {
-  const tapped line{.ends = {.client = 7, .sender = "#5", .receiver = "#7"}, .bytes = "hello there"};
+  const tapped line{.ends = {.client = 7, .sender = "#5", .receiver = "#7"},
+                    .bytes = "hello there"};
   EXPECT_TRUE((tap_filter{}).takes(line));
   EXPECT_TRUE((tap_filter{.client = 5}).takes(line));
   EXPECT_TRUE((tap_filter{.client = 7, .match = "lo th"}).takes(line));

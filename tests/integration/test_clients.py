@@ -36,7 +36,8 @@ def test_what_is_shown_of_each(daemon, tmp_path):
     path = tmp_path / "socket"
     stream, datagrams, own = daemon.server(
         "s", listen=["tcp://127.0.0.1:0", "udp://127.0.0.1:0", f"unix://{path}"], mode="echo")
-    with Talker(stream) as ann, Peer(datagrams) as bob, Talker(own) as cyd, WebTalker(stream) as dan:
+    with Talker(stream) as ann, Peer(datagrams) as bob, Talker(own) as cyd, \
+            WebTalker(stream) as dan:
         ann.say(b"hello", b"again")
         assert ann.hear_lines(2) == [b"hello", b"again"]
         bob.say(b"four")

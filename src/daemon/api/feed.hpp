@@ -1,6 +1,6 @@
-// What the control API streams: lines of a journal as they are written, lines that nobody keeps, or
-// samples of what changes all the time. As application/x-ndjson; as server-sent events for those who accept
-// text/event-stream. On the home loop.
+// The streams of the control API: lines of a journal as they are written, lines that are not kept, or
+// samples of continually changing data. As application/x-ndjson, or as server-sent events for
+// clients that accept text/event-stream. On the home loop.
 #pragma once
 
 #include <cstddef>

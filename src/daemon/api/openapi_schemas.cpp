@@ -177,18 +177,18 @@ constexpr const char* documents = R"json({
   "properties": {
     "time": {"type": "string", "format": "date-time"},
     "direction": {"type": "string", "enum": ["in", "out"],
-      "description": "`in` to the runtime from a client (of a client: from its server), `out` from it"},
+      "description": "`in`: received by the runtime; `out`: sent by it"},
     "form": {"type": "string", "enum": ["message", "request", "answer", "command", "bytes"],
-      "description": "`request` and `answer`: the head of one of HTTP; `command`: of Redis; `bytes`: a piece of a stream"},
+      "description": "`request` and `answer` are HTTP heads, `bytes` a piece of a stream"},
     "client": {"type": "integer", "description": "id of the client; 0: there is none"},
     "address": {"type": "string"},
     "protocol": {"type": "string"},
-    "from": {"type": "string", "description": "`#5` is the client 5; else a runtime or an endpoint"},
+    "from": {"type": "string", "description": "`#5` is client 5; else a runtime or an endpoint"},
     "to": {"type": "string", "description": "likewise"},
     "size": {"type": "integer", "description": "bytes that passed"},
-    "text": {"type": "string", "description": "the first `max_bytes` of them, when they are UTF-8"},
-    "base64": {"type": "string", "description": "the same, when they are not"},
-    "lost": {"type": "integer", "description": "lines that this client has lost here"}
+    "text": {"type": "string", "description": "the first `max_bytes` of them, if UTF-8"},
+    "base64": {"type": "string", "description": "the same, if not UTF-8"},
+    "lost": {"type": "integer", "description": "lines lost here; then there is nothing else"}
   }
 },
 "LogLine": {

@@ -10,8 +10,8 @@
 
 namespace strata::daemon {
 
-/// Returns the values by their rows' keys. `name` is the operation's, for errors; with `has_timeout`
-/// the key `timeout` is ignored. Errors: invalid_argument for an unknown key or a wrong value.
+/// Returns the values by their rows' keys. `name` is the operation's, for errors; `has_timeout`
+/// ignores the key `timeout`. Errors: invalid_argument for an unknown key or a wrong value.
 [[nodiscard]] result<nlohmann::json> read_query(const proto::http_request& request,
                                                 std::span<const options::option_row> rows,
                                                 std::string_view name, bool has_timeout = false);

@@ -9,7 +9,8 @@
 
 namespace strata::runtime {
 
-/// Adds each connection, as the operation `clients` shows it; requests and answers count as messages.
+/// Adds each connection, as the operation `clients` shows it. Requests and answers count as
+/// messages.
 void add_reports(const http::served_connection::list& connections,
                  std::vector<client_report>& reports);
 

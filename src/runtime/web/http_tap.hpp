@@ -14,7 +14,8 @@ namespace strata::runtime {
 /// Authorization and Proxy-Authorization fields are redacted.
 class http_tap final : private http::answer_watcher {
  public:
-  /// Null if the tap has no reader. `name` is the runtime's; `tap` and `exchange` outlive the result.
+  /// Null if the tap has no reader. `name` is the runtime's; `tap` and `exchange` outlive the
+  /// result.
   [[nodiscard]] static std::unique_ptr<http_tap> open(tap& tap, const std::string& name,
                                                       http::exchange& exchange);
   http_tap(tap& tap, const std::string& name, http::exchange& exchange);
