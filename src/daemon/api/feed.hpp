@@ -1,5 +1,5 @@
-// The streams of the control API: lines of a journal as they are written, lines that are not kept, or
-// samples of continually changing data. As application/x-ndjson, or as server-sent events for
+// The streams of the control API: lines of a journal as they are written, lines that are not kept,
+// or samples of continually changing data. As application/x-ndjson, or as server-sent events for
 // clients that accept text/event-stream. On the home loop.
 #pragma once
 
