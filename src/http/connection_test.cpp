@@ -1,7 +1,7 @@
 // The two sides of HTTP/1.1 against each other, on every backend, and against hostile bytes.
 #include <gtest/gtest.h>
 
-#include "http/client_connection.hpp"
+#include "http/client/http1_client.hpp"
 #include "http/server_connection.hpp"
 #include "net/testing/backend_stage.hpp"
 
@@ -16,7 +16,7 @@ class http_test : public net::backend_stage {
  protected:
   void prepare() override {
     auto [client, server] = connected_pair();
-    client_ = std::make_unique<client_connection>(std::move(client));
+    client_ = std::make_unique<http1_client>(std::move(client));
     served_ = std::make_unique<server_connection>(*loop_, std::move(server), limits_);
     tasks_.spawn(run_server());
   }
@@ -48,7 +48,7 @@ class http_test : public net::backend_stage {
     return got.value_or(reply{});
   }
 
-  std::unique_ptr<client_connection> client_;
+  std::unique_ptr<http1_client> client_;
   server_limits limits_{.max_unsent = 10'000};
   std::unique_ptr<server_connection> served_;
   std::unique_ptr<net::byte_channel> upgraded_;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "http/client_connection.hpp"
+#include "http/client/http1_client.hpp"
 #include "http/server_connection.hpp"
 #include "net/testing/backend_stage.hpp"
 
@@ -200,7 +200,7 @@ class http1_client_rules : public net::backend_stage {
     tasks_.cancel();
     heard_.clear();
     auto [client, server] = connected_pair();
-    client_ = std::make_unique<client_connection>(std::move(client));
+    client_ = std::make_unique<http1_client>(std::move(client));
     server_ = std::move(server);
     tasks_.spawn(read_all(*server_, heard_, has_ended_));
   }
@@ -216,7 +216,7 @@ class http1_client_rules : public net::backend_stage {
     return got.value_or("nothing");
   }
 
-  std::unique_ptr<client_connection> client_;
+  std::unique_ptr<http1_client> client_;
   std::unique_ptr<net::stream> server_;
   std::string heard_;
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <span>
 
-#include "http/client_connection.hpp"
+#include "http/client/http1_client.hpp"
 #include "http/field.hpp"
 #include "http/server_connection.hpp"
 #include "loop/within.hpp"
@@ -293,7 +293,7 @@ loop::task<result<std::unique_ptr<net::message_port>>> open(loop::loop& loop,
                                                             websocket_wishes wishes) {
   const auto operation = "open a WebSocket at " + url.text();
   const auto key = new_key();
-  client_connection asking(std::move(stream));
+  http1_client asking(std::move(stream));
   const auto fields = request_fields(url, wishes, key);
   const std::string_view target = url.path.empty() ? std::string_view("/") : url.path;
   auto head = co_await asking.ask("GET", target, fields, "");

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "http/client_connection.hpp"
-#include "http/http2/http2_client.hpp"
+#include "http/client/http1_client.hpp"
+#include "http/client/http2_client.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -72,7 +72,7 @@ loop::task<result<void>> checker::ask(backend_ref backend) {
     over = std::make_shared<http::http2_client>(loop_, std::move(*made), std::chrono::seconds(1))
                ->open();
   } else {
-    over = std::make_unique<http::client_connection>(std::move(*made));
+    over = std::make_unique<http::http1_client>(std::move(*made));
   }
   const auto host = backend->is.url.has_port() ? backend->is.url.host : "localhost";
   const proto::http_fields fields = {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "http/client_connection.hpp"
+#include "http/client/http1_client.hpp"
 #include "net/scheme.hpp"
 #include "net/tls/session.hpp"
 #include "runtime/proxy/web/web_gate.hpp"
@@ -50,7 +50,7 @@ loop::task<result<void>> web_gate::make_switchable(const std::string& protocol, 
     co_return failure(errc::not_supported, operation,
                       "it accepts none over HTTP/2, and does not offer HTTP/1.1");
   }
-  leg.over = std::make_unique<http::client_connection>(std::move(*made));
+  leg.over = std::make_unique<http::http1_client>(std::move(*made));
   leg.was_pooled = false;
   co_return result<void>{};
 }

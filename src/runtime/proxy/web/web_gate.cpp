@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "http/client_connection.hpp"
+#include "http/client/http1_client.hpp"
 #include "runtime/proxy/web/preference.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/runtime.hpp"
@@ -319,7 +319,7 @@ loop::task<> web_gate::pass_on(http::exchange& exchange, const forwarded_request
     transit.has_answered = !failed && exchange.has_begun();
     if (!failed) co_return;
     if (failed->is_refused && !sent.is_lost && !std::exchange(was_refused, true)) {
-      pool_.forget(*by->use.of());
+      pool_.forget(by->use.of().get());
       ledger_.note_retry(transit);
       continue;
     }
@@ -334,7 +334,7 @@ loop::task<> web_gate::pass_on(http::exchange& exchange, const forwarded_request
       co_return;
     }
     if (was_stale) {
-      pool_.forget(*by->use.of());
+      pool_.forget(by->use.of().get());
     } else {
       --left;
       ledger_.note_retry(transit);
@@ -357,8 +357,8 @@ loop::task<result<web_gate::backend_leg>> web_gate::reach(const net::peer_info& 
     }
     const auto next = use->of();
     auto preface = next->preface_for(&client);
-    backend_leg leg{.use = std::move(*use), .over = pool_.take(*next, preface)};
-    if (!leg.over) leg.over = pool_.share(*next, preface);
+    backend_leg leg{.use = std::move(*use), .over = pool_.take(next.get(), preface)};
+    if (!leg.over) leg.over = pool_.share(next.get(), preface);
     leg.was_pooled = leg.over != nullptr;
     leg.preface = preface;
     if (leg.was_pooled) co_return leg;
@@ -376,7 +376,7 @@ loop::task<result<web_gate::backend_leg>> web_gate::reach(const net::peer_info& 
 std::unique_ptr<http::inquiry> web_gate::speak_on(std::unique_ptr<net::stream> stream,
                                                   const backend_leg& leg) {
   if (!leg.use.of()->takes_http2(*stream)) {
-    return std::make_unique<http::client_connection>(std::move(stream));
+    return std::make_unique<http::http1_client>(std::move(stream));
   }
   const auto patience = patience_of(means_.options.idle_backend_timeout);
   auto shared = std::make_shared<http::http2_client>(loop_, std::move(stream), patience);

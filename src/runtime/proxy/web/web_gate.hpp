@@ -2,11 +2,13 @@
 // with other requests, and the backend's answer goes to the client.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "http/client/connection_pool.hpp"
 #include "http/exchange.hpp"
 #include "http/served_connection.hpp"
 #include "loop/condition.hpp"
@@ -23,7 +25,6 @@
 #include "runtime/proxy/script/gate_script.hpp"
 #include "runtime/proxy/web/ledger.hpp"
 #include "runtime/proxy/web/own_words.hpp"
-#include "runtime/proxy/web/pool.hpp"
 #include "runtime/proxy/web/route.hpp"
 #include "runtime/tap.hpp"
 #include "runtime/web/http_clients.hpp"
@@ -75,7 +76,11 @@ class web_gate {
   /// Applies changed options.
   void apply();
   /// Drops connections to backends that are not among these.
-  void retain(const std::vector<backend_ref>& used) { pool_.retain(used); }
+  void retain(const std::vector<backend_ref>& used) {
+    pool_.retain([&used](const void* server) {
+      return std::ranges::any_of(used, [server](const auto& each) { return each.get() == server; });
+    });
+  }
   /// Adds the connected clients.
   void add_clients(std::vector<client_report>& clients) const {
     add_reports(connections_, clients);
@@ -221,7 +226,7 @@ class web_gate {
   std::vector<field_rule> to_client_;
   id_maker ids_;
   std::vector<std::shared_ptr<route>> routes_;  // a request keeps its own route alive
-  pool pool_;
+  http::connection_pool pool_;
   std::shared_ptr<branch_figures> unrouted_ = std::make_shared<branch_figures>();
   ledger ledger_;
   own_words words_;

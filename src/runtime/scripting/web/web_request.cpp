@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "http/client_connection.hpp"
+#include "http/client/http1_client.hpp"
 #include "http/field.hpp"
 #include "loop/within.hpp"
 #include "net/connector.hpp"
@@ -78,7 +78,7 @@ loop::task<result<json>> fetch(loop::loop& loop, const web_question& question) {
   net::connecting how{.timeout = question.timeout};
   auto made = co_await net::connect(loop, question.url, std::move(how));
   if (!made) co_return std::unexpected(made.error());
-  http::client_connection over(std::move(made->bytes));
+  http::http1_client over(std::move(made->bytes));
   const auto target = question.url.path.empty() ? "/" : question.url.path;
   const auto head = co_await over.ask(question.method, target, question.fields, question.body);
   if (!head) co_return std::unexpected(head.error());

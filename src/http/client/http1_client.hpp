@@ -6,13 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "http/inquiry.hpp"
+#include "http/client/inquiry.hpp"
 
 namespace strata::http {
 
-class client_connection final : public inquiry {
+class http1_client final : public inquiry {
  public:
-  explicit client_connection(std::unique_ptr<net::stream> stream) : stream_(std::move(stream)) {}
+  explicit http1_client(std::unique_ptr<net::stream> stream) : stream_(std::move(stream)) {}
 
   using inquiry::finish;
   void begin(const question& question) override;

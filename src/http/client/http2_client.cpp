@@ -1,8 +1,8 @@
-#include "http/http2/http2_client.hpp"
+#include "http/client/http2_client.hpp"
 
 #include <algorithm>
 
-#include "http/http2/http2_call.hpp"
+#include "http/client/http2_call.hpp"
 
 namespace strata::http {
 

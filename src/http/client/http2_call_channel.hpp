@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "http/http2/http2_call.hpp"
+#include "http/client/http2_call.hpp"
 #include "net/byte_channel.hpp"
 
 namespace strata::http {

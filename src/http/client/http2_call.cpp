@@ -1,8 +1,8 @@
-#include "http/http2/http2_call.hpp"
+#include "http/client/http2_call.hpp"
 
 #include <algorithm>
 
-#include "http/http2/http2_call_channel.hpp"
+#include "http/client/http2_call_channel.hpp"
 #include "net/tls/digest.hpp"
 #include "proto/websocket/websocket_handshake.hpp"
 #include "text/word.hpp"

@@ -1,4 +1,4 @@
-#include "http/http2/http2_call_channel.hpp"
+#include "http/client/http2_call_channel.hpp"
 
 #include <cerrno>
 #include <utility>

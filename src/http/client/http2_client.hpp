@@ -8,8 +8,8 @@
 #include <list>
 #include <memory>
 
+#include "http/client/inquiry.hpp"
 #include "http/gathered_output.hpp"
-#include "http/inquiry.hpp"
 #include "loop/task_group.hpp"
 #include "proto/http/http2.hpp"
 

@@ -4,8 +4,8 @@
 #include <deque>
 #include <optional>
 
+#include "http/client/http2_client.hpp"
 #include "http/http2/http2_body.hpp"
-#include "http/http2/http2_client.hpp"
 #include "loop/condition.hpp"
 
 namespace strata::http {

@@ -1,4 +1,4 @@
-#include "http/client_connection.hpp"
+#include "http/client/http1_client.hpp"
 
 #include <fmt/format.h>
 
@@ -13,14 +13,14 @@ loop::task<result<proto::http_response_head>> inquiry::final_head(loop::time_poi
   }
 }
 
-void client_connection::restart(std::string_view method) {
+void http1_client::restart(std::string_view method) {
   if (std::exchange(has_asked_, true)) parser_.restart();
   is_free_ = false;
   has_heard_ = false;
   if (method == "HEAD") parser_.expect_no_body();
 }
 
-void client_connection::begin(const question& question) {
+void http1_client::begin(const question& question) {
   restart(question.method);
   std::string text;
   text.reserve(512);
@@ -42,7 +42,7 @@ void client_connection::begin(const question& question) {
   stream_->push_copy(as_bytes(text));
 }
 
-void client_connection::push(std::string_view piece) {
+void http1_client::push(std::string_view piece) {
   if (is_chunked_) {
     stream_->push_copy(as_bytes(proto::http_chunk(piece)));
   } else {
@@ -50,17 +50,17 @@ void client_connection::push(std::string_view piece) {
   }
 }
 
-void client_connection::finish(proto::http_fields trailers) {
+void http1_client::finish(proto::http_fields trailers) {
   if (is_chunked_) stream_->push_copy(as_bytes(proto::http_last_chunk(trailers)));
   is_asking_ = false;
 }
 
-loop::task<bool> client_connection::room(std::size_t low) {
+loop::task<bool> http1_client::room(std::size_t low) {
   const bool has_room = co_await stream_->writable(low);
   co_return has_room && stream_->broken() == 0;
 }
 
-loop::task<result<proto::http_response_head>> client_connection::head(loop::time_point limit) {
+loop::task<result<proto::http_response_head>> http1_client::head(loop::time_point limit) {
   for (;;) {
     if (auto interim = parser_.take_interim()) co_return std::move(*interim);
     if (parser_.head() != nullptr) co_return parser_.take_head();
@@ -69,15 +69,16 @@ loop::task<result<proto::http_response_head>> client_connection::head(loop::time
   }
 }
 
-loop::task<result<proto::http_response_head>> client_connection::ask(
-    std::string_view method, std::string_view target, const proto::http_fields& fields,
-    std::string_view body) {
+loop::task<result<proto::http_response_head>> http1_client::ask(std::string_view method,
+                                                                std::string_view target,
+                                                                const proto::http_fields& fields,
+                                                                std::string_view body) {
   restart(method);
   stream_->push_copy(as_bytes(proto::http_request_text(method, target, fields, body)));
   co_return co_await final_head(loop::time_point::max());
 }
 
-loop::task<result<bool>> client_connection::receive(loop::time_point limit) {
+loop::task<result<bool>> http1_client::receive(loop::time_point limit) {
   auto come = co_await stream_->receive(limit);
   if (!come) {
     co_return failure(errc::timed_out, "read the HTTP reply", "the server stopped sending");
@@ -91,7 +92,7 @@ loop::task<result<bool>> client_connection::receive(loop::time_point limit) {
   co_return !is_end;
 }
 
-loop::task<result<std::string>> client_connection::read(loop::time_point limit) {
+loop::task<result<std::string>> http1_client::read(loop::time_point limit) {
   for (bool open = true; open;) {
     if (auto body = parser_.take_body(); !body.empty()) co_return body;
     if (parser_.done()) break;
@@ -103,12 +104,12 @@ loop::task<result<std::string>> client_connection::read(loop::time_point limit) 
   co_return parser_.take_body();
 }
 
-loop::task<> client_connection::ended(loop::time_point limit) {
+loop::task<> http1_client::ended(loop::time_point limit) {
   auto come = co_await stream_->receive(limit);
   (void)come;
 }
 
-loop::task<result<std::string>> client_connection::read_all(std::size_t most) {
+loop::task<result<std::string>> http1_client::read_all(std::size_t most) {
   std::string all;
   for (;;) {
     auto more = co_await read();
@@ -122,7 +123,7 @@ loop::task<result<std::string>> client_connection::read_all(std::size_t most) {
   }
 }
 
-std::unique_ptr<net::byte_channel> client_connection::upgrade() {
+std::unique_ptr<net::byte_channel> http1_client::upgrade() {
   stream_->unread(loop::buffer::copy_of(as_bytes(parser_.take_rest())));
   return std::move(stream_);
 }
