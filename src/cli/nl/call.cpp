@@ -5,11 +5,11 @@
 
 #include "cli/nl/flags.hpp"
 #include "cli/nl/message.hpp"
+#include "cli/nl/named_family.hpp"
 #include "cli/nl/rows.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
 #include "text/readable.hpp"
-#include "ynl/search.hpp"
 
 namespace strata::cli {
 
@@ -93,34 +93,31 @@ std::unexpected<refusal> refuse_call(error why, const nl::refused_attribute& ref
 }  // namespace
 
 outcome<int> run_nl_call(const invocation& call) {
-  auto on = nl::generic::open();
-  if (!on) return refuse_family(on.error());
-  const auto family = on->family(call.words[0]);
-  if (!family) return refuse_family(family.error());
-  const auto found = ynl::find_spec(call.text("spec"), family->name);
-  if (!found) return refuse(exit_failed, found.error());
-  const auto* const spec = *found ? &**found : nullptr;
+  auto named = find_family(call);
+  if (!named) return std::unexpected(named.error());
+  const auto& family = named->family;
+  const auto* const spec = named->spec();
   const auto command = command_word(call.words[1], spec, call.is_set("dump"));
   if (!command) return std::unexpected(command.error());
   const auto scope = ynl::scope::of(spec, command->operation);
-  auto request = request_of(call, *on, *family, *command, scope);
+  auto request = request_of(call, named->kernel, family, *command, scope);
   if (!request) return std::unexpected(request.error());
   const auto operation =
       fmt::format("call command {} of the family '{}'", call.words[1], call.words[0]);
   message_sink sink(call.as_json, spec);
   result<void> done;
   if (call.is_set("dump")) {
-    done = on->over().dump(*request, operation, [&](const wire::netlink_message& each) {
+    done = named->kernel.over().dump(*request, operation, [&](const wire::netlink_message& each) {
       sink.take(each, command->operation);
     });
     sink.end();
-  } else if (const auto reply = on->over().ask(*request, operation)) {
+  } else if (const auto reply = named->kernel.over().ask(*request, operation)) {
     sink.take(*reply, command->operation);
     sink.end();
   } else {
     done = std::unexpected(reply.error());
   }
-  if (!done) return refuse_call(done.error(), on->over().refused(), scope);
+  if (!done) return refuse_call(done.error(), named->kernel.over().refused(), scope);
   return exit_done;
 }
 

@@ -7,10 +7,10 @@
 
 #include "cli/nl/flags.hpp"
 #include "cli/nl/message.hpp"
+#include "cli/nl/named_family.hpp"
 #include "cli/nl/rows.hpp"
 #include "cli/terminal/interrupt.hpp"
 #include "cli/terminal/output.hpp"
-#include "ynl/search.hpp"
 
 namespace strata::cli {
 
@@ -46,23 +46,21 @@ void hear(const invocation& call, nl::connection& connection, message_sink& sink
 }  // namespace
 
 outcome<int> run_nl_listen(const invocation& call) {
-  auto on = nl::generic::open();
-  if (!on) return refuse_family(on.error());
-  const auto family = on->family(call.words[0]);
-  if (!family) return refuse_family(family.error());
-  const auto spec = ynl::find_spec(call.text("spec"), family->name);
-  if (!spec) return refuse(exit_failed, spec.error());
-  const auto* const group = family->find_group(call.words[1]);
+  auto named = find_family(call);
+  if (!named) return std::unexpected(named.error());
+  const auto& family = named->family;
+  auto& connection = named->kernel.over();
+  const auto* const group = family.find_group(call.words[1]);
   if (group == nullptr) {
     return refuse(exit_not_found,
                   fmt::format("the family '{}' has no group '{}'; 'strata nl show {}' lists them",
                               call.words[0], call.words[1], call.words[0]));
   }
-  if (auto joined = on->over().join(group->id); !joined) return refuse(exit_failed, joined.error());
+  if (auto joined = connection.join(group->id); !joined) return refuse(exit_failed, joined.error());
   watch_for_interrupt();
-  complain(fmt::format("listening to '{}' of '{}'", group->name, family->name));
-  message_sink sink(call.as_json, *spec ? &**spec : nullptr);
-  hear(call, on->over(), sink);
+  complain(fmt::format("listening to '{}' of '{}'", group->name, family.name));
+  message_sink sink(call.as_json, named->spec());
+  hear(call, connection, sink);
   sink.end();
   return exit_done;
 }

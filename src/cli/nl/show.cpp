@@ -4,12 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/nl/flags.hpp"
+#include "cli/nl/named_family.hpp"
 #include "cli/nl/rows.hpp"
 #include "cli/nl/text.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "text/readable.hpp"
-#include "ynl/search.hpp"
 
 namespace strata::cli {
 
@@ -50,41 +50,34 @@ std::vector<std::string> family_names() {
 }
 
 outcome<int> run_nl_show(const invocation& call) {
-  auto on = nl::generic::open();
-  if (!on) return refuse_family(on.error());
-  const auto family = on->family(call.words[0]);
-  if (!family) return refuse_family(family.error());
-  const auto found = ynl::find_spec(call.text("spec"), family->name);
-  if (!found) return refuse(exit_failed, found.error());
-  const auto* const spec = *found ? &**found : nullptr;
-  const auto policy = on->policy(*family);
+  auto named = find_family(call);
+  if (!named) return std::unexpected(named.error());
+  const auto& family = named->family;
+  const auto* const spec = named->spec();
+  const auto policy = named->kernel.policy(family);
   // A family need not publish a policy.
   if (!policy && policy.error().code != errc::not_found) return refuse_family(policy.error());
-  const auto told = policy.value_or(nl::family_policy{});
+  const auto rules = policy.value_or(nl::family_policy{});
   if (call.as_json) {
-    auto object = family_to_json(*family, spec);
-    object["policy"] = policy_to_json(told, spec);
+    auto object = family_to_json(family, spec);
+    object["policy"] = policy_to_json(rules, spec);
     if (spec != nullptr) object["specification"] = spec_to_json(*spec);
     print_json(object);
     return exit_done;
   }
-  print(render_family(*family, spec));
+  print(render_family(family, spec));
   if (spec != nullptr) {
     print(fmt::format("\nas {} says:\n{}", text::printable(spec->file), render_spec(*spec)));
   }
-  if (policy) print("\n" + render_policy(told, spec));
+  if (policy) print("\n" + render_policy(rules, spec));
   return exit_done;
 }
 
 outcome<int> run_nl_policy(const invocation& call) {
-  auto on = nl::generic::open();
-  if (!on) return refuse_family(on.error());
-  const auto family = on->family(call.words[0]);
-  if (!family) return refuse_family(family.error());
-  const auto found = ynl::find_spec(call.text("spec"), family->name);
-  if (!found) return refuse(exit_failed, found.error());
-  const auto* const spec = *found ? &**found : nullptr;
-  const auto policy = on->policy(*family);
+  auto named = find_family(call);
+  if (!named) return std::unexpected(named.error());
+  const auto* const spec = named->spec();
+  const auto policy = named->kernel.policy(named->family);
   if (!policy) return refuse_family(policy.error());
   if (call.as_json) {
     print_json(policy_to_json(*policy, spec));

@@ -1,6 +1,7 @@
 #include "runtime/client/options.hpp"
 
 #include "net/scheme.hpp"
+#include "runtime/options/message_options.hpp"
 
 namespace strata::runtime::client {
 
@@ -50,12 +51,7 @@ std::vector<row> where_rows() {
 
 std::vector<row> message_rows() {
   return {
-      {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
-        .help = "message boundaries in a stream: line: line ends, length: a 4-byte big-endian "
-                "length before each message, raw: each read is a message",
-        .needs_restart = true, .choices = "line|length|raw",
-        .only_on = "streams"},
-       &client_options::framing},
+      framing_row<client_options>("streams"),
       {{.key = "mode", .kind = choice, .value_name = "MODE", .default_text = "inout",
         .help = "inout: send and receive, in: only receive, out: only send",
         .choices = "inout|in|out"},
@@ -73,10 +69,7 @@ std::vector<row> message_rows() {
         .max = 1ULL << 32U, .min = 1024,
         .only_on = "streams"},
        &client_options::max_buffer},
-      {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
-        .help = "append every received message to FILE", .needs_restart = true,
-        .reach = options::option_reach::written_path},
-       &client_options::write},
+      write_row<client_options>(),
   };
 }
 

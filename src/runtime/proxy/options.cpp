@@ -4,6 +4,7 @@
 
 #include "net/scheme.hpp"
 #include "runtime/options/listen_options.hpp"
+#include "runtime/options/message_options.hpp"
 
 namespace strata::runtime::proxy {
 
@@ -187,11 +188,7 @@ std::vector<row> web_rows() {
 
 std::vector<row> message_rows() {
   return {
-      {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
-        .help = "message boundaries in a stream: line: line ends, length: a 4-byte big-endian "
-                "length before each message, raw: each read is a message",
-        .needs_restart = true, .choices = "line|length|raw", .only_on = "messages"},
-       &proxy_options::framing},
+      framing_row<proxy_options>("messages"),
       {{.key = "max_message", .kind = bytes, .value_name = "SIZE", .default_text = "1MiB",
         .help = "longest message of a stream or a WebSocket; a longer one ends its connection",
         .needs_restart = true, .max = 1ULL << 30U, .min = 1, .only_on = "messages"},

@@ -2,6 +2,7 @@
 
 #include "net/scheme.hpp"
 #include "runtime/options/listen_options.hpp"
+#include "runtime/options/message_options.hpp"
 
 namespace strata::runtime::server {
 
@@ -40,12 +41,7 @@ std::vector<row> where_rows() {
 
 std::vector<row> message_rows() {
   return {
-      {{.key = "framing", .kind = choice, .value_name = "HOW", .default_text = "line",
-        .help = "message boundaries in a stream: line: line ends, length: a 4-byte big-endian "
-                "length before each message, raw: each read is a message",
-        .needs_restart = true, .choices = "line|length|raw",
-        .only_on = "streams"},
-       &server_options::framing},
+      framing_row<server_options>("streams"),
       {{.key = "mode", .kind = choice, .value_name = "MODE", .default_text = "inout",
         .help = "who receives a client's message: inout: all other clients, in: nobody, out: "
                 "clients' input is ignored, echo: the sender, master: only the master's messages "
@@ -65,10 +61,7 @@ std::vector<row> message_rows() {
                 "on_upstream; reconnects when it breaks; repeatable",
         .needs_restart = true, .reach = options::option_reach::connecting, .only_with = "lua"},
        &server_options::upstream},
-      {{.key = "write", .short_flag = 'w', .kind = text, .value_name = "FILE",
-        .help = "append every received message to FILE", .needs_restart = true,
-        .reach = options::option_reach::written_path},
-       &server_options::write},
+      write_row<server_options>(),
   };
 }
 
