@@ -73,6 +73,7 @@ auto call_on(loop& home, loop& target, Work work)
   using value_type = std::remove_cvref_t<decltype(work().await_resume())>;
   if constexpr (std::is_void_v<value_type>) {
     // The `answer` below keeps the closure, and so `work`, until the coroutine has ended.
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
     auto told = [work = std::move(work)]() mutable -> task<std::monostate> {
       co_await work();
       co_return std::monostate{};
