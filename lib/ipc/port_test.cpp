@@ -82,7 +82,7 @@ class ipc_port_test : public testing::Test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  /// Lets 100 us pass.
+  /// Advances the time by 100 us.
   void step() {
     now_ += 100us;
     for (auto& each : ends_) {
@@ -403,7 +403,7 @@ TEST_F(ipc_port_test, without_acknowledgement_every_loss_is_counted_and_nothing_
       if (received++ == 0) first = i;
     }
   }
-  now_ += 2s;  // partial messages are given up
+  now_ += 2s;  // incomplete messages are given up
   wires_[0]->flush().value();
   ASSERT_TRUE(ends_[0]->post({}, false, now_).value());
   while (*ends_[1]->next(now_)) ++received;

@@ -9,7 +9,7 @@ namespace strata::ipc {
 class round_trip {
  public:
   using duration = std::chrono::nanoseconds;
-  /// How long a peer that sleeps may take to wake up on a busy machine.
+  /// How long a sleeping peer may take to wake up on a busy machine.
   static constexpr duration least = std::chrono::milliseconds(20);
   static constexpr duration most = std::chrono::seconds(1);
   static constexpr duration initial = std::chrono::milliseconds(100);

@@ -21,7 +21,7 @@ namespace strata::l2 {
 
 namespace {
 
-// Room for PACKET_AUXDATA and the three times of SO_TIMESTAMPING.
+// Room for PACKET_AUXDATA and the three timestamps of SO_TIMESTAMPING.
 constexpr std::size_t control_size =
     CMSG_SPACE(sizeof(tpacket_auxdata)) + CMSG_SPACE(sizeof(scm_timestamping));
 

@@ -1,6 +1,6 @@
 // The functions of raw_socket for frames sent at a given time, and the kernel's reports on them.
 // clang-format off
-#include <ctime>  // errqueue.h needs it, and does not fetch it
+#include <ctime>  // errqueue.h needs it, but does not include it
 // clang-format on
 #include <linux/errqueue.h>
 #include <linux/if_packet.h>

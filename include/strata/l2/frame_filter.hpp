@@ -17,7 +17,7 @@ struct frame_filter {
   std::optional<std::uint16_t> ethertype;
   /// The outermost tag's VID; 0 matches a tag that carries only a priority.
   std::optional<std::uint16_t> vlan_id;
-  /// Only frames without a tag. Excludes `vlan_id`.
+  /// Only frames without a tag. Cannot be combined with `vlan_id`.
   bool untagged = false;
   std::optional<mac_address> source;
   std::optional<mac_address> destination;

@@ -169,7 +169,7 @@ class raw_socket final : public device {
   /// Sets the size in bytes. Without CAP_NET_ADMIN, the kernel caps it at net.core.rmem_max
   /// (wmem_max for sending).
   [[nodiscard]] result<void> set_receive_buffer(std::size_t bytes);
-  /// As `set_receive_buffer` says.
+  /// As `set_receive_buffer`.
   [[nodiscard]] result<void> set_send_buffer(std::size_t bytes);
 
   /// The kernel's counters (PACKET_STATISTICS), summed since the socket was opened.

@@ -26,7 +26,7 @@ struct arp {
 
   /// Returns nullopt if the packet is too short, or is for another hardware or protocol.
   [[nodiscard]] static std::optional<arp> parse(byte_span packet);
-  /// Errors: limit_exceeded when `memory` has fewer than 28 bytes.
+  /// Errors: limit_exceeded if `memory` has fewer than 28 bytes.
   [[nodiscard]] result<void> write(mutable_byte_span memory) const;
   bool operator==(const arp&) const = default;
 };

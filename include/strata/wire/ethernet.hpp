@@ -1,8 +1,8 @@
 // Ethernet frames (IEEE 802.3 §3, without preamble and FCS): a checked view over bytes, a plain
 // value, and builders.
 //
-// Sans-I/O and total: no input reads out of bounds, throws or allocates beyond its own size. All
-// sizes are in bytes and count from the destination address on; the kernel adds the FCS.
+// Sans-I/O and total: no input causes reads out of bounds, exceptions or allocations beyond its own
+// size. All sizes are in bytes and count from the destination address on; the kernel adds the FCS.
 #pragma once
 
 #include <array>

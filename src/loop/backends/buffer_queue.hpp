@@ -26,9 +26,9 @@ class buffer_queue {
  public:
   void enter(buffer_seeker& one);
   [[nodiscard]] bool is_empty() const { return little_.empty() && fresh_.empty() && bulk_.empty(); }
-  /// Removes those whose turn it is from the queue and calls `give` for each. Serves no more than
-  /// there are buffers: each seeker that finds data takes at least one, and a request for a seeker
-  /// that finds none left is wasted.
+  /// Removes the next seekers from the queue and calls `give` for each. Serves no more than there
+  /// are buffers: each seeker that finds data takes at least one, and asking the kernel for a
+  /// seeker that then finds no buffer is wasted work.
   template <class Give>
   void serve(std::uint32_t buffers, Give give) {
     const auto share = std::min((buffers + 1) / 2, 2 * most_a_turn_);

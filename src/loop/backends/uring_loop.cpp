@@ -135,8 +135,8 @@ void uring_loop::hand_over(receiving& receiving) {
 }
 
 // If the reader was busy when bytes arrived, a multishot receive would only be cancelled again; a
-// receive that ends with its first bytes need not be. This lasts until such a receive has to wait
-// for its bytes.
+// receive that ends with its first bytes does not have to be. Single receives are used until one
+// has to wait for its bytes.
 bool uring_loop::takes_many(receiving_stream& stream) {
   stream.is_single = watch_of(stream.fd).is_reader_slow;
   stream.begun_in = turns_;

@@ -17,7 +17,7 @@ struct table {
   std::vector<std::vector<std::string>> rows;  ///< the first holds the headings
 };
 
-/// Returns a table for each measurement, failed ones included. Figures begin in column 2.
+/// Returns all tables that have rows; failed measurements are included. Figures begin in column 2.
 [[nodiscard]] std::vector<table> tables_of(const findings& findings);
 
 /// Formats with three significant digits: 1234567 as "1.23M", 0.0123 as "0.0123".

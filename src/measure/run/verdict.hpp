@@ -15,7 +15,7 @@ struct verdict {
   const series* packet = nullptr;  ///< AF_PACKET
   const series* udp = nullptr;
 
-  /// How many times better it is than the rival; without runs if there is no rival.
+  /// Returns how many times as good it is as the rival; without runs if there is no rival.
   [[nodiscard]] static estimate ratio(const series* xdp, const series* rival);
   /// Whether it is better than the better of the two rivals.
   [[nodiscard]] ruling outcome() const;

@@ -68,7 +68,7 @@ class workbench final : private loop::turn_end_hook {
   [[nodiscard]] bool speaks_only_resp() const { return options().resp; }
   [[nodiscard]] std::uint64_t rate_limit() const { return options().rate_limit; }
 
-  /// Returns the watch to notify of memory that is added, and of memory to be freed.
+  /// Returns the watch, to be notified of growing memory and of a changed limit.
   [[nodiscard]] serve::memory_watch& memory() { return memory_; }
 
   // --- replies that wait for the log
