@@ -21,8 +21,7 @@ namespace strata::l2 {
 [[nodiscard]] result<void> set_adopted_options(int fd, const interface& interface,
                                                const raw_socket_options& options);
 
-/// Locks a socket to its filter permanently, whoever owns it; a socket that only sends receives
-/// nothing.
+/// Locks a socket to its filter permanently, for every owner; a send-only socket receives nothing.
 [[nodiscard]] result<void> confine(int fd, const raw_socket_options& options);
 
 /// Puts a bound socket into a fanout group of its own, from which it cannot be removed: so it can

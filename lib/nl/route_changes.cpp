@@ -18,7 +18,7 @@ error with_remedy(error why) {
   return why;
 }
 
-// Adds why a kernel cannot create such a link, and the remedy.
+// Adds why a kernel cannot create a link of that kind, and the remedy.
 error explained(error why, const link_kind& kind) {
   why = with_remedy(std::move(why));
   const auto name = std::string(name_of(kind));

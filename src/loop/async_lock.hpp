@@ -35,7 +35,7 @@ class async_lock final : private turn_end_hook {
 
   /// Waits for the lock.
   [[nodiscard]] auto acquire();
-  /// Called by the holder: lets all present waiters hold the lock first, then holds it again.
+  /// Called by the holder: passes the lock to all present waiters first, then holds it again.
   [[nodiscard]] auto let_others();
 
  private:

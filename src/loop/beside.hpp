@@ -13,7 +13,8 @@
 
 namespace strata::loop {
 
-/// Runs `job` on such a thread, or at once on this thread if none can be created. From any thread.
+/// Runs `job` on one of these threads, or at once on this thread if none can be created. From any
+/// thread.
 void post_beside(std::move_only_function<void()> job);
 
 namespace detail {

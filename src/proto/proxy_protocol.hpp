@@ -34,8 +34,8 @@ struct proxy_header {
 };
 
 /// Parses the header in `seen`, a connection's first bytes. Returns nullopt if the header is
-/// incomplete. Ignores version 2's additional data. Errors: malformed if it begins no such header,
-/// with the offset; limit_exceeded for a header above 4 KiB.
+/// incomplete. Ignores version 2's additional data. Errors: malformed if `seen` does not begin with
+/// a valid header, with the offset of the fault; limit_exceeded for a header above 4 KiB.
 [[nodiscard]] result<std::optional<proxy_header>> read_proxy_header(std::string_view seen);
 
 /// Returns a header of `version` 1 or 2. `ends` is null if the proxy opens the connection for

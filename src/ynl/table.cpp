@@ -103,7 +103,7 @@ std::string typed_text(const json& value) {
   return text.empty() ? "0" : text;
 }
 
-// Writes the bits, and the mask of those that are valid.
+// Writes the bits, and the mask of the valid ones.
 result<void> put_bits(wire::netlink_writer& writer, std::uint16_t number, std::string_view name,
                       const json& value) {
   std::array<std::uint32_t, 2> halves{};

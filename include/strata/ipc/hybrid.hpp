@@ -62,7 +62,7 @@ class hybrid_endpoint {
                                                              const hybrid_config& config = {});
   /// Connects to `host`, a numeric IPv4 or IPv6 address, with %INTERFACE if it needs one: the
   /// lookup of a name could not honor the deadline. Retries until the server is there or the time
-  /// is over. Errors: timed_out, malformed and not_supported (the other end is not such a server),
+  /// is over. Errors: timed_out, malformed and not_supported (the peer is not a hybrid server),
   /// conflict (the server uses another EtherType or VLAN).
   [[nodiscard]] static result<hybrid_endpoint> create_client(std::string_view interface_name,
                                                              std::string_view host,

@@ -139,7 +139,7 @@ struct bytes {
   }
 };
 
-/// Bits, and a mask of those that are valid.
+/// Bits, and a mask of the valid ones.
 struct bitfield32 {
   std::uint32_t value = 0;
   std::uint32_t selector = 0;

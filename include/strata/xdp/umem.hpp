@@ -49,7 +49,7 @@ class umem {
                                                                  const umem_options& options,
                                                                  std::shared_ptr<void> keeps = {});
 
-  /// Returns the bytes that such a UMEM needs, in whole pages.
+  /// Returns the bytes that a UMEM with `options` needs, in whole pages.
   [[nodiscard]] static std::size_t size_of(const umem_options& options);
 
   [[nodiscard]] const umem_options& options() const { return options_; }

@@ -176,7 +176,7 @@ TEST(websocket_extensions, a_server_declines_an_offer_with_a_wrong_parameter) {
             "none");
 }
 
-// Section 7.1: a client MUST fail the connection if the server's answer has such a parameter.
+// Section 7.1: a client MUST fail the connection if the server's answer has an invalid parameter.
 TEST(websocket_extensions, a_client_refuses_an_answer_with_a_wrong_parameter) {
   for (const std::string wrong : wrong_parameters) {
     EXPECT_EQ(agreed_of("permessage-deflate; " + wrong), "malformed") << wrong;

@@ -113,7 +113,7 @@ class reader {
 [[nodiscard]] std::string dump(const entry& entry);
 /// Why a payload of RESTORE was rejected.
 enum class refusal : std::uint8_t { none, wrong_checksum, bad_data };
-/// Returns the entry of such a payload, or null, with the reason in `why`.
+/// Returns the entry in a payload of RESTORE, or null, with the reason in `why`.
 [[nodiscard]] entry* restore(std::string_view payload, std::string_view key,
                              std::int64_t expires_at_ms, const parameters& settings, refusal& why);
 

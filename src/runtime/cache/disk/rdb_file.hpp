@@ -46,7 +46,7 @@ class file_reader {
   file_reader(std::string_view text, keyspace& keyspace, const parameters& settings)
       : reader_(text), text_(text), into_(keyspace), settings_(settings) {}
 
-  /// Reports whether the text begins like such a file.
+  /// Reports whether the text begins like an RDB file.
   [[nodiscard]] static bool is_one(std::string_view text) { return text.starts_with("REDIS"); }
   [[nodiscard]] outcome step(std::size_t most_keys);
   [[nodiscard]] std::size_t position() const { return reader_.position(); }

@@ -36,7 +36,7 @@ bool engine::postpone(client& client, const command& command) {
   return true;
 }
 
-// A refused EXEC ends its transaction, and says so in its error.
+// A refused EXEC ends its transaction, and its error reports that.
 void engine::refuse(client& client, const command& command, std::string text) {
   if (command.row->name == "exec") {
     if (text.starts_with("ERR ")) text.erase(0, 4);
