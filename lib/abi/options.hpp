@@ -1,4 +1,4 @@
-// Structures of the C ABI that may grow: they begin with the size that their user knows.
+// Structures of the C ABI that may grow: they begin with the size that their caller knows.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,8 @@
 
 namespace strata::abi {
 
-/// What is given (or NULL), and the defaults of what a caller of an older version does not know.
+/// Returns the given options (or NULL), with defaults for members that an older caller does not
+/// know.
 template <class Options>
 [[nodiscard]] Options known(const Options* options, void (*set_defaults)(Options*)) {
   Options known;

@@ -1,4 +1,4 @@
-// The options of raw sockets, which rings have too, and spans of what C gives.
+// Options of raw sockets, which rings share, and conversions of C arguments to spans.
 #pragma once
 
 #include <sys/uio.h>
@@ -16,7 +16,7 @@ void copy_mac(const mac_address& address, std::uint8_t* bytes);
 
 [[nodiscard]] strata_received received_of(const l2::received_frame& frame);
 
-/// As many of the frames as go in one batch.
+/// As many of the frames as fit in one batch.
 class batch_of {
  public:
   batch_of(const iovec* frames, std::size_t count);

@@ -1,4 +1,4 @@
-// The C ABI of what all its parts share: errors, the version, MAC addresses.
+// The C ABI's common part: errors, the version, MAC addresses.
 #include "strata/strata.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The C ABI of channels: translates to the C++ library and back, and decides nothing itself.
+// The C ABI of channels: translates to the C++ library and back, without decisions of its own.
 #include <cerrno>
 #include <new>
 

@@ -1,4 +1,4 @@
-// The C ABI of hybrids: translates to the C++ library and back, and decides nothing itself.
+// The C ABI of hybrids: translates to the C++ library and back, without decisions of its own.
 #include <algorithm>
 #include <cerrno>
 #include <new>
@@ -45,7 +45,7 @@ int hand_over(strata::result<Within> within, Handle** handle) {
   return *handle == nullptr ? -ENOMEM : 0;
 }
 
-// Nothing came is no error, in the words of the library.
+// Returns nullopt instead of the library's timed_out, since no message is no error here.
 strata::result<std::optional<strata::ipc::data_message>> next_of(
     strata::ipc::hybrid_endpoint& endpoint, int timeout_ms) {
   if (timeout_ms == 0) return endpoint.try_receive_data();

@@ -1,4 +1,4 @@
-// The C ABI of messages over raw Ethernet.
+// Tests the C ABI of messages over raw Ethernet.
 #include "strata/strata_ipc.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST_F(strata_ipc_test, an_acknowledged_peer_that_goes_is_told_of_once) {
   const auto one = channel_on("vethA", true);
   auto other = channel_on("vethB", true);
   ASSERT_EQ(strata_channel_send(one.get(), "hello", 5), 0) << strata_last_error();
-  // Both ends in one thread: each gets its turns.
+  // Both ends are on one thread, so each needs its turns.
   strata_message message{};
   while (strata_channel_receive(other.get(), 1, &message) == 0) {
     ASSERT_EQ(strata_channel_turn(one.get()), 0);

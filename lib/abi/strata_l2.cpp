@@ -1,5 +1,5 @@
-// The C ABI of frames and their tags: translates to the C++ library and back, and decides nothing
-// itself.
+// The C ABI of frames and their tags: translates to the C++ library and back, without decisions of
+// its own.
 #include "strata/strata_l2.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The C ABI of raw Ethernet, between the two ends of a veth.
+// Tests the C ABI of raw Ethernet between the two ends of a veth.
 #include "strata/strata_l2.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ ring_handle ring_on(const char* interface, std::uint32_t kind, std::uint32_t sen
   return ring_handle(made);
 }
 
-/// Frames whose payloads are their numbers, with a tag of that VID but for 0.
+/// Returns frames whose payloads are their numbers, with a tag of that VID unless it is 0.
 std::vector<std::string> numbered(int count, int vlan_id = 0) {
   std::vector<std::string> frames;
   for (int i = 0; i < count; ++i) {
@@ -82,7 +82,8 @@ std::vector<iovec> spans_of(std::vector<std::string>& frames) {
   return spans;
 }
 
-/// The number in a frame's payload; its tag, if it has one, is the one of `numbered`.
+/// Returns the number in a frame's payload, and checks that its tag, if it has one, is that of
+/// `numbered`.
 int number_in(const strata_received& received, int vlan_id = 0) {
   strata_frame frame{};
   EXPECT_EQ(strata_frame_parse(received.bytes, received.size, &frame), 0);
@@ -159,7 +160,7 @@ TEST_P(strata_ring_test, lends_frames_until_the_next_call) {
   std::size_t received = 7;
   ASSERT_EQ(strata_ring_receive(ring.get(), lent.data(), lent.size(), 0, &received), 0);
   EXPECT_EQ(received, 0U);
-  // More rounds than it has slots, so that what is not given back would be missed.
+  // More rounds than the ring has slots, so that slots that are not given back would be noticed.
   int next = 0;
   for (int round = 0; round < 100; ++round) {
     auto frames = numbered(40, 20);

@@ -1,4 +1,4 @@
-// The C ABI of netlink: translates to the C++ library and back, and decides nothing itself.
+// The C ABI of netlink: translates to the C++ library and back, without decisions of its own.
 #include "strata/strata_nl.h"
 
 #include <linux/genetlink.h>
@@ -91,7 +91,7 @@ int hand_over(Handle** handle, Parts... parts) {
   return *handle == nullptr ? fail(strata::system_error(ENOMEM, "make a handle")) : 0;
 }
 
-/// Keeps what C reads of a failure; returns -errno.
+/// Stores the failure for strata_nl_last_failure; returns -errno.
 int refuse(strata_nl* connection, strata::error failed) {
   if (failed.operation.empty()) {
     failed.operation = "call command " + std::to_string(connection->command) +
@@ -110,7 +110,7 @@ int refuse_cut(strata_nl* connection) {
                 {.code = strata::errc::malformed, .reason = "the kernel's message is cut"});
 }
 
-/// An answer without a request would be to what other calls left in its memory.
+/// Checks that a request was begun: otherwise the memory holds the remains of another call.
 int check_request(strata_nl* connection) {
   if (connection->has_request) return 0;
   return refuse(connection, {.code = strata::errc::invalid_argument,
@@ -118,7 +118,7 @@ int check_request(strata_nl* connection) {
                              .reason = "no request was begun, or another call took its place"});
 }
 
-/// nullopt when it is cut.
+/// Returns nullopt if the message is truncated.
 std::optional<strata_nl_message> read(const wire::netlink_message& message) {
   strata_nl_message made{.family = message.header().type, .flags = message.header().flags};
   made.is_ack = static_cast<std::uint8_t>(message.is(wire::netlink_control::error));
@@ -139,7 +139,7 @@ std::uint32_t flags_of(const nl::generic_operation& operation) {
          (operation.needs_uns_admin ? STRATA_NL_NEEDS_UNS_ADMIN : 0U);
 }
 
-/// Once it stays where it is.
+/// Fills in the C structure, once the family does not move any more.
 void show(told_family& family) {
   const auto& of = family.within;
   for (const auto& each : of.operations) {
@@ -171,7 +171,7 @@ strata::result<std::vector<nl::link>> ask_links(const char* name) {
   return name == nullptr ? on->links() : list_of(on->link_named(name));
 }
 
-/// What happened to a link, which is moved to `link`; 0 when it is about something else.
+/// Returns the kind of a link event, and moves the link to `link`; 0 for other events.
 int take_link(nl::route_event& event, nl::link& link) {
   if (auto* const changed = std::get_if<nl::link_changed>(&event)) {
     link = std::move(changed->now);
@@ -184,14 +184,14 @@ int take_link(nl::route_event& event, nl::link& link) {
   return 0;
 }
 
-/// How long to wait, from now on; below 0: for ever.
+/// A wait's deadline, from now on; below 0 means forever.
 class patience {
  public:
   explicit patience(int timeout_ms)
       : is_endless_(timeout_ms < 0),
         until_(clock::now() + std::chrono::milliseconds(std::max(timeout_ms, 0))) {}
 
-  /// False when the time is over, and nothing is to be read.
+  /// Returns false if the time is over and there is nothing to read.
   [[nodiscard]] bool wait(int fd) const {
     for (;;) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(until_ - clock::now());
@@ -425,7 +425,7 @@ int strata_nl_watch_event(strata_nl_watch* watch, int timeout_ms, const strata_n
       return 0;
     }
     const int kind = take_link(**heard, watch->last);
-    if (kind == 0) continue;  // nothing of a link
+    if (kind == 0) continue;  // not a link event
     watch->shown = show(watch->last);
     *link = &watch->shown;
     return kind;

@@ -1,4 +1,4 @@
-// A connection of the C ABI's, for all that ask by it.
+// A connection of the C ABI, for all functions that use it.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ struct strata_nl {
   strata::nl::generic within;
   strata::wire::netlink_writer request;
   bool has_request = false;
-  std::uint16_t family = 0;  // that the request is to
+  std::uint16_t family = 0;  // of the request
   std::uint8_t command = 0;
   strata_nl_message message{};
   std::string failure_text;

@@ -1,4 +1,4 @@
-// The C ABI of links' addresses.
+// The C ABI of link addresses.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// The C ABI of what the kernel takes as attributes: a list of all tables' rows.
+// The C ABI of policies: a list of the rows of all tables.
 #include <memory>
 #include <vector>
 

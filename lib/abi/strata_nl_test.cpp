@@ -1,4 +1,5 @@
-// The C ABI of netlink, against the controller that every kernel has, and links of the test's own.
+// Tests the C ABI of netlink against the controller, which every kernel has, and against the test's
+// own links.
 #include "strata/strata_nl.h"
 
 #include <gtest/gtest.h>
@@ -104,7 +105,7 @@ TEST(strata_nl_test, a_request_is_answered_by_attributes) {
   const auto on = open();
   const strata_nl_message* reply = nullptr;
   begin_getfamily(on.get(), "nlctrl");
-  // It may be asked again.
+  // The request may be sent again.
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(strata_nl_ask(on.get(), &reply), 0) << strata_last_error();
     EXPECT_EQ(reply->family, GENL_ID_CTRL);
@@ -154,7 +155,7 @@ TEST(strata_nl_test, a_dump_hands_each_message_over) {
 }
 
 TEST(strata_nl_test, attributes_of_every_kind_are_written_as_the_kernel_reads_them) {
-  // What was sent is seen where the kernel names its place: the last attribute is one too many.
+  // The offset that the kernel reports shows what was sent: the last attribute is one too many.
   const auto on = open();
   strata_nl_begin(on.get(), GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 2);
   strata_nl_put_u16(on.get(), CTRL_ATTR_FAMILY_ID, GENL_ID_CTRL);  // 8 bytes, behind 20
@@ -209,7 +210,7 @@ TEST(strata_nl_test, an_older_callers_options_are_filled_up) {
 }
 
 TEST(strata_nl_test, any_bytes_are_read_within_their_bounds) {
-  // Each array is exactly as large as what is given: ASan sees a step beyond.
+  // Each array is exactly as large as its contents, so that ASan reports any access beyond.
   unsigned state = 1;
   for (std::size_t size = 0; size < 200; ++size) {
     const auto bytes = std::make_unique<std::uint8_t[]>(size);

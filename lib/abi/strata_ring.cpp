@@ -1,5 +1,5 @@
-// The C ABI of packet rings: translates to the C++ library and back. What it lends it keeps until
-// the next call.
+// The C ABI of packet rings: translates to the C++ library and back. Keeps the frames that it lends
+// until the next call.
 #include <algorithm>
 #include <cerrno>
 #include <new>
@@ -24,7 +24,7 @@ using strata::abi::received_of;
 
 namespace {
 
-/// Blocks: one is lent, and read on where the last call ended.
+/// Reads blocks: lends one block, and continues where the last call ended.
 struct block_reader {
   l2::packet_ring ring;
   std::optional<l2::frame_block> lent{};
@@ -46,11 +46,11 @@ struct block_reader {
     }
     return count;
   }
-  /// What there is to be told of the link.
+  /// Returns an error of the link, if there is one.
   result<std::size_t> news() { return ring.try_receive({}); }
 };
 
-/// Frames: as many as a call took are lent.
+/// Reads single frames: lends as many as one call took.
 struct frame_reader {
   l2::frame_ring ring;
   std::vector<l2::ring_frame> lent{};
@@ -58,7 +58,7 @@ struct frame_reader {
   void give_back() { lent.clear(); }
   result<std::size_t> read(std::span<strata_received> frames) {
     give_back();
-    // The ring gives each at most once, so half of it is always the kernel's.
+    // The ring returns each frame at most once, so half of it always belongs to the kernel.
     while (lent.size() < std::min(frames.size(), lent.capacity())) {
       auto frame = ring.try_frame();
       if (!frame) break;

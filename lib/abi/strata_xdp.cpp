@@ -1,4 +1,4 @@
-// The C ABI of AF_XDP: translates to the C++ library and back, and decides nothing itself.
+// The C ABI of AF_XDP: translates to the C++ library and back, without decisions of its own.
 #include "strata/strata_xdp.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct strata_xdp_umem {
   std::shared_ptr<strata::xdp::umem> within;
 };
 struct strata_xdp_socket {
-  strata::unique_fd connection;  // to the daemon that made it
+  strata::unique_fd connection;  // to the daemon that created it
   strata::xdp::socket within;
 };
 struct strata_xdp_program {
@@ -92,7 +92,7 @@ xdp::attach_mode mode_of(int mode) {
   return xdp::attach_mode::automatic;
 }
 
-// 0 or 1.
+// Returns 0 or 1, or a negative errno.
 int answer(const strata::result<bool>& outcome) {
   return outcome ? static_cast<int>(*outcome) : fail(outcome.error());
 }
@@ -172,7 +172,7 @@ int strata_xdp_umem_create_over(void* memory, size_t size, const strata_xdp_umem
                                 void (*released)(void* context), void* context,
                                 strata_xdp_umem** created) {
   if (memory == nullptr || created == nullptr) return fail_missing("memory for a UMEM");
-  // What was never a UMEM is not given back: the caller learns of that by the error.
+  // Memory that never became a UMEM is not released: the caller gets the error instead.
   auto is_ours = std::make_shared<bool>(false);
   const std::shared_ptr<void> keeps(memory, [=](void*) {
     if (*is_ours && released != nullptr) released(context);
@@ -424,7 +424,7 @@ int strata_xdp_port_send(strata_xdp_port* port, const struct iovec* frames, size
                          size_t* sent) {
   std::array<strata::byte_span, 64> some;
   *sent = 0;
-  // Also with no frame: what an earlier call left behind is pushed.
+  // Runs even without frames, to push those that an earlier call left behind.
   do {
     const auto batch = std::min(count - *sent, some.size());
     for (std::size_t i = 0; i < batch; ++i) {

@@ -1,4 +1,4 @@
-// The C ABI of AF_XDP with what the caller brings: memory, a program and its map.
+// Tests the C ABI of AF_XDP with the caller's own memory, program and map.
 #include "strata/strata_xdp.h"
 
 #include <bpf/bpf.h>
@@ -74,7 +74,7 @@ bpf_insn instruction(int code, int fd, int from, int offset, int value) {
           .imm = value};
 }
 
-/// Redirects every frame to the map's entry 5.
+/// Returns a program that redirects every frame to the map's entry 5.
 unique_fd redirecting_program(int map_fd) {
   const std::array code{instruction(BPF_LD | BPF_DW | BPF_IMM, 1, BPF_PSEUDO_MAP_FD, 0, map_fd),
                         instruction(0, 0, 0, 0, 0),
@@ -129,7 +129,7 @@ TEST_F(strata_own_xdp_test, frames_come_by_the_callers_program_into_the_callers_
   l2::run_command("! ip link show dev vethB | grep -q xdp");
 }
 
-/// A file beside this program, and so on the disk that it was built on.
+/// A file in this program's folder, and so on the disk on which it was built.
 class file_on_disk {
  public:
   file_on_disk() {

@@ -1,4 +1,4 @@
-// How long calls of the C ABI wait.
+// Waiting in calls of the C ABI.
 #pragma once
 
 #include <chrono>
@@ -8,14 +8,14 @@
 
 namespace strata::abi {
 
-/// -1 and less: for ever.
+/// Converts a timeout; below 0 means forever (nullopt).
 [[nodiscard]] inline std::optional<std::chrono::milliseconds> limit_of(int timeout_ms) {
   if (timeout_ms < 0) return {};
   return std::chrono::milliseconds(timeout_ms);
 }
 
-/// What `take` takes, which says how many: again after waiting, while that is nothing, up to
-/// `timeout_ms`.
+/// Calls `take`, which returns a count, and repeats it after waiting while the count is 0, for up
+/// to `timeout_ms`.
 template <class Take>
 [[nodiscard]] result<std::size_t> wait_for_some(const l2::device& device, int timeout_ms,
                                                 Take take) {

@@ -46,7 +46,7 @@ errc code_for(int sys_errno) {
   }
 }
 
-/// For a sentence that has no better one.
+/// Returns the reason for a sentence that has no better one.
 const char* reason_of(errc code) {
   switch (code) {
     case errc::invalid_argument: return "it is not valid";
@@ -66,7 +66,7 @@ const char* reason_of(errc code) {
   return "the system has failed";
 }
 
-// What these mean does not depend on what was being done.
+// Returns the remedy of an errno whose meaning does not depend on the operation.
 const char* sole_remedy_for(int sys_errno) {
   switch (sys_errno) {
     case EMFILE: return "raise the limit of open files (ulimit -n)";

@@ -14,7 +14,7 @@ namespace strata::broker {
 
 namespace {
 
-// How long a daemon may take, a busy queue included.
+// How long a daemon may take, including a busy queue.
 constexpr timeval patience{.tv_sec = 10, .tv_usec = 0};
 
 union control_space {
@@ -22,14 +22,14 @@ union control_space {
   std::array<char, CMSG_SPACE(most_descriptors * sizeof(int))> bytes;
 };
 
-/// In front of a request's message.
+/// The header of a request's message.
 struct request_head {
   kind of;
 };
 
-/// In front of a reply's message, or alone when the daemon refuses.
+/// The header of a reply's message, or the whole reply when the daemon refuses.
 struct reply_head {
-  std::int32_t refused = -1;  ///< an errc, less than 0 when it went well
+  std::int32_t refused = -1;  ///< an errc; negative on success
   std::array<char, 1024> text{};
 };
 
@@ -72,7 +72,7 @@ void take_descriptors(msghdr& header, std::array<unique_fd, most_descriptors>& a
   }
 }
 
-/// A head and the message behind it, in one packet.
+/// Returns a header and the message behind it, as one packet.
 std::array<iovec, 2> packet_of(void* head, std::size_t head_size, const void* message,
                                std::size_t size) {
   return {iovec{head, head_size}, iovec{const_cast<void*>(message), size}};

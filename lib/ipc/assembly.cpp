@@ -8,7 +8,7 @@ std::optional<byte_span> assembly::add(std::uint64_t sender, std::uint64_t seque
                                        const wire::ipc_fragment& piece, ipc_time now) {
   if (is_too_large(piece)) return std::nullopt;
   auto& message = find_or_begin(sender, piece, now);
-  // Of one sender, pieces of one message agree; else they are no message.
+  // Fragments of one sender's message must agree; otherwise they form no message.
   if (message.bytes.size() != piece.total || message.count != piece.count) return std::nullopt;
   copy_bytes(piece.piece, mutable_byte_span(message.bytes).subspan(piece.offset_of(sequence)));
   if (--message.missing != 0) return std::nullopt;

@@ -1,4 +1,4 @@
-// Puts the pieces of large IPC messages together again, within bounds, and in any order.
+// Reassembles the fragments of large IPC messages, within limits, and in any order.
 #pragma once
 
 #include <chrono>
@@ -16,28 +16,28 @@ class assembly {
  public:
   struct limits {
     std::size_t max_message = 0;  ///< bytes
-    std::size_t max_partial = 0;  ///< messages of which only a part is there
-    std::size_t max_bytes = 0;    ///< that these take together
+    std::size_t max_partial = 0;  ///< incomplete messages
+    std::size_t max_bytes = 0;    ///< of all incomplete messages together
     std::chrono::milliseconds timeout{0};
   };
 
   explicit assembly(const limits& limits) : limits_(limits) {}
 
-  /// Takes a piece that has not come before. Returns the message that it completes, valid until the
-  /// next call. When there is no room, the oldest partial message goes. A message above the limit
-  /// is not taken; ask `is_too_large` first.
+  /// Takes a fragment that has not come before. Returns the message that it completes, valid until
+  /// the next call. If there is no room, drops the oldest incomplete message. Does not take a
+  /// message above the limit; call `is_too_large` first.
   [[nodiscard]] std::optional<byte_span> add(std::uint64_t sender, std::uint64_t sequence,
                                              const wire::ipc_fragment& piece, ipc_time now);
   [[nodiscard]] bool is_too_large(const wire::ipc_fragment& piece) const {
     return piece.total > limits_.max_message;
   }
-  /// Lets go of those that began longer than the timeout ago.
+  /// Drops incomplete messages that began longer than the timeout ago.
   void expire(ipc_time now);
-  /// Lets go of all of a sender's.
+  /// Drops all incomplete messages of a sender.
   void forget(std::uint64_t sender);
 
   [[nodiscard]] std::size_t partial() const { return partial_.size(); }
-  /// Messages let go.
+  /// The number of dropped messages.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:
@@ -58,7 +58,7 @@ class assembly {
   std::vector<partial_message> partial_;  // oldest first
   std::size_t bytes_ = 0;
   std::uint64_t dropped_ = 0;
-  std::vector<std::byte> complete_;  // the message given out last; its memory is used again
+  std::vector<std::byte> complete_;  // the message returned last; its memory is reused
 };
 
 }  // namespace strata::ipc

@@ -26,8 +26,8 @@ std::uint64_t random_id() {
   return std::uint64_t{source()} << 32U | source();
 }
 
-// Half of what the kernel granted, since it counts its own overhead of each frame as well; and it
-// reports twice what it was asked for.
+// Returns half of the granted buffer, since the kernel also counts its own overhead per frame; the
+// kernel reports twice the requested size.
 std::size_t granted_window(int fd) {
   int granted = 0;
   socklen_t size = sizeof granted;
@@ -35,7 +35,7 @@ std::size_t granted_window(int fd) {
   return static_cast<std::size_t>(granted) / 4;
 }
 
-// ppoll's time until `limit`; none for ever.
+// Returns ppoll's timeout for `limit`; nullopt means forever.
 std::optional<timespec> time_left(std::optional<clock::time_point> limit) {
   if (!limit) return std::nullopt;
   const auto rest = std::max(*limit - clock::now(), clock::duration::zero());
@@ -86,7 +86,8 @@ result<channel> channel::create(const channel_config& config, std::unique_ptr<l2
   return channel(std::move(*port), config);
 }
 
-// Until the channel can go on or the other descriptor is readable, or `limit`: false then.
+// Waits until the channel can continue or the other descriptor is readable; returns false at
+// `limit`.
 result<bool> channel::wait(std::optional<time_point> limit, int other_fd) const {
   if (limit && clock::now() >= *limit) return false;
   if (fd() < 0) {
@@ -105,7 +106,7 @@ result<bool> channel::wait(std::optional<time_point> limit, int other_fd) const 
   return true;
 }
 
-// `limit` is set when it must wait for the first time.
+// Sets `limit` when it must wait for the first time.
 result<void> channel::put(byte_span message, std::optional<time_point>& limit) {
   for (;;) {
     const auto taken = port_->post(message, true, clock::now());
@@ -132,7 +133,7 @@ result<void> channel::send_batch(std::span<const byte_span> messages) {
   for (const auto& each : messages) {
     if (port_->post_beside(each)) continue;
     if (auto taken = put(each, limit); !taken) {
-      std::ignore = flush();  // those before it
+      std::ignore = flush();  // earlier messages
       return taken;
     }
   }
@@ -174,7 +175,7 @@ result<std::optional<std::vector<std::byte>>> channel::try_receive() {
   return std::vector<std::byte>((*found)->bytes.begin(), (*found)->bytes.end());
 }
 
-// Receiving does so itself in acknowledged mode.
+// In acknowledged mode, receiving sends waiting frames itself.
 result<void> channel::send_waiting() { return port_->is_acknowledged() ? result<void>{} : turn(); }
 
 result<std::vector<std::byte>> channel::receive() {

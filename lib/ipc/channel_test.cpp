@@ -1,4 +1,4 @@
-// Topology: veth_test.hpp. Most is over lo, where every process of the namespace can meet.
+// Topology: veth_test.hpp. Most tests use lo, where every process of the namespace can meet.
 #include "strata/ipc/channel.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class ipc_channel_test : public l2::veth_test {
     return heard ? std::string(as_text(*heard))
                  : "(" + std::string(name_of(heard.error().code)) + ")";
   }
-  /// Both are turned until they know each other.
+  /// Turns both until they have found each other.
   static bool join(channel& a, channel& b) {
     const auto limit = std::chrono::steady_clock::now() + 5s;
     while (!a.has_peer() || !b.has_peer()) {
@@ -64,7 +64,7 @@ TEST_F(ipc_channel_test, a_message_reaches_all_others_of_its_channel_and_nobody_
     EXPECT_EQ(hear(*each), "");
   }
   for (auto* each : {&a, &b, &c, &other, &foreign}) EXPECT_FALSE(*each->try_receive());
-  // Not even its own socket saw anything of another channel, or of itself.
+  // Not even its own socket received anything of another channel, or of itself.
   for (auto* each : {&a, &other, &foreign}) EXPECT_EQ(each->statistics().frames_received, 0U);
   ASSERT_TRUE(b.send(text("back")));
   EXPECT_EQ(hear(a), "back");
@@ -91,7 +91,7 @@ TEST_F(ipc_channel_test, each_message_is_handed_over_until_the_handler_or_a_stop
     });
     EXPECT_TRUE(ended) << describe(ended.error());
     EXPECT_EQ(heard, "onetwolast");
-    // A request to stop wakes one that waits, and the join returns.
+    // A stop request wakes a waiting receiver, and the join returns.
   }
   auto idle = open({});
   std::stop_source stopped;
@@ -120,7 +120,7 @@ TEST_F(ipc_channel_test, what_goes_together_shares_a_frame) {
   EXPECT_EQ(a.statistics().frames_sent, 1U);
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(hear(b), as_text(message));
   EXPECT_EQ(b.statistics().frames_received, 1U);
-  // Something has just gone out, so that the next ones wait for company.
+  // A frame has just been sent, so the next messages wait for others.
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(a.post(message).value());
   EXPECT_EQ(a.statistics().frames_sent, 1U);
   EXPECT_TRUE(a.deadline());
@@ -140,7 +140,7 @@ TEST_F(ipc_channel_test, full_frames_wait_for_each_other_up_to_a_size) {
   EXPECT_EQ(a.statistics().frames_sent, 1U);
   EXPECT_TRUE(a.deadline());
   ASSERT_TRUE(a.flush());
-  EXPECT_EQ(a.statistics().frames_sent, 5U);  // 27 messages in each frame of 1500 bytes
+  EXPECT_EQ(a.statistics().frames_sent, 5U);  // 27 messages per frame of 1500 bytes
   for (int i = 0; i < 100; ++i) ASSERT_EQ(hear(b), as_text(message));
   for (int i = 0; i < 2000; ++i) ASSERT_TRUE(a.post(message).value());
   EXPECT_GE(a.statistics().frames_sent, 5 + 65536U / 1500);
@@ -182,7 +182,7 @@ TEST_F(ipc_channel_test, a_receiver_that_is_too_slow_counts_what_it_lost) {
   std::uint64_t received = 0;
   while (*b.try_receive()) ++received;
   EXPECT_LT(received, count);
-  // The gap is known when something comes behind it.
+  // The gap is known once a later message arrives.
   ASSERT_TRUE(a.send(text("end")));
   EXPECT_EQ(hear(b), "end");
   const auto counted = b.statistics();
@@ -226,7 +226,7 @@ TEST_F(ipc_channel_test, goes_on_after_the_link_was_down) {
 
 TEST_F(ipc_channel_test, acknowledged_ends_find_each_other_and_part) {
   auto a = open({.acknowledged = true});
-  // Waits for the peer to come.
+  // Waits for the peer.
   ASSERT_TRUE(a.send(text("early")));
   {
     auto b = open({.acknowledged = true});
@@ -257,7 +257,8 @@ TEST_F(ipc_channel_test, the_modes_do_not_understand_each_other) {
   EXPECT_GT(b.statistics().refused, 0U);
 }
 
-// Sends `count` messages of its channel's own and waits for as many; 0 when all was right.
+// Sends `count` messages specific to its channel and waits for as many; returns 0 if all were
+// correct.
 int talk(const std::string& channel, bool speaks_first, std::uint32_t count) {
   auto made = channel::create({.channel = channel, .acknowledged = true});
   if (!made) return 1;

@@ -20,7 +20,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 using wire::hybrid_greeting;
 
-// Sent by the client when its raw socket is open: from then on the server may send.
+// Sent by the client when its raw socket is open; the server may send from then on.
 constexpr std::byte ready_mark{0x52};
 
 result<l2::interface> check(std::string_view interface_name, const hybrid_config& config) {
@@ -55,7 +55,7 @@ std::string vlan_text(std::optional<std::uint16_t> vlan_id) {
   return vlan_id ? "VLAN " + std::to_string(*vlan_id) : std::string("no VLAN");
 }
 
-// Two greetings must be of different ends, and agree on what the frames look like.
+// Checks that two greetings are of different ends, and agree on the format of the frames.
 result<void> compare(const hybrid_greeting& mine, const hybrid_greeting& theirs) {
   const std::string operation = "agree with the hybrid peer " + theirs.mac.text();
   if (mine.role == theirs.role) {
@@ -171,14 +171,14 @@ result<hybrid_endpoint> hybrid_endpoint::greet(const l2::interface& interface, u
   if (!theirs) return std::unexpected(theirs.error());
   const auto mine = greeting_of(interface, hybrid_greeting::end::server, new_session(), config);
   auto agreed = compare(mine, *theirs);
-  // Open before the client knows where to send to, so that its first frame is heard.
+  // Opened before the client knows the destination, so that its first frame is received.
   std::optional<l2::raw_socket> socket;
   if (agreed) {
     auto opened = open_data(interface, theirs->mac, config);
     if (!opened) return std::unexpected(opened.error());
     socket.emplace(std::move(*opened));
   }
-  // Also when we do not agree: it then can say why.
+  // Sent even without an agreement, so that the client can report why.
   if (auto done = write_greeting(control.get(), mine, limit); !done) {
     return std::unexpected(done.error());
   }
@@ -215,7 +215,7 @@ result<void> hybrid_endpoint::send_data(byte_span payload) {
   return socket_.send_raw(byte_span(outgoing_).first(*built));
 }
 
-// The peer says nothing more over TCP: what can be read is its end.
+// The peer sends nothing more over TCP: anything readable is its end.
 result<void> hybrid_endpoint::check_control() {
   std::byte unexpected{};
   const auto count = ::recv(control_.get(), &unexpected, 1, MSG_DONTWAIT);
@@ -238,7 +238,7 @@ std::optional<data_message> hybrid_endpoint::read(const l2::received_frame& fram
   const auto view = wire::ethernet_view::parse(frame.bytes);
   const auto data =
       view && !frame.is_truncated() ? wire::hybrid_data::parse(view->payload()) : std::nullopt;
-  // One tag at most, of which the kernel knew the outermost.
+  // At most one tag; the kernel has checked the outermost one.
   if (!data || data->session != session_ || view->tags().size() != tags_.size()) {
     ++refused_;
     return std::nullopt;
@@ -320,7 +320,7 @@ result<hybrid_listener> hybrid_listener::listen(std::string_view interface_name,
                                                 const hybrid_config& config) {
   auto on = check(interface_name, config);
   if (!on) return std::unexpected(on.error());
-  // One that may not open sockets is told now, and not when the first client calls.
+  // A process that may not open sockets gets the error now, and not when the first client connects.
   if (auto may = l2::raw_socket::create_bound(on->name, {.receives = false}); !may) {
     return std::unexpected(may.error());
   }

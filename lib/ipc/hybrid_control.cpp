@@ -53,7 +53,7 @@ void set(int fd, int level, int name, int value) {
   ::setsockopt(fd, level, name, &value, sizeof value);
 }
 
-// False at the deadline.
+// Returns false at the deadline.
 result<bool> wait(int fd, short events, deadline limit, const std::string& operation) {
   for (;;) {
     const auto rest = std::max(limit - clock::now(), clock::duration::zero());
@@ -167,7 +167,7 @@ result<unique_fd> connect_tcp(std::string_view host, std::uint16_t port, deadlin
 
 result<void> read_all(int fd, mutable_byte_span bytes, deadline limit, const std::string& purpose) {
   while (!bytes.empty()) {
-    // Before each read: a peer that sends a byte now and then gains nothing.
+    // Checked before each read: a peer that sends a byte now and then gains no time.
     const auto ready = wait(fd, POLLIN, limit, purpose);
     if (!ready) return std::unexpected(ready.error());
     if (!*ready) {
@@ -204,7 +204,7 @@ result<void> write_all(int fd, byte_span bytes, deadline limit, const std::strin
 }
 
 result<void> watch_peer(int fd, milliseconds patience) {
-  // Half of the time until the first question, then four of them.
+  // Half of the time until the first probe, then four probes.
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience).count();
   const auto at_least_one = [](auto value) { return std::max(static_cast<int>(value), 1); };
   set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);

@@ -1,4 +1,4 @@
-// TCP for the hybrid endpoint's greeting: each call ends at its deadline, whatever the peer does.
+// TCP for the hybrid endpoint's handshake: each call ends at its deadline, whatever the peer does.
 #pragma once
 
 #include <chrono>
@@ -14,22 +14,23 @@ namespace strata::ipc {
 
 using deadline = std::chrono::steady_clock::time_point;
 
-/// A listening socket. `address` is numeric; empty is all, IPv4 and IPv6. Port 0 takes a free one.
+/// Opens a listening socket. `address` is numeric; empty means all, IPv4 and IPv6. Port 0 takes a
+/// free one.
 [[nodiscard]] result<unique_fd> listen_tcp(const std::string& address, std::uint16_t port);
 [[nodiscard]] std::uint16_t port_of(int fd);
-/// The next caller. Errors: timed_out.
+/// Accepts the next client. Errors: timed_out.
 [[nodiscard]] result<unique_fd> accept_tcp(int listening, deadline limit);
-/// Calls `host`, a numeric address, again and again while it refuses. Errors: timed_out, with the
+/// Connects to `host`, a numeric address, and retries while it refuses. Errors: timed_out, with the
 /// last refusal; invalid_argument.
 [[nodiscard]] result<unique_fd> connect_tcp(std::string_view host, std::uint16_t port,
                                             deadline limit);
-/// All of `bytes`, however many reads and writes it takes. `purpose` follows "cannot". Errors:
+/// Reads or writes all of `bytes`, however many calls it takes. `purpose` follows "cannot". Errors:
 /// timed_out, connection_closed.
 [[nodiscard]] result<void> read_all(int fd, mutable_byte_span bytes, deadline limit,
                                     const std::string& purpose);
 [[nodiscard]] result<void> write_all(int fd, byte_span bytes, deadline limit,
                                      const std::string& purpose);
-/// Makes the connection fail when the peer's machine is silent for `limit`.
+/// Sets the connection to fail when the peer's machine is silent for `patience`.
 [[nodiscard]] result<void> watch_peer(int fd, std::chrono::milliseconds patience);
 
 }  // namespace strata::ipc

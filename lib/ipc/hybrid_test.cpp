@@ -61,7 +61,7 @@ TEST_F(hybrid_test, data_goes_both_ways_with_its_tag) {
   EXPECT_TRUE(heard->was_tagged);
   EXPECT_EQ(heard->vlan_id, 10);
   EXPECT_EQ(heard->priority, 7);
-  // Zeros at the end of a short message are not taken for padding.
+  // Zeros at the end of a short message must not be taken for padding.
   const std::string zeros("a\0b\0\0", 5);
   ASSERT_TRUE(server.send_data(as_bytes(zeros)));
   EXPECT_EQ(hear(client), zeros);
@@ -219,7 +219,7 @@ TEST_F(hybrid_test, deadlines_hold) {
   EXPECT_EQ(slow.error().code, errc::timed_out);
   EXPECT_NE(slow.error().reason.find("29 bytes did not come"), std::string::npos)
       << describe(slow.error());
-  // A server that accepts and says nothing; one that is not there; one that is not numeric.
+  // A server that accepts but sends nothing; no server; an address that is not numeric.
   auto mute = listen_tcp("127.0.0.1", 0);
   ASSERT_TRUE(mute);
   auto to_mute = hurried;

@@ -59,7 +59,7 @@ void outbox::append(byte_span message) {
   if (append_beside(message)) return;
   open_new(wire::ipc_kind::packed);
   open_ = true;
-  std::ignore = append_beside(message);  // there is room in an empty one
+  std::ignore = append_beside(message);  // an empty frame has room
 }
 
 void outbox::append_pieces(byte_span message) {

@@ -1,4 +1,4 @@
-// What both modes share, and how messages are sent. Receiving: ipc_port_receive.cpp.
+// The common part of both modes, and sending. Receiving: port_receive.cpp.
 #include "ipc/port.hpp"
 
 #include <algorithm>
@@ -12,12 +12,12 @@ namespace {
 constexpr std::size_t least_frames_of_room = 4;
 constexpr std::size_t slot_memory = std::size_t{1} << 18U;
 constexpr std::size_t least_slots = 4;
-// In a slot: the header, a tag in it, and the room that a tag takes that the kernel took out.
+// Overhead of a slot: the header, a tag in it, and the space for a tag that the kernel removed.
 constexpr std::size_t slot_overhead = wire::ethernet_header_size + 2 * wire::vlan_tag_size;
-// Full frames wait for each other up to this many bytes, since a system call for each would cost
-// half as much again. What is still in the cache is copied fastest.
+// The most bytes of full frames that wait for each other, since a system call for each would cost
+// half as much again. Data still in the cache is copied fastest.
 constexpr std::size_t most_held_bytes = std::size_t{64} << 10U;
-// Pieces of a byte would carry more head than message.
+// With smaller payloads, fragments would have more header than message.
 constexpr std::size_t least_payload = 256;
 
 mac_address address_from(std::uint64_t hash, std::uint8_t low_bits) {
@@ -63,7 +63,8 @@ result<void> check(const channel_config& config, std::size_t payload_size) {
   return {};
 }
 
-// Frames in the outbox: what holds two of the largest messages, whatever each piece loses to heads.
+// Returns the number of frames in the outbox: enough for two messages of the largest size,
+// including each fragment's headers.
 std::size_t count_frames(const channel_config& config, std::size_t payload_size) {
   const auto piece = payload_size - wire::ipc_header_size - wire::ipc_fragment::head_size;
   return std::max(config.send_buffer / payload_size,
@@ -142,7 +143,7 @@ result<bool> port::post(byte_span message, bool hold, ipc_time now) {
   return true;
 }
 
-// The message begins a frame, or goes in pieces; so the frame that was open is full.
+// Appends a message that begins a frame, or is fragmented: the frame that was open is full.
 void port::append_first(byte_span message, ipc_time now) {
   const auto behind = out_.closed_end();
   const auto waits_since = out_.is_open() ? opened_at_ : now;
@@ -158,8 +159,8 @@ result<void> port::flush(ipc_time now) {
   return transmit_accepted(now);
 }
 
-// Of what the session keeps until it has arrived, a link that is down takes nothing: the next turn
-// tries again, and reports it.
+// With a session, ignores an error of the link: the session keeps its frames until they have
+// arrived, and the next turn tries again and reports the error.
 result<void> port::transmit_accepted(ipc_time now) {
   auto sent = transmit(now);
   return session_ ? result<void>{} : sent;
@@ -183,7 +184,7 @@ result<void> port::transmit_plain(ipc_time now) {
     if (count == 0) break;
     const auto taken = device_->try_send(std::span(frames).first(count));
     if (!taken) {
-      // The caller is told; what waited would be stale when the link is back.
+      // The caller gets the error; the waiting frames would be stale when the link is back.
       const auto left = out_.drop_all();
       counted_.messages_sent -= std::min(counted_.messages_sent, left);
       flushing_ = false;
@@ -205,7 +206,7 @@ result<void> port::transmit_planned(ipc_time now) {
   for (;;) {
     const auto count = session_->plan(frames);
     if (count == 0) {
-      // What waits goes together for as long as there is no room for its frame.
+      // Waiting messages are packed together for as long as there is no room for their frame.
       if (!flushing_ || !out_.is_open()) break;
       if (!session_->is_idle_for(out_[out_.end() - 1].size)) return {};
       out_.close();
@@ -248,7 +249,7 @@ std::optional<ipc_time> port::deadline() const {
 }
 
 void port::close(ipc_time now) {
-  // There is nobody left to tell of a failure.
+  // No caller is left to report an error to.
   std::ignore = flush(now);
   if (!session_) return;
   const auto farewell = session_->farewell();
@@ -260,7 +261,7 @@ channel_statistics port::statistics() const {
   made.messages_received += reading_ ? read_ : 0;
   made.frames_lost = senders_.frames_lost();
   const auto lost = senders_.messages_lost();
-  // Those of which a part is there are not lost yet.
+  // Incomplete messages are not lost yet.
   made.messages_lost = lost - std::min<std::uint64_t>(lost, assembly_.partial());
   made.abandoned += assembly_.dropped();
   if (session_) {

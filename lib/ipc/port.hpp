@@ -1,5 +1,4 @@
-// An IPC endpoint over a device, with the time as an argument: `channel` without the clock and
-// without waiting.
+// An IPC endpoint over a device, with the time as an argument: `channel` without clock or waiting.
 #pragma once
 
 #include <array>
@@ -16,29 +15,29 @@
 
 namespace strata::ipc {
 
-/// The group address of a channel, and the source address of an endpoint.
+/// Return the group address of a channel, and the source address of an endpoint.
 [[nodiscard]] mac_address ipc_group(std::uint64_t channel);
 [[nodiscard]] mac_address ipc_source(std::uint64_t endpoint);
 
 class port {
  public:
-  /// `endpoint` is random; the endpoint's address comes from it. `window` is the room offered in
-  /// acknowledged mode, in bytes; less than four frames is raised to that.
+  /// `endpoint` is random; the endpoint's address is derived from it. `window` is the room offered
+  /// in acknowledged mode, in bytes; it is raised to at least four frames.
   [[nodiscard]] static result<std::unique_ptr<port>> create(const channel_config& config,
                                                             std::unique_ptr<l2::device> device,
                                                             std::uint64_t endpoint,
                                                             std::size_t window, ipc_time now);
 
-  /// Takes the message if the open frame has room for it.
+  /// Accepts the message if the open frame has room for it.
   [[nodiscard]] bool post_beside(byte_span message) {
     if ((session_ && session_->has_failed()) || !out_.append_beside(message)) return false;
     ++counted_.messages_sent;
     return true;
   }
-  /// False when there is no room now. `hold`: more is coming, or a flush.
+  /// Returns false if there is no room now. `hold`: more messages or a flush will follow.
   [[nodiscard]] result<bool> post(byte_span message, bool hold, ipc_time now);
   [[nodiscard]] result<void> flush(ipc_time now);
-  /// The next message of the frame that is read now, if it has one more.
+  /// Returns the next message of the current frame, if it has another.
   [[nodiscard]] std::optional<message> next_beside() {
     if (!reading_) return std::nullopt;
     const auto found = records_.next();
@@ -50,12 +49,12 @@ class port {
   [[nodiscard]] result<void> turn(ipc_time now);
   [[nodiscard]] std::optional<ipc_time> deadline() const;
   [[nodiscard]] bool wants_to_write() const { return blocked_; }
-  /// Nothing waits to be sent or acknowledged.
+  /// Reports whether nothing waits to be sent or acknowledged.
   [[nodiscard]] bool is_finished() const { return out_.is_empty(); }
   [[nodiscard]] std::size_t unfinished() const {
     return static_cast<std::size_t>(out_.end() - out_.first());
   }
-  /// Sends what is left, once, and says goodbye.
+  /// Sends what is left, once, and a farewell.
   void close(ipc_time now);
 
   [[nodiscard]] l2::device& over() { return *device_; }
@@ -67,7 +66,7 @@ class port {
   [[nodiscard]] channel_statistics statistics() const;
 
  private:
-  static constexpr std::size_t most_at_once = 64;  // frames to the device
+  static constexpr std::size_t most_at_once = 64;  // frames per call of the device
 
   port(const channel_config& config, std::unique_ptr<l2::device> device, std::uint64_t endpoint,
        std::size_t window, std::size_t payload_size, ipc_time now);
@@ -103,23 +102,23 @@ class port {
   std::size_t most_held_;  // full frames that wait for each other
   bool flushing_ = false;
   bool blocked_ = false;
-  ipc_time departed_at_;  // the latest frame
-  ipc_time opened_at_;    // the oldest message in the open frame
+  ipc_time departed_at_;  // time of the latest frame
+  ipc_time opened_at_;    // time of the oldest message in the open frame
   std::size_t held_ = 0;
-  ipc_time held_at_;  // the oldest message in them
+  ipc_time held_at_;  // time of the oldest message in them
 
-  // Receiving: slots that the device filled, and the frame that is read now.
+  // Receiving: slots that the device filled, and the current frame.
   std::vector<std::byte> memory_;
   std::vector<l2::frame_slot> slots_;
   std::size_t filled_ = 0;
   std::size_t next_slot_ = 0;
   bool reading_ = false;
   std::uint64_t sender_ = 0;
-  sender* heard_ = nullptr;  // unacknowledged: the account of `sender_`
+  sender* heard_ = nullptr;  // unacknowledged: the state of `sender_`
   std::uint64_t first_message_ = 0;
   std::uint64_t read_ = 0;  // messages of the frame
   wire::ipc_records records_;
-  std::optional<byte_span> whole_;  // a message put together
+  std::optional<byte_span> whole_;  // a reassembled message
 };
 
 }  // namespace strata::ipc

@@ -7,14 +7,14 @@ namespace strata::ipc {
 
 namespace {
 
-// So that a peer that sends without end does not keep us from sending.
+// A limit, so that a peer that sends endlessly does not keep this endpoint from sending.
 constexpr int most_batches = 16;
 
 }  // namespace
 
 std::optional<wire::ipc_frame> port::read(const l2::received_frame& frame) {
   const auto view = wire::ethernet_view::parse(frame.bytes);
-  // Not ours, where the kernel did not look already.
+  // Skips frames of others, if the kernel has not filtered them.
   if (!view || view->type_field() != config_.ethertype ||
       view->destination() != header_.destination || view->source() == header_.source) {
     return std::nullopt;
@@ -44,7 +44,7 @@ result<std::optional<message>> port::next(ipc_time now) {
     if (const auto whole = std::exchange(whole_, std::nullopt)) {
       ++read_;
       const message message{.bytes = *whole, .sender = sender_};
-      // It is counted at once; a session keeps its frame, which may hold the bytes, until the next.
+      // Counted at once. A session keeps its frame, which may hold the bytes, until the next call.
       if (!session_) end_frame();
       return message;
     }
@@ -55,7 +55,7 @@ result<std::optional<message>> port::next(ipc_time now) {
   }
 }
 
-// Makes `records_` or `whole_` hold the frame's messages. False when the frame makes no sense.
+// Sets `records_` or `whole_` to the frame's messages. Returns false if the frame is invalid.
 bool port::begin(const wire::ipc_header& header, byte_span body, ipc_time now) {
   sender_ = header.sender;
   first_message_ = header.message;
@@ -94,7 +94,8 @@ bool port::begin_heard(const wire::ipc_frame& frame, ipc_time now) {
   if (is_piece && !piece) return false;
   heard_ = senders_.find(header.sender);
   if (heard_ == nullptr) {
-    // Of a message whose first piece was sent before we listened, nothing is missed.
+    // A message whose first fragment was sent before this endpoint was opened does not count as
+    // lost.
     const bool is_late = piece && piece->first != header.sequence;
     heard_ = senders_.add(header, header.message + (is_late ? 1 : 0));
     assembly_.forget(header.sender);
@@ -107,7 +108,7 @@ bool port::begin_heard(const wire::ipc_frame& frame, ipc_time now) {
   return begin(header, frame.body(), now);
 }
 
-// To the next frame that has come, if there is one.
+// Advances to the next received frame, if there is one.
 result<bool> port::advance_heard(ipc_time now) {
   for (;;) {
     if (next_slot_ == filled_) {
@@ -131,7 +132,7 @@ result<bool> port::advance_session(ipc_time now) {
     if (auto failed = session_->take_failure(now)) return std::unexpected(std::move(*failed));
     return false;
   }
-  // What the peer before did not finish.
+  // Drops what the previous peer left incomplete.
   if (front->header.sender != sender_) assembly_.forget(sender_);
   const auto abandoned = counted_.abandoned;
   if (!begin(front->header, front->body, now)) ++counted_.refused;
@@ -143,7 +144,7 @@ result<bool> port::advance_session(ipc_time now) {
   return true;
 }
 
-// Acknowledged: takes in what came.
+// Acknowledged: passes received frames to the session.
 result<void> port::hear(ipc_time now) {
   for (int batch = 0; batch < most_batches; ++batch) {
     const auto filled = fill_slots();

@@ -1,6 +1,6 @@
-// Two endpoints joined by memory, over a wire that is as bad as the test wants, in virtual time.
-// Each run prints its seed; STRATA_SEED=… repeats it. STRATA_IPC_MESSAGES=1000000 makes the long
-// run of the acknowledged mode as long as issue 3 asks for.
+// Tests two endpoints joined by memory, over a wire with configurable faults, in virtual time. Each
+// run prints its seed; STRATA_SEED=… repeats it. STRATA_IPC_MESSAGES=1000000 makes the long run of
+// the acknowledged mode as long as issue 3 requires.
 #include "ipc/port.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,8 @@ constexpr channel_config acknowledged{
     .interface_name = {}, .channel = "test", .acknowledged = true, .peer_timeout = 1000ms};
 constexpr channel_config plain{.interface_name = {}, .channel = "test"};
 
-/// Messages that follow from their number: size, and bytes cut from one random text.
+/// Makes messages that are determined by their number: the size, and bytes taken from one random
+/// text.
 class message_maker {
  public:
   message_maker(std::uint64_t seed, std::size_t largest) : seed_(seed), largest_(largest) {
@@ -81,7 +82,7 @@ class ipc_port_test : public testing::Test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  /// Lets 100 us pass.
+  /// Advances the time by 100 us.
   void step() {
     now_ += 100us;
     for (auto& each : ends_) {
@@ -94,7 +95,7 @@ class ipc_port_test : public testing::Test {
     for (int i = 0; i < 50'000 && !(ends_[0]->has_peer() && ends_[1]->has_peer()); ++i) step();
     ASSERT_TRUE(ends_[0]->has_peer() && ends_[1]->has_peer());
   }
-  /// Sends `count` messages each way at once, and says whether all came, once and in order.
+  /// Sends `count` messages each way at once, and checks that all arrive, once and in order.
   void exchange(std::uint64_t count, std::size_t largest, std::uint64_t seed, bool both_ways) {
     const message_maker make(seed, largest);
     std::array<std::uint64_t, 2> sent{};
@@ -167,7 +168,7 @@ TEST_P(bad_wire_test, all_arrive_once_and_in_order) {
 
 TEST_P(bad_wire_test, small_frames_and_both_ways_too) {
   const auto seed = seed_of_run();
-  // The injector lets a held frame wait for later ones, of which few come when all is said.
+  // The injector holds frames until later ones pass, and few pass near the end.
   auto patient = acknowledged;
   patient.peer_timeout = 10s;
   for (std::uint64_t each = seed; each < seed + 5; ++each) {
@@ -194,7 +195,7 @@ TEST_F(ipc_port_test, a_receiver_that_does_not_read_stops_the_sender) {
     const auto taken = ends_[0]->post(message, false, now_);
     ASSERT_TRUE(taken);
     sent += *taken ? 1 : 0;
-    step();  // reads frames and acknowledges, and nobody takes the messages
+    step();  // reads frames and acknowledges them, but takes no messages
   }
   EXPECT_LT(sent * message.size(), 9U << 20U);
   EXPECT_TRUE(ends_[0]->has_peer()) << "it answers, so it lives";
@@ -215,7 +216,7 @@ TEST_F(ipc_port_test, a_silent_peer_is_given_up_and_what_it_did_not_get_is_said)
     const auto posted = ends_[0]->post(message, false, now_);
     if (!posted) ADD_FAILURE() << describe(posted.error());
   }
-  // The other device is gone with it, which a wire would not tell.
+  // The other device is destroyed with it, which a wire would not report.
   std::optional<error> told;
   for (int i = 0; i < 100'000 && !told; ++i) {
     now_ += 100us;
@@ -228,7 +229,7 @@ TEST_F(ipc_port_test, a_silent_peer_is_given_up_and_what_it_did_not_get_is_said)
   EXPECT_FALSE(ends_[0]->has_peer());
 }
 
-/// A wire of any number of ends: what one sends, all others hear.
+/// A wire with any number of ends: all others receive what one sends.
 class hub_device final : public l2::device {
  public:
   explicit hub_device(std::vector<hub_device*>& all) : all_(all) { all_.push_back(this); }
@@ -390,7 +391,8 @@ TEST_F(ipc_port_test, without_acknowledgement_every_loss_is_counted_and_nothing_
   join(plain, 1500, {.loss = 0.1, .duplication = 0.1, .corruption = 0.02, .reordering = 0.1}, seed);
   const message_maker make(seed, 5000);
   constexpr std::uint64_t count = 20'000;
-  // What came before the first that is heard is not missed: begin when one end was heard.
+  // Messages before the first received one do not count as lost: begin when an end has received
+  // one.
   std::uint64_t received = 0;
   std::uint64_t first = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -401,7 +403,7 @@ TEST_F(ipc_port_test, without_acknowledgement_every_loss_is_counted_and_nothing_
       if (received++ == 0) first = i;
     }
   }
-  now_ += 2s;  // partial messages are given up
+  now_ += 2s;  // incomplete messages are given up
   wires_[0]->flush().value();
   ASSERT_TRUE(ends_[0]->post({}, false, now_).value());
   while (*ends_[1]->next(now_)) ++received;
@@ -410,7 +412,7 @@ TEST_F(ipc_port_test, without_acknowledgement_every_loss_is_counted_and_nothing_
   EXPECT_GT(counted.duplicates, 0U);
   EXPECT_GT(counted.refused, 0U) << "damaged";
   EXPECT_GT(counted.messages_lost, count / 10);
-  // At the edges: those before the first, and the last, which may be lost unseen.
+  // Losses at the edges are not counted: before the first message, and the last ones.
   EXPECT_NEAR(static_cast<double>(received + counted.messages_lost), static_cast<double>(count),
               static_cast<double>(first) + 60);
 }
@@ -420,7 +422,7 @@ TEST_F(ipc_port_test, bounds_on_partial_messages_hold) {
   config.max_partial_messages = 4;
   config.max_message = 100'000;
   join(config, 1500, {}, 1);
-  // One hears only the first pieces of many messages of many senders.
+  // An endpoint receives only the first fragments of many messages of many senders.
   std::vector<std::byte> frame(wire::ethernet_header_size + 1500);
   const wire::ipc_fragment piece{
       .first = 10, .total = 2 * 1428, .count = 2, .piece = byte_span(frame).first(1428)};

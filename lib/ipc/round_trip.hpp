@@ -1,4 +1,4 @@
-// How long to wait for an acknowledgement, from how long they took (RFC 6298).
+// The retransmission timeout, computed from measured round trips (RFC 6298).
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@ namespace strata::ipc {
 class round_trip {
  public:
   using duration = std::chrono::nanoseconds;
-  /// How long a peer that sleeps may take to wake up on a busy machine.
+  /// How long a sleeping peer may take to wake up on a busy machine.
   static constexpr duration least = std::chrono::milliseconds(20);
   static constexpr duration most = std::chrono::seconds(1);
   static constexpr duration initial = std::chrono::milliseconds(100);
 
-  /// Of a frame that was sent once.
+  /// Records the round trip of a frame that was sent once.
   void measure(duration took) {
     if (smooth_ == duration::zero()) {
       smooth_ = took;
@@ -27,11 +27,11 @@ class round_trip {
     }
     timeout_ = std::clamp(smooth_ + 4 * deviation_, least, most);
   }
-  /// Nothing came in time.
+  /// Doubles the timeout when no acknowledgement came in time.
   void back_off() { timeout_ = std::min(timeout_ * 2, most); }
 
   [[nodiscard]] duration timeout() const { return timeout_; }
-  /// Of all that were measured.
+  /// The fastest measured round trip.
   [[nodiscard]] duration fastest() const { return fastest_; }
 
  private:

@@ -1,4 +1,5 @@
-// Whom an unacknowledged IPC channel hears: drops what comes twice, and counts what never came.
+// The senders that an unacknowledged IPC channel receives from: drops duplicates, and counts
+// losses.
 #pragma once
 
 #include <cstddef>
@@ -9,47 +10,47 @@
 
 namespace strata::ipc {
 
-/// What one sender sent, as far as it was heard.
+/// The messages and frames of one sender, as far as they were received.
 class sender {
  public:
-  /// A frame that comes later than this number of others counts as lost.
+  /// A frame that arrives after more than this number of later ones counts as lost.
   static constexpr std::uint64_t memory = 64;
 
-  /// What was sent before the first frame that was heard is not missed.
+  /// Frames and messages before the first received frame do not count as lost.
   sender(std::uint64_t id, std::uint64_t sequence, std::uint64_t message);
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
-  /// False for a frame that came before, or so late that this cannot be known.
+  /// Returns false for a duplicate, or a frame too late to tell.
   [[nodiscard]] bool accept(std::uint64_t sequence);
-  /// That messages up to but without number `end` were begun.
+  /// Records that messages up to but excluding number `end` were begun.
   void expect_messages(std::uint64_t end);
   void count_delivered(std::uint64_t messages) { delivered_ += messages; }
 
   [[nodiscard]] std::uint64_t frames_lost() const { return end_ - base_ - accepted_; }
-  /// Partial messages among them.
+  /// Includes incomplete messages.
   [[nodiscard]] std::uint64_t messages_lost() const;
 
  private:
   std::uint64_t id_;
-  std::uint64_t base_;  // sequences, from the first heard
+  std::uint64_t base_;  // sequences, from the first received
   std::uint64_t end_;
   std::uint64_t accepted_ = 0;
-  std::uint64_t seen_ = 0;  // bit i: frame end_ - 1 - i came
+  std::uint64_t seen_ = 0;  // bit i: frame end_ - 1 - i has arrived
   std::uint64_t message_base_;
   std::uint64_t message_end_;
   std::uint64_t delivered_ = 0;
 };
 
-/// The senders heard most lately, up to a limit.
+/// The most recently active senders, up to a limit.
 class senders {
  public:
   explicit senders(std::size_t limit) : limit_(limit) {}
 
-  /// nullptr when it was not heard before, or forgotten; valid until the next call.
+  /// Returns nullptr if the sender is unknown or forgotten; valid until the next call.
   [[nodiscard]] sender* find(std::uint64_t id);
-  /// Makes the sender of this frame known, which is not yet. `first_message` is the number of the
-  /// first message that can be had of it. When there are too many senders, the one not heard for
-  /// longest is forgotten.
+  /// Adds the sender of this frame, which must be unknown. `first_message` is the number of the
+  /// first message that can be received from it. If there are too many senders, forgets the one
+  /// silent for longest.
   [[nodiscard]] sender* add(const wire::ipc_header& header, std::uint64_t first_message);
 
   [[nodiscard]] std::uint64_t frames_lost() const;
@@ -57,7 +58,7 @@ class senders {
 
  private:
   std::size_t limit_;
-  std::vector<sender> known_;  // latest heard last
+  std::vector<sender> known_;  // most recent last
   std::uint64_t forgotten_frames_ = 0;
   std::uint64_t forgotten_messages_ = 0;
 };

@@ -1,5 +1,4 @@
-// The pair: how it is found, how it ends, and what it receives. What it sends:
-// ipc_session_send.cpp.
+// The pair of endpoints: how it is found, how it ends, and receiving. Sending: session_send.cpp.
 #include "ipc/session.hpp"
 
 #include <algorithm>
@@ -15,12 +14,12 @@ using wire::ipc_kind;
 
 constexpr auto first_hello_interval = 10ms;
 constexpr auto longest_hello_interval = 200ms;
-// Of the peer timeout, a quarter passes before the first probe; then they follow each other. The
-// peer is given up only after as many, so that it never pays for our own sleep, and so that a wire
-// that loses every fifth frame each way does not look like death.
+// A quarter of the peer timeout passes before the first probe; further probes follow. The peer is
+// given up only after this number of probes, so that it does not suffer for our own sleep, and so
+// that a wire that loses every fifth frame each way does not look like a dead peer.
 constexpr int probes_before_loss = 15;
 constexpr int patience = 20;
-// A frame that a peer never acknowledges though it answers is one that it cannot take.
+// If a peer answers but never acknowledges a frame, it cannot accept the frame.
 constexpr std::uint32_t most_transmissions = 64;
 
 }  // namespace
@@ -107,7 +106,7 @@ void session::receive(const wire::ipc_frame& frame, ipc_time now) {
   if (header.kind == ipc_kind::busy && header.receiver == id_) return on_busy(header, now);
   if (state_ != state::paired || header.sender != peer_ || header.receiver != id_) {
     ++counted_.refused;
-    // It took our offer, and its confirmation was lost: ask for another.
+    // The sender accepted our offer, but its confirmation was lost: ask for another.
     if (state_ == state::searching && header.receiver == id_) hurry(now);
     return;
   }
@@ -143,7 +142,7 @@ void session::on_hello(const wire::ipc_frame& frame, ipc_time now) {
         ++counted_.refused;
         owe(refusal, header.sender);
       } else if (!to_me) {
-        owe(confirmation, peer_);  // it has not heard the first one
+        owe(confirmation, peer_);  // it has not received the first one
       }
   }
 }
@@ -154,7 +153,8 @@ void session::on_busy(const wire::ipc_header& header, ipc_time now) {
   if (is_proven_) {
     return lose_peer(errc::connection_closed, "the peer has found another");
   }
-  // It took another offer before ours. Others may be in the same place: not all at once again.
+  // The peer accepted another offer first. Others may be in the same situation: do not retry all at
+  // once.
   out_.rewind();
   search(now);
   refused_ = true;
@@ -173,7 +173,7 @@ void session::on_data(const wire::ipc_frame& frame) {
     ++counted_.duplicates;
     return;
   }
-  // The bit map names max_selective frames behind the expected one, which has none.
+  // The bit map covers max_selective frames behind the expected one, which has no bit.
   if (header.sequence - expected_ >= early_.size() ||
       inbox_bytes_ + early_bytes_ + size > how_.window) {
     ++counted_.refused;
@@ -211,7 +211,7 @@ void session::on_data(const wire::ipc_frame& frame) {
 void session::pop_front() {
   inbox_bytes_ -= wire::ipc_header_size + inbox_.front().body.size();
   inbox_.pop_front();
-  // The sender may wait for room: tell it when there is much more than it knows of.
+  // The sender may wait for room: notify it if there is much more than it knows of.
   if (state_ == state::paired && room() > told_room_ + how_.window / 2) owe(acknowledge, peer_);
 }
 
@@ -239,7 +239,8 @@ void session::pass(ipc_time now) {
     hello_interval_ =
         std::min<std::chrono::milliseconds>(2 * hello_interval_, longest_hello_interval);
   }
-  // The channel's two ends may be one that died and one that does not know yet: wait for it.
+  // The channel's two ends may be one that died and one that has not noticed yet: wait for the
+  // latter.
   if (refused_ && !failure_ && now - searching_since_ > 2 * how_.peer_timeout) {
     failure_ = error{.code = errc::conflict,
                      .operation = "find a peer on " + how_.name,

@@ -1,18 +1,17 @@
-// The acknowledged mode of an IPC channel, between exactly two endpoints: they find each other, and
-// then each frame arrives once and in order, or its sender is told.
+// The acknowledged mode of an IPC channel, between exactly two endpoints: they find each other;
+// from then on each frame arrives once and in order, or its sender gets an error.
 //
-// Sans-I/O: frames that came and the time go in, frames to send come out.
+// Sans-I/O: received frames and the time go in, frames to send come out.
 //
-//   - An endpoint that has no peer says hello to all. One that hears that, and has none either,
-//     says hello to it; a hello to oneself makes the pair. A third is answered `busy`.
-//   - The receiver acknowledges all before a sequence, single frames behind it, and says how many
-//     bytes it has room for.
-//   - A frame is sent again when three sent after it have arrived, or after the timeout of RFC
-//   6298.
-//     There is no congestion control: the receiver's room bounds what is under way.
-//   - Who hears nothing probes, and gives the peer up after a while. A new endpoint id is taken
-//   then,
-//     so that late frames of the old pair mean nothing to the new.
+//   - An endpoint without a peer sends a hello to all. An endpoint that receives it, and has no
+//     peer either, replies with a hello to its sender; a hello addressed to an endpoint makes the
+//     pair. A third endpoint is answered `busy`.
+//   - The receiver acknowledges all frames before a sequence, single frames behind it, and reports
+//     how many bytes it has room for.
+//   - A frame is retransmitted when three frames sent after it have arrived, or after the timeout
+//     of RFC 6298. There is no congestion control: the receiver's room limits the bytes under way.
+//   - An endpoint that receives nothing sends probes, and gives the peer up after a while. It then
+//     takes a new endpoint id, so that late frames of the old pair are ignored by the new one.
 #pragma once
 
 #include <array>
@@ -37,50 +36,50 @@ class session {
     std::uint64_t channel = 0;
     wire::frame_header header;
     std::uint64_t seed = 0;  ///< of the endpoint ids
-    std::size_t window = 0;  ///< bytes of frames that are kept for the receiver
+    std::size_t window = 0;  ///< bytes of frames kept for the receiver
     std::chrono::milliseconds peer_timeout{0};
   };
   struct tally {
     std::uint64_t retransmitted = 0;
     std::uint64_t duplicates = 0;
-    std::uint64_t refused = 0;  ///< of third parties, or of no sense
+    std::uint64_t refused = 0;  ///< from third parties, or invalid
   };
-  /// A frame that came in its turn.
+  /// A frame that arrived in order.
   struct arrived_frame {
     wire::ipc_header header;
     std::vector<std::byte> body;
   };
 
-  /// `out` outlives the session; the session takes frames out of it as they arrive.
+  /// `out` must outlive the session, which removes frames from it as they arrive at the peer.
   session(options options, outbox& out, ipc_time now);
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] bool has_peer() const { return state_ == state::paired; }
   [[nodiscard]] const tally& counted() const { return counted_; }
-  /// While there is no peer: the channel has its two ends.
+  /// While there is no peer: reports whether the channel already has its two ends.
   [[nodiscard]] bool is_refused() const { return refused_; }
 
-  /// A frame of this channel and mode, of another endpoint.
+  /// Takes a frame of this channel and mode, from another endpoint.
   void receive(const wire::ipc_frame& frame, ipc_time now);
-  /// Sees what is due. Call before `plan`.
+  /// Handles due timers. Call it before `plan`.
   void pass(ipc_time now);
-  /// Writes the frames that should be sent now, and returns how many; valid until the next call of
-  /// anything. Only what `sent` confirms is taken as sent.
+  /// Writes the frames to be sent now, and returns how many; valid until the next call of any
+  /// function. Only frames that `sent` confirms count as sent.
   [[nodiscard]] std::size_t plan(std::span<byte_span> frames);
   void sent(std::size_t count, ipc_time now);
-  /// When `pass` must be called again if nothing comes before.
+  /// Returns when `pass` must be called again if no frame arrives before.
   [[nodiscard]] std::optional<ipc_time> deadline() const;
-  /// Whether a frame of this many bytes could go at once if it were closed now.
+  /// Reports whether a frame of `size` bytes could be sent at once if it were closed now.
   [[nodiscard]] bool is_idle_for(std::size_t size) const;
-  /// The farewell to the peer; send it and forget the session. Empty without a peer.
+  /// Returns the farewell to the peer; send it and discard the session. Empty without a peer.
   [[nodiscard]] byte_span farewell();
 
-  /// The next frame in order, if there is one.
+  /// Returns the next frame in order, or nullptr if there is none.
   [[nodiscard]] const arrived_frame* front() const { return inbox_.empty() ? nullptr : &inbox_[0]; }
   void pop_front();
 
-  /// The end of the pair, once: why, and how many messages may not have arrived. The endpoint
-  /// looks for a new peer afterwards.
+  /// Returns the end of the pair, once: the reason, and how many messages may not have arrived. The
+  /// endpoint then looks for a new peer.
   [[nodiscard]] std::optional<error> take_failure(ipc_time now);
   [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
 
@@ -89,7 +88,7 @@ class session {
   enum control : std::uint8_t { offer, confirmation, refusal, acknowledge, probing, control_count };
   struct planned {
     bool is_control = false;
-    std::uint64_t number = 0;  // of the control, or the frame's sequence
+    std::uint64_t number = 0;  // the control message, or the frame's sequence
   };
   static constexpr std::size_t control_size = wire::ethernet_header_size + wire::ipc_header_size +
                                               wire::ipc_acknowledgement::head_size +
@@ -105,7 +104,7 @@ class session {
 
   void search(ipc_time now);
   void hurry(ipc_time now);
-  /// Half to one and a half of `nanoseconds`.
+  /// Returns a random time of half to one and a half of `nanoseconds`.
   [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds nanoseconds);
   void pair_with(std::uint64_t peer, std::uint32_t window, ipc_time now);
   void lose_peer(errc code, std::string reason);
@@ -135,7 +134,7 @@ class session {
   std::uint64_t next_ = 0;  // the first frame that was never sent
   std::uint64_t order_ = 0;
   std::uint64_t highest_arrived_ = 0;  // order
-  std::size_t under_way_ = 0;          // bytes, all that is not acknowledged in a row
+  std::size_t under_way_ = 0;          // bytes from the first unacknowledged frame on
   std::size_t lost_ = 0;               // frames to be sent again
   std::uint32_t peer_window_ = 0;
   std::uint64_t last_acknowledgement_ = 0;
@@ -160,7 +159,7 @@ class session {
   std::optional<ipc_time> hello_at_;
   std::chrono::milliseconds hello_interval_{0};
   bool refused_ = false;
-  bool is_proven_ = false;  // the peer took us as its own
+  bool is_proven_ = false;  // the peer has accepted this endpoint as its peer
 
   std::array<bool, control_count> owed_{};
   std::array<std::uint64_t, control_count> owed_to_{};

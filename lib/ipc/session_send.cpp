@@ -1,4 +1,4 @@
-// What an acknowledged IPC endpoint sends: new frames, lost ones again, and words to its peer.
+// Sending by an acknowledged IPC endpoint: new frames, retransmissions, and control messages.
 #include <algorithm>
 
 #include "ipc/session.hpp"
@@ -11,7 +11,8 @@ namespace {
 using wire::ipc_acknowledgement;
 using wire::ipc_kind;
 
-// A frame counts as lost when so many that were sent after it have arrived (RFC 5681, RFC 9002).
+// A frame counts as lost when this number of frames sent after it have arrived (RFC 5681, RFC
+// 9002).
 constexpr std::uint64_t reordering_threshold = 3;
 
 }  // namespace
@@ -54,7 +55,8 @@ void session::note_arrival(const outgoing_frame& frame, ipc_time now) {
   if (frame.transmissions == 1) {
     timing_.measure(took);
   } else if (took < timing_.fastest()) {
-    return;  // an earlier transmission arrived, and says nothing about what went before this one
+    return;  // an earlier transmission arrived, which proves nothing about frames sent before this
+             // one
   }
   highest_arrived_ = std::max(highest_arrived_, frame.order);
 }
@@ -97,7 +99,7 @@ bool session::is_idle_for(std::size_t size) const {
   return state_ == state::paired && lost_ == 0 && next_ == out_.closed_end() && window_allows(size);
 }
 
-// Nothing is under way whose acknowledgement would bring a new window.
+// Reports whether nothing is under way whose acknowledgement would bring a new window.
 bool session::is_stalled() const {
   return out_.first() == next_ && next_ != out_.end() && !window_allows(out_[next_].size);
 }

@@ -1,4 +1,4 @@
-// A descriptor that becomes readable when a stop is requested, to wait on beside others.
+// A descriptor that becomes readable when a stop is requested, to poll together with others.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -15,7 +15,7 @@ namespace strata::ipc {
 
 class stop_event {
  public:
-  /// Errors: the system's, where the process has no more descriptors.
+  /// Errors: the system's, if the process has no more descriptors.
   [[nodiscard]] static result<std::unique_ptr<stop_event>> create(std::stop_token stop) {
     unique_fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!event) return system_failure(errno, "make an event for stopping");
@@ -36,9 +36,9 @@ class stop_event {
   std::stop_callback<write_event> signal_;
 };
 
-/// Hands to `handler` each message that `receive` gives, until it returns false or a stop is
-/// requested. Where there is none now, `wait` waits, until the descriptor that it is given is
-/// readable at the latest.
+/// Calls `handler` with each message that `receive` returns, until it returns false or a stop is
+/// requested. If there is no message, calls `wait`, which must return at the latest when the given
+/// descriptor is readable.
 template <class Handler, class Receive, class Wait>
 [[nodiscard]] result<void> receive_until(const std::stop_token& stop, const Handler& handler,
                                          Receive receive, Wait wait) {

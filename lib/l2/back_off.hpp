@@ -1,4 +1,4 @@
-// Waiting for a device again and again, without spinning.
+// Waits repeatedly for a device, without spinning.
 #pragma once
 
 #include <chrono>
@@ -8,15 +8,16 @@
 
 namespace strata::l2 {
 
-/// One wait until a device takes or gives a frame, in as many steps as tries fail. Where poll says
-/// that the device is ready and a try shows that it is not (a queueing discipline is full, of which
-/// the socket knows nothing; the newest frame of a ring is held), it sleeps, longer each time.
+/// One wait until a device accepts or delivers a frame, with one step per failed try. If poll
+/// reports that the device is ready but a try shows that it is not (a queueing discipline is full,
+/// which the socket does not know; the newest frame of a ring is held), it sleeps, longer each
+/// time.
 class back_off {
  public:
-  /// For `events` of poll(2); no longer than `timeout`, and without one for ever.
+  /// Waits for `events` of poll(2), for at most `timeout` (forever without one).
   back_off(const device& device, short events, std::optional<std::chrono::milliseconds> timeout);
 
-  /// After a try that failed. False when the time is over.
+  /// Call it after a failed try. Returns false if the time is over.
   [[nodiscard]] result<bool> wait();
 
  private:
@@ -29,7 +30,7 @@ class back_off {
   clock::duration pause_;
 };
 
-/// That there was no room to send a frame of `size` bytes for that long.
+/// Returns the error that there was no room to send a frame of `size` bytes for `timeout`.
 [[nodiscard]] error no_room(std::size_t size, const interface& interface,
                             std::chrono::milliseconds timeout);
 

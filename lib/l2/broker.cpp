@@ -12,14 +12,14 @@ namespace strata::l2 {
 
 namespace {
 
-/// The address, and whether there is one.
+/// An optional address.
 struct address_message {
   std::uint8_t is_given = 0;
   std::array<std::uint8_t, mac_address::size> octets{};
 };
 
-/// What is said over a broker's channel about AF_PACKET sockets. A change gets another
-/// broker::kind.
+/// A request for an AF_PACKET socket over a broker's channel. Any change of the message requires a
+/// new broker::kind.
 struct request_message {
   broker::name interface_name{};
   std::int32_t ethertype = -1;
@@ -33,7 +33,7 @@ struct request_message {
   std::uint8_t promiscuous = 0;
 };
 
-/// The socket's descriptor comes with it.
+/// Sent together with the socket's descriptor.
 struct grant_message {
   std::int32_t interface_index = 0;
 };
@@ -89,7 +89,7 @@ result<raw_socket> raw_socket::open_through_daemon(std::string_view interface_na
       broker::ask(path, broker::kind::packet, broker::bytes_of(to_message(interface_name, options)),
                   std::as_writable_bytes(std::span(&given, 1)));
   if (!got) return std::unexpected(got.error());
-  // A daemon in another network namespace may mean another interface of that name.
+  // In a daemon of another network namespace, the name may be that of another interface.
   if (given.interface_index != found->index) {
     return failure(errc::conflict, "use a raw socket on '" + found->name + "' that the daemon made",
                    "the daemon's interface of that name is another",

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint16_t type = 0x88B5;
 
-/// A daemon without a policy: it serves one request, in the test's network namespace.
+/// A daemon without a policy: serves one request, in the test's network namespace.
 class open_handed {
  public:
   open_handed() : listener_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
@@ -67,7 +67,7 @@ class packet_broker_test : public veth_test {
     auto sender = raw_socket::create_bound(bytes, {.receives = false});
     ASSERT_TRUE(sender && sender->send_to(mac_address::broadcast(), ethertype, {}));
   }
-  // The errno with which that is refused.
+  // Returns 0, or the errno with which the bind is refused.
   static int bind_to(raw_socket& socket, const char* name) {
     const auto on = interface::query(name);
     const auto address = address_of(*on, ETH_P_ALL);
@@ -112,7 +112,7 @@ TEST_F(packet_broker_test, one_that_only_sends_never_hears) {
   EXPECT_TRUE(b.send_to(mac_address::broadcast(), type, {}));
 }
 
-// A socket in another program's fanout group takes a part of what that program should hear.
+// A socket in another program's fanout group would take a part of that program's frames.
 TEST_F(packet_broker_test, it_joins_nobodys_fanout_group) {
   const fanout group{.group = 7, .how = fanout::mode::load_balance};
   auto sniffer = raw_socket::create_bound("vethB", {.share = group});

@@ -15,7 +15,7 @@ namespace strata::l2 {
 
 namespace {
 
-// By its index, since it may be renamed meanwhile.
+// Looks the interface up by its index, since it may be renamed meanwhile.
 std::optional<ifreq> request_for(int fd, int index, hwtstamp_config& config) {
   ifreq request{};
   request.ifr_ifindex = index;

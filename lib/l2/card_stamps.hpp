@@ -1,4 +1,4 @@
-// That a network card takes the time of frames, for as long as somebody wants it.
+// Keeps a network card taking timestamps for as long as a socket needs them.
 #pragma once
 
 #include <linux/net_tstamp.h>
@@ -10,7 +10,7 @@
 
 namespace strata::l2 {
 
-/// Of which frames.
+/// The frames to timestamp.
 struct wanted_stamps {
   bool received = false;
   bool sent = false;
@@ -23,11 +23,11 @@ struct wanted_stamps {
 
 class card_stamps {
  public:
-  /// Has the card of `interface` take the time of each frame of the wanted kind. What it does for
-  /// the other kind stays as it is, since PTP lives by it. This process's sockets on an interface
-  /// share the setting; the last one puts back what was there, unless somebody else has changed it
-  /// meanwhile. Null when nothing is wanted, the card cannot, or its driver does not tell what is
-  /// set, or without CAP_NET_ADMIN.
+  /// Sets the card of `interface` to timestamp each frame of the wanted kind. The setting for the
+  /// other kind is kept, since PTP depends on it. This process's sockets on an interface share the
+  /// setting; the last one restores the previous setting, unless another program has changed it
+  /// meanwhile. Returns null if nothing is wanted, the card cannot take timestamps, its driver does
+  /// not report the setting, or CAP_NET_ADMIN is missing.
   [[nodiscard]] static std::shared_ptr<card_stamps> on(const interface& interface,
                                                        wanted_stamps stamps);
   card_stamps(const card_stamps&) = delete;
@@ -42,7 +42,7 @@ class card_stamps {
   unique_fd asked_;  // in the interface's network namespace
   int index_;
   hwtstamp_config before_;
-  wanted_stamps set_;  // what was changed for it
+  wanted_stamps set_;  // what was changed for the sockets
 };
 
 }  // namespace strata::l2

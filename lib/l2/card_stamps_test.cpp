@@ -1,4 +1,4 @@
-// Times taken by a network card, with a card of the test's own: what a veth has not. veth_test.hpp
+// Tests timestamps by a network card, with a simulated card, since a veth has none. veth_test.hpp
 // draws the namespace.
 #include <gtest/gtest.h>
 #include <linux/net_tstamp.h>
@@ -26,7 +26,7 @@ thread_local played_card* played = nullptr;
 
 }  // namespace
 
-// In place of libc's: what is asked of a card the test's answers.
+// Replaces libc's ioctl: the simulated card answers requests to a card.
 extern "C" int ioctl(int fd, unsigned long request, ...) noexcept {  // NOLINT(cert-dcl50-cpp)
   va_list arguments;
   va_start(arguments, request);
@@ -72,7 +72,7 @@ class card_stamps_test : public veth_test {
   played_card card_;
 };
 
-// ptp4l has it so, and lives by the times of what it sends.
+// ptp4l sets the card like this, and depends on the timestamps of sent frames.
 TEST_F(card_stamps_test, what_the_card_does_for_sent_frames_stays_and_the_rest_comes_back) {
   card_.config = {.flags = 0, .tx_type = HWTSTAMP_TX_ON, .rx_filter = HWTSTAMP_FILTER_PTP_V2_EVENT};
   auto one = open();
@@ -88,7 +88,7 @@ TEST_F(card_stamps_test, what_the_card_does_for_sent_frames_stays_and_the_rest_c
       packet_ring::create_bound("vethA", {.socket = {.timestamps = timestamping::hardware}});
   ASSERT_TRUE(ring) << describe(ring.error());
   EXPECT_EQ(card_.config.rx_filter, HWTSTAMP_FILTER_ALL);
-  // What somebody else has set meanwhile is theirs.
+  // A setting that another program has made meanwhile is kept.
   card_.config.rx_filter = HWTSTAMP_FILTER_NONE;
   ring = std::unexpected(error{});
   EXPECT_EQ(card_.config.rx_filter, HWTSTAMP_FILTER_NONE);

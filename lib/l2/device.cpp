@@ -15,7 +15,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// A frame of 60 bytes takes as long at 10 Mbit/s.
+// The time that a frame of 60 bytes takes at 10 Mbit/s.
 constexpr clock::duration shortest_pause = 50us;
 constexpr clock::duration longest_pause = 5ms;
 
@@ -57,7 +57,7 @@ result<bool> back_off::wait() {
     pause_ = shortest_pause;
     return wait_until(on_, events_, limit_);
   }
-  // Once may be chance: it became ready after the try.
+  // The first time may be coincidence: the device became ready after the try.
   if (std::exchange(was_ready_, true)) {
     std::this_thread::sleep_for(std::min(pause_, limit_ - now));
     pause_ = std::min(2 * pause_, longest_pause);

@@ -15,16 +15,16 @@ constexpr std::uint32_t vid_mask = 0x0FFF;
 
 std::uint32_t beside(std::uint32_t what) { return static_cast<std::uint32_t>(SKF_AD_OFF) + what; }
 
-// Writes the program; jumps to the refusal are filled in at the end, where it stands.
+// Writes the program; jumps to the refusal are filled in at the end, when its place is known.
 class assembler {
  public:
   void load_word(std::uint32_t offset) { put(BPF_LD | BPF_W | BPF_ABS, offset); }
   void load_half(std::uint32_t offset) { put(BPF_LD | BPF_H | BPF_ABS, offset); }
   void mask(std::uint32_t bits) { put(BPF_ALU | BPF_AND | BPF_K, bits); }
-  /// Goes on when the accumulator is `value`, and refuses otherwise.
+  /// Continues if the accumulator is `value`, and rejects the frame otherwise.
   void need(std::uint32_t value) { jump(value, 0, to_refusal); }
   void need_not(std::uint32_t value) { jump(value, to_refusal, 0); }
-  /// Skips the next `count` instructions when the accumulator is `value`.
+  /// Skips the next `count` instructions if the accumulator is `value`.
   void skip_if(std::uint32_t value, std::uint8_t count) { jump(value, count, 0); }
   void skip_unless(std::uint32_t value, std::uint8_t count) { jump(value, 0, count); }
   void skip(std::uint32_t count) { put(BPF_JMP | BPF_JA, count); }
@@ -98,12 +98,13 @@ void need_no_vlan(assembler& out) {
   out.need_not(wire::tpid_service);
 }
 
-// The type behind up to `max_vlan_tags` tags.
+// Requires the type behind up to `max_vlan_tags` tags.
 void need_ethertype(assembler& out, std::uint16_t ethertype) {
   constexpr auto depth = static_cast<std::uint32_t>(wire::max_vlan_tags);
   out.load_half(type_offset);
   for (std::uint32_t tag = 1; tag <= depth; ++tag) {
-    // One step is four instructions; what is no tag leaves by the fourth, over the steps behind it.
+    // One step is four instructions; a type that is no tag leaves by the fourth, which skips the
+    // following steps.
     const std::uint32_t left = depth - tag;
     out.skip_if(wire::tpid_customer, 2);
     out.skip_if(wire::tpid_service, 1);

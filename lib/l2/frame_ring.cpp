@@ -27,7 +27,7 @@ std::string text_of(std::size_t slots) {
 std::size_t frame_ring::slot_size_for(const interface& interface, const wishes& wishes) {
   const auto frame =
       wishes.frame_size != 0 ? wishes.frame_size : interface.mtu + wire::ethernet_header_size;
-  // The kernel aligns the IP header behind the Ethernet header: up to 16 bytes more.
+  // The kernel aligns the IP header behind the Ethernet header, which takes up to 16 bytes more.
   return std::bit_ceil(TPACKET2_HDRLEN + 16 + wire::vlan_tag_size + frame);
 }
 
@@ -81,7 +81,7 @@ result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
                    "use a raw_socket to send only");
   }
   if (auto fits = check_ring_socket(options.socket); !fits) return std::unexpected(fits.error());
-  // Already before sizes are rounded up.
+  // Checked also before sizes are rounded up.
   if (auto fits = check_ring_memory(options.slots, std::max<std::size_t>(options.frame_size, 1),
                                     text_of(options.slots));
       !fits) {
@@ -111,14 +111,14 @@ void frame_ring::update_link(const interface& interface) {
     const std::atomic_ref status(header_of(slot(which)).tp_status);
     if ((status.load(std::memory_order_acquire) & TP_STATUS_USER) != 0) ++lost_;
   }
-  // The kernel takes a ring away that nobody has mapped, and only where there is none makes one.
+  // The kernel removes a ring only if it is not mapped, and creates one only if there is none.
   slots_ = {};
   next_ = 0;
   const tpacket_req none{};
   (void)::setsockopt(fd(), SOL_PACKET, PACKET_RX_RING, &none, sizeof none);
   auto made = make_slots(socket_, wanted_);
   if (!made) {
-    // As before then: longer frames are cut, which they tell.
+    // Falls back to the previous size: longer frames are truncated, and report that.
     auto smaller = wanted_;
     smaller.frame_size = before.mtu + wire::ethernet_header_size;
     made = make_slots(socket_, smaller);
@@ -148,7 +148,7 @@ std::optional<ring_frame> frame_ring::try_frame() {
 }
 
 result<std::size_t> frame_ring::try_receive(std::span<frame_slot> slots) {
-  // Its socket has frames that nobody can take.
+  // Without slots, the socket has frames that cannot be taken.
   if (ringless_) return std::unexpected(*ringless_);
   std::size_t filled = 0;
   for (; filled < slots.size(); ++filled) {

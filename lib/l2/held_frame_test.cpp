@@ -1,5 +1,5 @@
-// Frames and blocks that their reader keeps while the ring goes round. veth_test.hpp draws the
-// namespace.
+// Tests frames and blocks that their reader holds while the ring goes round. veth_test.hpp draws
+// the namespace.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -33,7 +33,7 @@ class held_frame_test : public veth_test {
   static int number_in(const received_frame& frame) {
     return std::to_integer<int>(frame.bytes[wire::ethernet_header_size]);
   }
-  // Its next frame's number; -1 when none comes.
+  // Returns the next frame's number; -1 if none arrives.
   template <class Ring>
   static int next_of(Ring& ring) {
     std::vector<std::byte> memory(4096);
@@ -57,7 +57,7 @@ TEST_F(held_frame_test, a_frame_that_is_held_is_not_handed_out_again) {
     ASSERT_TRUE(frame) << i;
     EXPECT_EQ(number_in(**frame), i);
   }
-  // The ring has gone round: the kernel waits for the first slot, and so does the reader.
+  // The ring has gone round: the kernel waits for the first slot, as does the reader.
   send(8);
   EXPECT_FALSE(ring->try_frame());
   EXPECT_EQ(number_in(**held), 0);
@@ -77,7 +77,7 @@ TEST_F(held_frame_test, a_block_that_is_held_is_not_handed_out_again) {
   ASSERT_TRUE(ring) << describe(ring.error());
   const auto block_of = [&](int number) {
     send(number);
-    // A held block makes poll say that there is one: the ring is asked itself.
+    // While a block is held, poll reports a block as ready, so this asks the ring itself.
     auto block = ring->try_block();
     for (int i = 0; i < 200 && !block; ++i) {
       std::this_thread::sleep_for(5ms);
@@ -95,7 +95,7 @@ TEST_F(held_frame_test, a_block_that_is_held_is_not_handed_out_again) {
   }
   EXPECT_FALSE(block_of(4)) << "the first block is held";
   held.reset();
-  // The kernel goes on with what comes after it sees the block again.
+  // The kernel continues with the frames that arrive after it notices the returned block.
   int number = 5;
   int heard = -1;
   for (; heard < 0 && number < 50; ++number) {

@@ -79,7 +79,7 @@ result<std::vector<interface>> interface::list() {
   if (found.all == nullptr) return system_failure(errno, "list the interfaces");
   std::vector<interface> listed;
   for (const auto* each = found.all; each->if_index != 0; ++each) {
-    // One that went meanwhile is left out.
+    // An interface that was removed meanwhile is left out.
     if (auto known = query(each->if_name)) listed.push_back(std::move(*known));
   }
   std::ranges::sort(listed, {}, &interface::index);

@@ -17,10 +17,10 @@ namespace strata::l2 {
 
 namespace {
 
-// Where a frame's bytes begin in a slot of the send ring.
+// The offset of a frame's bytes in a slot of the send ring.
 constexpr std::size_t send_offset = TPACKET_ALIGN(sizeof(tpacket3_hdr));
 
-// The kernel and the program hand slots and blocks to each other by this word of theirs.
+// The kernel and the program pass slots and blocks to each other through this word in them.
 template <class Word>
 std::uint32_t status_of(Word& word) {
   return std::atomic_ref(word).load(std::memory_order_acquire);
@@ -57,7 +57,7 @@ result<void> check(const packet_ring_options& options) {
   if (!options.socket.receives && options.send_slots == 0) {
     return refuse("neither receiving nor send slots", "set one of them");
   }
-  // Each by itself, before they are added up.
+  // Each ring by itself, before their sizes are added up.
   const auto blocks = options.socket.receives ? options.block_count : 0;
   auto fits = check_ring_memory(blocks, options.block_size,
                                 "a receive ring of " + std::to_string(blocks) + " blocks of " +
@@ -73,7 +73,7 @@ std::size_t send_slot_size(const interface& interface) {
 }
 
 result<void> set_up_receive_ring(int fd, const packet_ring_options& options) {
-  // Room in front of each frame for the tag that the kernel takes out.
+  // Reserves room in front of each frame for the tag that the kernel removes.
   const unsigned reserve = wire::vlan_tag_size;
   if (::setsockopt(fd, SOL_PACKET, PACKET_RESERVE, &reserve, sizeof reserve) != 0) {
     return system_failure(errno, "reserve room for VLAN tags");
@@ -81,7 +81,7 @@ result<void> set_up_receive_ring(int fd, const packet_ring_options& options) {
   tpacket_req3 shape{};
   shape.tp_block_size = static_cast<unsigned>(options.block_size);
   shape.tp_block_nr = static_cast<unsigned>(options.block_count);
-  shape.tp_frame_size = TPACKET_ALIGNMENT << 7U;  // only has to divide the block in V3
+  shape.tp_frame_size = TPACKET_ALIGNMENT << 7U;  // in V3 it only has to divide the block
   shape.tp_frame_nr = shape.tp_block_size / shape.tp_frame_size * shape.tp_block_nr;
   shape.tp_retire_blk_tov = static_cast<unsigned>(options.block_timeout.count());
   if (::setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &shape, sizeof shape) != 0) {
@@ -170,7 +170,7 @@ packet_ring::packet_ring(interface link, unique_fd fd, mapping memory,
   send_count_ = shape.block_size / shape.slot_size * shape.block_count;
 }
 
-// In one piece: an open block must go back before the memory that it lies in.
+// Destroys and reconstructs as a whole: an open block must be given back before its memory goes.
 packet_ring& packet_ring::operator=(packet_ring&& other) noexcept {
   if (this != &other) {
     std::destroy_at(this);
@@ -280,7 +280,8 @@ tpacket3_hdr& packet_ring::send_header(std::size_t ahead) const {
   return frame_header_of(send_slots_ + (next_send_ + ahead) % send_count_ * send_slot_size_);
 }
 
-// Has the kernel send what the slots hold; the errno of its refusal, 0 where it only has no room.
+// Has the kernel send the contents of the slots; returns the errno of its refusal, 0 if it only
+// lacks room.
 int packet_ring::kick() {
   while (::send(fd_.get(), nullptr, 0, MSG_DONTWAIT) < 0) {
     if (errno == EAGAIN || errno == ENOBUFS) return 0;
@@ -289,9 +290,9 @@ int packet_ring::kick() {
   return 0;
 }
 
-// The kernel takes slots in their order and stays at one that it did not take, be it for want of
-// room or since the frame is wrong. That one and those behind it are emptied again: what is not
-// said to be taken is in the caller's hands alone.
+// The kernel takes slots in order and stops at one that it does not accept, for lack of room or
+// because the frame is invalid. This empties that slot and those behind it again: the caller alone
+// keeps the frames that are not reported as accepted.
 std::size_t packet_ring::settle(std::size_t written) {
   constexpr std::uint32_t not_taken = TP_STATUS_SEND_REQUEST | TP_STATUS_WRONG_FORMAT;
   std::size_t taken = 0;

@@ -31,7 +31,7 @@ result<void> set(int fd, int level, int name, const Value& value, std::string op
   return system_failure(errno, std::move(operation));
 }
 
-// Past the limit of net.core when CAP_NET_ADMIN allows it; else the kernel cuts the wish.
+// Exceeds the limit of net.core if CAP_NET_ADMIN allows it; otherwise the kernel caps the size.
 result<void> set_buffer(int fd, int forced, int plain, std::size_t size, std::string operation) {
   const int bytes = static_cast<int>(std::min<std::size_t>(size, INT32_MAX));
   if (::setsockopt(fd, SOL_SOCKET, forced, &bytes, sizeof bytes) == 0) return {};
@@ -52,13 +52,14 @@ result<void> set_timestamps(int fd, const interface& interface, const raw_socket
   const auto what = "ask for timestamps on " + interface.name;
   int flags = 0;
   if (received != timestamping::off) flags |= SOF_TIMESTAMPING_RX_SOFTWARE;
-  // The number of each, and not its bytes.
+  // Requests the number of each sent frame, without its bytes.
   if (sent != timestamping::off) {
     flags |= SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
   }
   if (flags == 0) return {};
   flags |= SOF_TIMESTAMPING_SOFTWARE;
-  // The kernel's own is asked for as well: the card may be unable. Rings have their own option.
+  // The kernel's timestamps are requested as well, since the card may be unable to take them. Rings
+  // have their own option.
   if (received == timestamping::hardware) {
     flags |= SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE;
     if (auto done = set(fd, SOL_PACKET, PACKET_TIMESTAMP, flags, what); !done) return done;
@@ -69,7 +70,7 @@ result<void> set_timestamps(int fd, const interface& interface, const raw_socket
   return set(fd, SOL_SOCKET, SO_TIMESTAMPING, flags, what);
 }
 
-// SO_TXTIME, with word of what is dropped.
+// Sets SO_TXTIME, with reports of dropped frames.
 result<void> set_send_times(int fd, const interface& interface, send_clock clock) {
   const sock_txtime wanted{.clockid = clock == send_clock::tai ? CLOCK_TAI : CLOCK_MONOTONIC,
                            .flags = SOF_TXTIME_REPORT_ERRORS};
@@ -108,7 +109,7 @@ result<void> set_sending_options(int fd, const interface& interface,
   return {};
 }
 
-// How what it receives is received, and not what.
+// Sets how frames are received, not which.
 result<void> set_reception(int fd, const raw_socket_options& options) {
   if (options.busy_poll_us) {
     auto done = set(fd, SOL_SOCKET, SO_BUSY_POLL, *options.busy_poll_us, "set busy polling");
@@ -120,7 +121,7 @@ result<void> set_reception(int fd, const raw_socket_options& options) {
   return {};
 }
 
-// A filter that no frame can pass is a mistake.
+// Rejects a filter that no frame can pass.
 result<void> check_filter(const frame_filter& filter, const interface& interface) {
   const auto refuse = [&](std::string reason, std::string remedy) {
     return failure(errc::invalid_argument, "filter frames on " + interface.name, std::move(reason),
@@ -196,7 +197,7 @@ result<void> replace_filter(int fd, const interface& interface, const frame_filt
   if (!filter.takes_all()) return set_filter(fd, filter);
   const int none = 0;
   auto done = set(fd, SOL_SOCKET, SO_DETACH_FILTER, none, "take the frame filter away");
-  // It had none.
+  // The socket had no filter.
   if (!done && done.error().sys_errno == ENOENT) return {};
   return done;
 }
@@ -236,8 +237,9 @@ sockaddr_ll address_of(const interface& interface, std::uint16_t protocol) {
 
 result<unique_fd> open_packet_socket(const interface& interface,
                                      const raw_socket_options& options) {
-  // Protocol 0 until it is bound. A socket that is opened for all protocols hears every interface
-  // first, and taking that back waits for all processors: 16 ms instead of 34 us.
+  // The protocol is 0 until the socket is bound. A socket that is opened for all protocols first
+  // receives from every interface, and undoing that waits for all processors: 16 ms instead of 34
+  // us.
   unique_fd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
   if (!fd) {
     const int code = errno;
@@ -257,8 +259,8 @@ result<unique_fd> open_packet_socket(const interface& interface,
 
 result<void> bind_packet_socket(int fd, const interface& interface,
                                 const raw_socket_options& options) {
-  // All protocols, since the kernel takes VLAN tags away before it looks for one protocol's
-  // sockets; the filter does the choosing.
+  // Binds to all protocols, since the kernel removes VLAN tags before it looks for one protocol's
+  // sockets; the filter selects the frames.
   const auto address = address_of(interface, options.receives ? ETH_P_ALL : 0);
   if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return std::unexpected(packet_error(errno, "bind a raw socket to", interface));
@@ -290,15 +292,15 @@ result<void> confine(int fd, const raw_socket_options& options) {
 
 result<void> seclude(int fd, const interface& interface, const raw_socket_options& options) {
   if (!options.receives) {
-    // A group is for sockets that receive. By no protocol but this one, which the kernel leaves out
-    // of what it sends.
+    // A fanout group is for sockets that receive. Only with this protocol does the kernel leave out
+    // the frames that it sends.
     const auto address = address_of(interface, ETH_P_ALL);
     if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
       return std::unexpected(packet_error(errno, "bind a raw socket to", interface));
     }
   }
   constexpr int ignore_outgoing =
-      0x4000;  // newer than Debian 12's headers, and no more than a wish
+      0x4000;  // newer than Debian 12's headers, and optional
   const int mode = PACKET_FANOUT_CPU | PACKET_FANOUT_FLAG_UNIQUEID |
                    (options.receives && !options.ignore_outgoing ? 0 : ignore_outgoing);
   return set(fd, SOL_PACKET, PACKET_FANOUT, mode << 16, "give a socket a fanout group of its own");
@@ -351,7 +353,7 @@ error packet_error(int sys_errno, std::string_view text, const interface& interf
 error packet_error(int fd, int sys_errno, std::string_view text, interface interface) {
   ifreq request{};
   request.ifr_ifindex = interface.index;
-  // Asked of the socket, which may be in another network namespace than this thread.
+  // Queried through the socket, which may be in another network namespace than this thread.
   if (::ioctl(fd, SIOCGIFNAME, &request) == 0) interface.name = request.ifr_name;
   return packet_error(sys_errno, text, interface);
 }
@@ -388,7 +390,7 @@ bool is_removed(int fd) {
 void restore_tag(received_frame& frame, std::byte* first, const wire::vlan_tag& tag) {
   const mutable_byte_span whole(first - wire::vlan_tag_size,
                                 frame.bytes.size() + wire::vlan_tag_size);
-  // Refused only when the frame has no whole header.
+  // Fails only if the frame has no whole header.
   if (!wire::insert_tag(whole, tag)) return;
   frame.bytes = whole;
   frame.wire_size += wire::vlan_tag_size;

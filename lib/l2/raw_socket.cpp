@@ -21,7 +21,7 @@ namespace strata::l2 {
 
 namespace {
 
-// Room for PACKET_AUXDATA and the three times of SO_TIMESTAMPING.
+// Room for PACKET_AUXDATA and the three timestamps of SO_TIMESTAMPING.
 constexpr std::size_t control_size =
     CMSG_SPACE(sizeof(tpacket_auxdata)) + CMSG_SPACE(sizeof(scm_timestamping));
 
@@ -34,7 +34,7 @@ std::uint64_t nanoseconds(const timespec& time) {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// What stands beside a received frame: the tag that the kernel took out, and when it came.
+// A received frame's metadata: the tag that the kernel removed, and the time.
 struct aside {
   std::optional<wire::vlan_tag> tag;
   std::uint64_t time_ns = 0;
@@ -63,7 +63,7 @@ aside read_control(msghdr& header) {
   return found;
 }
 
-// The frame was received four bytes into `memory`; `size` is its size on the wire.
+// Assembles a frame that was received four bytes into `memory`; `size` is its size on the wire.
 received_frame assemble(mutable_byte_span memory, std::size_t size, aside aside,
                         const sockaddr_ll& address) {
   const auto room = memory.size() - wire::vlan_tag_size;
@@ -76,7 +76,7 @@ received_frame assemble(mutable_byte_span memory, std::size_t size, aside aside,
                       .is_card_time = aside.is_card_time};
   if (aside.tag) {
     const auto whole = memory.first(bytes.size() + wire::vlan_tag_size);
-    // Refused only when the slot has no room for a header.
+    // Fails only if the slot has no room for a header.
     if (wire::insert_tag(whole, *aside.tag)) {
       bytes = whole;
       made.wire_size += wire::vlan_tag_size;
@@ -96,7 +96,7 @@ struct raw_socket::batch {
   std::array<sockaddr_ll, max_batch> addresses{};
   std::array<control_block, max_batch> controls;
 
-  // One frame by recvmsg, which costs a spinning receiver less than recvmmsg for one does.
+  // Receives a single frame by recvmsg, which costs a spinning receiver less than recvmmsg does.
   int receive(int fd, std::size_t count) {
     constexpr int how = MSG_DONTWAIT | MSG_TRUNC;
     if (count != 1) {
@@ -172,8 +172,8 @@ result<raw_socket> raw_socket::create_on_all(const raw_socket_options& options) 
   return made;
 }
 
-// Without an address: the kernel knows the interface that the socket is bound to, and has to look
-// up any that it is given.
+// Sends without an address: the kernel knows the interface to which the socket is bound, but would
+// have to look up a given one.
 result<void> raw_socket::send_raw(byte_span frame,
                                   std::optional<std::chrono::milliseconds> timeout) {
   return send_raw_to(frame, link_, nullptr, timeout);
@@ -189,7 +189,7 @@ result<void> raw_socket::send_raw_to(byte_span frame, const interface& through,
                                      std::optional<std::chrono::milliseconds> timeout) {
   const socklen_t size = address == nullptr ? 0 : sizeof *address;
   const int how = timeout ? MSG_DONTWAIT : 0;
-  std::optional<back_off> room;  // most frames need none
+  std::optional<back_off> room;  // most frames do not have to wait
   for (;;) {
     const auto sent = ::sendto(fd_.get(), frame.data(), frame.size(), how,
                                reinterpret_cast<const sockaddr*>(address), size);
@@ -285,7 +285,7 @@ result<std::uint16_t> raw_socket::fanout_group() const {
   if (::getsockopt(fd_.get(), SOL_PACKET, PACKET_FANOUT, &group, &size) != 0) {
     return std::unexpected(packet_error(errno, "ask for the fanout group of", link_));
   }
-  // Group 0 by hash is told as 0 too.
+  // Group 0 with mode hash also reads as 0.
   if (group == 0 && !shares_) {
     return failure(errc::invalid_argument, "ask for the fanout group of " + link_.name,
                    "this socket is in none", "open it with one to share");

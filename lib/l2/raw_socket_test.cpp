@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint16_t type = 0x88B5;
-constexpr auto patience = 10s;  // how long what comes may take on a busy machine
+constexpr auto patience = 10s;  // how long a frame may take on a busy machine
 
 std::vector<std::byte> bytes_of(std::size_t count, int first = 1) {
   std::vector<std::byte> made(count);
@@ -37,7 +37,7 @@ class raw_socket_test : public veth_test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  /// The next frame as a value; nothing within a short while is an empty one.
+  /// Returns the next frame as a value; nullopt if none arrives within `limit`.
   std::optional<wire::ethernet> hear(raw_socket& socket,
                                      std::chrono::milliseconds limit = patience) {
     last_ = socket.receive_with_timeout(memory_, limit).value_or(received_frame{});
@@ -76,7 +76,7 @@ TEST_F(raw_socket_test, one_of_all_interfaces_hears_each_and_says_which) {
   ASSERT_TRUE(b.send_to(a.link().mac, type, bytes_of(100)));
   ASSERT_TRUE(hear(*all));
   EXPECT_EQ(last_.interface_index, a.link().index);
-  // One that comes later is heard, too.
+  // Frames of an interface that is added later are received, too.
   run_command("ip link add vethC type veth peer name vethD; ip link set vethC up");
   run_command("ip link set vethD up");
   auto c = open("vethC");
@@ -163,7 +163,7 @@ TEST_F(raw_socket_test, buffers_change_while_the_socket_is_open) {
     int size = 0;
     socklen_t length = sizeof size;
     ::getsockopt(socket.fd(), SOL_SOCKET, index, &size, &length);
-    return size / 2;  // the kernel doubles it, for what it keeps beside
+    return size / 2;  // the kernel doubles it, for its own overhead
   };
   auto b = open("vethB");
   ASSERT_TRUE(b.set_receive_buffer(3U << 20U));
@@ -334,7 +334,7 @@ TEST_F(raw_socket_test, a_link_that_goes_down_is_told_once_and_then_works_again)
   EXPECT_EQ(told.error().sys_errno, ENETDOWN);
   EXPECT_NE(describe(told.error()).find("ip link set vethB up"), std::string::npos);
   run_command("ip link set vethB up");
-  // The kernel takes up to a second to see that the link carries again.
+  // The kernel takes up to a second to notice that the link is up again.
   bool heard = false;
   for (int i = 0; i < 100 && !heard; ++i) {
     ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50)));
@@ -351,7 +351,7 @@ TEST_F(raw_socket_test, a_removed_interface_is_a_clear_error) {
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().sys_errno, ENODEV);
   EXPECT_NE(describe(sent.error()).find("removed"), std::string::npos);
-  // First the link goes down, then it is gone.
+  // First the link goes down, then the interface is removed.
   EXPECT_EQ(b.receive_with_timeout(memory_, patience).error().sys_errno, ENETDOWN);
   EXPECT_EQ(b.receive_with_timeout(memory_, patience).error().sys_errno, ENODEV);
 }
@@ -371,7 +371,7 @@ TEST_F(raw_socket_test, an_error_has_the_name_that_the_interface_was_given_since
 
 TEST_F(raw_socket_test, without_the_capability_the_error_says_how_to_grant_it) {
   error refused;
-  // Credentials set by the bare system call are those of this thread only.
+  // Credentials set by the bare system call apply to this thread only.
   std::thread([&] {
     ::syscall(SYS_setresuid, 65534, 65534, 65534);
     const auto made = raw_socket::create_bound("lo");
@@ -420,7 +420,7 @@ TEST_F(raw_socket_test, a_new_fanout_group_is_one_that_nobody_has) {
 }
 
 TEST_F(raw_socket_test, a_program_shares_frames_out) {
-  // By the last byte of the destination.
+  // Selects by the last byte of the destination.
   const std::array code{
       bpf_insn{.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 6, .src_reg = 1, .off = 0, .imm = 0},
       bpf_insn{.code = BPF_LD | BPF_B | BPF_ABS,
@@ -460,7 +460,7 @@ TEST_F(raw_socket_test, timestamps_groups_fanout_and_priorities_are_accepted_and
                           .promiscuous = true,
                           .multicast = {group},
                           .timestamps = timestamping::software});
-  // The kernel begins to take times a little after it is asked to.
+  // The kernel begins to take timestamps a little after the request.
   for (int i = 0; i < 500 && last_.time_ns == 0; ++i) {
     if (i != 0) std::this_thread::sleep_for(10ms);
     ASSERT_TRUE(a.send_to(group, type, bytes_of(60)));

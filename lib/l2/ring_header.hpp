@@ -1,4 +1,4 @@
-// How the kernel describes a frame in a ring: the same fields in TPACKET_V2 and V3.
+// The kernel's description of a frame in a ring: the same fields in TPACKET_V2 and V3.
 #pragma once
 
 #include <linux/if_packet.h>
@@ -10,11 +10,11 @@
 
 namespace strata::l2 {
 
-/// A slot or block that a reader holds: in its status, beside the kernel's bits, which has no
-/// meaning for this one.
+/// Marks a slot or block that a reader holds: a bit of its status that the kernel does not use.
 constexpr std::uint32_t status_held = 1U << 24U;
 
-/// Marks what the kernel has handed over as held. False when it is the kernel's, or held already.
+/// Marks a slot or block from the kernel as held. Returns false if it is the kernel's, or already
+/// held.
 template <class Word>
 [[nodiscard]] bool take_from_kernel(Word& status) {
   const std::atomic_ref word(status);
@@ -24,8 +24,8 @@ template <class Word>
   return true;
 }
 
-/// The frame whose header (tpacket2_hdr or tpacket3_hdr) begins at `bytes`, with the tag that the
-/// kernel took out, which is `tpid` and `tci` of that header, back in its place.
+/// Returns the frame whose header (tpacket2_hdr or tpacket3_hdr) begins at `bytes`, and restores
+/// the tag that the kernel removed, which is `tpid` and `tci` of that header.
 template <class Header>
 [[nodiscard]] received_frame read_ring_frame(std::byte* bytes, std::uint16_t tpid,
                                              std::uint32_t tci) {

@@ -22,7 +22,7 @@ std::vector<std::byte> bytes_of(std::size_t count, int first) {
   return made;
 }
 
-// Tagged in all ways, and of all sizes.
+// Frames of all sizes, with all combinations of tags.
 std::vector<wire::ethernet> samples(const mac_address& address, const mac_address& source) {
   std::vector<wire::ethernet> made;
   for (int i = 0; i < 200; ++i) {
@@ -57,7 +57,7 @@ class ring_test : public veth_test {
 TEST_F(ring_test, blocks_show_frames_in_place_with_all_their_tags) {
   packet_ring_options options{.socket = {.filter = {.ethertype = type}}};
   options.block_size = 1U << 16U;
-  // Nobody reads while they are sent; one who sends slowly fills a block by its time alone.
+  // Nothing reads while they are sent; a slow sender fills a block by its timeout alone.
   options.block_count = 200;
   auto b = open<packet_ring>("vethB", options);
   auto a = open<raw_socket>("vethA", raw_socket_options{.receives = false});
@@ -125,10 +125,10 @@ TEST_F(ring_test, a_frame_ring_follows_an_mtu_that_grows) {
   ASSERT_TRUE(frame) << describe(frame.error());
   EXPECT_FALSE(frame->is_truncated());
   EXPECT_TRUE(std::ranges::equal(wire::ethernet_view::parse(frame->bytes)->payload(), large));
-  // What nobody had read when the slots were replaced.
+  // Frames that were unread when the slots were replaced.
   const auto counted = *b.statistics();
   EXPECT_EQ(counted.dropped, 3U);
-  // One that shrinks changes nothing.
+  // A shrinking MTU changes nothing.
   run_command("ip link set vethA mtu 1500; ip link set vethB mtu 1500");
   b.update_link(*interface::query("vethB"));
   ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50, 9)));
@@ -194,7 +194,7 @@ TEST_F(ring_test, frames_that_cannot_be_sent_are_refused) {
   EXPECT_EQ(send_frame(deaf, bytes_of(60, 0)).error().code, errc::not_supported);
 }
 
-// The kernel would try, and end other processes to have the memory.
+// The kernel would try, and end other processes to free memory.
 TEST_F(ring_test, rings_that_are_too_large_are_refused_before_the_kernel_is_asked) {
   const auto refusal = [](const packet_ring_options& options) {
     const auto made = packet_ring::create_bound("vethA", options);

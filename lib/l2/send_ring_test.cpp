@@ -1,4 +1,4 @@
-// What becomes of frames that a send ring cannot send. veth_test.hpp draws the namespace.
+// Tests the fate of frames that a send ring cannot send. veth_test.hpp draws the namespace.
 #include <gtest/gtest.h>
 
 #include "l2/veth_test.hpp"
@@ -28,13 +28,13 @@ class send_ring_test : public veth_test {
     if (!value) throw std::runtime_error(describe(value.error()));
     return std::move(*value);
   }
-  // A frame with a number, `size` bytes long.
+  // Returns a frame with a number, `size` bytes long.
   std::vector<std::byte> numbered(std::uint8_t number, std::size_t size = 60) {
     const std::vector<std::byte> payload(size - wire::ethernet_header_size, std::byte{number});
     return *wire::build_simple_frame(listener_->link().mac, sender_->link().mac, ring_type, payload,
                                      9000);
   }
-  // Sends each by itself; the numbers of those that were taken.
+  // Sends each frame by itself; returns the numbers of the accepted ones.
   std::vector<int> send(std::initializer_list<int> numbers) {
     std::vector<int> taken;
     for (const int number : numbers) {
@@ -46,7 +46,7 @@ class send_ring_test : public veth_test {
     }
     return taken;
   }
-  // The numbers of what comes, until nothing does.
+  // Returns the numbers of received frames, until none arrives.
   std::vector<int> heard() {
     std::vector<int> numbers;
     std::vector<std::byte> memory(10000);
@@ -114,12 +114,12 @@ TEST_F(send_ring_test, what_is_refused_while_the_link_is_down_is_sent_once_when_
   run_command(
       "ip link set vethA up; while ip link show vethA | grep -q 'qdisc noop '; do "
       "sleep 0.01; done");
-  (void)heard();  // 1, and that the link went down
+  (void)heard();  // 1, and the link's going down
   EXPECT_EQ(send({2, 3, 4}), (std::vector{2, 3, 4}));
   EXPECT_EQ(heard(), (std::vector{2, 3, 4}));
 }
 
-// What a shaper has no room for is not taken, and is in nobody's hands but the caller's.
+// A frame for which a shaper has no room is not accepted, and stays with the caller alone.
 TEST_F(send_ring_test, behind_a_full_shaper_each_frame_leaves_once) {
   run_command("tc qdisc add dev vethA root tbf rate 1mbit burst 2000 limit 3000");
   std::vector<int> wanted;

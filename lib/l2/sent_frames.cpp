@@ -1,6 +1,6 @@
-// The calls of raw_socket for frames that are sent at a time, and what the kernel tells of them.
+// The functions of raw_socket for frames sent at a given time, and the kernel's reports on them.
 // clang-format off
-#include <ctime>  // errqueue.h needs it, and does not fetch it
+#include <ctime>  // errqueue.h needs it, but does not include it
 // clang-format on
 #include <linux/errqueue.h>
 #include <linux/if_packet.h>
@@ -29,7 +29,7 @@ Value value_in(const cmsghdr& cmsghdr) {
   return made;
 }
 
-// What stands in the error queue beside the frame, whose bytes nobody needs.
+// Reads the metadata in the error queue; the frame's bytes are not needed.
 std::optional<sent_frame> read_report(msghdr& header) {
   std::optional<sent_frame> found;
   std::uint64_t kernel_ns = 0;
@@ -97,7 +97,7 @@ result<void> raw_socket::send_at(byte_span frame, std::uint64_t time_ns) {
 }
 
 result<std::optional<sent_frame>> raw_socket::try_sent() {
-  // Room for the times, for the error, and for the address that follows that.
+  // Room for the times, the error, and the address behind it.
   alignas(cmsghdr) std::array<std::byte, 512> control;
   for (;;) {
     msghdr header{};

@@ -1,5 +1,6 @@
-// Times of frames that are sent, and frames that are sent at a time. veth_test.hpp draws the
-// namespace. What etf does with them is tested in tests/guest/test_tsn.py, where there is one.
+// Tests timestamps of sent frames, and frames sent at a given time. veth_test.hpp draws the
+// namespace. What etf does with them is tested in tests/guest/test_tsn.py, where the kernel has
+// etf.
 #include <poll.h>
 #include <sys/syscall.h>
 
@@ -26,7 +27,7 @@ class sent_frames_test : public veth_test {
   static std::uint64_t now_ns() {
     return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   }
-  /// Waits for it: a veth tells at once, other drivers later.
+  /// Waits for the report: a veth reports at once, other drivers later.
   static std::optional<sent_frame> told(raw_socket& socket) {
     for (int i = 0; i < 200; ++i) {
       auto found = socket.try_sent();
@@ -95,7 +96,7 @@ TEST_F(sent_frames_test, a_frame_may_have_a_time_only_where_a_clock_was_set) {
   EXPECT_TRUE(describe(refused.error()).contains("send_times")) << describe(refused.error());
   for (const auto clock : {send_clock::tai, send_clock::monotonic}) {
     auto timed = open({.send_times = clock});
-    // This veth's discipline holds nothing: the frame leaves at once.
+    // This veth's discipline holds no frames: the frame is sent at once.
     const auto sent = timed.send_at(frame, now_ns());
     EXPECT_TRUE(sent) << describe(sent.error());
   }
@@ -109,7 +110,7 @@ TEST_F(sent_frames_test, a_frame_may_have_a_time_only_where_a_clock_was_set) {
 
 TEST_F(sent_frames_test, without_privileges_there_is_the_monotonic_clock_only) {
   error refused;
-  // Privileges set by the bare system call are those of this thread only.
+  // Privileges set by the bare system call apply to this thread only.
   std::thread([&] {
     struct {
       std::uint32_t version = 0x20080522;

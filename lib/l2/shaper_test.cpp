@@ -1,4 +1,4 @@
-// Sending through a queueing discipline that is slower than the sender:
+// Tests sending through a queueing discipline that is slower than the sender:
 //
 //     vethA (tbf, 1 Mbit/s) <==========> vethB        in a namespace of the test's own
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class shaper_test : public veth_test {
     frame_ = *wire::build_simple_frame(mac_address::broadcast(), sender_->link().mac, shaped_type,
                                        std::vector<std::byte>(46));
   }
-  // What `tc -s` counts under that name.
+  // Returns the counter of that name in `tc -s`.
   static std::uint64_t count(const std::string& what) {
     const std::string line =
         "tc -s -j qdisc show dev vethA | python3 -c 'import json,sys; "
@@ -48,7 +48,7 @@ class shaper_test : public veth_test {
   std::vector<std::byte> frame_;
 };
 
-// An attempt that finds no room is a frame that the shaper counts as dropped.
+// The shaper counts each try that finds no room as a dropped frame.
 TEST_F(shaper_test, send_frame_waits_for_room_without_trying_all_the_time) {
   for (std::uint64_t i = 0; i < frame_count; ++i) {
     const auto sent = send_frame(*sender_, frame_);
@@ -65,7 +65,7 @@ TEST_F(shaper_test, send_raw_waits_for_room_as_it_promises) {
   EXPECT_LT(count("drops"), 10 * frame_count);
 }
 
-// The shaper's burst is smaller than the frame: it never takes it.
+// The shaper's burst is smaller than the frame, so it never accepts the frame.
 TEST_F(shaper_test, a_wait_for_room_ends_at_its_deadline) {
   const std::vector<std::byte> large(3000, std::byte{0xFF});
   run_command("ip link set vethA mtu 9000");

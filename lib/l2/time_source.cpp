@@ -17,7 +17,7 @@ std::uint64_t read_clock(clockid_t id) {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// FD_TO_CLOCKID of Documentation/driver-api/ptp.rst, which no header has.
+// FD_TO_CLOCKID of Documentation/driver-api/ptp.rst, which no header defines.
 clockid_t clock_of(int fd) {
   constexpr unsigned clock_fd = 3;
   return static_cast<clockid_t>((~static_cast<unsigned>(fd) << 3U) | clock_fd);
@@ -70,7 +70,7 @@ std::uint64_t time_source::now_ns() const { return read_clock(id_); }
 result<bool> time_source::wait_until(std::uint64_t time_ns) const {
   if (!device_) return sleep_by(id_, time_ns);
   for (;;) {
-    // Each sleep ends nearer, as the clocks run at slightly different speeds.
+    // Each sleep ends nearer to the time, as the clocks run at slightly different speeds.
     const auto before = read_clock(CLOCK_MONOTONIC);
     const auto now = read_clock(id_);
     if (now >= time_ns) return true;

@@ -2,7 +2,7 @@
 //
 //     vethA <==========> vethB        lo
 //
-// Both ends are in it, and it goes with the test. Needs root.
+// Both ends are in it, and it is removed with the test. Needs root.
 #pragma once
 
 #include <fcntl.h>
@@ -28,11 +28,11 @@ class veth_test : public testing::Test {
     before_.reset(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
     ASSERT_EQ(::unshare(CLONE_NEWNET), 0);
     run_command("ip link add vethA type veth peer name vethB");
-    // No IPv6: its neighbour discovery would be heard in between.
+    // No IPv6: its neighbor discovery would add frames.
     run_command("sysctl -qw net.ipv6.conf.vethA.disable_ipv6=1 net.ipv6.conf.vethB.disable_ipv6=1");
     run_command("ip link set vethA up; ip link set vethB up; ip link set lo up");
-    // The kernel gives them their queueing discipline a little later: until then, what is sent is
-    // dropped without a word.
+    // The kernel attaches their queueing discipline a little later: until then, it silently drops
+    // sent frames.
     run_command(
         "while (ip link show vethA; ip link show vethB) | grep -q 'qdisc noop '; do sleep 0.01; "
         "done");

@@ -50,7 +50,7 @@ connection::connection(unique_fd fd, const connection_options& options)
 
 result<connection> connection::open(int protocol, const connection_options& options) {
   const auto what = "open a netlink socket of protocol " + std::to_string(protocol);
-  // It is bound to a port of its own by the first message that it sends.
+  // The first message that it sends binds it to a port of its own.
   unique_fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol));
   if (!fd) {
     auto failed = system_error(errno, what);
@@ -115,7 +115,7 @@ result<std::optional<wire::netlink_message>> connection::next_message(std::size_
       }
       return std::unexpected(std::move(failed));
     }
-    // From another process, which may be anybody's.
+    // A message from another process, which may be any.
     if (from.nl_pid != 0) continue;
     if (static_cast<std::size_t>(size) > room_size) {
       return failure(errc::limit_exceeded, "receive from netlink",
@@ -148,7 +148,7 @@ result<wire::netlink_message> connection::next_reply(std::string_view operation,
   for (;;) {
     auto next = next_message(keep);
     if (!next) {
-      // What was lost was multicast: a reply has its place.
+      // The lost messages were multicast: a reply has room reserved.
       if (next.error().sys_errno == ENOBUFS) continue;
       return std::unexpected(next.error());
     }
@@ -156,7 +156,7 @@ result<wire::netlink_message> connection::next_reply(std::string_view operation,
       if (auto waited = wait(operation); !waited) return std::unexpected(waited.error());
       continue;
     }
-    // Replies to what was given up, and what was multicast.
+    // Skips replies to abandoned requests, and multicast messages.
     if ((*next)->header().sequence == sequence_) return **next;
   }
 }
@@ -196,7 +196,7 @@ result<wire::netlink_message> connection::ask(wire::netlink_writer& request,
   const bool wants_ack = sent && sent->has(wire::netlink_flag::ack);
   std::optional<wire::netlink_message> reply;
   for (;;) {
-    // The ACK comes behind the reply, which is to stay.
+    // The ACK follows the reply, which must be kept.
     const auto keep =
         reply ? static_cast<std::size_t>(reply->bytes().end().base() - received()) : 0;
     auto next = next_reply(operation, keep);
@@ -231,7 +231,7 @@ result<std::optional<wire::netlink_message>> connection::next_of_dump(std::strin
 
 result<void> connection::join(std::uint32_t group) {
   const auto what = "join netlink multicast group " + std::to_string(group);
-  // A socket without a port hears nothing of what the kernel multicasts.
+  // A socket without a port does not receive the kernel's multicast.
   sockaddr_nl anywhere{};
   anywhere.nl_family = AF_NETLINK;
   if (!is_bound_ &&

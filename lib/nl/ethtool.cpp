@@ -24,8 +24,8 @@ void put(wire::netlink_writer& writer, std::uint16_t type, std::optional<std::ui
   if (value) writer.put_number(type, *value);
 }
 
-/// The names of the bits that are set. Only the long form has names, which is what is sent to those
-/// who do not ask for the compact one.
+/// Returns the names of the set bits. Only the long form has names; the kernel sends it unless the
+/// request asks for the compact form.
 std::vector<std::string_view> set_bits(const wire::netlink_attributes& bitset) {
   std::vector<std::string_view> names;
   const bool lists_set = bitset.find(ETHTOOL_A_BITSET_NOMASK).has_value();
@@ -132,7 +132,7 @@ result<std::vector<std::string>> ethtool::feature_names() {
                               .nest(ETHTOOL_A_STRINGSETS_STRINGSET)
                               .nest(ETHTOOL_A_STRINGSET_STRINGS)) {
     const auto name = wire::netlink_attributes(each.value()).find(ETHTOOL_A_STRING_VALUE);
-    // Numbers that the kernel does not use have none.
+    // Numbers that the kernel does not use have no name.
     if (name && !name->text().empty()) names.emplace_back(name->text());
   }
   return names;

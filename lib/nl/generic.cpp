@@ -69,7 +69,8 @@ generic_family family_of(const wire::genl_message& message) {
   return made;
 }
 
-// The kernel names an operation by its do; one that can only be dumped is 0 there (Linux 6.18).
+// The kernel identifies an operation by its do command; an operation that can only be dumped is 0
+// there (Linux 6.18).
 void name_dump_only(const generic_family& family, family_policy& policy) {
   const auto unnamed = policy.operations.find(0);
   if (unnamed == policy.operations.end()) return;
@@ -163,7 +164,7 @@ result<family_policy> generic::policy(const generic_family& family) {
     name_dump_only(family, told);
     return told;
   }
-  // So the controller says that no operation has one.
+  // The controller reports in this way that no operation has a policy.
   if (done.error().sys_errno == ENODATA) {
     done.error().code = errc::not_found;
     done.error().reason = "the family has none to tell";

@@ -1,4 +1,4 @@
-// Against the controller, which every kernel has.
+// Tests against the controller, which every kernel has.
 #include "strata/nl/generic.hpp"
 
 #include <gtest/gtest.h>

@@ -44,7 +44,7 @@ struct kind_writer {
 
   void operator()(const vlan_kind& kind) const {
     to.put_number(IFLA_VLAN_ID, kind.id);
-    // In network byte order, unlike all else here.
+    // In network byte order, unlike all other numbers here.
     const std::uint16_t protocol = htons(kind.is_service ? ETH_P_8021AD : ETH_P_8021Q);
     to.put_number(IFLA_VLAN_PROTOCOL, protocol);
     put_map(to, IFLA_VLAN_EGRESS_QOS, kind.egress);
@@ -52,7 +52,7 @@ struct kind_writer {
   }
   void operator()(const veth_kind& kind) const {
     to.open_nest(VETH_INFO_PEER);
-    // The kernel cannot make it up: it has no other end yet.
+    // The kernel cannot fill it in: the link has no other end yet.
     put_head(to, head_for(0, std::nullopt));
     to.put_text(IFLA_IFNAME, kind.peer);
     if (what.mtu) to.put_number(IFLA_MTU, *what.mtu);

@@ -127,7 +127,7 @@ result<std::vector<qdisc>> route::qdiscs(int index) {
       .put_header(std::as_bytes(std::span(&head, 1)));
   auto done = over_.dump(request, "list the queueing disciplines", [&](const auto& each) {
     auto made = qdisc_of(each);
-    // The kernel tells of all interfaces.
+    // The kernel reports all interfaces.
     if (made && made->interface_index == index) all.push_back(std::move(*made));
   });
   if (!done) return std::unexpected(done.error());

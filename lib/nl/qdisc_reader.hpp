@@ -1,4 +1,4 @@
-// Queueing disciplines in messages of rtnetlink.
+// Reads queueing disciplines from messages of rtnetlink.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace strata::nl {
 
-/// Of an RTM_NEWQDISC; nullopt of others, and where it is cut.
+/// Reads an RTM_NEWQDISC; nullopt for other messages, and for a truncated one.
 [[nodiscard]] std::optional<qdisc> qdisc_of(const wire::netlink_message& message);
 
 }  // namespace strata::nl

@@ -1,4 +1,4 @@
-// Disciplines as bytes; as a kernel tells of them: tests/guest/test_tsn.py.
+// Tests disciplines as bytes; tests/guest/test_tsn.py tests those that a kernel reports.
 #include <gtest/gtest.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>

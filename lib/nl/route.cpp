@@ -15,7 +15,7 @@ namespace strata::nl {
 
 namespace {
 
-/// The message's own header; nullopt when it ends within that.
+/// Returns the message's own header; nullopt if the message ends within it.
 template <class Header>
 std::optional<Header> head_of(const wire::netlink_message& message) {
   const auto payload = message.payload();
@@ -25,8 +25,9 @@ std::optional<Header> head_of(const wire::netlink_message& message) {
   return made;
 }
 
-/// Of a whole link: a bridge tells of its ports, and a radio of itself, by messages of the same
-/// type that say little else; a port that leaves its bridge is no link that was removed.
+/// Returns the link that a message describes completely. Bridges for their ports, and radios for
+/// themselves, send messages of the same type with little else in them; a port that leaves its
+/// bridge is not a removed link.
 std::optional<link> link_of(const wire::netlink_message& message) {
   const auto head = head_of<ifinfomsg>(message);
   if (!head || head->ifi_family != AF_UNSPEC) return {};
@@ -71,7 +72,7 @@ std::optional<link_address> address_of(const wire::netlink_message& message) {
                     .bytes = {},
                     .prefix = head->ifa_prefixlen};
   const auto attributes = message.attributes(sizeof(ifaddrmsg));
-  // IFA_ADDRESS is the other end's on a point-to-point link.
+  // IFA_ADDRESS is the other end's address on a point-to-point link.
   auto found = attributes.find(IFA_LOCAL);
   if (!found) found = attributes.find(IFA_ADDRESS);
   const std::size_t size = made.is_v6 ? sizeof(in6_addr) : sizeof(in_addr);

@@ -1,4 +1,4 @@
-// The calls of nl::route that change something.
+// The functions of nl::route that make changes.
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 
@@ -18,7 +18,7 @@ error with_remedy(error why) {
   return why;
 }
 
-// Why a kernel makes no such link, and what would have it do so.
+// Adds why a kernel cannot create a link of that kind, and the remedy.
 error explained(error why, const link_kind& kind) {
   why = with_remedy(std::move(why));
   const auto name = std::string(name_of(kind));

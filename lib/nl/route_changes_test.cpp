@@ -123,7 +123,7 @@ TEST_F(route_changes_test, addresses_come_and_go) {
   EXPECT_NE(std::ranges::find(now, "2001:db8::7/64"), now.end());
 }
 
-// VLAN devices are no part of every kernel; tests/guest/test_tsn.py makes one where they are.
+// Not every kernel has VLAN devices; tests/guest/test_tsn.py creates one where they exist.
 TEST_F(route_changes_test, a_kernel_without_vlan_devices_is_told_in_a_sentence) {
   auto on = open();
   const auto parent = on.link_named("vethA").value().index;
@@ -164,7 +164,7 @@ TEST(link_request_test, a_vlan_device_is_asked_for_with_its_number_and_its_prior
   const auto protocol = data.find(IFLA_VLAN_PROTOCOL)->value();
   EXPECT_EQ(protocol[0], std::byte{0x88});
   EXPECT_EQ(protocol[1], std::byte{0xA8});
-  // As the kernel tells it of a device that is there.
+  // As the kernel reports an existing device.
   EXPECT_EQ(vlan_of(data, 3), kind);
 }
 

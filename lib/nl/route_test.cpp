@@ -25,7 +25,7 @@ class route_test : public l2::veth_test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  /// Reads events until one is of that kind and fits.
+  /// Reads events until one is of the kind and `fits` accepts it.
   template <class Kind>
   static bool hears(route_watch& watch, const std::function<bool(const Kind&)>& fits) {
     for (;;) {

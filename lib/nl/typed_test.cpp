@@ -1,5 +1,5 @@
-// Typed commands, as `strata nl generate` makes them of tests/ynl/forms.yaml (an attribute of each
-// form), of kernel/strata_echo.yaml, and of kernel/ynl/nlctrl.yaml, which the kernel answers.
+// Tests typed commands that `strata nl generate` wrote from tests/ynl/forms.yaml (an attribute of
+// each form), kernel/strata_echo.yaml, and kernel/ynl/nlctrl.yaml, which the kernel answers.
 #include "strata/nl/typed.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST_F(typed_test, numbers_of_messages_go_each_way_of_their_own) {
   EXPECT_EQ(forms::list_only_reply::command, 11);
 }
 
-/// What a request holds, read as a reply.
+/// Reads the contents of a request as a reply.
 forms::set_all_reply read(const forms::set_all_request& request) {
   const auto message = wire::netlink_message::parse(request.bytes().value());
   return forms::set_all_reply(message->attributes(wire::genl_message::header_size));
@@ -169,7 +169,7 @@ TEST_F(typed_test, another_message_is_no_reply) {
   EXPECT_FALSE(event_notification::parse(wire::netlink_message::parse(cut).value()));
 }
 
-/// Reads all there is of a tree, which a sanitizer watches.
+/// Reads all of a tree, under the eyes of a sanitizer.
 std::size_t walk(const forms::tree_view& tree, int depth) {
   std::size_t sum = tree.name().value_or("").size();
   for (const auto each : tree.leaf()) sum += each;
@@ -183,7 +183,7 @@ TEST_F(typed_test, no_bytes_are_read_out_of_bounds) {
   std::mt19937 random(seed);
   std::size_t sum = 0;
   for (int round = 0; round < 20000; ++round) {
-    // On the heap, so that its end is one.
+    // On the heap, so that a sanitizer notices reads beyond the end.
     std::vector<std::byte> bytes(random() % 96);
     // Numbers of two bytes, mostly small: attributes that nearly fit.
     for (std::size_t at = 0; at < bytes.size(); ++at) {

@@ -89,7 +89,7 @@ byte_span ethernet_view::payload() const {
 
 byte_span ethernet_view::message() const {
   auto bytes = payload();
-  // A tag may have been put in on the way, behind the padding.
+  // A tag may have been inserted on the way, on top of the minimum size.
   if (length() || frame_.size() > min_frame_size + tag_count_ * vlan_tag_size) return bytes;
   while (!bytes.empty() && bytes.back() == std::byte{0}) bytes = bytes.first(bytes.size() - 1);
   return bytes;

@@ -105,7 +105,7 @@ TEST(ethernet, an_802_3_frame_has_a_length_and_llc) {
   const auto view = ethernet_view::parse(*frame);
   EXPECT_FALSE(view->ethertype());
   EXPECT_EQ(view->length(), 4U);
-  EXPECT_EQ(view->payload().size(), 4U);  // and not its padding
+  EXPECT_EQ(view->payload().size(), 4U);  // without the padding
   EXPECT_EQ(view->llc(), (llc_header{0x42, 0x42, 3}));
 }
 
@@ -139,7 +139,7 @@ TEST(ethernet, every_truncation_is_survived) {
                        .payload = some_bytes(50)};
   const auto frame = *whole.build();
   for (std::size_t size = 0; size <= frame.size(); ++size) {
-    // A copy of its own, so that a byte too far is seen.
+    // A copy of its own, so that a read beyond the end is noticed.
     const std::vector<std::byte> part(frame.begin(),
                                       frame.begin() + static_cast<std::ptrdiff_t>(size));
     const auto view = ethernet_view::parse(part);

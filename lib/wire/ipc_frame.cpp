@@ -19,14 +19,14 @@ std::uint64_t read_word(const std::byte* bytes) {
   return word;
 }
 
-// Each step is a bijection of the state, so that a difference, once in, stays; the rotation carries
-// high bits to where the multiplication spreads them.
+// Each step is a bijection of the state, so that a difference persists; the rotation moves high
+// bits to where the multiplication spreads them.
 std::uint64_t mix(std::uint64_t state, std::uint64_t word) {
   return std::rotl(state ^ word, 29) * 0x9E3779B97F4A7C15ULL;
 }
 
-// Lanes side by side, since a lane's multiplication waits for the one before; as many as keep the
-// multiplier busy. Unrolled, they stay in registers.
+// Uses parallel lanes, since a lane's multiplication waits for its previous one; there are as many
+// lanes as keep the multiplier busy. Unrolled, they stay in registers.
 std::uint64_t checksum_of(std::uint64_t seed, byte_span bytes) {
   constexpr std::size_t word_size = sizeof(std::uint64_t);
   constexpr std::size_t lane_count = 8;

@@ -25,7 +25,7 @@ TEST(ipv4, addresses_are_read_and_written) {
 }
 
 TEST(ipv4, the_checksum_is_that_of_rfc_1071) {
-  // The example of the RFC's section 3: sum ddf2, checksum 220d.
+  // The example of section 3 of the RFC: sum ddf2, checksum 220d.
   const std::array<std::uint8_t, 8> bytes{0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7};
   EXPECT_EQ(finish_sum(add_to_sum(std::as_bytes(std::span(bytes)))), 0x220D);
 }

@@ -7,7 +7,7 @@ namespace strata::wire {
 
 namespace {
 
-// Of NLMSG_ERROR's extended ACK (NLMSGERR_ATTR_…).
+// Attributes of NLMSG_ERROR's extended ACK (NLMSGERR_ATTR_…).
 enum ack_attribute : std::uint16_t {
   ack_text = 1,
   ack_offset = 2,
@@ -47,7 +47,7 @@ std::optional<netlink_ack> netlink_ack::parse(const netlink_message& message) {
   if (!message.has(netlink_flag::ack_tlvs)) return ack;
   auto rest = payload.subspan(sizeof code);
   if (is_error) {
-    // The request stands in between: its header, or all of it.
+    // The request follows: its header, or all of it.
     netlink_header request;
     if (rest.size() < sizeof request) return ack;
     std::memcpy(&request, rest.data(), sizeof request);

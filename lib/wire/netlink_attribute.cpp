@@ -78,7 +78,7 @@ netlink_attributes::path netlink_attributes::path_to(std::size_t offset) const {
                           netlink_attribute::header_size;
       if (offset < begins || offset >= begins + each.padded_size()) continue;
       step = each.type();
-      // The value, and no attribute in it.
+      // The offset is in the value, but in no attribute within it.
       if (offset < begins + netlink_attribute::header_size || !each.is_marked_nested()) {
         return found;
       }

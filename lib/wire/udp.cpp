@@ -9,7 +9,7 @@ namespace strata::wire {
 
 namespace {
 
-// The pseudo header: addresses, protocol and length.
+// Returns the sum of the pseudo header: addresses, protocol and length.
 std::uint64_t start_sum(const ipv4_address& source, const ipv4_address& destination,
                         std::size_t length) {
   const auto sum = add_to_sum(std::as_bytes(std::span(source.octets)),
@@ -62,7 +62,7 @@ result<std::size_t> build_udp_packet_into(mutable_byte_span memory, const udp_en
   copy_bytes(payload, datagram.subspan(udp_header_size));
   const auto sum =
       finish_sum(add_to_sum(datagram, start_sum(endpoint.address, destination.address, length)));
-  // A sum of 0 is sent as its other form, since 0 means that there is none.
+  // A sum of 0 is sent in its other form, since 0 means no checksum.
   write_u16(datagram.subspan<6, 2>(), sum == 0 ? 0xFFFF : sum);
   return size;
 }

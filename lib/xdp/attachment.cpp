@@ -14,10 +14,10 @@ namespace strata::xdp {
 
 namespace {
 
-// The function's name in what libxdp loads, which the kernel tells.
+// The name of libxdp's dispatcher function, which the kernel reports.
 constexpr std::string_view dispatcher_name = "xdp_dispatcher";
 
-// Not by if_nametoindex, which says ENOENT when it gets no descriptor to ask by.
+// Does not use if_nametoindex, which returns ENOENT if no descriptor is left for its query.
 result<ifreq> ask_of(const std::string& name, unsigned long what, std::string operation) {
   const unique_fd asked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!asked) return system_failure(errno, std::move(operation));
@@ -61,8 +61,8 @@ result<std::optional<attached_program>> attached_at(int index, const std::string
   return there;
 }
 
-// By its name: libxdp 1.3.1 leaks a descriptor each time it looks at an interface where another's
-// single program is attached.
+// Recognizes the dispatcher by its name: libxdp 1.3.1 leaks a descriptor each time it examines an
+// interface with another owner's single program.
 result<std::optional<attached_program>> dispatcher_at(int index, const std::string& name) {
   auto there = attached_at(index, name);
   if (there && *there && (*there)->name != dispatcher_name) there->reset();

@@ -1,4 +1,5 @@
-// Where a program is to be attached, and what is there already, without libxdp.
+// The interface to which a program is to be attached, and the program already there, without
+// libxdp.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +11,23 @@
 
 namespace strata::xdp {
 
-/// The index of interface `name`; `operation` is for the error. Errors: not_found; EMFILE and what
-/// else may keep it from asking.
+/// Returns the index of interface `name`; `operation` is for the error. Errors: not_found; EMFILE
+/// and other errors of the query.
 [[nodiscard]] result<int> index_of(const std::string& name, std::string operation);
 
-/// The MTU of interface `name`. Errors: as `index_of`.
+/// Returns the MTU of interface `name`. Errors: as `index_of`.
 [[nodiscard]] result<std::uint32_t> mtu_of(const std::string& name, std::string operation);
 
 /// As `attached_to`. Interface `name` is for the error.
 [[nodiscard]] result<std::optional<attached_program>> attached_at(int index,
                                                                   const std::string& name);
 
-/// libxdp's dispatcher, where that is attached; nullopt where nothing is, or a single program.
-/// Errors: of the asking.
+/// Returns libxdp's dispatcher if it is attached; nullopt if nothing, or a single program, is
+/// attached. Errors: those of the query.
 [[nodiscard]] result<std::optional<attached_program>> dispatcher_at(int index,
                                                                     const std::string& name);
 
-/// A refusal since another program is attached to interface `name`, which is named.
+/// Returns the refusal because another program, which it names, is attached to interface `name`.
 [[nodiscard]] error conflict_at(const std::string& name, int code);
 
 [[nodiscard]] const char* text_of(attach_mode mode);

@@ -14,11 +14,11 @@ namespace strata::xdp {
 
 namespace {
 
-// What one client may have the daemon lock.
+// The most memory that one client may have the daemon lock.
 constexpr std::size_t most_memory = std::size_t{64} << 20U;
 constexpr std::uint32_t most_entries = 65536;
 
-/// Memory whose size nobody can change: whoever has it must not be able to take pages away.
+/// Creates memory whose size cannot be changed: its receiver must not be able to remove pages.
 result<unique_fd> make_memory(std::size_t size) {
   unique_fd made(::memfd_create("strata-umem", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!made || ::ftruncate(made.get(), static_cast<off_t>(size)) != 0 ||

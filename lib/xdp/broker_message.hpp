@@ -1,4 +1,5 @@
-// What is said over a broker's channel about AF_XDP sockets. A change gets another broker::kind.
+// Messages over a broker's channel about AF_XDP sockets. Any change of a message requires a new
+// broker::kind.
 #pragma once
 
 #include <array>
@@ -33,7 +34,7 @@ struct request_message {
   std::uint32_t completion_size = 0;
 };
 
-/// The descriptors of the socket and of the UMEM's memory come with it.
+/// Sent together with the descriptors of the socket and of the UMEM's memory.
 struct grant_message {
   std::int32_t interface_index = 0;
   std::uint8_t is_zerocopy = 0;

@@ -15,7 +15,7 @@ namespace {
 
 xdp_attach_mode mode_of(bool is_native) { return is_native ? XDP_MODE_NATIVE : XDP_MODE_SKB; }
 
-// libxdp has error numbers of its own beside the system's, and -ENOENT for a missing bpffs.
+// libxdp has error numbers of its own besides the system's, and -ENOENT for a missing bpffs.
 error libxdp_error(int code, const std::string& name) {
   std::array<char, 128> text{};
   libxdp_strerror(code, text.data(), text.size());
@@ -62,7 +62,7 @@ result<dispatcher_seat> dispatcher_seat::take(bpf_object* object, const char* pr
 }
 
 dispatcher_seat::~dispatcher_seat() {
-  // Nothing can be done about a failure: somebody else has unloaded it, or the interface is gone.
+  // A failure has no remedy: another program has unloaded the dispatcher, or the interface is gone.
   if (seated_) {
     (void)xdp_program__detach(seated_.get(), interface_index_, mode_of(is_native_), 0);
   }

@@ -1,11 +1,11 @@
-// libxdp's dispatcher: where several XDP programs share an interface, the one that is attached
-// there is libxdp's, and calls each of them in turn.
+// libxdp's dispatcher: if several XDP programs share an interface, the attached program is
+// libxdp's, which calls each of them in turn.
 //
-// Ours runs beside the others then, and passes on to the next what no filter is about. libxdp pins
-// what it attaches in /sys/fs/bpf, so there our program does not end with its process: a killed one
-// leaves it in the dispatcher, where it passes every frame, its sockets being gone.
-// `xdp-loader status` shows it and `xdp-loader unload` removes it. In the interface's network
-// namespace.
+// Our program then runs beside the others, and passes the frames that match no filter on to the
+// next. libxdp pins the programs that it attaches in /sys/fs/bpf, so our program does not end with
+// its process there: a killed process leaves it in the dispatcher, where it passes every frame,
+// since its sockets are gone. `xdp-loader status` shows it and `xdp-loader unload` removes it, both
+// in the interface's network namespace.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,9 @@ namespace strata::xdp {
 /// Our program's place in the dispatcher of an interface.
 class dispatcher_seat {
  public:
-  /// Loads the program of `object`, which is not loaded yet, and has the dispatcher, which is
-  /// attached in native mode or not, call it. Destroy the seat before `object`. Errors: conflict
-  /// when that is another mode than `mode`; permission_denied; what libxdp met.
+  /// Loads the program of `object`, which is not loaded yet, and adds it to the dispatcher, which
+  /// is attached in native mode if `is_native`. Destroy the seat before `object`. Errors: conflict
+  /// if the dispatcher's mode is not `mode`; permission_denied; those of libxdp.
   [[nodiscard]] static result<dispatcher_seat> take(bpf_object* object, const char* program,
                                                     int interface_index, const std::string& name,
                                                     attach_mode mode, bool is_native);

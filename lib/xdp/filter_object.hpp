@@ -1,4 +1,4 @@
-// The compiled XDP program, as the build put it into the library.
+// The compiled XDP program, embedded in the library by the build.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ namespace strata::xdp {
 namespace {
 
 constexpr std::uint32_t batch = 64;
-// What the kernel sends in one call in copy mode.
+// The number of chunks that one call in copy mode sends.
 constexpr std::size_t taken_by_a_call = 32;
 
 }  // namespace
@@ -53,7 +53,7 @@ result<port> port::open_through_daemon(std::string_view interface_name, std::uin
   return made;
 }
 
-// Half of the frames are to receive into, as far as the fill ring holds them, the rest to send.
+// Half of the frames are for receiving, as far as the fill ring holds them, the rest for sending.
 port::port(socket socket, std::string name, bool is_multi_buffer)
     : socket_(std::move(socket)), name_(std::move(name)), is_multi_buffer_(is_multi_buffer) {
   const auto& memory = *socket_.memory();
@@ -80,7 +80,7 @@ void port::reap() {
   }
 }
 
-// All chunks of a frame, or none.
+// Queues all chunks of a frame, or none.
 bool port::queue(byte_span frame) {
   const std::size_t chunk = socket_.memory()->frame_size();
   const auto count = static_cast<std::uint32_t>((frame.size() + chunk - 1) / chunk);
@@ -112,7 +112,7 @@ bool port::fits(byte_span frame) const {
          (is_multi_buffer_ || frame.size() <= socket_.memory()->frame_size());
 }
 
-// Of one that does not fit; a tagged one may be longer.
+// Returns the error for a frame that does not fit; a tagged frame may be longer.
 std::optional<error> port::refusal_of(byte_span frame) const {
   const auto refuse = [&](errc code, std::string reason, std::string remedy) {
     return error{.code = code,
@@ -141,7 +141,8 @@ std::optional<error> port::refusal_of(byte_span frame) const {
 
 result<void> port::push() {
   if (socket_.is_zerocopy() && !socket_.transmit().needs_wakeup()) return {};
-  // A call takes a part, so several are needed; no more, for what has no room now has none then.
+  // Each call sends a part, so several are needed. More calls would not help: chunks for which
+  // there is still no room then would find none.
   for (auto calls = in_flight_ / taken_by_a_call + 2; calls != 0; --calls) {
     const auto done = socket_.wake_transmit();
     if (!done) return std::unexpected(done.error());
@@ -161,7 +162,7 @@ result<std::size_t> port::try_send(std::span<const byte_span> frames) {
     if (refused) break;
     if (!queue(frame)) break;
   }
-  // Also for those that an earlier call left behind.
+  // Also pushes frames that an earlier call left behind.
   if (in_flight_ != 0) {
     if (auto pushed = push(); !pushed && taken == 0) return std::unexpected(pushed.error());
   }

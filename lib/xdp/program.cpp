@@ -52,7 +52,7 @@ result<void> load(bpf_object* object, const std::string& name) {
   return std::unexpected(std::move(failed));
 }
 
-/// An interface: its network namespace (the inode of which), and its index there.
+/// An interface: the inode of its network namespace, and its index there.
 using place = std::pair<ino_t, int>;
 
 place place_of(int index) {
@@ -83,7 +83,7 @@ struct program::parts {
   object loaded;
   unique_fd link{};
   std::optional<dispatcher_seat> seat{};  // instead of `link`
-  std::mutex lock{};                      // of what follows
+  std::mutex lock{};                      // for the members below
   rule_table rules{};
 
   [[nodiscard]] int map(const char* text) const {
@@ -224,7 +224,7 @@ result<route> program::add(const filter& filter, int socket_fd, std::uint32_t qu
 void program::remove(std::uint32_t rule, std::uint32_t queue) {
   const std::lock_guard guard(parts_->lock);
   const std::uint32_t key = rule * rule_table::most_queues + queue;
-  // It is gone already when its socket was closed first.
+  // The entry is already gone if its socket was closed first.
   (void)bpf_map_delete_elem(parts_->map("strata_sockets"), &key);
   if (parts_->rules.leave(rule, queue)) (void)parts_->write_rules();
 }

@@ -12,7 +12,7 @@ namespace strata::xdp {
 struct umem::queue_rings {
   int interface_index = 0;
   std::uint32_t queue = 0;
-  std::string interface_name{};  // as it was then, for errors
+  std::string interface_name{};  // as it was at creation, for errors
   mapping fill_memory;
   mapping completion_memory;
   fill_ring fill;

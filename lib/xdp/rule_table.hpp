@@ -1,4 +1,4 @@
-// Which filter has which place in the XDP program's table, and which queues it is used on.
+// The place of each filter in the XDP program's table, and the queues on which it is used.
 #pragma once
 
 #include <array>
@@ -21,17 +21,18 @@ class rule_table {
     bool is_new = false;
   };
 
-  /// A place for `filter` on `queue`: that of the same filter on another queue, or a free one.
+  /// Returns a place for `filter` on `queue`: that of the same filter on another queue, or a free
+  /// one.
   [[nodiscard]] std::expected<place, refusal> take(const filter& filter, std::uint32_t queue);
-  /// True when the rule is used on no queue any more.
+  /// Returns true if the rule is no longer used on any queue.
   bool leave(std::uint32_t rule, std::uint32_t queue);
-  /// As the program reads it.
+  /// Returns the table in the program's format.
   [[nodiscard]] strata_rules written() const;
 
  private:
   struct entry {
     filter which;
-    std::uint64_t queues = 0;  // a bit each
+    std::uint64_t queues = 0;  // one bit per queue
   };
   std::array<entry, most_rules> entries_;
 };

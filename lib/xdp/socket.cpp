@@ -152,7 +152,7 @@ error link_error(int code, const char* text, const std::string& name) {
 
 result<bool> wake(ssize_t outcome, const char* text, const std::string& name) {
   if (outcome >= 0) return true;
-  // The driver is busy, or has taken a part: the next call goes on.
+  // The driver is busy, or has sent a part: the next call continues.
   if (errno == EAGAIN || errno == EBUSY || errno == ENOBUFS || errno == EINTR) return false;
   return std::unexpected(link_error(errno, text, name));
 }
@@ -313,7 +313,7 @@ result<void> socket::bind(const socket_options& options, const std::string& plac
   address.sxdp_ifindex = static_cast<std::uint32_t>(rings_->interface_index);
   address.sxdp_queue_id = rings_->queue;
   if (shared_fd >= 0) {
-    // The others' mode is this one's.
+    // A sharing socket has the first socket's mode.
     address.sxdp_flags = XDP_SHARED_UMEM;
     address.sxdp_shared_umem_fd = static_cast<std::uint32_t>(shared_fd);
   } else {

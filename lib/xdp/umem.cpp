@@ -25,7 +25,7 @@ result<void> check(const umem_options& options) {
     return failure(errc::invalid_argument, what, "the size is not a power of two",
                    "choose 2048 or 4096, or ask for unaligned frames");
   }
-  // The kernel wants room for a byte at least.
+  // The kernel requires room for at least one byte.
   if (options.headroom >= options.frame_size - umem::kernel_headroom) {
     return failure(
         errc::invalid_argument, what,

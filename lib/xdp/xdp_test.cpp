@@ -1,4 +1,4 @@
-// AF_XDP over veth:
+// Tests AF_XDP over veth:
 //
 //     vethA <==========> vethB        both in a namespace of the test's own
 #include <bpf/bpf.h>
@@ -51,7 +51,7 @@ class xdp_test : public l2::veth_test, public testing::WithParamInterface<attach
     return std::move(*made);
   }
   static port sender() { return open("vethA", {.socket = {.receive_size = 0}}); }
-  // More frames than a UMEM has, in order and whole.
+  // Sends more frames than a UMEM has, and checks that they arrive in order and whole.
   static void exchange(port& source, port& port) {
     frames sent;
     for (int i = 0; i < 1500; ++i) {
@@ -129,7 +129,7 @@ TEST_P(xdp_test, filters_share_an_interface_and_one_socket_has_each) {
   const auto again = port::open("vethB", 0, {.which = {.ethertype = other_type}});
   ASSERT_FALSE(again) << "two UMEMs cannot share a queue";
   EXPECT_EQ(again.error().code, errc::conflict);
-  // With one UMEM they can.
+  // With one UMEM, two sockets can.
   auto second = socket::create(one.below().memory(), "vethB", 0, {.transmit_size = 0});
   ASSERT_TRUE(second) << describe(second.error());
   auto program = program::attach("vethB", GetParam());
@@ -168,7 +168,7 @@ TEST_F(xdp_test, sockets_come_and_go_in_any_order_and_leave_nothing) {
     } else {
       const auto gone = std::move(*other);
     }
-    // The rest can be used, and shared, still.
+    // The other rings can still be used, and shared.
     EXPECT_EQ(second->fill().reserve(1).size(), 1U);
     auto third = socket::create(second->memory(), "vethA", 0);
     EXPECT_TRUE(third) << describe(third.error());
@@ -176,7 +176,7 @@ TEST_F(xdp_test, sockets_come_and_go_in_any_order_and_leave_nothing) {
   EXPECT_EQ(count_descriptors(), before);
 }
 
-// STRATA_XDP_CYCLES=10000 makes as many as issue reports want.
+// STRATA_XDP_CYCLES=10000 runs as many cycles as issue reports require.
 TEST_F(xdp_test, opening_and_closing_again_and_again_leaves_nothing) {
   const char* const asked = std::getenv("STRATA_XDP_CYCLES");
   const int cycles = asked == nullptr ? 40 : std::atoi(asked);
@@ -204,8 +204,8 @@ TEST_F(xdp_test, opening_and_closing_again_and_again_leaves_nothing) {
   const auto before = count();
   const auto before_kib = resident_kib();
   for (int i = 0; i < cycles; ++i) cycle();
-  // The kernel frees them a moment later, and others on this machine have some too: what stays of
-  // each cycle is more than that.
+  // The kernel frees them a moment later, and others on this machine have some too: a leak in each
+  // cycle would exceed that.
   const auto is_settled = [&] {
     const auto now = count();
     return std::ranges::equal(before, now, [&](int was, int is) { return is < was + cycles / 2; });
@@ -215,7 +215,7 @@ TEST_F(xdp_test, opening_and_closing_again_and_again_leaves_nothing) {
   EXPECT_LT(resident_kib() - before_kib, 2048) << "after " << cycles << " cycles";
 }
 
-// One that is neither ours nor libxdp's dispatcher.
+// Attaches a program that is neither ours nor libxdp's dispatcher.
 void attach_foreign_program(const std::string& name) {
   l2::run_command(
       "cd /tmp && printf 'int p(void*c){return 2;}__attribute__((section(\"xdp\"),used))"
@@ -246,7 +246,7 @@ TEST_F(xdp_test, a_refused_attach_leaves_no_descriptor) {
   EXPECT_EQ(count_descriptors(), before);
 }
 
-// Allows no descriptor more than there are, as long as it lives.
+// While it lives, allows no more descriptors than are open.
 class last_descriptor {
  public:
   last_descriptor() {
@@ -277,7 +277,7 @@ TEST_F(xdp_test, the_end_of_descriptors_is_not_a_missing_interface) {
   EXPECT_EQ(attached_to("none0").error().code, errc::not_found);
 }
 
-// Whoever goes into the background after opening goes on as the child.
+// A process that goes into the background after opening a port continues as the child.
 TEST_F(xdp_test, a_forked_process_goes_on_with_a_port) {
   auto b = open("vethB", {.which = {.ethertype = type}});
   auto a = sender();
@@ -290,7 +290,7 @@ TEST_F(xdp_test, a_forked_process_goes_on_with_a_port) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-// A broker's client is not to be trusted, whatever it may have by the policy.
+// A broker's client is not trusted, whatever the policy permits it.
 TEST_F(xdp_test, a_broker_gives_no_more_than_its_limits) {
   broker_request what;
   what.interface_name = "vethA";
@@ -301,7 +301,7 @@ TEST_F(xdp_test, a_broker_gives_no_more_than_its_limits) {
   EXPECT_EQ(grant_request(-1, what).error().code, errc::limit_exceeded);
 }
 
-// The kernel would take it, say that it is sent, and drop it.
+// The kernel would accept the frame, report it as sent, and drop it.
 TEST_F(xdp_test, a_port_waits_for_what_it_has_in_flight) {
   auto made = port::open("vethA", 0, {.socket = {.receive_size = 0}});
   ASSERT_TRUE(made) << describe(made.error());
@@ -411,7 +411,7 @@ TEST_F(xdp_test, unaligned_frames_are_found_with_their_headroom) {
   }
 }
 
-// In KiB, as the kernel says.
+// Returns the size in KiB, as the kernel reports it.
 long huge_memory() {
   std::ifstream text("/proc/self/smaps_rollup");
   long all = 0;
@@ -424,7 +424,7 @@ long huge_memory() {
 }
 
 TEST_P(xdp_test, frames_may_lie_in_huge_pages) {
-  // A page of 2 MiB for each port, twice, as the kernel may keep the first for a moment.
+  // One page of 2 MiB per port, twice, as the kernel may keep the first for a moment.
   const umem_options memory{.frame_count = 1000, .frame_size = 2048, .huge_pages = true};
   if (const auto free = mapping::free_huge_pages(); free < 4) {
     GTEST_SKIP() << "NEEDS HUGE PAGES: 4 of 2 MiB, and " << free
@@ -440,7 +440,7 @@ TEST_P(xdp_test, frames_may_lie_in_huge_pages) {
   }
 }
 
-// Also where there are none at all.
+// Applies also if there are none at all.
 TEST(umem_test, more_huge_pages_than_there_are_is_refused_with_what_to_do) {
   const auto count = mapping::free_huge_pages() + 3;
   const auto refused = umem::create({.frame_count = static_cast<std::uint32_t>(count) * 512,

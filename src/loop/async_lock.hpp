@@ -1,7 +1,7 @@
-// One coroutine at a time, first come first served. For one loop's thread.
+// A lock for one coroutine at a time, in first-come order. For one loop's thread.
 //
-// A coroutine that waits may be destroyed: it then leaves the queue. The next holder is resumed at
-// the turn's end, never inside the release of the one before it.
+// A waiting coroutine may be destroyed: it then leaves the queue. The next holder is resumed at the
+// end of the turn, never inside the previous holder's release.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -14,7 +14,7 @@ namespace strata::loop {
 
 class async_lock final : private turn_end_hook {
  public:
-  /// Holds the lock until it is destroyed.
+  /// Holds the lock until destroyed.
   class guard {
    public:
     explicit guard(async_lock& lock) : lock_(&lock) {}
@@ -33,9 +33,9 @@ class async_lock final : private turn_end_hook {
   /// `loop` resumes the waiters and must outlive the lock.
   explicit async_lock(loop& loop) : loop_(loop) {}
 
-  /// Awaits the lock.
+  /// Waits for the lock.
   [[nodiscard]] auto acquire();
-  /// For the holder: lets all that wait now hold the lock first, then holds it again.
+  /// Called by the holder: passes the lock to all present waiters first, then holds it again.
   [[nodiscard]] auto let_others();
 
  private:
@@ -64,7 +64,7 @@ class async_lock final : private turn_end_hook {
       loop_.at_turn_end(*this);
     }
   }
-  // All that waited at the release may have been destroyed since.
+  // All coroutines that waited at the release may have been destroyed since.
   void on_turn_end() override {
     if (waiters_.empty()) {
       is_held_ = false;
@@ -76,7 +76,7 @@ class async_lock final : private turn_end_hook {
   }
 
   loop& loop_;
-  bool is_held_ = false;  // also from a release until the next holder is resumed
+  bool is_held_ = false;  // also true between a release and the resumption of the next holder
   boost::intrusive::list<waiter, boost::intrusive::constant_time_size<false>> waiters_;
 };
 

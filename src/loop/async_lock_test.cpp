@@ -1,4 +1,4 @@
-// The lock on a simulated loop: its order, and holders and waiters that are destroyed.
+// Tests the lock on a simulated loop: its order, and the destruction of holders and waiters.
 #include "loop/async_lock.hpp"
 
 #include <gtest/gtest.h>

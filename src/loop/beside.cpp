@@ -47,7 +47,7 @@ class side_threads {
   std::size_t threads_ = 0;
 };
 
-// It is never destroyed: at the end of the process its threads may still wait for a disk.
+// Never destroyed: at the end of the process its threads may still wait for a disk.
 side_threads& all_side_threads() {
   static auto* const all = new side_threads;
   return *all;

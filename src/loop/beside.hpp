@@ -1,7 +1,6 @@
-// Work that waits, for a disk say, on a thread beside the loops, so that no loop has to.
+// Runs blocking work, such as disk access, on threads beside the loops, so that no loop blocks.
 //
-// The process has a few such threads; more work than that waits its turn. They end when there is
-// nothing to do.
+// The process has a few such threads; further work is queued. They end when there is nothing to do.
 #pragma once
 
 #include <functional>
@@ -14,7 +13,8 @@
 
 namespace strata::loop {
 
-/// At once, on this thread, where no other can be made. From any thread.
+/// Runs `job` on one of these threads, or at once on this thread if none can be created. From any
+/// thread.
 void post_beside(std::move_only_function<void()> job);
 
 namespace detail {
@@ -53,9 +53,9 @@ struct beside_awaiter {
 
 }  // namespace detail
 
-/// Runs `work`, a function that gives a value, beside the loops, and awaits what it gives on
-/// `loop`, the loop of the caller. When the caller is destroyed first the work still runs to its
-/// end: it owns what it refers to.
+/// Runs `work`, a function that returns a value, beside the loops, and waits for the value on
+/// `loop`, the caller's loop. If the caller is destroyed first, `work` still runs to its end, so it
+/// must own everything that it uses.
 template <class Work>
 auto beside(loop& loop, Work work) -> task<std::invoke_result_t<Work&>> {
   detail::beside_awaiter<Work> answer(loop, std::move(work));

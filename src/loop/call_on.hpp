@@ -1,4 +1,4 @@
-// Work on another loop, awaited on this one.
+// Runs work on another loop and waits for it on this one.
 #pragma once
 
 #include <memory>
@@ -17,17 +17,17 @@ namespace detail {
 template <class T>
 struct far_call {
   explicit far_call(loop& asker) : home(asker) {}
-  loop& home;                      // may end when the asker has given up
-  std::mutex lock;                 // of what follows
+  loop& home;                      // may be destroyed once the asker has given up
+  std::mutex lock;                 // for the members below
   bool is_given_up = false;        // by the asker, on home's thread
-  std::coroutine_handle<> waiter;  // only touched on home's thread; null when it gave up
+  std::coroutine_handle<> waiter;  // used only on home's thread; null once given up
   std::optional<T> value;
 };
 
 template <class T, class Work>
 task<> run_far(std::shared_ptr<far_call<T>> call, Work work) {
   call->value.emplace(co_await work());
-  // While the lock is held the asker does not give up, and so its loop is there.
+  // While the lock is held, the asker does not give up, so its loop exists.
   auto& told = *call;
   const std::lock_guard held(told.lock);
   if (told.is_given_up) co_return;
@@ -64,15 +64,15 @@ struct far_awaiter {
 
 }  // namespace detail
 
-/// Runs `work` (a callable that returns a task) on `target` and awaits what it gives on `home`, the
-/// loop of the caller. What `work` refers to must outlive it; when the caller is destroyed first,
+/// Runs `work` (a callable that returns a task) on `target` and waits for its value on `home`, the
+/// caller's loop. Objects that `work` refers to must outlive it; if the caller is destroyed first,
 /// `work` still runs to its end.
 template <class Work>
 auto call_on(loop& home, loop& target, Work work)
     -> task<std::remove_cvref_t<decltype(work().await_resume())>> {
   using value_type = std::remove_cvref_t<decltype(work().await_resume())>;
   if constexpr (std::is_void_v<value_type>) {
-    // The answer below keeps the closure, and so `work`, until the coroutine has ended.
+    // The `answer` below keeps the closure, and so `work`, until the coroutine has ended.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
     auto told = [work = std::move(work)]() mutable -> task<std::monostate> {
       co_await work();
@@ -86,7 +86,7 @@ auto call_on(loop& home, loop& target, Work work)
   }
 }
 
-/// The same for `work` that awaits nothing: a function that returns a value, or nothing.
+/// As `call_on`, for `work` that does not wait: a function that returns a value, or nothing.
 template <class Work>
 auto run_on(loop& home, loop& target, Work work) -> task<std::invoke_result_t<Work&>> {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)

@@ -13,7 +13,7 @@ condition::~condition() {
   }
 }
 
-// One at a time: what is resumed may destroy this.
+// Resumes one waiter at a time, since a resumed coroutine may destroy this.
 void condition::on_turn_end() {
   const auto next = std::ranges::find_if(waiting_, [](waiter& each) { return each.holds(); });
   if (next == waiting_.end()) return;

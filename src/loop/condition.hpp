@@ -1,7 +1,8 @@
-// Coroutines that wait until something is true of an object. The object says when to look again.
+// A condition on an object, for which coroutines wait. The object notifies when the condition is to
+// be checked again.
 //
-// For one loop's thread. Destroying the object is safe: whoever still waits is resumed in a later
-// turn and told that it did not come true.
+// For one loop's thread. Destroying the condition is safe: coroutines that still wait are resumed
+// in a later turn, and their wait returns false.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -17,13 +18,13 @@ class condition final : private turn_end_hook {
   explicit condition(loop& loop) : loop_(loop) {}
   ~condition() override;
 
-  /// Something has changed: those whose wait is over are resumed at this turn's end.
+  /// Reports a change: coroutines whose condition now holds are resumed at the end of this turn.
   void notify() {
     if (!waiting_.empty()) loop_.at_turn_end(*this);
   }
 
-  /// Awaits that `holds()` is true, until `limit` at the longest; says whether it is. With an
-  /// `interval`, `holds` is also looked at that often: for what nobody can notify of.
+  /// Waits until `holds()` is true, at most until `limit`; reports whether it is. With an
+  /// `interval`, also checks `holds` that often, for changes without a notification.
   template <class Holds>
   [[nodiscard]] auto wait(Holds holds, time_point limit = time_point::max(),
                           duration interval = {});
@@ -52,7 +53,7 @@ class condition final : private turn_end_hook {
     void resume();
 
     loop& loop_;
-    condition* of_;  // null once that is gone
+    condition* of_;  // null once the condition is destroyed
     time_point limit_;
     duration interval_;
     std::coroutine_handle<> self_;

@@ -103,20 +103,20 @@ std::uint32_t kernel_drops(const loop& loop, const descriptor& socket) {
 
 void ask_for_sources(int fd, int family) {
   constexpr int yes = 1;
-  // Where the kernel refuses, it chooses as ever.
+  // If the kernel rejects an option, it chooses the source address as usual.
   (void)::setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &yes, sizeof yes);
   if (family != AF_INET6) return;
   (void)::setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &yes, sizeof yes);
 }
 
 void note_source(const msghdr& received, socket_address& sender) {
-  auto& header = const_cast<msghdr&>(received);  // the macros ask for it
+  auto& header = const_cast<msghdr&>(received);  // the macros require it
   for (auto* message = CMSG_FIRSTHDR(&header); message != nullptr;
        message = CMSG_NXTHDR(&header, message)) {
     if (message->cmsg_level == IPPROTO_IP && message->cmsg_type == IP_PKTINFO) {
       in_pktinfo info{};
       std::memcpy(&info, CMSG_DATA(message), sizeof info);
-      // Of a broadcast it is the interface's own address.
+      // For a broadcast it is the interface's own address.
       sender.set_source(mapped(info.ipi_spec_dst));
       return;
     }
@@ -124,7 +124,7 @@ void note_source(const msghdr& received, socket_address& sender) {
       in6_pktinfo info{};
       std::memcpy(&info, CMSG_DATA(message), sizeof info);
       const auto& address = info.ipi6_addr;
-      // Nobody sends from a multicast address. An IPv4 datagram has both messages.
+      // A multicast address cannot be a source. An IPv4 datagram has both messages.
       const bool is_usable =
           IN6_IS_ADDR_MULTICAST(&address) == 0 && IN6_IS_ADDR_V4MAPPED(&address) == 0;
       if (is_usable) sender.set_source(address);

@@ -1,7 +1,7 @@
-// What the kernel keeps of a datagram socket, what it had no room for, and which address of this
-// machine a datagram was sent to, so that the answer leaves from there: a socket for all addresses
-// would leave that to the kernel, which takes the route's (ip(7), IP_PKTINFO; ipv6(7),
-// IPV6_PKTINFO). The sockets of a simulation have none of it.
+// The kernel's state of a datagram socket: its buffers, its count of dropped datagrams, and the
+// address of this machine to which a datagram was sent, so that the answer is sent from there. For
+// a socket bound to all addresses, the kernel would otherwise choose the route's (ip(7),
+// IP_PKTINFO; ipv6(7), IPV6_PKTINFO). Simulated sockets have none of this.
 #pragma once
 
 #include <netinet/in.h>
@@ -17,45 +17,48 @@
 
 namespace strata::loop {
 
-/// In bytes, as setsockopt(2) takes them; the kernel reckons with twice as much, for its own use.
+/// In bytes, as setsockopt(2) takes them; the kernel doubles the value for its own overhead.
 struct datagram_buffers {
   std::uint64_t receive = 0;
   std::uint64_t send = 0;
 };
 
-/// Asks for other ones, where they are not 0. The kernel gives what the machine allows; more only
-/// to a process that has CAP_NET_ADMIN.
+/// Requests buffer sizes, where they are not 0. The kernel caps them at the machine's limit, except
+/// for a process with CAP_NET_ADMIN.
 void set_buffers(const loop& loop, const descriptor& socket, const datagram_buffers& buffers);
 [[nodiscard]] datagram_buffers buffers_of(const loop& loop, const descriptor& socket);
 
-/// A datagram that has come.
+/// A received datagram.
 struct whole_datagram {
   int result = 0;  ///< bytes, or a negative errno
   buffer data;     ///< in memory of its own
   socket_address from;
 };
-/// The next one, whole whatever its size, which `loop::receive_from` does not promise. Nullopt:
-/// there is none now, for which there is `loop::poll`.
+/// Returns the next datagram, whole whatever its size, which `loop::receive_from` does not
+/// guarantee; nullopt if none is waiting. Use `loop::poll` to wait.
 [[nodiscard]] std::optional<whole_datagram> take_datagram(const descriptor& socket);
-/// Whether there are such sockets: not in a simulation.
+/// Reports whether whole datagrams can be taken: not in a simulation.
 [[nodiscard]] bool has_whole_datagrams(const loop& loop);
 
-/// Datagrams that came and were dropped, because the buffer was full, since the socket was opened.
-/// It begins again behind its largest value.
+/// The number of datagrams dropped because the buffer was full, since the socket was opened. The
+/// counter wraps around.
 [[nodiscard]] std::uint32_t kernel_drops(const loop& loop, const descriptor& socket);
 
-/// Room for what the kernel tells of a datagram, and is told.
+/// Memory for the control messages of a datagram, received or sent.
 struct datagram_control {
   static constexpr std::size_t size =
       CMSG_SPACE(sizeof(in_pktinfo)) + CMSG_SPACE(sizeof(in6_pktinfo));
   alignas(cmsghdr) std::array<std::byte, size> bytes{};
 };
 
-/// The kernel tells of each datagram to which address it came. For a socket that is bound to all.
+/// Has the kernel report the destination address of each datagram. For a socket bound to all
+/// addresses.
 void ask_for_sources(int fd, int family);
-/// `received`: as recvmsg(2) has filled it in.
+/// Stores the destination address of a received datagram as the source of `sender`. `received`: as
+/// filled in by recvmsg(2).
 void note_source(const msghdr& received, socket_address& sender);
-/// `room` lives as long as `header`. Nothing when the destination has no source.
+/// Sets the source address for a datagram to `destination`; does nothing if `destination` has no
+/// source. `room` must live as long as `header`.
 void say_source(const socket_address& destination, datagram_control& room, msghdr& header);
 
 }  // namespace strata::loop

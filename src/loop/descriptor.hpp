@@ -1,5 +1,5 @@
-// Sole owner of a loop's descriptor, a socket's or a file's: closes it through its loop, so that
-// whatever was asked of it before is handed to the kernel first and a number is never reused early.
+// Sole owner of a loop's descriptor, of a socket or a file. Closes it through its loop, so that all
+// earlier requests on it reach the kernel first and its number is not reused early.
 #pragma once
 
 #include <utility>

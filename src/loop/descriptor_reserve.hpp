@@ -1,18 +1,18 @@
-// The last descriptors of the process, which are kept for its operator: clients of the runtimes,
-// and what is connected for them, get none of these, so that the control socket and the state
-// folder can always be served.
+// The last descriptors of the process, which are reserved for its operator: clients of the
+// runtimes, and the connections made for them, cannot use them, so that the control socket and the
+// state folder can always be served.
 #pragma once
 
 #include "strata/base/error.hpp"
 
 namespace strata::loop {
 
-/// The least number that is kept, by the limit of open files at the first call. The kernel gives
-/// the least number that is free: a descriptor from here on says that few are left. From any
-/// thread.
+/// Returns the lowest reserved number, which follows from the limit of open files at the first
+/// call. The kernel assigns the lowest free number, so a descriptor of at least this number means
+/// that few are left. From any thread.
 [[nodiscard]] int first_kept_descriptor();
 
-/// What `operation` fails with where it would take one of them.
+/// Returns the error of an `operation` that would use a reserved descriptor.
 [[nodiscard]] error no_descriptor_left(std::string operation);
 
 }  // namespace strata::loop

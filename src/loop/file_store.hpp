@@ -1,5 +1,5 @@
-// Files that a runtime keeps: what is asked of them by name, beside the appending and syncing that
-// go through the loop. Each call answers at once; none is for the way of every message.
+// Files that a runtime keeps: operations by name. Appending and syncing go through the loop. Each
+// call completes at once; none is for the path of every message.
 #pragma once
 
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 
 namespace strata::loop {
 
-/// A file's bytes as they were when it was opened, for as long as this lives. What is appended
-/// later does not show; whoever cuts the file shorter meanwhile must not look at the rest.
+/// A file's bytes as they were when it was opened, as long as this lives. Bytes appended later are
+/// not visible; bytes that are truncated meanwhile must not be read.
 class file_view {
  public:
   file_view() = default;
@@ -26,8 +26,8 @@ class file_view {
   [[nodiscard]] virtual std::string_view bytes() const = 0;
 };
 
-/// The right to be the only writer of a file, for as long as it lives. Of a file system without
-/// locks, as the simulation's is, it holds nobody off.
+/// The right to be the only writer of a file, as long as it lives. On a file system without locks,
+/// such as the simulation's, it does not exclude other writers.
 class file_claim {
  public:
   file_claim() = default;
@@ -39,40 +39,43 @@ class file_claim {
 
 class file_store {
  public:
-  /// Makes `path` (mode 0600) when it is missing, and claims it, for whichever name it is known by.
-  /// Never waits. Errors: conflict when it is claimed already, by this process or another;
-  /// invalid_argument when it is no regular file.
+  /// Creates `path` (mode 0600) if it is missing, and claims the file under all its names. Never
+  /// waits. Errors: conflict if the file is already claimed, by this process or another;
+  /// invalid_argument if it is not a regular file.
   virtual result<file_claim> claim(const std::string& /*path*/) { return file_claim{}; }
-  /// Errors: not_found when there is no such file; invalid_argument when it is no regular file.
+  /// Opens a file for reading. Errors: not_found if there is no such file; invalid_argument if it
+  /// is not a regular file.
   virtual result<std::unique_ptr<file_view>> open(const std::string& path) = 0;
   [[nodiscard]] virtual bool exists(const std::string& path) = 0;
-  /// Cuts the file down to its first `size` bytes, on the disk too.
+  /// Truncates the file to its first `size` bytes, on the disk too.
   virtual result<void> truncate(const std::string& path, std::uint64_t size) = 0;
-  /// Gives a file another name, in the same folder, in place of what had it.
+  /// Renames a file within its folder, replacing any file that has the new name.
   virtual result<void> rename(const std::string& text, const std::string& destination) = 0;
-  /// Sees to it that a file made or renamed there survives a crash of the machine under its name.
+  /// Ensures that a file created or renamed in the folder of `path` keeps its name after a machine
+  /// crash.
   virtual result<void> sync_folder_of(const std::string& path) = 0;
-  /// No error when there is none.
+  /// Removes a file; no error if there is none.
   virtual result<void> remove(const std::string& path) = 0;
 
  protected:
   ~file_store() = default;
 };
 
-/// Opens a regular file, which `flags` may make (mode 0600), without ever waiting: a FIFO, a device
-/// or a folder is refused. Errors: invalid_argument for those; those of the system.
+/// Opens a regular file, which `flags` may create (mode 0600), without ever waiting; rejects a
+/// FIFO, a device or a folder. Errors: invalid_argument for those; those of the system.
 [[nodiscard]] result<unique_fd> open_regular(const std::string& path, int flags,
                                              const std::string& operation);
 
-/// As `open_beneath` takes it. Without O_NONBLOCK a FIFO would hold the loop until somebody writes.
+/// Flags for `open_beneath`. Without O_NONBLOCK, opening a FIFO would block the loop until a writer
+/// opens it.
 inline constexpr std::uint64_t for_reading = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
-/// Opens what lies in a folder or below (openat2(2), RESOLVE_BENEATH): nothing outside of it,
-/// whatever the path or a link says. Empty is the folder itself. Gives a descriptor, or -1, errno:
-/// EXDEV where the path leads out, ENOSYS or EPERM where openat2 is forbidden.
+/// Opens a file in a folder or below it (openat2(2), RESOLVE_BENEATH): nothing outside, whatever
+/// the path or a link refers to. An empty path is the folder itself. Returns a descriptor, or -1
+/// with errno: EXDEV if the path leads out, ENOSYS or EPERM if openat2 is forbidden.
 [[nodiscard]] int open_beneath(int folder, std::string_view relative, std::uint64_t flags,
                                std::uint64_t more_resolve = 0);
 
-/// The kernel's. Lives as long as the process; for any thread.
+/// Returns the kernel's file store. Lives as long as the process; for any thread.
 [[nodiscard]] file_store& os_files();
 
 }  // namespace strata::loop

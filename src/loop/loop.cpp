@@ -6,7 +6,7 @@ namespace {
 
 thread_local loop* current_loop = nullptr;
 
-// Memory of one buffer, which frees itself when it is given back.
+// The memory of one buffer, which frees itself when it is given back.
 class own_memory final : public buffer::pool {
  public:
   explicit own_memory(byte_span bytes) : bytes_(bytes.begin(), bytes.end()) {}
@@ -118,7 +118,7 @@ bool loop::turn(bool may_wait) {
   wait(deadline);
   update_now();
   const auto reaped_at = now_;
-  // What a delivery queues (an epoll send completes at once) is for the next turn.
+  // Completions that a delivery queues (an epoll send completes at once) are for the next turn.
   delivering_.swap(events_);
   active = active || !delivering_.empty();
   for (auto& reaped : delivering_) deliver(reaped);

@@ -1,4 +1,4 @@
-// Messages from other threads: many post, one loop takes. No lock.
+// Messages from other threads: many threads post, one loop takes. Lock-free.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class mailbox {
   mailbox& operator=(const mailbox&) = delete;
   ~mailbox() { take_all(take()); }
 
-  /// Says whether the box was empty: then its loop may sleep and has to be woken.
+  /// Posts a message. Reports whether the box was empty: then its loop may sleep and must be woken.
   bool post(message body) {
     node* below = head_.load(std::memory_order_relaxed);
     auto* const next = new node{std::move(body), below};
@@ -25,15 +25,15 @@ class mailbox {
                                         std::memory_order_relaxed)) {
       next->below = below;
     }
-    // `next` may be gone by now: its loop may have run it.
+    // `next` may be destroyed by now: its loop may have run it.
     return below == nullptr;
   }
 
-  /// Runs all that was posted so far, oldest first. Says whether there was any.
+  /// Runs all messages posted so far, oldest first. Reports whether there were any.
   bool run() {
     node* newest = take();
     if (newest == nullptr) return false;
-    node* oldest = nullptr;  // the stack, turned round
+    node* oldest = nullptr;  // the stack, reversed
     while (newest != nullptr) {
       node* below = std::exchange(newest->below, oldest);
       oldest = std::exchange(newest, below);

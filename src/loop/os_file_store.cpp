@@ -19,7 +19,7 @@ namespace strata::loop {
 
 namespace {
 
-// A rename that happens meanwhile makes the kernel give up (openat2(2), EAGAIN).
+// A concurrent rename makes the kernel give up (openat2(2), EAGAIN).
 constexpr int most_tries = 4;
 
 class mapped_view final : public file_view {
@@ -43,12 +43,12 @@ result<void> check_regular(const struct stat& status, const std::string& operati
                  "name a file, or a path at which one can be made");
 }
 
-// The lock is the file's own, not that of its name: two names of one file are one file, and nothing
-// is left behind beside it. So a file that takes its place must be locked before it is renamed, and
-// after a lock one must see whether the file has its name still.
+// The lock belongs to the file, not to its name: two names of one file share one lock, and no lock
+// file is left behind. So a file that replaces it must be locked before the rename, and the holder
+// of a new lock must check that the file still has its name.
 result<unique_fd> lock_file(const std::string& path, const std::string& operation) {
   auto file = open_regular(path, O_WRONLY | O_APPEND | O_CREAT, operation);
-  // A snapshot that cannot be written is loaded all the same.
+  // A snapshot that cannot be written is loaded nevertheless.
   if (!file && (file.error().sys_errno == EACCES || file.error().sys_errno == EROFS)) {
     if (auto readable = open_regular(path, O_RDONLY, operation)) file = std::move(readable);
   }
@@ -71,7 +71,7 @@ class kernel_files final : public file_store {
  public:
   result<file_claim> claim(const std::string& path) override {
     const std::string operation = "write '" + path + "'";
-    // Each new try means that somebody else has renamed a file into place meanwhile.
+    // Each retry means that another process has renamed a file into place meanwhile.
     for (int tries = 0; tries < 100; ++tries) {
       auto locked = lock_file(path, operation);
       if (!locked) return std::unexpected(locked.error());
@@ -137,15 +137,16 @@ class kernel_files final : public file_store {
 
 result<unique_fd> open_regular(const std::string& path, int flags, const std::string& operation) {
   struct stat found{};
-  // Looked at before it is opened, since opening does something to some devices; and again after,
-  // since it may have been replaced.
+  // Checked before opening, since opening some devices has side effects; and again after, since the
+  // file may have been replaced.
   if (::stat(path.c_str(), &found) == 0) {
     if (auto good = check_regular(found, operation); !good) return std::unexpected(good.error());
   }
   unique_fd opened(::open(path.c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
   if (!opened || ::fstat(opened.get(), &found) != 0) return system_failure(errno, operation);
   if (auto good = check_regular(found, operation); !good) return std::unexpected(good.error());
-  // On a regular file it would only have io_uring refuse what it cannot do at once.
+  // On a regular file, O_NONBLOCK would only make io_uring reject operations that it cannot
+  // complete at once.
   if (::fcntl(opened.get(), F_SETFL, flags & O_APPEND) != 0) {
     return system_failure(errno, operation);
   }
@@ -164,7 +165,7 @@ int open_beneath(int folder, std::string_view relative, std::uint64_t flags,
     errno = ENAMETOOLONG;
     return -1;
   }
-  if (relative.contains('\0')) {  // no name has one, and the rest would be left out
+  if (relative.contains('\0')) {  // no name contains one, and the rest would be dropped
     errno = ENOENT;
     return -1;
   }

@@ -24,10 +24,10 @@ namespace strata::loop {
 namespace {
 
 constexpr int on = 1;
-constexpr std::uint64_t max_of_file = 1U << 20U;  // sent at a time
+constexpr std::uint64_t max_of_file = 1U << 20U;  // sent per call
 
-// The kernel may take a while to let go of what a killed process's io_uring still works on, a
-// listening socket among it. The one who listens is known by its process.
+// The kernel may take a while to release the resources of a killed process's io_uring, including a
+// listening socket. The listener is identified by its process id.
 bool is_of_the_dead(const unique_fd& connected) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -35,7 +35,7 @@ bool is_of_the_dead(const unique_fd& connected) {
          peer.pid > 0 && ::kill(peer.pid, 0) != 0 && errno == ESRCH;
 }
 
-// A Unix socket's file outlives a process that was killed. It is stale when nobody answers there.
+// A Unix socket's file outlives a killed process. It is stale if no process answers there.
 result<void> remove_stale_socket(const socket_address& address) {
   struct stat found{};
   const std::string path = address.path();
@@ -62,8 +62,8 @@ std::string open_remedy(int sys_errno) {
   return {};
 }
 
-// To be bound to `address`, if it is one. A socket for every address hears IPv4 too, and is of IPv4
-// alone where the kernel has no IPv6.
+// Opens a socket to be bound to `address`, if there is one. A socket for every address also
+// receives IPv4, and is IPv4 alone if the kernel has no IPv6.
 result<unique_fd> open_socket(int family, socket_address& address, int type, int protocol) {
   const int flags = type | SOCK_CLOEXEC | SOCK_NONBLOCK;
   unique_fd made(::socket(family, flags, protocol));
@@ -95,11 +95,12 @@ result<unique_fd> bind_stream(socket_address address, const listen_options& opti
   auto& made = *opened;
   if (address.family() != AF_UNIX) {
     ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    // Accepted sockets inherit it, which saves a system call each.
+    // Accepted sockets inherit it, which saves one system call each.
     ::setsockopt(made.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (options.share_port) ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
   }
-  // The file gets the mode of the socket, less the umask, which may take nothing but what is asked.
+  // The file gets the mode of the socket, less the umask, so the requested mode is the most it can
+  // be.
   if (options.mode && ::fchmod(made.get(), *options.mode) != 0) {
     return system_failure(errno, operation);
   }
@@ -134,9 +135,9 @@ result<void> success_of(const result<unique_fd>& fd) {
 
 }  // namespace
 
-// A caller that waits for a look-up.
+// A caller that waits for a lookup.
 struct os_loop::resolution {
-  std::coroutine_handle<> waiter;  // only touched on the loop's thread; null when it gave up
+  std::coroutine_handle<> waiter;  // used only on the loop's thread; null once given up
   found_host answer;
 };
 
@@ -153,7 +154,7 @@ time_point os_loop::read_clock() const { return std::chrono::steady_clock::now()
 
 void os_loop::wake() {
   const std::uint64_t one = 1;
-  // EAGAIN means that the counter is full: the loop is woken already.
+  // EAGAIN means that the counter is full: the loop has already been woken.
   while (::write(wake_fd_.get(), &one, sizeof one) < 0 && errno == EINTR) {
   }
 }
@@ -187,7 +188,7 @@ result<descriptor> os_loop::open_datagram(int family, const socket_address& addr
                                           const listen_options& options) {
   auto made = bind_datagram(family, address, options);
   if (!made) return std::unexpected(made.error());
-  // One that is bound is the operator's: a runtime listens there.
+  // A bound socket is the operator's: a runtime listens there.
   if (address.size() == 0 && made->get() >= first_kept_descriptor()) {
     return std::unexpected(no_descriptor_left("open a datagram socket"));
   }
@@ -228,7 +229,7 @@ std::size_t os_loop::unacknowledged(const descriptor& descriptor) const {
 
 void os_loop::shut_down(const descriptor& descriptor) { ::shutdown(descriptor.fd(), SHUT_RDWR); }
 
-// As Redis does it: three probes, a third of the interval apart, before the connection is given up.
+// As in Redis: three probes, a third of the interval apart, before the connection is given up.
 void os_loop::keep_alive(const descriptor& descriptor, std::chrono::seconds interval) {
   constexpr std::int64_t longest_s = 32767;  // the kernel's MAX_TCP_KEEPIDLE
   const auto idle_s = static_cast<int>(std::min<std::int64_t>(interval.count(), longest_s));
@@ -288,7 +289,7 @@ task<found_host> os_loop::look_up(std::string host, std::uint16_t port, name_loo
     [[nodiscard]] bool await_ready() const { return false; }
     [[nodiscard]] bool await_suspend(std::coroutine_handle<> self) {
       asked->waiter = self;
-      // The loop is there for as long as this waits.
+      // The loop exists for as long as this waits.
       auto started = lookup.start(host, depth, [&home = on, asked = asked](const auto& found) {
         asked->answer = found;
         home.post([asked] {

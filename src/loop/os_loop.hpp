@@ -1,4 +1,4 @@
-// What the io_uring and the epoll backend share: opening kernel sockets, host names, time.
+// The common part of the io_uring and epoll backends: opening kernel sockets, host names, time.
 #pragma once
 
 #include <memory>
@@ -32,23 +32,24 @@ class os_loop : public loop {
   task<result<host_records>> resolve_records(std::string host, std::uint16_t port) override;
 
  protected:
-  /// Of what is received at once: 32 KiB and what frames them. No power of two, whose multiples
-  /// would all fall into the same sets of the caches.
+  /// The size of a receive buffer: 32 KiB plus their framing. Not a power of two, whose multiples
+  /// would all map to the same cache sets.
   static constexpr std::uint32_t buffer_size = 36864;
   static constexpr std::uint16_t buffer_count = 128;  // a power of two, for io_uring
 
   os_loop();
 
-  /// As much of the file as the socket takes at once, and no more than a turn should take: how many
-  /// bytes, or a negative errno (-EAGAIN: none now).
+  /// Sends as much of the file as the socket accepts at once, and no more than one turn should
+  /// send. Returns the number of bytes, or a negative errno (-EAGAIN: none now).
   [[nodiscard]] static int send_file_now(int fd, const file_part& part);
 
   [[nodiscard]] time_point read_clock() const override;
   void wake() override;
   [[nodiscard]] int wake_fd() const { return wake_fd_.get(); }
-  /// For `make()` of backends, before anything else. Errors: no descriptor was left for it.
+  /// Checks the eventfd; called by the backends' `make()` before all else. Errors: no descriptor
+  /// was left for it.
   [[nodiscard]] result<void> check_wake_fd() const;
-  /// Empties the eventfd, so that the next `wake()` is seen.
+  /// Empties the eventfd, so that the next `wake()` is noticed.
   void drain_wake_fd() const;
 
  private:
@@ -59,7 +60,7 @@ class os_loop : public loop {
   int wake_errno_ = 0;
 };
 
-/// Whether a loop can adopt and poll a descriptor of the kernel's: not in a simulation, whose
+/// Reports whether a loop can adopt and poll a kernel descriptor: not in a simulation, whose
 /// descriptors are its own.
 [[nodiscard]] bool polls_kernel_descriptors(const loop& loop);
 

@@ -1,9 +1,9 @@
-// A request is something asked of the loop, and the place where its completions arrive.
+// A request is an operation requested from the loop, and the object that receives its completions.
 //
 // The requester derives from `request` and starts it with one of the loop's verbs (`receive`,
-// `send`, …). Destroying a request that is under way is always safe: the loop takes it off the
-// operation, cancels that, and keeps what the kernel still uses until the kernel is done. So a
-// coroutine that waits may be destroyed at any point.
+// `send`, …). Destroying a pending request is always safe: the loop detaches it from its operation,
+// cancels the operation, and keeps the memory that the kernel still uses until the kernel is done.
+// So a waiting coroutine may be destroyed at any point.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace strata::loop {
 class loop;
 class request;
 
-/// Received bytes, in memory lent by the loop; the memory goes back when the buffer is destroyed.
-/// Never outlives its loop, never leaves its thread. A loop has few such buffers: a coroutine that
-/// waits for anything must not hold one meanwhile (`owned()` makes it one of its own).
+/// Received bytes, in memory lent by the loop; the destructor returns the memory. Must not outlive
+/// its loop or leave its thread. A loop has few such buffers: a coroutine must not hold one while
+/// it waits for anything (`owned()` copies it into memory of its own).
 class buffer {
  public:
   class pool {
@@ -48,17 +48,17 @@ class buffer {
   buffer& operator=(const buffer&) = delete;
   ~buffer() { reset(); }
 
-  /// Not lent by a loop, but with memory of its own. No bytes: an empty buffer.
+  /// Returns a buffer with memory of its own, not lent by a loop. No bytes: an empty buffer.
   [[nodiscard]] static buffer copy_of(byte_span bytes);
 
   [[nodiscard]] byte_span bytes() const { return bytes_; }
-  /// The same, to be changed where they lie: nobody else looks at them.
+  /// Returns the bytes for modification in place: nothing else reads them.
   [[nodiscard]] mutable_byte_span writable() {
     return {const_cast<std::byte*>(bytes_.data()), bytes_.size()};
   }
-  /// The same bytes in memory of their own: what was lent has gone back.
+  /// Returns the bytes in memory of their own; lent memory has been returned.
   [[nodiscard]] buffer owned() &&;
-  /// The same lent memory, of which only `part` counts.
+  /// Returns the same lent memory, with only `part` as its bytes.
   [[nodiscard]] buffer narrowed(byte_span part) && {
     bytes_ = part;
     return std::move(*this);
@@ -80,13 +80,13 @@ struct completion {
   int result = 0;
   /// More completions of the same request will follow.
   bool more = false;
-  /// What was received.
+  /// The received bytes.
   buffer data;
   /// The sender, for datagrams; valid during the call.
   const socket_address* from = nullptr;
 };
 
-/// What the loop keeps for a request under way. Each backend derives its own.
+/// The loop's state of a pending request. Each backend derives its own.
 struct operation {
   enum class kind : std::uint8_t {
     accept,
@@ -110,7 +110,7 @@ struct operation {
   virtual ~operation() = default;
 
   kind type;
-  request* requester;  ///< null once that is gone
+  request* requester;  ///< null once the request is destroyed
   int fd;
 };
 
@@ -122,9 +122,9 @@ class request {
   virtual ~request() { abandon(); }
 
   [[nodiscard]] bool under_way() const { return operation_ != nullptr; }
-  /// Asks the loop to end it; a last completion (often -ECANCELED) still arrives.
+  /// Asks the loop to end the operation; a last completion (often -ECANCELED) still arrives.
   void cancel();
-  /// Ends it without a completion.
+  /// Ends the operation without a completion.
   void abandon();
 
  protected:

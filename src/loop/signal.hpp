@@ -1,5 +1,6 @@
 // Wakes one coroutine. However often it is raised during a turn, the coroutine runs once, at the
-// turn's end; raised while nobody waits, the next wait is over at once. For one loop's thread.
+// turn's end; if it is raised while no coroutine waits, the next wait ends at once. For one loop's
+// thread.
 #pragma once
 
 #include <coroutine>

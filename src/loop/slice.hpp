@@ -1,9 +1,9 @@
-// Bytes on their way out, shared by all who have to send them.
+// Outgoing bytes, shared by all that send them.
 //
-// A `chunk` is a block of memory that is only ever appended to; a `slice` is a counted reference
-// to a range of one. A message that goes to a thousand connections is written once, and each
+// A `chunk` is a block of memory that is only ever appended to; a `slice` is a counted reference to
+// a range of a chunk. A message that goes to a thousand connections is written once, and each
 // connection holds a slice. The count is not atomic: chunks and slices stay on the thread of the
-// loop that they were made on.
+// loop on which they were created.
 #pragma once
 
 #include <cstddef>
@@ -42,12 +42,13 @@ class chunk {
     return reinterpret_cast<const std::byte*>(this + 1);
   }
 
-  /// Nobody but the one who asks holds it.
+  /// Reports whether only the caller holds a reference.
   [[nodiscard]] bool unshared() const { return references_ == 1; }
-  /// Forgets what it holds; only for an unshared chunk.
+  /// Discards the contents; only for an unshared chunk.
   void clear() { size_ = 0; }
 
-  /// Where what is appended goes: `room()` bytes, of which `take` makes the first `count` its own.
+  /// Returns the memory for appending: `room()` bytes, of which `take` adds the first `count` to
+  /// the contents.
   [[nodiscard]] std::byte* tail() { return reinterpret_cast<std::byte*>(this + 1) + size_; }
   void take(std::uint32_t count) { size_ += count; }
 
@@ -74,7 +75,7 @@ class slice {
       : chunk_(&source), offset_(offset), length_(length) {
     chunk_->retain();
   }
-  /// A slice with a chunk of its own that holds a copy of `bytes`, and has `room` for more.
+  /// Returns a slice that has a chunk of its own with a copy of `bytes` and `room` for more.
   static slice copy_of(byte_span bytes, std::uint32_t room = 0) {
     slice made;
     made.chunk_ = chunk::make(static_cast<std::uint32_t>(bytes.size()) + room);
@@ -105,16 +106,16 @@ class slice {
   [[nodiscard]] byte_span bytes() const {
     return chunk_ == nullptr ? byte_span{} : byte_span{chunk_->data() + offset_, length_};
   }
-  /// The memory that this slice keeps alive.
+  /// The size of the memory that this slice keeps alive.
   [[nodiscard]] std::uint32_t pinned() const { return chunk_ == nullptr ? 0 : chunk_->capacity(); }
 
-  /// Grows by `next` when that follows in the same chunk; says whether it did.
+  /// Extends the slice by `next` if that follows in the same chunk; reports whether it did.
   bool extend(const slice& next) {
     if (chunk_ != next.chunk_ || offset_ + length_ != next.offset_) return false;
     length_ += next.length_;
     return true;
   }
-  /// Grows by a copy of `bytes` where its chunk has room behind it and belongs to it alone; says
+  /// Appends a copy of `bytes` if its chunk has room behind it and belongs to it alone; reports
   /// whether it did.
   bool append(byte_span bytes) {
     const bool has_room = chunk_ != nullptr && chunk_->unshared() &&
@@ -124,7 +125,7 @@ class slice {
     length_ += static_cast<std::uint32_t>(bytes.size());
     return true;
   }
-  /// `count` bytes from `start` on, of the same chunk.
+  /// Returns `count` bytes from `start` on, in the same chunk.
   [[nodiscard]] slice part(std::uint32_t start, std::uint32_t count) const {
     slice made = *this;
     made.offset_ += start;

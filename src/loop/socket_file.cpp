@@ -40,7 +40,7 @@ void socket_file::remove() {
 
 namespace {
 
-// By descriptor: a name may lead elsewhere by now.
+// Opens the file, since its name may refer to another file later.
 result<unique_fd> open_socket_file(const std::string& path, const std::string& operation) {
   unique_fd socket(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat found{};
@@ -49,7 +49,7 @@ result<unique_fd> open_socket_file(const std::string& path, const std::string& o
   return failure(errc::conflict, operation, "something else lies there by now");
 }
 
-// A descriptor by O_PATH has its mode changed by its name below /proc alone.
+// The mode of an O_PATH descriptor can be changed only through its name below /proc.
 bool change_mode(const unique_fd& fd, mode_t mode) {
   const auto itself = "/proc/self/fd/" + std::to_string(fd.get());
   return ::chmod(itself.c_str(), mode) == 0;

@@ -43,7 +43,7 @@ TEST_F(socket_files, a_socket_gets_its_mode) {
   EXPECT_EQ(mode_of(at("door")), 0612);
 }
 
-// Between bind and chmod another process may put something else there.
+// Between bind and chmod another process may put another file there.
 TEST_F(socket_files, nothing_that_was_put_in_its_place_gets_it) {
   const auto elsewhere = bind(at("elsewhere"));
   ASSERT_TRUE(set_socket_mode(at("elsewhere"), 0600));

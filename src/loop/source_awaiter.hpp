@@ -1,8 +1,8 @@
-// One coroutine that awaits the next thing from a source that outlives the wait.
+// Lets one coroutine wait for the next item from a source that outlives the wait.
 //
-// A source befriends these classes and has `bool prepare()` (see to it that something will come; is
-// something there now?), `take()` (hand it over) and `waiter_` (whom to resume). Destroying the
-// coroutine while it waits takes it off the source.
+// A source befriends these classes and has `bool prepare()` (ensures that an item will come;
+// returns whether one is available now), `take()` (returns it) and `waiter_` (the coroutine to
+// resume). Destroying the coroutine while it waits detaches it from the source.
 #pragma once
 
 #include <coroutine>
@@ -34,8 +34,8 @@ class [[nodiscard]] source_awaiter {
   bool waits_ = false;
 };
 
-/// Awaits the same, and leaves it to be taken: a coroutine that waits for long then has no room for
-/// it in its frame.
+/// As `source_awaiter`, but leaves the item to be taken: a coroutine that waits for long then needs
+/// no space for the item in its frame.
 template <class Source>
 class [[nodiscard]] source_readiness {
  public:

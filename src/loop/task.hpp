@@ -1,9 +1,9 @@
-// `task<T>`: a coroutine that starts when it is awaited and hands its value to its awaiter.
+// `task<T>`: a coroutine that starts when it is awaited and passes its value to its awaiter.
 //
-// A task owns its frame. Destroying a task that is suspended destroys its frame and, through the
-// frame's locals, every task and request that it waits on: that is how work is cancelled. Nothing
-// may be destroyed from inside itself; a `task_group` (task_group.hpp) owns tasks that nobody
-// awaits. Exceptions do not cross: one that leaves a task ends the program.
+// A task owns its frame. Destroying a suspended task destroys its frame and, through the frame's
+// locals, every task and request that it waits on: that is how work is cancelled. Nothing may be
+// destroyed from inside itself; a `task_group` (task_group.hpp) owns tasks that are not awaited.
+// Exceptions do not cross tasks: an exception that leaves a task ends the program.
 #pragma once
 
 #include <coroutine>

@@ -1,4 +1,4 @@
-// Owner of tasks that nobody awaits, such as one task a connection.
+// Owner of tasks that are not awaited, such as one task per connection.
 //
 // Destroying the group destroys the tasks that still run, wherever they wait. It must not be
 // destroyed, nor `cancel()` be called, from inside one of its own tasks.
@@ -25,12 +25,12 @@ class task_group {
 
   [[nodiscard]] bool empty() const { return running_.empty(); }
 
-  /// Destroys all tasks. A task destroyed may spawn others while it goes; they go too.
+  /// Destroys all tasks, including tasks that a task spawns while it is destroyed.
   void cancel() {
     while (!running_.empty()) running_.front().destroy();
   }
 
-  /// Awaits that no task runs. One waiter at a time.
+  /// Waits until no task runs. One waiter at a time.
   [[nodiscard]] auto drained() {
     struct awaiter {
       task_group& group;
@@ -58,7 +58,7 @@ class task_group {
 
     root get_return_object() const { return {}; }
     [[nodiscard]] std::suspend_never initial_suspend() const noexcept { return {}; }
-    // The frame frees itself here; after that only the waiter is left to resume.
+    // The frame frees itself here; after that only the waiter remains to be resumed.
     struct leave {
       [[nodiscard]] bool await_ready() const noexcept { return false; }
       void await_suspend(std::coroutine_handle<root_promise> self) const noexcept {

@@ -1,5 +1,4 @@
-// Starting a thread where there may be none left: an error for the one who asked, not the end of
-// the process.
+// Starts a thread, and returns an error instead of ending the process if none is left.
 #pragma once
 
 #include <string>
@@ -11,8 +10,8 @@
 
 namespace strata::loop {
 
-/// A thread that runs `body`. `operation` says what for, to follow "cannot". Errors: limit_exceeded
-/// when the system makes no more.
+/// Starts a thread that runs `body`. `operation` is its purpose, to follow "cannot". Errors:
+/// limit_exceeded if the system creates no more threads.
 template <class Body>
 [[nodiscard]] result<std::thread> start_thread(std::string operation, Body&& body) {
   try {

@@ -10,7 +10,8 @@ namespace strata::loop {
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::nanoseconds;
 
-/// At most thirty years either way, so that a time of day can be added; what is no number is none.
+/// Converts seconds, clamped to some thirty years either way so that a time of day can be added; a
+/// value that is not a number becomes 0.
 [[nodiscard]] inline duration from_seconds(double seconds) {
   constexpr double most = 1e9;
   const double within = seconds != seconds ? 0 : std::clamp(seconds, -most, most);

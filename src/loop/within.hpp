@@ -1,4 +1,4 @@
-// A task with a limit of time.
+// A task with a time limit.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace strata::loop {
 
-/// Awaits what `work` gives, until `limit` at the longest: then `work` is ended where it waits, and
-/// the answer is nullopt. So it is soon after any thread has set `hurried`, if there is one.
+/// Waits for the value of `work`, at most until `limit`: then cancels `work` where it waits and
+/// returns nullopt. Also gives up soon after any thread has set `hurried`, if it is not null.
 template <class T>
 task<std::optional<T>> within(loop& loop, task<T> work, time_point limit,
                               const std::atomic<bool>* hurried = nullptr) {

@@ -17,15 +17,16 @@ namespace strata::proto {
 
 namespace {
 
-constexpr std::size_t max_chunk = 16U << 10U;  // of output, between two looks at the limit
-constexpr std::size_t max_input = UINT_MAX;    // of one call of zlib
+constexpr std::size_t max_chunk = 16U << 10U;  // of output, between two checks of the limit
+constexpr std::size_t max_input = UINT_MAX;    // of one zlib call
 constexpr std::array tail = {std::byte{0}, std::byte{0}, std::byte{0xFF}, std::byte{0xFF}};
 
-// What zlib's inflate says in data_type: it stands between two blocks, with this many bits left.
+// Parts of data_type after zlib's inflate: it is between two blocks, with this many bits left.
 constexpr int between_blocks = 128;
 constexpr int bits_left = 63;
 
-/// zlib's calls fail here for want of memory alone, since their arguments are ours.
+/// Checks the code of a zlib call, which can fail only for lack of memory, since the arguments are
+/// ours.
 void demand(int code) {
   if (code == Z_MEM_ERROR) throw std::bad_alloc();
   assert(code == Z_OK);
@@ -33,7 +34,7 @@ void demand(int code) {
 
 byte_span give_input(z_stream& stream, byte_span bytes) {
   const auto piece = bytes.first(std::min(bytes.size(), max_input));
-  // zlib takes its input as mutable, and does not write to it.
+  // zlib takes its input as mutable, but does not write to it.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(piece.data()));
   stream.avail_in = static_cast<uInt>(piece.size());
   return bytes.subspan(piece.size());
@@ -44,7 +45,8 @@ std::unexpected<error> too_long(std::size_t limit) {
                  "it is longer than " + std::to_string(limit) + " bytes");
 }
 
-/// Calls `step`, of zlib, with room for `room` bytes behind `output`; what it wrote stays there.
+/// Calls `step`, a zlib function, with room for `room` bytes behind `output`, and keeps the written
+/// bytes.
 template <class Step>
 int append_step(z_stream& stream, std::string& output, std::size_t room, Step step) {
   int code = Z_OK;
@@ -72,7 +74,7 @@ void deflater::closer::operator()(z_stream_s* stream) const {
 }
 
 void deflater::compress(byte_span message, std::string& output) {
-  if (message.empty()) {  // zlib flushes nothing twice; this is an empty block
+  if (message.empty()) {  // zlib does not flush twice; this is an empty block
     output += '\0';
     return;
   }
@@ -110,18 +112,19 @@ result<void> inflater::feed(byte_span piece, std::string& output, std::size_t li
   return {};
 }
 
-/// To the end of the input that zlib has been given.
+/// Inflates to the end of zlib's input.
 result<void> inflater::inflate_input(std::string& output, std::size_t limit) {
   if (output.size() > limit) return too_long(limit);
-  // One byte more than is allowed shows that there is more.
+  // One byte beyond the limit shows that there is more.
   const auto ceiling = limit == SIZE_MAX ? limit : limit + 1;
   do {
-    // A sender may end each message with a last block (RFC 7692 section 7.2.3.4): the window stays.
+    // A sender may end each message with a final block (RFC 7692 section 7.2.3.4): the window
+    // stays.
     if (std::exchange(has_ended_, false)) demand(inflateResetKeep(stream_.get()));
     const auto wanted = std::size_t{stream_->avail_in} * 4 + 64;
     const auto room = std::min({max_chunk, wanted, ceiling - output.size()});
     make_room(output, room, ceiling);
-    // Z_BLOCK stops behind each block: so it is known whether a message ends there.
+    // Z_BLOCK stops after each block, which shows whether a message ends there.
     const int code =
         append_step(*stream_, output, room, [&] { return ::inflate(stream_.get(), Z_BLOCK); });
     if (output.size() > limit) {
@@ -140,7 +143,8 @@ result<void> inflater::inflate_input(std::string& output, std::size_t limit) {
 }
 
 result<void> inflater::finish(std::string& output, std::size_t limit) {
-  // Some senders end with a last block and nothing behind it. There the tail would be of no block.
+  // Some senders end with a final block and nothing behind it. The tail would then belong to no
+  // block.
   if (has_ended_) return {};
   if (auto inflated = feed(tail, output, limit); !inflated) return inflated;
   if (is_between_blocks() && (stream_->data_type & bits_left) == 0) return {};

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int gzip_format = 16;  // added to the window's bits (zlib's manual, at deflateInit2)
 constexpr int usual_memory = 8;
-// Text gets a tenth smaller at level 6, and takes twice the time.
+// Level 6 makes text a tenth smaller, but takes twice the time.
 constexpr int quick_level = 4;
 
 }  // namespace
@@ -43,13 +43,13 @@ void gzip_writer::finish(std::string& output) { step({}, Z_FINISH, output); }
 
 void gzip_writer::step(byte_span piece, int flush, std::string& output) {
   std::array<char, 16U << 10U> written;
-  // zlib takes its input as mutable, and does not write to it.
+  // zlib takes its input as mutable, but does not write to it.
   stream_->next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(piece.data()));
   stream_->avail_in = static_cast<uInt>(piece.size());
   do {
     stream_->next_out = reinterpret_cast<Bytef*>(written.data());
     stream_->avail_out = static_cast<uInt>(written.size());
-    // Z_BUF_ERROR: there was nothing left to do.
+    // Z_BUF_ERROR: nothing was left to do.
     [[maybe_unused]] const int code = deflate(stream_.get(), flush);
     assert(code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR);
     output.append(written.data(), written.size() - stream_->avail_out);

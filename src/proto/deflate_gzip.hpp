@@ -1,6 +1,6 @@
-// The gzip format (RFC 1952), by zlib: what HTTP calls the content coding gzip.
+// The gzip format (RFC 1952), by zlib: HTTP's content coding gzip.
 //
-// One thread at a time. Nothing throws but what has no memory left.
+// One thread at a time. Nothing throws except when out of memory.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,9 @@ class gzip_writer {
  public:
   gzip_writer();
 
-  /// Appends what is certain of the compressed form by now to `output`.
+  /// Compresses `piece` and appends the output available so far to `output`.
   void feed(byte_span piece, std::string& output);
-  /// Appends the rest; nothing may be fed after it.
+  /// Appends the rest; nothing may be fed afterwards.
   void finish(std::string& output);
 
  private:
@@ -32,7 +32,7 @@ class gzip_writer {
   std::unique_ptr<z_stream_s, closer> stream_;
 };
 
-/// All in one.
+/// Compresses all bytes at once.
 [[nodiscard]] std::string gzip(byte_span bytes);
 
 }  // namespace strata::proto

@@ -9,7 +9,7 @@
 namespace strata::proto {
 namespace {
 
-// A head of ten bytes, raw DEFLATE, and a tail of eight (RFC 1952 section 2.3).
+// Unpacks a header of ten bytes, raw DEFLATE, and a trailer of eight (RFC 1952 section 2.3).
 std::string unpacked(const std::string& packed) {
   EXPECT_GE(packed.size(), 18U);
   EXPECT_EQ(packed.substr(0, 3), "\x1f\x8b\x08");

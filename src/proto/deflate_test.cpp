@@ -30,7 +30,7 @@ inflated inflate_pieces(inflater& inflater, std::string_view bytes, std::size_t 
   return got;
 }
 
-/// The same however it is cut.
+/// Checks that the result is the same however the bytes are split.
 inflated inflate_all(std::string_view bytes, std::size_t limit = no_limit) {
   inflater whole;
   const auto got = inflate_pieces(whole, bytes, bytes.size() + 1, limit);
@@ -67,7 +67,7 @@ TEST(deflate, inflates_the_examples_of_the_rfc) {
   EXPECT_EQ(inflate_pieces(takeover, "\xf2\x00\x11\x00\x00"sv, 100).text, "Hello");
 }
 
-// RFC 7692 section 7.2.1: the tail is taken off; section 7.2.3.6: an empty message is a byte.
+// RFC 7692 section 7.2.1: the tail is removed; section 7.2.3.6: an empty message is one byte.
 TEST(deflate, a_message_ends_without_its_tail) {
   EXPECT_EQ(deflated("Hello"), "\xf2\x48\xcd\xc9\xc9\x07\x00"sv);
   EXPECT_EQ(deflated(""), "\0"sv);
@@ -94,7 +94,7 @@ TEST(deflate, messages_are_smaller_behind_their_like_until_a_restart) {
   EXPECT_EQ(inflate_pieces(unpacker, second, 3).failed, errc::malformed) << "without the first";
 }
 
-// RFC 7692 section 7.2.3.4: blocks may say that they are the last; what follows goes on.
+// RFC 7692 section 7.2.3.4: blocks may be marked as final; the stream continues behind them.
 TEST(deflate, the_window_outlives_a_last_block) {
   inflater unpacker;
   EXPECT_EQ(inflate_pieces(unpacker, "\xf3\x48\xcd\xc9\xc9\x07\x00\x00"sv, 100).text, "Hello");
@@ -105,11 +105,11 @@ TEST(deflate, the_window_outlives_a_last_block) {
 
 TEST(deflate, what_is_not_deflate_is_malformed) {
   for (const auto bytes : {"\x06"sv,                      // block type 3
-                           "\xff\xff\xff"sv,              // the same, as the last
+                           "\xff\xff\xff"sv,              // the same, in a final block
                            "\x00\x05\x00\x00\x00"sv,      // NLEN is not ~LEN
                            "\xf2\x00\x11\x00\x00"sv,      // a distance before the start
-                           "\xf2\x48\xcd"sv,              // cut
-                           "\x00\x07\x00\xf8\xff\x48"sv,  // cut in a stored block
+                           "\xf2\x48\xcd"sv,              // truncated
+                           "\x00\x07\x00\xf8\xff\x48"sv,  // truncated in a stored block
                            ""sv, "\x04\xc0"sv, "\x04\xff\xff\xff\xff\xff"sv}) {
     EXPECT_EQ(inflate_all(bytes).failed, errc::malformed) << bytes.size();
   }

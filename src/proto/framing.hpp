@@ -1,8 +1,8 @@
-// Where a message begins and ends in a stream of bytes, and back.
+// Framing: the division of a byte stream into messages, and back.
 //
-// Three ways: `line` (messages end with LF; an LF cannot be inside one), `length` (four bytes,
-// big-endian, then the bytes) and `raw` (every read is a message). Sans-I/O and total: any
-// input gives messages, "not yet", or one error, and never more than `max_message` bytes are kept.
+// Three kinds: `line` (messages end with LF and cannot contain one), `length` (four bytes,
+// big-endian, then the bytes) and `raw` (every read is a message). Sans-I/O and total: any input
+// gives messages, "not yet", or one error, and never more than `max_message` bytes are kept.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace strata::proto {
 enum class framing : std::uint8_t { line, length, raw };
 inline constexpr std::size_t framing_count = 3;
 
-/// "line", "length" or "raw"; anything else is `line`.
+/// Parses "line", "length" or "raw"; anything else is `line`.
 [[nodiscard]] framing framing_of(std::string_view name);
 
-/// What stands around a message's bytes on the wire.
+/// The bytes around a message on the wire.
 struct envelope {
   std::array<char, 10> before{};
   std::size_t before_size = 0;
@@ -35,15 +35,15 @@ struct envelope {
 };
 [[nodiscard]] envelope envelope_for(framing framing, std::size_t message_size);
 
-/// Bytes in, messages out. One a connection.
+/// Splits incoming bytes into messages. One per connection.
 class frame_reader {
  public:
   frame_reader(framing framing, std::size_t max_message)
       : how_(framing), max_message_(max_message) {}
 
-  /// Calls `sink(byte_span message)` for each message that is whole now; the span is valid during
-  /// the call. Errors: limit_exceeded when a message is longer than `max_message`; the rest of the
-  /// stream cannot be understood after that.
+  /// Calls `sink(byte_span message)` for each complete message; the span is valid during the call.
+  /// Errors: limit_exceeded if a message is longer than `max_message`; the rest of the stream
+  /// cannot be parsed after that.
   template <class Sink>
   [[nodiscard]] result<void> feed(byte_span input, Sink&& sink) {
     switch (how_) {
@@ -54,7 +54,7 @@ class frame_reader {
     return {};
   }
 
-  /// The bytes of a message that has begun and not ended.
+  /// The bytes of the message that is incomplete.
   [[nodiscard]] byte_span unfinished() const { return as_bytes(partial_); }
   void set_max_message(std::size_t size) { max_message_ = size; }
 

@@ -1,4 +1,4 @@
-// Room for a message that is gathered up to a limit.
+// Memory for a message that is gathered up to a limit.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 
 namespace strata::proto {
 
-/// Lets `held` grow by `more` bytes. The room doubles, as std::string's own does, but not beyond
-/// `limit` bytes in all, unless what is held and `more` need it.
+/// Makes room in `held` for `more` bytes. The capacity doubles, as std::string's does, but not
+/// beyond `limit` bytes in all, unless the contents and `more` need it.
 inline void make_room(std::string& held, std::size_t more, std::size_t limit) {
   const auto needed = held.size() + more;
   if (needed <= held.capacity()) return;
-  // std::string::reserve doubles too, whatever it is asked for; only a new string takes what it
-  // is told.
+  // std::string::reserve doubles too, whatever size is requested; only a new string takes exactly
+  // the requested size.
   std::string grown;
   grown.reserve(std::max(needed, std::min(2 * held.capacity(), limit)));
   grown.append(held);

@@ -14,7 +14,7 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr auto first_of_v1 = "PROXY "sv;
-constexpr std::size_t longest_v1 = 107;  // with its line's end
+constexpr std::size_t longest_v1 = 107;  // including its line end
 constexpr auto first_of_v2 = "\r\n\r\n\0\r\nQUIT\n"sv;
 constexpr std::size_t fixed_of_v2 = 16;
 constexpr std::size_t longest_v2 = 4096;
@@ -37,7 +37,7 @@ std::unexpected<error> no_header(std::string reason, std::size_t offset) {
   return std::unexpected(std::move(made));
 }
 
-// Nothing but digits, and no more zeros than needed.
+// Accepts only digits, without superfluous zeros.
 std::optional<std::uint16_t> read_port(std::string_view text) {
   std::uint16_t port = 0;
   const auto* const end = text.data() + text.size();
@@ -95,7 +95,7 @@ std::uint16_t read_u16(std::string_view text) {
                                     static_cast<unsigned char>(text[1]));
 }
 
-/// Both addresses, and then both ports.
+/// Reads both addresses, then both ports.
 proxied_ends read_ends(int family, std::string_view source) {
   const std::size_t each = family == AF_INET ? sizeof(in_addr) : sizeof(in6_addr);
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -106,11 +106,11 @@ proxied_ends read_ends(int family, std::string_view source) {
           {host(each), read_u16(source.substr(2 * each + 2))}};
 }
 
-// AF_UNSPEC, AF_INET, AF_INET6, AF_UNIX by UNSPEC, STREAM, DGRAM: others must be refused (the
-// specification, section 2.2).
+// AF_UNSPEC, AF_INET, AF_INET6 or AF_UNIX, with UNSPEC, STREAM or DGRAM: others must be rejected
+// (the specification, section 2.2).
 bool is_defined(unsigned char family) { return family >> 4U <= 3 && (family & 0xfU) <= 2; }
 
-// What the addresses of a family take; 0: there are none to read.
+// Returns the size of a family's addresses; 0 if there are none to read.
 std::size_t size_of_ends(unsigned char family) {
   constexpr std::array<std::size_t, 4> sizes{0, 12, 36, 216};
   return sizes.at(family >> 4U);

@@ -22,7 +22,7 @@ TEST(proxy_protocol, reads_a_line_of_version_1) {
 TEST(proxy_protocol, what_is_unknown_leaves_the_connection_as_it_is) {
   for (const auto& text : {"PROXY UNKNOWN\r\n"s, "PROXY UNKNOWN ffff:f::1 ffff:f::2 1 2\r\n"s,
                            write_proxy_header(2, std::nullopt), write_proxy_header(1, std::nullopt),
-                           // of Unix sockets: 216 bytes of addresses
+                           // Unix sockets: 216 bytes of addresses
                            "\r\n\r\n\0\r\nQUIT\n\x21\x31\0\xd8"s + std::string(216, 'x')}) {
     const auto read = read_proxy_header(text + "more");
     ASSERT_TRUE(read && *read) << text;

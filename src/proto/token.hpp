@@ -1,4 +1,4 @@
-// Tokens of HTTP (RFC 9110 section 5.6.2): what methods, field names and extensions are called.
+// Tokens of HTTP (RFC 9110 section 5.6.2): the syntax of methods, field names and extension names.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A handler whose end somebody waits for.
+// A handler for whose end a caller waits.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace strata::script {
 
-/// Give it to `machine::start`. What the handler gives is read by `read`, once it has ended, which
-/// it may have done at once: then nothing is to be waited for. The machine may go meanwhile.
+/// Pass it to `machine::start`. `read` reads the handler's result once the handler has ended, which
+/// may be at once: then there is nothing to wait for. The machine may be destroyed meanwhile.
 template <class Read>
 class question final : public waiter {
  public:
@@ -20,11 +20,11 @@ class question final : public waiter {
   question(loop::loop& loop, Read read) : read_(std::move(read)), ended_(loop) {}
 
   [[nodiscard]] bool has_ended() const { return value_.has_value(); }
-  /// Awaits the end.
+  /// Waits for the end.
   [[nodiscard]] auto ended() {
     return ended_.wait([this] { return has_ended(); });
   }
-  /// Once it has ended.
+  /// Returns the result, once the handler has ended.
   [[nodiscard]] value_type take() { return std::move(*value_); }
 
  private:
@@ -38,9 +38,9 @@ class question final : public waiter {
   std::optional<value_type> value_;
 };
 
-/// Awaits the end of a handler. What it gives is read by `read`, once it has ended.
-/// `which` is a callback's number, or a function, which is let go once it has begun: the machine
-/// may go while this waits.
+/// Starts a handler and waits for its end. `read` reads its result once it has ended. `which` is a
+/// callback's number, or a function, which is released once it has begun: the machine may be
+/// destroyed during the wait.
 template <class Which, class Read>
   requires(std::is_same_v<Which, std::size_t> || std::is_same_v<Which, value_ref>)
 auto ask(machine& machine, Which which, std::vector<argument> arguments, Read read)

@@ -1,7 +1,7 @@
-// One call of a function by a script: its arguments, and what it gives back.
+// One call of a function by a script: its arguments, and its results.
 //
-// The arguments have been checked against the function's row. Whatever makes a value may end the
-// call by an error of the script (no memory): it passes through C++ as an exception does, and
+// The arguments have been checked against the function's row. Creating a value may end the call
+// with an error of the script (out of memory): it passes through C++ as an exception does, and
 // destructors run.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace strata::script {
 class machine;
 struct parameter;
 
-/// A function, or another value, of the script that the program keeps. Move only; it goes before
+/// A function, or another value, of the script that the program keeps. Move only; destroy it before
 /// its machine.
 class value_ref {
  public:
@@ -41,7 +41,7 @@ class value_ref {
 
 class call {
  public:
-  /// `name`: the function's, in its table. `parameters` outlive it.
+  /// `name`: the function's, in its table. `parameters` must outlive the call.
   call(machine& machine, lua_State* state, std::string_view name,
        std::span<const parameter> parameters)
       : machine_(machine), state_(state), name_(name), parameters_(parameters) {}
@@ -50,23 +50,24 @@ class call {
 
   // --- arguments, the first is 0
   [[nodiscard]] int count() const;
-  /// It is there, and not nil.
+  /// Reports whether the argument is present and not nil.
   [[nodiscard]] bool has(int index) const;
   [[nodiscard]] bool truth(int index) const;
   [[nodiscard]] double number(int index) const;
   [[nodiscard]] std::uint64_t integer(int index) const;
-  /// Of a string or a number. It lives as long as the call.
+  /// For a string or a number. The text lives as long as the call.
   [[nodiscard]] std::string_view text(int index) const;
-  /// It is a string or a number.
+  /// Reports whether the argument is a string or a number.
   [[nodiscard]] bool is_text(int index) const;
   [[nodiscard]] bool is_table(int index) const;
-  /// Of whatever value: as `tostring` says it.
+  /// Returns any value as `tostring` shows it.
   [[nodiscard]] std::string shown(int index) const;
-  /// False when it is none that JSON has; then `fail` has been called. Its strings are any bytes.
+  /// Converts an argument to JSON. Returns false if JSON has no such value; `fail` has then been
+  /// called. Strings may hold any bytes.
   [[nodiscard]] bool structure(int index, nlohmann::json& value);
-  /// The same, and its strings are UTF-8, as those of JSON text are.
+  /// As `structure`, but all strings are UTF-8, as in JSON text.
   [[nodiscard]] bool json_structure(int index, nlohmann::json& value);
-  /// As `fail`, of one argument: `argument 2 (indent) is 99: it must be 0 to 16`.
+  /// As `fail`, for one argument: `argument 2 (indent) is 99: it must be 0 to 16`.
   void fail_argument(int index, std::string_view reason);
   [[nodiscard]] value_ref function(int index) const;
 
@@ -78,25 +79,26 @@ class call {
   void give(std::string_view value);
   void give(const char* value) { give(std::string_view(value)); }
   void give(const nlohmann::json& value);
-  /// An object of a kind that its machine knows. A function that waits gives it before it does: the
-  /// script has it when the task succeeds. False when the script holds too many; then `fail` has
-  /// been called.
+  /// Returns an object, of a kind known to its machine, to the script. A function that waits calls
+  /// it before it waits: the script gets the object when the task succeeds. Returns false if the
+  /// script holds too many objects; `fail` has then been called.
   template <class Object>
   bool give(const object_kind& kind, const std::shared_ptr<Object>& object) {
     return give_object(kind, object, object.get());
   }
-  /// Keeps what was given last, an object say: it is not collected while this is there.
+  /// Keeps the last returned value, such as an object, from being collected while the reference
+  /// exists.
   [[nodiscard]] value_ref keep_given() const;
-  /// Nil, and the reason: something is not as it should be, and a script may live with that.
+  /// Returns nil and the reason, for a failure that a script can handle.
   void refuse(std::string_view why);
-  /// The argument, a table, marked as an array.
+  /// Returns the argument, a table, marked as an array.
   void give_as_array(int index);
 
-  /// The script gets this error, at the place of its call, instead of what was given.
+  /// Raises this error in the script, at the place of its call, instead of returning results.
   void fail(std::string why) { failure_ = std::move(why); }
 
   [[nodiscard]] machine& by() const { return machine_; }
-  /// Of the function that is called, in its table.
+  /// The name of the called function, in its table.
   [[nodiscard]] std::string_view name() const { return name_; }
 
   // --- for the machine

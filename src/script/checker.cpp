@@ -24,7 +24,7 @@ bool begins_name(char letter) {
 
 bool goes_on(char letter) { return begins_name(letter) || (letter >= '0' && letter <= '9'); }
 
-// Names and signs; texts, numbers and comments are passed over.
+// Splits a script into names and signs; skips strings, numbers and comments.
 class tokens {
  public:
   explicit tokens(std::string_view text) : text_(text) {}
@@ -71,7 +71,7 @@ class tokens {
     }
     ++at_;
   }
-  // `[==[ … ]==]`: false where none begins here.
+  // Skips `[==[ … ]==]`; returns false if none begins here.
   bool skip_long() {
     const auto rest = text_.substr(at_);
     if (!rest.starts_with('[')) return false;
@@ -97,7 +97,7 @@ std::vector<token> all_of(std::string_view text) {
   }
 }
 
-// `name:LINE: what` as Lua says it.
+// Parses Lua's message `name:LINE: what`.
 finding read_complaint(std::string_view text, std::string_view name) {
   finding found;
   if (text.starts_with(name)) text.remove_prefix(name.size());
@@ -113,7 +113,7 @@ bool is_in(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-// Whether the script has something of its own by the name: a parameter, a local, a method's self.
+// Reports whether the script defines the name itself: a parameter, a local, a method's self.
 bool is_own(const std::vector<token>& all, std::string_view name) {
   for (std::size_t at = 0; at + 1 < all.size(); ++at) {
     if (name == "self" && all[at].text == ":" && at >= 2 && all[at - 2].text == "function") {
@@ -125,7 +125,7 @@ bool is_own(const std::vector<token>& all, std::string_view name) {
     if (before == "local" || (behind == "=" && all[at + 2].text != "=" && before != "."))
       return true;
     if ((before == "(" || before == ",") && (behind == "," || behind == ")")) {
-      // As an argument it is only passed on; as a parameter it is another.
+      // As an argument it is only passed on; as a parameter it is a definition.
       std::size_t open = at;
       while (open > 0 && all[open].text != "(") --open;
       const auto is_head = [&](std::size_t where) { return all[where].text == "function"; };

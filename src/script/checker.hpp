@@ -1,4 +1,4 @@
-// Looks for mistakes in a script without running it.
+// Checks a script for mistakes without running it.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ struct finding {
   std::string what;
 };
 
-/// A global table of the program's, and what is in it: `send`, `json`, `json.encode`.
+/// A global table of the program and its members: `send`, `json`, `json.encode`.
 struct known_table {
   std::string name;
   std::vector<std::string> members;
@@ -21,10 +21,12 @@ struct known_table {
 
 struct known_names {
   std::vector<known_table> tables;
-  std::vector<std::string> callbacks;  ///< whatever else begins with `on_` is never called
+  std::vector<std::string> callbacks;  ///< any other function that begins with `on_` is never
+                                       ///< called
 };
 
-/// Errors of syntax, names that a table does not have, functions that nobody calls; by line.
+/// Finds syntax errors, names that a table does not have, and functions that are never called; by
+/// line.
 [[nodiscard]] std::vector<finding> check_source(std::string_view text, const std::string& name,
                                                 const known_names& known);
 

@@ -10,7 +10,7 @@ namespace strata::script {
 
 namespace {
 
-// Their addresses are keys of the registry.
+// Their addresses are keys in the registry.
 const char array_mark = 0;
 const char null_mark = 0;
 

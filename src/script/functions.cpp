@@ -1,4 +1,4 @@
-// How a machine lets a script call the functions of the program.
+// Calls of the program's functions by a script.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ bool fits(lua_State* state, int index, value_kind kind) {
   return false;
 }
 
-// Of a table its list is what is known of it.
+// Reports whether a value may be large. For a table, only the length of its list is known.
 bool may_be_much(lua_State* state, int index) {
   constexpr std::size_t value_size = 16;
   const int type = lua_type(state, index);
@@ -62,15 +62,15 @@ std::string_view described(value_kind kind) {
   return row == std::end(kind_names) ? "a value" : row->described;
 }
 
-// The word of --lua-allow that is missing; empty: none is.
+// Returns the missing word of --lua-allow; empty if none is missing.
 std::string_view missing_right(const settings& settings, right needed) {
   if (needed == right::net && !settings.may_use_net) return "net";
   if (needed == right::runtimes && !settings.may_change_runtimes) return "runtimes";
   return {};
 }
 
-// No exception of C++ crosses the frames of LuaJIT: it becomes an error of the call. Lua's own
-// errors are no std::exception, and pass.
+// No C++ exception may cross LuaJIT's frames: it becomes an error of the call. Lua's own errors are
+// not derived from std::exception, and pass.
 template <class Work>
 void run_guarded(call& call, Work work) {
   try {

@@ -1,4 +1,4 @@
-// How a machine runs handlers: coroutines that are started, wait, and go on.
+// How a machine runs handlers: coroutines that start, wait, and resume.
 #include <fmt/format.h>
 
 #include "script/conversion.hpp"
@@ -28,7 +28,7 @@ void push(lua_State* state, const argument& value) {
   std::visit(pusher{state}, value);
 }
 
-/// Of a traceback: the lines of what calls the script are no part of it.
+/// Removes from a traceback the lines of the program's code that calls the script.
 void remove_own_frames(std::string& traceback) {
   constexpr std::string_view begin = "\n\tstrata:";
   for (auto at = traceback.find(begin); at != std::string::npos; at = traceback.find(begin, at)) {
@@ -60,7 +60,7 @@ result<nlohmann::json> finished::structure(int index, const char* without) const
   nlohmann::json value;
   std::string why;
   const bool is_less = without != nullptr && lua_istable(by_, index + 1);
-  if (is_less) {  // for as long as it is read: the script may give the same table again
+  if (is_less) {  // for as long as it is read: the script may return the same table again
     luaL_checkstack(by_, 4, "to read a table");
     lua_pushstring(by_, without);
     lua_pushvalue(by_, -1);
@@ -131,13 +131,13 @@ bool machine::start_referred(int reference, std::size_t callback,
 bool machine::start(series& series) {
   auto& one = take_activity(&series);
   one.steps = &series;
-  one.has_begun = true;  // who gives the steps counts them
+  one.has_begun = true;  // the provider of the steps counts them
   lua_rawgeti(one.thread, LUA_REGISTRYINDEX, runs_series_);
   return begin(one, {});
 }
 
-// The function of the next step and its arguments. What has come since the script was loaded again
-// is for the other machine.
+// Returns the function of the next step and its arguments. Steps that arrive after a reload of the
+// script are for the other machine.
 int machine::take_step(lua_State* state) {
   auto& here = of(state);
   if (here.running_ == nullptr || here.running_->steps == nullptr || here.is_retired_) return 0;
@@ -153,7 +153,7 @@ int machine::take_step(lua_State* state) {
   return static_cast<int>(next->count) + 1;
 }
 
-// Of a series: what ran until now was another callback's.
+// In a series: reports the time until now as that of the previous callback.
 void machine::turn_to(std::size_t callback) {
   const auto before = std::exchange(running_->callback, callback);
   if (before == callback || before == stretch::no_callback) return;
@@ -167,7 +167,7 @@ bool machine::begin(activity& one, std::span<const argument> arguments) {
   return resume(one, static_cast<int>(arguments.size()));
 }
 
-// Says whether the handler has ended.
+// Reports whether the handler has ended.
 bool machine::resume(activity& one, int arguments) {
   const bool was_limited = std::exchange(is_limited_, true);
   const char* const outer_stack = stack_begin_;
@@ -221,7 +221,7 @@ void machine::end(activity& one, int status) {
   release(one, is_usable);
 }
 
-// Its machine goes while it waits.
+// Called when the machine is destroyed while the handler waits.
 void machine::end_early(activity& one) {
   auto* const tell = std::exchange(one.tell, nullptr);
   if (tell == nullptr) return;
@@ -229,7 +229,7 @@ void machine::end_early(activity& one) {
   tell->on_end(finished(nullptr, -1));
 }
 
-// Whatever the script has raised, in words, and the lines that led to it.
+// Returns the script's error as text, with the lines that led to it.
 std::string machine::trouble_of(lua_State* thread) {
   std::string what;
   if (lua_isstring(thread, -1) != 0) {
@@ -237,7 +237,7 @@ std::string machine::trouble_of(lua_State* thread) {
     const char* const text = lua_tolstring(thread, -1, &size);
     what.assign(text, size);
   } else {
-    // Its own `__tostring` may raise another, or never end.
+    // The error's own `__tostring` may raise another error, or never end.
     const bool was_limited = std::exchange(is_limited_, true);
     const char* const outer = stack_begin_;
     if (outer == nullptr) stack_begin_ = static_cast<const char*>(__builtin_frame_address(0));
@@ -266,7 +266,8 @@ std::string machine::trouble_of(lua_State* thread) {
 loop::task<> machine::await(activity& one, loop::task<answers> work, int promised) {
   const auto got = co_await work;
   work = {};
-  // One that had nothing to wait for lets others in all the same, and the stack does not grow.
+  // A handler that had nothing to wait for yields nevertheless, so that others run and the stack
+  // does not grow.
   if (one.is_beginning) co_await loop_.sleep({});
   --waiting_;
   tidy();

@@ -21,7 +21,7 @@ bool kept_function::start(std::span<const argument> arguments, waiter* tell) {
 
 namespace {
 
-// Takes the value on top.
+// Takes the value on top of the stack.
 std::unique_ptr<kept_function> keep(lua_State* state) {
   if (!lua_isfunction(state, -1)) {
     lua_pop(state, 1);

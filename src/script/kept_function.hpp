@@ -1,4 +1,4 @@
-// A function of a script that the program keeps for a while, and calls. It may outlive its machine.
+// A function of a script that the program keeps and calls. It may outlive its machine.
 #pragma once
 
 #include <span>
@@ -14,9 +14,9 @@ class kept_function {
   kept_function& operator=(const kept_function&) = delete;
   ~kept_function();
 
-  /// Its machine has gone, and it with that.
+  /// Reports whether its machine, and the function with it, is gone.
   [[nodiscard]] bool is_gone() const { return in_ == nullptr; }
-  /// As `machine::start`. It is not gone.
+  /// As `machine::start`. The function must not be gone.
   bool start(std::span<const argument> arguments, waiter* tell);
 
  private:

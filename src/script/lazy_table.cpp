@@ -20,7 +20,7 @@ lazy_table::~lazy_table() {
   if (in_ != nullptr) in_->forget(*this);
 }
 
-// (table, key) -> the field, which is the table's own from then on.
+// (table, key) -> the field, which the table holds from then on.
 int machine::read_lazily(lua_State* state) {
   const auto& known = of(state).lazy_tables_;
   const auto found = known.find(lua_topointer(state, 1));
@@ -40,13 +40,14 @@ int machine::read_lazily(lua_State* state) {
   return 1;
 }
 
-// One for all: a table is known by its place, where it stays as long as the registry holds it.
+// One metatable for all: a table is identified by its address, which does not change while the
+// registry holds it.
 void machine::make_lazily() {
   lua_createtable(state_, 0, 2);
   lua_pushcfunction(state_, read_lazily);
   lua_setfield(state_, -2, "__index");
   lua_pushboolean(state_, 0);
-  lua_setfield(state_, -2, "__metatable");  // no script changes it for all others
+  lua_setfield(state_, -2, "__metatable");  // so that no script changes it for all others
   lazily_ = luaL_ref(state_, LUA_REGISTRYINDEX);
 }
 

@@ -1,7 +1,7 @@
-// A table for a script whose fields are made when the script reads them: most scripts read a few.
+// A table for a script whose fields are created when the script reads them: most scripts read few.
 //
-// The script may keep the table. When this goes, it has the fields that have been read, and no
-// others. For the machine's loop.
+// The script may keep the table. Once this is destroyed, the table has only the fields that were
+// read. For the machine's loop.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace strata::script {
 
 class machine;
 
-/// A table of texts that a script is given.
+/// A table of strings for a script.
 class text_table {
  public:
   explicit text_table(lua_State* state) : to_(state) {}
-  /// To be called first, once, with how many there are.
+  /// Called once, first, with the number of entries.
   void begin(std::size_t count);
   void add(std::string_view name, std::string_view value);
 
@@ -33,17 +33,17 @@ class lazy_table {
   lazy_table& operator=(const lazy_table&) = delete;
   virtual ~lazy_table();
 
-  /// Null: there is none of that name.
+  /// Returns a field; null if there is none of that name.
   [[nodiscard]] virtual nlohmann::json field(std::string_view name) const = 0;
-  /// A field that is a table of texts, each of another name, may be given so: that costs less.
-  /// False: it is to be asked for by `field`, and `into` has not begun.
+  /// Writes a field that is a table of strings with unique names, which costs less. Returns false
+  /// if `field` must be used instead; `into` has then not begun.
   virtual bool give_texts(std::string_view /*name*/, text_table& /*into*/) const { return false; }
 
  private:
   friend class machine;
-  machine* in_ = nullptr;      // that has it
-  int table_ = 0;              // the script's; one and the same for all handlers
-  const void* key_ = nullptr;  // where it is
+  machine* in_ = nullptr;      // that holds the table
+  int table_ = 0;              // the script's; the same for all handlers
+  const void* key_ = nullptr;  // its address
 };
 
 }  // namespace strata::script

@@ -14,7 +14,8 @@ constexpr std::pair<std::string_view, value_kind> kinds[] = {
     {"string", value_kind::string},    {"table", value_kind::table},
     {"function", value_kind::function}};
 
-// Of a table or a function, editors learn more than is checked: `fun(id: integer)`, `string[]`.
+// The annotations for editors describe tables and functions in more detail than is checked:
+// `fun(id: integer)`, `string[]`.
 value_kind kind_of(std::string_view type) {
   if (type.starts_with("fun(")) return value_kind::function;
   if (type.contains('|')) return value_kind::any;
@@ -25,7 +26,7 @@ value_kind kind_of(std::string_view type) {
   return value_kind::any;
 }
 
-// As far as the comma that is not within brackets.
+// Finds the first comma that is not within brackets.
 std::size_t end_of_first(std::string_view text) {
   int depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -1,4 +1,4 @@
-// What a script sees of the program: tables of functions, and the functions of the script itself
+// The interface between a script and the program: tables of functions, and the script's functions
 // that the program calls. Each is a row, from which the checks of arguments, the reference and the
 // annotations for editors are made.
 #pragma once
@@ -16,8 +16,8 @@ namespace strata::script {
 
 class call;
 
-/// What a waiting function gives, each a value of the script. Errors: the script gets nil and the
-/// error's text.
+/// The results of a waiting function, each a value of the script. Errors: the script gets nil and
+/// the error's text.
 using answers = result<std::vector<nlohmann::json>>;
 
 enum class value_kind : std::uint8_t { any, boolean, number, integer, string, table, function };
@@ -26,36 +26,36 @@ struct parameter {
   std::string_view name;
   value_kind kind = value_kind::any;
   bool is_optional = false;
-  std::string_view type = "any";  ///< as it is written
+  std::string_view type = "any";  ///< as written in the signature
 };
 
-/// `id: integer, message: string, ttl?: number` as parameters. The text outlives them.
+/// Parses `id: integer, message: string, ttl?: number`. The text must outlive the parameters.
 [[nodiscard]] std::vector<parameter> parse_parameters(std::string_view signature);
 [[nodiscard]] std::string_view name_of(value_kind kind);
 
-/// What a function does beyond the script's own runtime. A script may lack the right to it.
+/// A function's effect beyond the script's own runtime. A script may lack the right to it.
 enum class right : std::uint8_t {
   none,
-  net,       ///< speaks with other programs
+  net,       ///< communicates with other programs
   runtimes,  ///< changes other runtimes, or sends to them
 };
 
-/// A function that scripts call. One of `run` and `wait` is set; neither where it is written in
-/// Lua, by lines that extend the machine.
+/// A function that scripts call. One of `run` and `wait` is set; neither if the function is written
+/// in Lua, by lines that extend the machine.
 struct function_row {
   std::string_view name;        ///< `send`, or `json.encode` in a table of its own
-  std::string_view parameters;  ///< as `parse_parameters` reads them
-  std::string_view returns;     ///< their types, as editors take them; empty: nothing
+  std::string_view parameters;  ///< in the syntax of `parse_parameters`
+  std::string_view returns;     ///< their types, in the editors' syntax; empty if nothing
   std::string_view help;        ///< one line, lower case, no full stop
-  /// Answers at once.
+  /// Returns its results at once.
   void (*run)(void* host, call& call) = nullptr;
-  /// The script's handler waits for the answer, and nothing else does. The arguments are read
-  /// before this returns: they are gone when the task runs.
+  /// Suspends only the calling handler until the results are available. Reads the arguments before
+  /// it returns: they do not exist any more when the task runs.
   loop::task<answers> (*wait)(void* host, call& call) = nullptr;
   right needs = right::none;
 };
 
-/// A function of the script that is called when something happens.
+/// A function of the script that the program calls upon an event.
 struct callback_row {
   std::string_view name;
   std::string_view parameters;
@@ -85,7 +85,7 @@ struct method_host<Result (Host::*)(call&) const> {
 
 }  // namespace detail
 
-/// A member function of the host, for a row's `run` or `wait`.
+/// Wraps a member function of the host for a row's `run` or `wait`.
 template <auto Method>
 constexpr auto method = [](void* host, call& call) {
   return (static_cast<detail::method_host<decltype(Method)>::type*>(host)->*Method)(call);

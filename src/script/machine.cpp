@@ -19,16 +19,17 @@ namespace strata::script {
 
 namespace {
 
-// Between two looks at the time. A look costs 25 ns, an instruction of the interpreter about one.
+// Instructions between two checks of the time. A check costs 25 ns, an interpreted instruction
+// about one.
 constexpr int instructions_between = 200;
-// The same while there are blocks of a MiB: an instruction that goes through one takes up to a ms.
+// The same while there are blocks of a MiB: an instruction that processes one takes up to a ms.
 constexpr std::uint64_t large_block = 1U << 20U;
 constexpr int instructions_between_large = 20;
-// What took longer than that from one look to the next comes again, most likely.
+// If the time between two checks exceeds this, it will most likely do so again.
 constexpr auto slow = std::chrono::milliseconds(1);
 constexpr int looks_behind_slow = 1000;
-// A thread has 8 MiB, of which the program itself takes little. A coroutine in a coroutine takes a
-// few hundred bytes.
+// A thread has 8 MiB of stack, of which the program itself uses little. A coroutine within a
+// coroutine uses a few hundred bytes.
 constexpr std::ptrdiff_t most_stack = 512L * 1024;
 
 std::chrono::nanoseconds cpu_time() {
@@ -37,7 +38,7 @@ std::chrono::nanoseconds cpu_time() {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// The handlers of a series, one behind the other.
+// Runs the handlers of a series, one after another.
 constexpr std::string_view series_lines = R"(
 local take_step = ...
 return function()
@@ -113,8 +114,8 @@ machine& machine::of(lua_State* state) {
   return *static_cast<machine*>(self);
 }
 
-// While the program itself makes values, memory has no limit: nothing could catch the error. What
-// the script does next meets it.
+// While the program itself creates values, memory has no limit, since nothing could catch the
+// error. The script's next allocation meets the limit.
 void* machine::allocate(void* self, void* block, std::size_t old_size, std::size_t new_size) {
   auto& here = *static_cast<machine*>(self);
   if (new_size == 0) {
@@ -149,7 +150,7 @@ void machine::expect_much() {
   look_again(1);
 }
 
-// Says whether the stretch has not been timed before.
+// Reports whether the stretch was not timed before.
 bool machine::begin_timing(std::chrono::steady_clock::time_point now) {
   if (timed_stretch_ == stretch_) return false;
   timed_stretch_ = stretch_;
@@ -182,14 +183,14 @@ void machine::check_time(lua_State* running, int level) {
   look_again(instructions_to_look());
   if (is_first) return;
   tidy();
-  // Most handlers have ended by then: the kernel is asked about the others alone.
+  // Most handlers have ended by then: the kernel is queried only for the others.
   if (cpu_began_ == std::chrono::nanoseconds::zero()) cpu_began_ = cpu_time();
   if (now - began_ < settings_.most_time) return;
   if (cpu_time() - cpu_began_ < settings_.most_time) return;
   is_stopped_ = true;
   luaL_where(running, level);
   std::string place = lua_tostring(running, -1);
-  if (place.empty()) place = file_ + ": ";  // of a tail call, Lua does not know it
+  if (place.empty()) place = file_ + ": ";  // Lua does not know the place of a tail call
   stop_reason_ = fmt::format(
       "{}the handler was stopped: it ran for {} ms, the limit of --lua-time", place,
       std::chrono::duration_cast<std::chrono::milliseconds>(settings_.most_time).count());
@@ -204,8 +205,8 @@ void machine::check_stack(lua_State* running) const {
              "stack overflow (coroutines, or functions that C calls, are nested too deep)");
 }
 
-// LuaJIT gives up where there is no memory, though there may be much that nobody uses any more.
-// What a refused allocation leaves behind is collected before the next handler needs room.
+// LuaJIT gives up when there is no memory, even if much of it is garbage. So after a refused
+// allocation, this collects garbage before the next handler needs memory.
 void machine::tidy() {
   const auto limit = settings_.most_memory;
   const bool was_refused = std::exchange(was_refused_, false);
@@ -330,7 +331,8 @@ result<module_source> machine::find_module(std::string_view name) const {
     for (const char* const ending : {".lua", "/init.lua"}) {
       const auto below = relative + ending;
       auto path = folder + "/" + below;
-      // Of the script's folder nothing leads out; the others are the administrator's.
+      // The path must not lead out of the script's folder; the other folders are the
+      // administrator's.
       auto text =
           &folder == &folders.front() ? read_source_below(folder, below) : read_source(path);
       if (text) return module_source{std::move(path), std::move(*text)};

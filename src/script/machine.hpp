@@ -1,9 +1,9 @@
 // A virtual machine for one script on one loop: it loads the script, runs its handlers, and stops
-// those that take too much time or memory.
+// handlers that use too much time or memory.
 //
 // Each handler runs in a coroutine of the script. A function that waits (`function_row::wait`)
-// suspends that coroutine alone. All of it is for the loop's thread. A machine is destroyed while
-// its handlers wait, not from within one.
+// suspends only that coroutine. Everything is for the loop's thread. A machine may be destroyed
+// while its handlers wait, but not from within one.
 #pragma once
 
 #include <array>
@@ -32,20 +32,20 @@ namespace strata::script {
 
 struct settings {
   std::uint64_t most_memory = 64U << 20U;
-  /// CPU time of a handler, from one wait to the next.
+  /// The CPU time of a handler, from one wait to the next.
   loop::duration most_time = std::chrono::milliseconds(100);
-  /// LuaJIT compiles what runs often. Compiled code cannot be stopped.
+  /// Lets LuaJIT compile code that runs often. Compiled code cannot be stopped.
   bool is_compiled = false;
-  /// The script gets all libraries of Lua, modules in C too.
+  /// Gives the script all libraries of Lua, including modules in C.
   bool is_unsafe = false;
   /// The rights that functions need (function_row::needs).
   bool may_use_net = true;
   bool may_change_runtimes = true;
-  /// Handlers that wait, and timers: each at most this many.
+  /// The limit for waiting handlers, and also for timers.
   std::size_t most_waiting = 10000;
-  /// Objects that the script holds.
+  /// The limit for objects that the script holds.
   std::size_t most_objects = 1000;
-  /// Where `require` looks after the script's own folder.
+  /// The folders that `require` searches after the script's own.
   std::vector<std::string> libraries = {};
 };
 
@@ -57,34 +57,36 @@ struct module_source {
   std::string text;
 };
 
-/// Of a text or a block: to go through it may take a while.
+/// The size of a text or a block from which on processing it may take a while.
 constexpr std::size_t much_at_once = 64U << 10U;
 
-/// What a handler is given. Texts and structures live as long as the call that takes them.
+/// An argument of a handler. Texts and structures must live as long as the call that takes them.
 using argument = std::variant<std::monostate, bool, double, std::string_view, const nlohmann::json*,
                               lazy_table*>;
 
-/// What a handler has come to. It lives as long as the call that tells of it.
+/// The outcome of a handler. It lives as long as the call that reports it.
 class finished {
  public:
   finished(lua_State* state, int values, std::string_view trouble = {})
       : by_(state), values_(values), trouble_(trouble) {}
 
-  /// It ended by an error, which has been told.
+  /// Reports whether it ended by an error, which has been reported.
   [[nodiscard]] bool has_failed() const { return values_ < 0; }
-  /// Then: the error, with the lines that led to it; empty where its machine went.
+  /// The error of a failed handler, with the lines that led to it; empty if its machine was
+  /// destroyed.
   [[nodiscard]] std::string_view trouble() const { return trouble_; }
-  /// It has given nothing, or nil.
+  /// Reports whether it returned nothing, or nil.
   [[nodiscard]] bool is_nothing(int index = 0) const;
   [[nodiscard]] bool is_false() const;
   [[nodiscard]] bool is_text(int index = 0) const;
   [[nodiscard]] std::string_view text(int index = 0) const;
-  /// Errors: it is nothing that JSON has. `without`: a table's field that is left out.
+  /// Returns a result as JSON. Errors: JSON has no such value. `without`: a field of a table to
+  /// leave out.
   [[nodiscard]] result<nlohmann::json> structure(int index = 0,
                                                  const char* without = nullptr) const;
-  /// A function that it has given. Null: it has given something else.
+  /// Returns a function that the handler returned; null if it returned something else.
   [[nodiscard]] std::unique_ptr<kept_function> function() const;
-  /// The same as a field of the table which it has given.
+  /// As `function`, from a field of the returned table.
   [[nodiscard]] std::unique_ptr<kept_function> function(const char* field) const;
 
  private:
@@ -95,7 +97,7 @@ class finished {
 
 struct activity;
 
-/// Hears of the end of one handler. When it goes first, nobody hears.
+/// Receives the end of one handler. If the waiter is destroyed first, the end is not reported.
 class waiter {
  public:
   waiter() = default;
@@ -111,43 +113,44 @@ class waiter {
   activity* of_ = nullptr;
 };
 
-/// What a handler was and ran for, from one wait to the next.
+/// A run of a handler from one wait to the next, and its time.
 struct stretch {
-  /// Of a function that is none of the callbacks: a timer's, say.
+  /// For a function that is not a callback, such as a timer's.
   static constexpr std::size_t no_callback = ~std::size_t{};
 
   std::size_t callback = no_callback;
   loop::duration took = {};
-  bool has_begun = false;  ///< it is the handler's first
+  bool has_begun = false;  ///< it is the handler's first stretch
 };
 
 /// One call of a callback.
 struct step {
   std::size_t callback = 0;
   std::array<argument, 2> with = {};
-  std::size_t count = 0;  ///< of the arguments
+  std::size_t count = 0;  ///< number of arguments
 };
 
-/// Calls that run one behind the other as one handler, which costs little more than one of them.
-/// Each has its own time. It hears of the end of the last one; or of the one that has failed, and
-/// is then asked no further.
+/// Calls that run one after another as one handler, which costs little more than a single one. Each
+/// has its own time. The series receives the end of the last call; or of a failed one, after which
+/// no further step is requested.
 class series : public waiter {
  protected:
-  /// The next one. Its texts live until the next is asked for. Nullopt: there is none now.
+  /// Returns the next step. Its texts must live until the next is requested. Nullopt if there is
+  /// none now.
   virtual std::optional<step> next() = 0;
 
  private:
   friend class machine;
 };
 
-/// Hears what goes on in a machine.
+/// Receives a machine's events.
 class observer {
  public:
-  /// An error of the script, with the lines that led to it.
+  /// Called for an error of the script, with the lines that led to it.
   virtual void on_error(const std::string& text) = 0;
-  /// What the script prints.
+  /// Called for each line that the script prints.
   virtual void on_print(const std::string& line) = 0;
-  /// A handler ran, until it ended or waited.
+  /// Called when a handler ran, until it ended or waited.
   virtual void on_run(const stretch& ran) = 0;
 
  protected:
@@ -156,7 +159,8 @@ class observer {
 
 class machine {
  public:
-  /// `watched_by` outlives it. Errors: limit_exceeded where there is too little memory for it.
+  /// `watched_by` must outlive the machine. Errors: limit_exceeded if there is too little memory
+  /// for it.
   static result<std::unique_ptr<machine>> make(loop::loop& loop, const settings& settings,
                                                observer& watched_by);
   machine(const machine&) = delete;
@@ -164,45 +168,47 @@ class machine {
   ~machine();
 
   // --- before it loads
-  /// The functions are called with `host`, which outlives the machine.
+  /// Adds a table of functions. They are called with `host`, which must outlive the machine.
   void add(const library& table, void* host);
-  /// Objects that functions may give.
+  /// Adds a kind of object that functions may return.
   void make_kind(const object_kind& kind);
-  /// A value in a global table that has been added.
+  /// Sets a value in a global table that has been added.
   void set(std::string_view table, const char* field, const nlohmann::json& value);
-  /// Another name of a global.
+  /// Gives a global another name.
   void alias(const char* name, const char* other);
-  /// Runs lines of Lua that belong to the program: they end without waiting.
+  /// Runs the program's own Lua code, which must end without waiting.
   void extend(std::string_view lines, const char* name);
 
-  /// Reads the script and runs its chunk. Errors: of the file, or the script's own, with its lines.
+  /// Reads the script and runs its chunk. Errors: those of the file, or of the script, with its
+  /// lines.
   result<void> load(const std::string& file, std::span<const callback_row> callbacks);
-  /// The same of a text.
+  /// As `load`, from a text.
   result<void> load_text(std::string_view text, const std::string& name,
                          std::span<const callback_row> callbacks);
 
   // --- once it has been loaded
-  /// The script has this callback.
+  /// Reports whether the script has this callback.
   [[nodiscard]] bool has(std::size_t callback) const { return callbacks_[callback] != 0; }
-  /// Starts a handler. True: it has ended, and `tell` has heard of it. False: it waits.
+  /// Starts a handler. Returns true if it has ended, and `tell` has been called; false if it waits.
   bool start(std::size_t callback, std::span<const argument> arguments, waiter* tell = nullptr);
   bool start(const value_ref& function, std::span<const argument> arguments,
              waiter* tell = nullptr);
   bool start(series& series);
-  /// The function that lines of Lua give, which belong to the program and end without waiting.
+  /// Returns the function that the program's own Lua code returns, which must end without waiting.
   [[nodiscard]] value_ref make_function(std::string_view lines, const char* name);
-  /// A number that the script has set as a global.
+  /// Returns a number that the script has set as a global.
   [[nodiscard]] double global_number(const char* name, double otherwise) const;
 
-  /// Calls the function once, or again and again, until it is disarmed. 0: there are too many.
+  /// Calls the function once, or repeatedly until it is disarmed. Returns 0 if there are too many
+  /// timers.
   std::uint64_t arm(loop::duration after, bool repeats, value_ref function);
   void disarm(std::uint64_t timer);
-  /// It gets no new work: its timers and objects end. What waits goes on.
+  /// Gives the machine no new work: its timers and objects end. Waiting handlers continue.
   void retire();
 
   [[nodiscard]] std::uint64_t memory() const { return used_; }
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
-  /// Nothing waits, and nobody keeps a function of it.
+  /// Reports whether no handler waits and none of its functions is kept.
   [[nodiscard]] bool is_idle() const { return waiting_ == 0 && kept_.empty(); }
   [[nodiscard]] loop::loop& on() const { return loop_; }
   [[nodiscard]] const std::string& file() const { return file_; }
@@ -210,21 +216,22 @@ class machine {
   // --- for this folder
   [[nodiscard]] lua_State* state() const { return state_; }
   [[nodiscard]] static machine& of(lua_State* state);
-  /// Ends the handler by an error that nothing catches, when its time is over.
-  /// `level`: of the function that is named as the place, as Lua counts them.
+  /// Ends the handler with an error that cannot be caught, when its time is over. `level`: of the
+  /// function to name as the place, as Lua counts levels.
   void check_time(lua_State* running, int level = 1);
-  /// What comes may take long, in one instruction: its time counts from here on, and is looked at
-  /// when it is over. Enough is `much_at_once` bytes.
+  /// Announces a single instruction that may take long: its time counts from here on, and is
+  /// checked when it is over. To be called from `much_at_once` bytes on.
   void expect_much();
-  /// Ends what the script does by an error when its calls are nested too deep on the stack of the
-  /// thread. Lua's own limit is of each coroutine's stack, which lies elsewhere: for what calls
-  /// the script from C, or resumes a coroutine.
+  /// Raises an error if the script's calls are nested too deep on the thread's stack. Lua's own
+  /// limit applies to each coroutine's stack, which lies elsewhere. For code that calls the script
+  /// from C, or resumes a coroutine.
   void check_stack(lua_State* running) const;
-  /// The handler that runs has had its time.
+  /// Reports whether the running handler has used up its time.
   [[nodiscard]] bool is_stopped() const { return is_stopped_; }
   [[nodiscard]] const settings& how() const { return settings_; }
   [[nodiscard]] observer& watched_by() const { return observer_; }
-  /// What `require` loads. Errors: where it was looked for; of the file.
+  /// Returns the source that `require` loads. Errors: not_found, with the places searched; those of
+  /// the file.
   [[nodiscard]] result<module_source> find_module(std::string_view name) const;
   void push_lazy(lua_State* state, lazy_table& table);
   void make_lazily();
@@ -248,7 +255,7 @@ class machine {
   static int read_lazily(lua_State* state);
   static int take_step(lua_State* state);
   static int invoke(lua_State* state, const bound_function& function, void* host);
-  /// Says whether they are so large that the function may take long.
+  /// Reports whether the arguments are so large that the function may take long.
   static bool check_arguments(lua_State* state, const bound_function& function);
   activity& take_activity(waiter* tell);
   bool start_referred(int reference, std::size_t callback, std::span<const argument> arguments,
@@ -277,32 +284,32 @@ class machine {
   std::string file_;
   std::uint64_t used_ = 0;
   std::uint64_t used_after_tidying_ = 0;
-  bool was_refused_ = false;           // memory, since the last tidying
-  bool is_limited_ = false;            // memory, while the script runs
-  const char* stack_begin_ = nullptr;  // of the thread, where the script began; while it runs
-  bool is_stopped_ = false;            // the handler that runs has had its time
+  bool was_refused_ = false;           // memory, since the last garbage collection
+  bool is_limited_ = false;            // memory; while the script runs
+  const char* stack_begin_ = nullptr;  // the thread's, where the script began; while it runs
+  bool is_stopped_ = false;            // the running handler has used up its time
   std::string stop_reason_;
   std::string last_error_;
-  std::uint64_t stretch_ = 0;  // of running, from a resume to the next
+  std::uint64_t stretch_ = 0;  // number of the run, from a resume to the next
   std::uint64_t timed_stretch_ = 0;
   std::chrono::steady_clock::time_point began_;
-  std::chrono::steady_clock::time_point looked_;  // at the time, last
-  int looks_ = 0;                                 // to come, one behind each instruction
-  std::uint64_t large_ = 0;                       // bytes in blocks that take long to go through
+  std::chrono::steady_clock::time_point looked_;  // last check of the time
+  int looks_ = 0;                                 // still to come, one after each instruction
+  std::uint64_t large_ = 0;                       // bytes in blocks that take long to process
   std::chrono::nanoseconds cpu_began_{};
   std::vector<std::unique_ptr<bound_function>> functions_;
-  std::vector<int> callbacks_;  // references, 0 of those that the script has not
+  std::vector<int> callbacks_;  // references; 0 for those that the script lacks
   loop::task<answers> pending_;
   bool is_pending_ = false;
-  int promised_ = 0;  // reference of what the pending one gives
+  int promised_ = 0;  // reference of the pending call's result
   activity* running_ = nullptr;
   std::chrono::steady_clock::time_point stretch_began_;
-  int runs_series_ = 0;  // reference of the function that takes one step after another
+  int runs_series_ = 0;  // reference of the function that runs the steps of a series
   bool is_retired_ = false;
-  boost::unordered_flat_map<const void*, lazy_table*> lazy_tables_;  // by their tables
+  boost::unordered_flat_map<const void*, lazy_table*> lazy_tables_;  // by table
   int lazily_ = 0;                                                   // reference of their metatable
   std::set<kept_function*> kept_;
-  std::set<object*> objects_;                          // that the script holds
+  std::set<object*> objects_;                          // held by the script
   std::vector<std::unique_ptr<activity>> activities_;  // all
   std::vector<activity*> idle_;
   std::size_t waiting_ = 0;

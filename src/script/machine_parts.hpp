@@ -1,4 +1,4 @@
-// What a machine keeps of its handlers, functions and timers.
+// A machine's records of its handlers, functions and timers.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace strata::script {
 
-/// A handler that runs or waits, in a coroutine that is used again after it.
+/// A handler that runs or waits, in a coroutine that is reused afterwards.
 struct activity {
   lua_State* thread = nullptr;
   int anchor = 0;  // keeps the thread from being collected
   waiter* tell = nullptr;
   std::size_t callback = stretch::no_callback;
-  series* steps = nullptr;  // `tell`, where it is one
+  series* steps = nullptr;  // `tell`, if it is a series
   bool has_begun = false;
   bool is_beginning = false;  // to wait
 };
@@ -45,7 +45,7 @@ class machine::script_timer final : public loop::timer {
       of_.start(function_, {});
       return;
     }
-    // It may be forgotten by what it calls.
+    // The called function may disarm this timer.
     const auto self = of_.timers_.extract(id_);
     of_.start(function_, {});
   }

@@ -18,7 +18,7 @@ constexpr callback_row callbacks[] = {{"on_start", "", "", ""},
 constexpr std::size_t on_start = 0;
 constexpr std::size_t on_message = 1;
 
-// A number that is kept outside.
+// A number that is kept outside of the script.
 class box final : public object {
  public:
   explicit box(loop::loop& loop) : changed_(loop) { ++alive; }
@@ -52,7 +52,7 @@ constexpr function_row box_methods[] = {
 };
 constexpr object_kind box_kind{"box", "", box_methods};
 
-// Fields whose readings are counted.
+// Fields that count how often they are read.
 class counted_fields final : public lazy_table {
  public:
   [[nodiscard]] nlohmann::json field(std::string_view name) const override {
@@ -74,7 +74,7 @@ class script_test : public testing::Test, public observer {
     const auto loaded = machine_->load_text(text, "test.lua", callbacks);
     if (!loaded) refusal_ = describe(loaded.error());
   }
-  // What the body of on_start gives, as text.
+  // Returns the result of on_start with this body, as text.
   std::string run(const std::string& body, const settings& settings = {}) {
     host("function on_start()\n" + body + "\nend", settings);
     if (!refusal_.empty()) return refusal_;
@@ -253,7 +253,7 @@ TEST_F(script_test, timers) {
   EXPECT_EQ(printed_, std::vector<std::string>{"fired\t1"});
 }
 
-// Each must end by an error that names the file, soon, and the machine must go on.
+// Each must end soon with an error that names the file, and the machine must continue to work.
 struct endless {
   const char* what;
   const char* body;
@@ -304,8 +304,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "return nothing"}),
     [](const auto& one) { return std::string(one.param.what); });
 
-// What takes long in one instruction is seen when that is over, and not hundreds of them later.
-// Here nothing may take any time.
+// An instruction that takes long is noticed when it is over, and not hundreds of instructions
+// later. Here nothing may take any time.
 class long_instruction_test : public script_test, public testing::WithParamInterface<endless> {};
 
 TEST_P(long_instruction_test, is_the_last_one) {
@@ -356,7 +356,7 @@ TEST_F(script_test, memory_has_a_limit_and_the_machine_goes_on) {
 TEST_F(script_test, deep_recursion_is_an_error) {
   EXPECT_EQ(run("local function f() return 1 + f() end f()"), "(failed)");
   EXPECT_NE(last_error().find("stack overflow"), std::string::npos) << last_error();
-  // What nests on the thread's stack ends long before that, and before time or memory are gone.
+  // Nesting on the thread's stack ends long before that, and before time or memory run out.
   const settings ample{.most_memory = 1U << 30U, .most_time = 60s};
   for (const char* const body :
        {"local function f() return coroutine.wrap(f)() end f()",

@@ -1,8 +1,8 @@
-// A thing of the program that a script holds as a value: a connection, say. What it is called to do
-// are rows, as the functions of a table are.
+// An object of the program that a script holds as a value, such as a connection. Its methods are
+// rows, like the functions of a table.
 //
-// The script, and whatever still waits for it, own it. It ends when both have let it go, on its
-// loop; `close` may come before.
+// The script, and handlers that wait for the object, own it. It is destroyed on its loop when both
+// have released it; `close` may be called before.
 #pragma once
 
 #include <memory>
@@ -13,13 +13,13 @@ namespace strata::script {
 
 struct function_row;
 
-/// Lives as long as the program.
+/// Must live as long as the program.
 struct object_kind {
   std::string_view name;  ///< `connection`
   std::string_view help;
   /// Their host is the object.
   std::span<const function_row> methods;
-  /// The type of a method of any other name, as annotations write it; empty: there are none.
+  /// The type of a method of any other name, in the annotations' syntax; empty if there are none.
   std::string_view others = {};
 };
 
@@ -30,7 +30,7 @@ class object : public std::enable_shared_from_this<object> {
   object& operator=(const object&) = delete;
   virtual ~object() = default;
 
-  /// Its machine gets no new work: whoever waits for it hears of its end.
+  /// Called when its machine gets no new work: must report the end to handlers that wait for it.
   virtual void close() = 0;
 };
 

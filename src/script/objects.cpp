@@ -1,4 +1,4 @@
-// How a machine gives objects to its script, and lets it call their methods.
+// How a machine passes objects to its script, and calls their methods.
 #include <utility>
 
 #include "script/lua.hpp"
@@ -11,10 +11,10 @@ namespace {
 
 struct held_object {
   std::shared_ptr<object> what;
-  void* self;  // as its methods know it
+  void* self;  // the object as its methods take it
 };
 
-// Leaves the metatable of the kind on the stack.
+// Pushes the metatable of the kind.
 void push_kind(lua_State* state, const object_kind& kind) {
   lua_pushlightuserdata(state, const_cast<object_kind*>(&kind));
   lua_rawget(state, LUA_REGISTRYINDEX);
@@ -29,7 +29,7 @@ int machine::collect_object(lua_State* state) {
   return 0;
 }
 
-// The first argument is the object; a method gets the others.
+// The first argument is the object; the method gets the others.
 int machine::dispatch_method(lua_State* state) {
   const auto& to = *static_cast<const bound_function*>(lua_touserdata(state, lua_upvalueindex(1)));
   bool is_one = lua_type(state, 1) == LUA_TUSERDATA && lua_getmetatable(state, 1) != 0;
@@ -70,7 +70,7 @@ void machine::make_kind(const object_kind& kind) {
 
 bool machine::has_room_for_object() {
   if (objects_.size() < settings_.most_objects) return true;
-  // Those that the script has let go are still there until somebody looks.
+  // Objects that the script has released exist until they are collected.
   lua_gc(state_, LUA_GCCOLLECT, 0);
   return objects_.size() < settings_.most_objects;
 }

@@ -48,7 +48,7 @@ std::size_t pattern_matcher::match(std::size_t offset, std::size_t start) {
   return run(offset, start);
 }
 
-// The end of the single character class that begins at `position`.
+// Returns the end of the single character class that begins at `position`.
 std::size_t pattern_matcher::class_end(std::size_t position) const {
   const char first = at_pattern(position++);
   if (first == '%') {
@@ -176,7 +176,7 @@ bool pattern_matcher::is_frontier(std::size_t offset, std::size_t set, std::size
          in_set(static_cast<unsigned char>(letter_at(offset)), set, end);
 }
 
-// One class with what stands behind it, which may be a sign of repetition.
+// Matches one class with the repetition mark that may follow it.
 std::size_t pattern_matcher::run_single(std::size_t offset, std::size_t position, std::size_t end,
                                         bool& goes_on, std::size_t& next_at, std::size_t& next_in) {
   const bool is_there = fits(offset, position, end);

@@ -1,5 +1,5 @@
-// Lua's patterns (Lua 5.1 manual, section 5.4.1), matched step by step, so that one that would take
-// for ever can be ended between two steps.
+// Lua's patterns (Lua 5.1 manual, section 5.4.1), matched step by step, so that an endless match
+// can be stopped between two steps.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace strata::script {
 
-/// A malformed pattern, in words.
+/// The fault of a malformed pattern, in words.
 struct pattern_error {
   std::string what;
 };
@@ -26,12 +26,13 @@ class pattern_matcher {
   static constexpr std::ptrdiff_t position = -2;
   static constexpr std::size_t none = std::string_view::npos;
 
-  /// `between` is called now and then while it matches, and may throw. Both texts outlive it.
+  /// `between` is called from time to time during a match, and may throw. Both texts must outlive
+  /// the matcher.
   pattern_matcher(std::string_view subject, std::string_view pattern, std::function<void()> between)
       : subject_(subject), pattern_(pattern), between_(std::move(between)) {}
 
-  /// Matches the pattern from its byte `start` against the subject at `offset`: where the match
-  /// ends, or `none`. Throws pattern_error.
+  /// Matches the pattern from its byte `start` against the subject at `offset`; returns the end of
+  /// the match, or `none`. Throws pattern_error.
   std::size_t match(std::size_t offset, std::size_t start = 0);
   [[nodiscard]] int captures() const { return captured_; }
   [[nodiscard]] const capture& captured(int index) const {

@@ -23,7 +23,8 @@ auto time_check(lua_State* state) {
   return [state] { machine::of(state).check_time(state); };
 }
 
-// A malformed pattern becomes the script's error. `pattern_error` itself must not reach Lua.
+// Converts a malformed pattern to an error of the script. `pattern_error` itself must not reach
+// Lua.
 template <class Work>
 int guarded(lua_State* state, Work work) {
   std::string trouble;
@@ -51,7 +52,7 @@ void push_capture(lua_State* state, const pattern_matcher& matcher, int index,
   }
 }
 
-// The whole match where there are no captures and `is_whole`.
+// Pushes the captures; the whole match if there are none and `is_whole`.
 int push_captures(lua_State* state, const pattern_matcher& matcher, bool is_whole,
                   std::string_view subject, std::size_t begin, std::size_t end) {
   const int count = matcher.captures() == 0 && is_whole ? 1 : matcher.captures();
@@ -62,7 +63,7 @@ int push_captures(lua_State* state, const pattern_matcher& matcher, bool is_whol
   return count;
 }
 
-// Where a search begins, from 0; beyond the end: nowhere.
+// Returns where a search begins, from 0; a value beyond the end finds nothing.
 std::size_t first_place(lua_State* state, int index, std::size_t size) {
   auto place = static_cast<std::ptrdiff_t>(luaL_optinteger(state, index, 1));
   if (place < 0) place += static_cast<std::ptrdiff_t>(size) + 1;
@@ -267,7 +268,7 @@ int repeat(lua_State* state) {
   std::string all(text);
   all.reserve(total);
   if (times > 1) all += between;
-  // Twice as much each time.
+  // Doubles the text each time.
   while (all.size() < total) all.append(all, 0, std::min(all.size(), total - all.size()));
   lua_pushlstring(state, all.data(), all.size());
   return 1;

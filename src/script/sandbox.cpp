@@ -16,8 +16,8 @@ namespace {
 
 const char mark = 0;
 
-// What is run once in each machine. A handler whose time is over, or that the program awaits, is
-// none of the script's affair: pcall and coroutines let both through.
+// Run once in each machine. Scripts cannot intercept the end of a handler whose time is over, or
+// the program's awaiting: pcall and coroutines pass both on.
 constexpr std::string_view wrappers = R"lua(
 local check, check_stack, expect_much, is_stopped, mark, find_module, write, is_unsafe = ...
 local raw_pcall, raw_xpcall, raw_load, raw_loadstring = pcall, xpcall, load, loadstring
@@ -172,7 +172,7 @@ void open_safe(lua_State* state) {
          {"execute", "exit", "remove", "rename", "tmpname", "getenv", "setlocale"});
   forget(state, LUA_STRLIBNAME, {"dump"});
   forget(state, "_G", {"dofile", "loadfile", "newproxy", "gcinfo", "getfenv", "setfenv"});
-  // The texts' own table is all scripts' way to the functions of strings: it stays as it is.
+  // All scripts reach the string functions through the metatable of strings, so it must not change.
   lua_pushliteral(state, "");
   lua_getmetatable(state, -1);
   lua_pushboolean(state, 0);
@@ -180,7 +180,7 @@ void open_safe(lua_State* state) {
   lua_pop(state, 2);
 }
 
-// LuaJIT's numbers begin with the same in each process.
+// Seeds the random numbers: LuaJIT's begin with the same value in each process.
 void sow(lua_State* state) {
   unsigned seed = 0;
   if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) < 0) seed = 1;

@@ -1,15 +1,16 @@
-// What of Lua's own libraries a script gets.
+// The part of Lua's own libraries that a script gets.
 #pragma once
 
 struct lua_State;
 
 namespace strata::script {
 
-/// Opens the libraries, and takes away what leads out of the machine, unless it `is_unsafe`; what
-/// catches errors lets those through that end a handler. Called protected: it may raise errors.
+/// Opens the libraries, and removes functions that lead out of the machine, unless it `is_unsafe`;
+/// functions that catch errors pass on those that end a handler. Called in protected mode: may
+/// raise errors.
 void open_libraries(lua_State* state, bool is_unsafe);
 
-/// What a coroutine yields that waits for the program. Nothing else is this.
+/// The value that a coroutine yields when it waits for the program. No other value equals it.
 [[nodiscard]] void* await_mark();
 
 }  // namespace strata::script

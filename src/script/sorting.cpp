@@ -7,8 +7,8 @@ namespace strata::script {
 
 namespace {
 
-// Heap sort, on the table itself: it needs no memory, and a comparison that contradicts itself
-// costs order, not bounds.
+// Heap sort in place: it needs no memory, and an inconsistent comparison leads to a wrong order,
+// but not out of bounds.
 class sorting {
  public:
   explicit sorting(lua_State* state) : state_(state), has_function_(!lua_isnoneornil(state, 2)) {}
@@ -25,7 +25,7 @@ class sorting {
   }
 
  private:
-  // The value at `root` goes down until none below it is larger.
+  // Moves the value at `root` down until none below it is larger.
   void sink(int root, int count) {
     lua_rawgeti(state_, 1, root);
     for (;;) {

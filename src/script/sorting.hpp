@@ -1,11 +1,11 @@
-// `table.sort`, which ends when a handler's time is over.
+// `table.sort`, which stops when a handler's time is over.
 #pragma once
 
 struct lua_State;
 
 namespace strata::script {
 
-/// Takes the place of Lua's own. Called protected.
+/// Replaces Lua's own function. Called in protected mode.
 void open_sorting(lua_State* state);
 
 }  // namespace strata::script

@@ -1,4 +1,4 @@
-// Base64 (RFC 4648 section 4): for messages that are no text, in JSON and in WebSocket handshakes.
+// Base64 (RFC 4648 section 4): for binary messages in JSON, and for WebSocket handshakes.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace strata::text {
 
 [[nodiscard]] std::string base64_encode(byte_span bytes);
 
-/// The bytes, or nullopt when `text` is not canonical base64: a wrong letter, wrong padding, or
-/// bits set behind the last byte. No line breaks.
+/// Returns the bytes, or nullopt if `text` is not canonical base64: a wrong letter, wrong padding,
+/// or bits set behind the last byte. No line breaks.
 [[nodiscard]] std::optional<std::string> base64_decode(std::string_view text);
 
 }  // namespace strata::text

@@ -8,10 +8,10 @@ namespace {
 
 using nlohmann::json;
 
-/// Looks at the syntax and counts how deep values are nested; makes nothing.
+/// Checks the syntax and the depth of nesting without creating values.
 class depth_check {
  public:
-  // What nlohmann's parser calls.
+  // The callbacks of nlohmann's parser.
   static bool null() { return true; }
   static bool boolean(bool) { return true; }
   static bool number_integer(json::number_integer_t) { return true; }
@@ -25,7 +25,7 @@ class depth_check {
   bool end_object() { return leave(); }
   bool end_array() { return leave(); }
   bool parse_error(std::size_t position, const std::string&, const json::exception&) {
-    // It counts from one, and the end as one byte more.
+    // The parser counts from one, and the end as one byte more.
     wrong_at_ = position == 0 ? 0 : position - 1;
     return false;
   }

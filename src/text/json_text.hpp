@@ -1,4 +1,4 @@
-// JSON that comes from outside: from a connection, a file, another program.
+// JSON from outside: from a connection, a file, another program.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,17 +9,17 @@
 
 namespace strata::text {
 
-/// Objects and arrays within each other. More than anything of ours needs, and few enough for all
-/// that goes through a value by recursion: copying and writing it.
+/// The limit for nested objects and arrays. More than our own JSON needs, and few enough for code
+/// that processes a value recursively: copying and writing.
 inline constexpr int deepest_json = 64;
 
-/// The value that `text` is. Parsing does not recurse, whatever the text. `operation` says what
-/// for, to follow "cannot". Errors: malformed, with the byte at which the syntax is broken, or
-/// because values are nested more deeply than `deepest_json`.
+/// Parses `text`, without recursion, whatever the text. `operation` is the purpose, to follow
+/// "cannot". Errors: malformed, with the offset of the syntax error, or because values are nested
+/// more deeply than `deepest_json`.
 [[nodiscard]] result<nlohmann::json> parse_json(std::string_view text,
                                                 const std::string& operation);
 
-/// The value on one line. Where a string of it is not UTF-8, U+FFFD is written.
+/// Returns the value on one line. U+FFFD replaces parts of strings that are not UTF-8.
 [[nodiscard]] std::string write_json(const nlohmann::json& value);
 
 }  // namespace strata::text

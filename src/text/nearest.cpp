@@ -39,8 +39,9 @@ bool begin_alike(std::string_view word, std::string_view candidate, std::size_t 
   return letters_in(word.substr(0, static_cast<std::size_t>(same))) >= letters;
 }
 
-/// The one candidate that begins as the word does, in a longer word but for its last letter:
-/// `--max-conn` is `--max-connections`, and `--retry` is `--retries`.
+/// Returns the only candidate that begins like the word, with a longer word in the place of the
+/// word's end, whose last letter may differ: `--max-conn` is `--max-connections`, and `--retry` is
+/// `--retries`.
 std::optional<std::string> sole_continuation(std::string_view word,
                                              std::span<const std::string> candidates) {
   const auto letters = letters_in(word);
@@ -60,10 +61,10 @@ std::optional<std::string> sole_continuation(std::string_view word,
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
-  constexpr std::size_t longest_word = 64;  // nobody means anything by a longer one
+  constexpr std::size_t longest_word = 64;  // a longer word is no mistyped name
   if (word.size() > longest_word) return std::nullopt;
   std::optional<std::string> best;
-  // One slip in a word of five letters or fewer, one more for each three that a longer one has.
+  // Allows one error in a word of up to five letters, and one more for each three letters beyond.
   std::size_t least = std::max<std::size_t>(1, letters_in(word) / 3);
   for (const auto& candidate : candidates) {
     const auto distance = edit_distance(word, candidate);

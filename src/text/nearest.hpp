@@ -1,4 +1,4 @@
-// The word that a mistyped one was probably meant to be, and all that it could have been.
+// Finds the word that a mistyped word was probably meant to be, and lists the possible ones.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,20 @@
 
 namespace strata::text {
 
-/// Letters to insert, delete, replace or swap with their neighbour to make `text` into
-/// `destination`.
+/// Returns how many letters to insert, delete, replace or swap with their neighbour to turn `text`
+/// into `destination`.
 [[nodiscard]] std::size_t edit_distance(std::string_view text, std::string_view destination);
 
-/// The candidate with the least distance to `word`, if it is near enough to be meant; else the only
-/// one that begins as it does.
+/// Returns the candidate with the least distance to `word`, if it is near enough; otherwise the
+/// only one that begins like it.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word,
                                                  std::span<const std::string> candidates);
 
-/// " (did you mean 'WORD'?)", or nothing.
+/// Returns " (did you mean 'WORD'?)", or an empty text.
 [[nodiscard]] std::string did_you_mean(std::string_view word,
                                        std::span<const std::string> candidates);
 
-/// "a, b, c" of names that can be printed, cut where it is long.
+/// Returns the printable names as "a, b, c", shortened if it is long.
 [[nodiscard]] std::string names_listed(std::span<const std::string> names);
 
 }  // namespace strata::text

@@ -1,4 +1,4 @@
-// Numbers as they are typed.
+// Numbers as users type them.
 #pragma once
 
 #include <charconv>
@@ -8,8 +8,8 @@
 
 namespace strata::text {
 
-/// All of `text` as a decimal number, or as a hexadecimal one behind 0x; nullopt when it is none,
-/// or too large.
+/// Parses all of `text` as a decimal number, or as a hexadecimal one behind 0x; nullopt if it is
+/// none, or too large.
 template <std::integral Number>
 [[nodiscard]] std::optional<Number> number_in(std::string_view text) {
   const bool is_hex = text.starts_with("0x");

@@ -11,7 +11,7 @@ char folded(char each, bool ignore_case) {
   return ignore_case ? static_cast<char>(std::tolower(static_cast<unsigned char>(each))) : each;
 }
 
-// One element of a pattern that is not a star: whether `each` fits it, and how long it is.
+// One element of a pattern other than a star: whether `each` matches it, and its length.
 struct single {
   bool fits;
   std::size_t size;
@@ -24,7 +24,7 @@ single match_class(std::string_view pattern, char each, bool ignore_case) {
   bool fits = false;
   for (;; ++at) {
     if (at >= pattern.size()) {
-      // A class without its end ends with the pattern, as in Redis.
+      // An unterminated class ends with the pattern, as in Redis.
       break;
     }
     if (pattern[at] == '\\' && at + 1 < pattern.size()) {
@@ -62,8 +62,8 @@ single match_one(std::string_view pattern, char each, bool ignore_case) {
 
 }  // namespace
 
-// Only the last star needs to be tried again: what stands before it has been matched by then as
-// early as it can be.
+// Only the last star needs to be retried: the part before it has then been matched as early as
+// possible.
 bool matches_pattern(std::string_view pattern, std::string_view text, bool ignore_case) {
   std::size_t at = 0;
   std::size_t in_text = 0;

@@ -5,7 +5,7 @@
 
 namespace strata::text {
 
-/// Takes time in proportion to the pattern's size times the text's, whatever the pattern.
+/// Takes time proportional to the pattern's size times the text's, whatever the pattern.
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view text,
                                    bool ignore_case = false);
 

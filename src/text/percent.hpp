@@ -9,18 +9,18 @@
 
 namespace strata::text {
 
-/// `text` with everything but letters, digits and `-._~` encoded: right for one path segment and
-/// for a query's names and values.
+/// Returns `text` with everything but letters, digits and `-._~` encoded: suitable for one path
+/// segment, and for a query's names and values.
 [[nodiscard]] std::string percent_encode(std::string_view text);
 
 enum class plus_sign : bool { literal, space };
 
-/// The decoded text; nullopt when a `%` is not followed by two hexadecimal digits, or when it
-/// encodes a NUL, which no path or name of ours may hold.
+/// Returns the decoded text; nullopt if a `%` is not followed by two hexadecimal digits, or if it
+/// encodes a NUL, which none of our paths and names may contain.
 [[nodiscard]] std::optional<std::string> percent_decode(std::string_view text, plus_sign plus);
 
-/// `a=1&b&c=x%20y` as pairs in their order; a name without `=` has an empty value. nullopt as for
-/// percent_decode.
+/// Parses `a=1&b&c=x%20y` to pairs in their order; a name without `=` has an empty value. Returns
+/// nullopt as percent_decode does.
 [[nodiscard]] std::optional<std::vector<std::pair<std::string, std::string>>> parse_query(
     std::string_view query);
 

@@ -1,4 +1,4 @@
-// Names that nobody else has, for what is told from its like by nothing else.
+// Unique names for things that differ in nothing else.
 #pragma once
 
 #include <random>

@@ -9,14 +9,14 @@ namespace strata::text {
 
 namespace {
 
-/// At most one decimal, and none that is 0.
+/// Formats with at most one decimal, and without a decimal of 0.
 std::string short_number(double value) {
   const double tenths = std::round(value * 10);
   const bool whole = std::fmod(tenths, 10) == 0;
   return whole ? fmt::format("{:.0f}", tenths / 10) : fmt::format("{:.1f}", tenths / 10);
 }
 
-/// The length of the UTF-8 sequence at the start of `text`, or 0 when there is none.
+/// Returns the length of the UTF-8 sequence at the start of `text`, or 0 if there is none.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t offset) { return static_cast<unsigned char>(text[offset]); };
   const unsigned lead = byte(0);
@@ -37,7 +37,7 @@ std::size_t sequence_length(std::string_view text) {
   return overlong || surrogate || too_high ? 0 : length;
 }
 
-/// C0 and DEL, and C1 (which terminals obey too), which UTF-8 writes as C2 80 to C2 9F.
+/// Matches C0 and DEL, and C1 (which terminals obey too), which UTF-8 encodes as C2 80 to C2 9F.
 bool is_control(std::string_view sequence) {
   const auto first = static_cast<unsigned char>(sequence[0]);
   if (sequence.size() == 1) return first < 0x20U || first == 0x7FU;
@@ -49,14 +49,14 @@ char32_t code_point(std::string_view sequence) {
     return static_cast<unsigned char>(sequence[offset]);
   };
   if (sequence.size() == 1) return byte(0);
-  // The first of n bytes begins with n ones and a zero.
+  // The first of n bytes begins with n one bits and a zero bit.
   char32_t point = byte(0) & (0x7FU >> sequence.size());
   for (std::size_t at = 1; at < sequence.size(); ++at) point = point << 6U | (byte(at) & 0x3FU);
   return point;
 }
 
-/// Unicode's marks, embeddings, overrides and isolates: they show text in another order than it
-/// has.
+/// Matches Unicode's marks, embeddings, overrides and isolates: they display text in another order
+/// than it has.
 bool turns_direction(char32_t point) {
   return point == 0x061C || point == 0x200E || point == 0x200F ||
          (point >= 0x202A && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);

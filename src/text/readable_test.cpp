@@ -49,7 +49,7 @@ TEST(text, printable_shows_what_turns_the_direction_of_writing) {
   EXPECT_EQ(printable("\u061C\u200E\u200F"), "\\u{061c}\\u{200e}\\u{200f}");
   EXPECT_EQ(printable("\u202A\u202B\u202C\u202D"), "\\u{202a}\\u{202b}\\u{202c}\\u{202d}");
   EXPECT_EQ(printable("\u2066\u2067\u2068\u2069"), "\\u{2066}\\u{2067}\\u{2068}\\u{2069}");
-  // Their neighbours, and a script that is written from right to left, are letters like others.
+  // Their neighbours, and scripts written from right to left, are ordinary characters.
   for (const auto* letters : {"\u061B\u061D", "\u200D\u2010", "\u2029\u202F", "\u2065\u206A",
                               "\u05E9\u05DC\u05D5\u05DD", "\U0001F600\U0002066A"}) {
     EXPECT_EQ(printable(letters), letters);

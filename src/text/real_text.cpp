@@ -17,8 +17,8 @@ constexpr int digits = 17;
 constexpr double most_fixed = 1e17;
 constexpr double least_fixed = 1e-4;
 
-// The powers of ten from least_fixed on. Where a double is not exactly one, it is the least double
-// that is more than it, so that comparing with it is comparing with the power.
+// The powers of ten from least_fixed on. If a power is not exactly a double, this is the least
+// double above it, so that a comparison with it is a comparison with the power.
 constexpr int least_power = -4;
 constexpr std::array<double, 21> powers = {1e-4, 1e-3, 1e-2, 1e-1, 1e0,  1e1,  1e2,
                                            1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
@@ -30,8 +30,8 @@ uint128 power_of_five(int exponent) {
   return exponent == 1 ? value * 5 : value;
 }
 
-// `value` times 10 to the `exponent`, rounded to the nearest integer, ties to even. Exact: 53 bits
-// of the value and 47 of the power of five, at most, fit into 128.
+// Returns `value` times 10 to the `exponent`, rounded to the nearest integer, ties to even. Exact:
+// 53 bits of the value and at most 47 of the power of five fit into 128.
 std::uint64_t scaled(double value, int exponent) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   constexpr std::uint64_t hidden = std::uint64_t{1} << 52U;
@@ -46,12 +46,12 @@ std::uint64_t scaled(double value, int exponent) {
   return whole + (rest > half || (rest == half && (whole & 1U) != 0) ? 1 : 0);
 }
 
-// A positive value from least_fixed up to most_fixed, without an exponent.
+// Writes a positive value from least_fixed up to most_fixed, without an exponent.
 char* write_fixed(double value, char* bytes) {
   const auto above = std::ranges::upper_bound(powers, value) - powers.begin();
   int power = least_power + static_cast<int>(above) - 1;  // of the first digit
   std::uint64_t all = scaled(value, digits - 1 - power);
-  if (all == static_cast<std::uint64_t>(most_fixed)) {  // rounded up to one digit more
+  if (all == static_cast<std::uint64_t>(most_fixed)) {  // rounded up to one more digit
     all /= 10;
     ++power;
   }

@@ -51,7 +51,7 @@ TEST(real_text, is_what_c_prints_for_random_values) {
   for (int i = 0; i < 200'000; ++i) {
     const auto any = std::bit_cast<double>(random());
     if (!std::isnan(any)) expect_same(any);
-    // Such as scores are: some digits before the point, and some behind it.
+    // Numbers like scores: some digits before the point, and some after it.
     const auto digits = static_cast<double>(random() >> (random() % 64));
     expect_same(digits / std::pow(10.0, static_cast<double>(random() % 20)));
     expect_same(digits / std::ldexp(1.0, static_cast<int>(random() % 70)));

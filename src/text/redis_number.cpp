@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest = 255;
 
-// strtod and strtold want a text that ends in a zero.
+// strtod and strtold need a NUL-terminated text.
 template <class Real, class Parse>
 std::optional<Real> parse(std::string_view text, Parse&& convert) {
   std::array<char, longest + 1> copy;
@@ -34,7 +34,7 @@ std::optional<Real> parse(std::string_view text, Parse&& convert) {
 }  // namespace
 
 std::optional<double> parse_real(std::string_view text) {
-  // Nearly all are plain decimals, which need no copy; what else C allows is left to C.
+  // Nearly all numbers are plain decimals, which need no copy; C parses its other notations.
   double value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_whole = read.ec == std::errc() && read.ptr == text.data() + text.size();

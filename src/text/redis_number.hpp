@@ -1,5 +1,5 @@
-// Numbers as Redis reads and prints them: strictly, so that what is stored as a number prints as
-// the same bytes again.
+// Numbers in Redis's formats: parsed strictly, so that a stored number prints as the same bytes
+// again.
 #pragma once
 
 #include <charconv>
@@ -10,7 +10,8 @@
 
 namespace strata::text {
 
-/// The integer that prints as exactly `text`, if there is one: no spaces, no plus, no leading zero.
+/// Returns the integer that prints as exactly `text`, if there is one: no spaces, no plus, no
+/// leading zero.
 [[nodiscard]] inline std::optional<std::int64_t> parse_integer(std::string_view text) {
   if (text.empty() || text.size() > 20) return {};
   const bool negative = text.front() == '-';
@@ -27,18 +28,18 @@ namespace strata::text {
   return value;
 }
 
-/// A float as Redis takes it for scores and increments: C's notations, infinities; no NaN, no
+/// Parses a float as Redis does for scores and increments: C's notations, infinities; no NaN, no
 /// spaces, nothing behind it.
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 [[nodiscard]] std::optional<long double> parse_long_real(std::string_view text);
 
-/// Bytes, with a unit or without: "100", "64mb".
+/// Parses a number of bytes, with or without a unit: "100", "64mb".
 [[nodiscard]] std::optional<std::int64_t> parse_memory(std::string_view text);
 
-/// As INCRBYFLOAT prints: 17 digits behind the point, less the zeros at the end.
+/// Formats as INCRBYFLOAT does: 17 digits behind the point, without the trailing zeros.
 [[nodiscard]] std::string format_long_real(long double value);
 
-/// An integer's digits.
+/// The digits of an integer.
 class integer_text {
  public:
   explicit integer_text(std::int64_t value)

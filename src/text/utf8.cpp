@@ -9,7 +9,8 @@ namespace {
 constexpr std::uint8_t first_continuation = 0x80;
 constexpr std::uint8_t last_continuation = 0xBF;
 
-/// How many bytes at the beginning are ASCII, by eights; the rest is for the loop of single bytes.
+/// Returns how many bytes at the beginning are ASCII, found in groups; a loop over single bytes
+/// checks the rest.
 std::size_t ascii_prefix(byte_span bytes) {
   constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
   std::size_t at = 0;
@@ -26,7 +27,7 @@ std::size_t ascii_prefix(byte_span bytes) {
   return at;
 }
 
-/// All of it is ASCII. Short texts are asked about often, and most are.
+/// Reports whether a short text is all ASCII. Short texts are checked often, and most are ASCII.
 bool is_short_ascii(byte_span bytes) {
   constexpr std::uint64_t high_bits = 0x8080808080808080ULL;
   constexpr std::size_t word_size = sizeof high_bits;

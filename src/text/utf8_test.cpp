@@ -11,7 +11,7 @@ namespace {
 
 using std::literals::operator""sv;
 
-/// Where the first byte is that cannot be right; nullopt when there is none.
+/// Returns the position of the first invalid byte; nullopt if there is none.
 std::optional<std::size_t> first_wrong(std::string_view bytes) {
   utf8_checker checker;
   for (std::size_t at = 0; at < bytes.size(); ++at) {
@@ -20,7 +20,7 @@ std::optional<std::size_t> first_wrong(std::string_view bytes) {
   return std::nullopt;
 }
 
-/// The code point's bytes as RFC 3629 section 3 makes them, for any number.
+/// Encodes the code point as in RFC 3629 section 3, for any number.
 std::string sequence_of(std::uint32_t point, int size) {
   if (size == 1) return {static_cast<char>(point)};
   constexpr unsigned char marks[] = {0, 0, 0xC0, 0xE0, 0xF0};
@@ -108,7 +108,7 @@ TEST(utf8, a_prefix_cuts_no_sequence) {
   EXPECT_EQ(utf8_prefix("\xE2\x82\xAC", 1), "");
 }
 
-// Short pieces are looked at as a whole first.
+// Short pieces are checked as a whole first.
 TEST(utf8, where_a_wrong_byte_stands_in_a_piece_does_not_matter) {
   for (std::size_t size = 1; size <= 70; ++size) {
     std::string piece(size, 'a');

@@ -1,4 +1,4 @@
-// Names of commands and options, which stand for themselves in any case.
+// Words such as names of commands and options, which are compared ignoring case.
 #pragma once
 
 #include <algorithm>
@@ -26,18 +26,18 @@ namespace strata::text {
   std::ranges::transform(made, made.begin(), in_lower);
   return made;
 }
-/// Without the characters of `blanks` at both ends. A view of `text`.
+/// Returns `text` without the characters of `blanks` at both ends. A view of `text`.
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text,
                                                  std::string_view blanks = " \t") {
   const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
-/// It has neither blanks nor anything that a terminal does not show: ASCII from '!' to '~' alone.
+/// Reports whether the text consists of visible characters only: ASCII from '!' to '~'.
 [[nodiscard]] inline bool is_visible(std::string_view text) {
   return std::ranges::all_of(text, [](char each) { return each >= '!' && each <= '~'; });
 }
-/// In double quotes, with what is not printable as \n, \x00 and their like.
+/// Returns the text in double quotes, with unprintable characters as \n, \x00 and so on.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 }  // namespace strata::text

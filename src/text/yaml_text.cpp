@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t widest = 100;
 
-/// Whether YAML reads the text back as this text, without quotes, within brackets too.
+/// Reports whether YAML parses the text as itself without quotes, within brackets too.
 bool is_plain(std::string_view text) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   constexpr std::string_view others = "0123456789 _-./()'$;";
@@ -30,7 +30,7 @@ bool is_plain(std::string_view text) {
 
 std::string quoted(const std::string& text) { return is_plain(text) ? text : json(text).dump(); }
 
-/// On one line.
+/// Formats the value on one line.
 std::string in_line(const json& value) {
   if (value.is_string()) return quoted(value.get_ref<const std::string&>());
   if (!value.is_structured()) return value.dump();
@@ -43,7 +43,7 @@ std::string in_line(const json& value) {
   return value.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-/// Whether the lines that a text is folded into are joined to this text again.
+/// Reports whether YAML joins the lines of the folded text to the same text again.
 bool can_be_folded(std::string_view text) {
   return !text.empty() && text.front() != ' ' && text.back() != ' ' && !text.contains("  ") &&
          std::ranges::none_of(text,
@@ -71,7 +71,7 @@ std::string folded(std::string_view text, std::size_t indent) {
 
 void write_members(std::string& text, const json& value, std::size_t indent);
 
-/// What follows a key, or the dash of an element.
+/// Writes the value behind a key, or behind the dash of an element.
 void write(std::string& text, const json& value, std::size_t indent) {
   const auto column = text.size() - (text.rfind('\n') + 1);
   const auto line = in_line(value);
@@ -93,7 +93,7 @@ void write_members(std::string& text, const json& value, std::size_t indent) {
       text += margin + quoted(key) + ":";
       write(text, member, indent);
     } else if (member.is_structured() && indent + 2 + in_line(member).size() > widest) {
-      // The first member stands beside the dash, in place of two spaces.
+      // The first member is on the line of the dash, in place of two spaces.
       std::string members;
       write_members(members, member, indent + 2);
       text += margin + "- " + members.substr(indent + 2);

@@ -10,7 +10,7 @@ namespace {
 
 using nl::attribute_kind;
 
-/// Of a number of fixed width; empty for what is none.
+/// Returns the type of a number of fixed width; empty for other kinds.
 std::string_view number_type(attribute_kind kind) {
   switch (kind) {
     case attribute_kind::u8: return "std::uint8_t";

@@ -1,4 +1,4 @@
-// How typed commands read and write attributes: in the forms of strata/nl/typed.hpp.
+// Generates how typed commands read and write attributes, in the forms of strata/nl/typed.hpp.
 #pragma once
 
 #include <stdexcept>
@@ -12,33 +12,34 @@
 
 namespace strata::ynl {
 
-/// What typed commands cannot be made of. Thrown, and caught by `cpp_header`.
+/// A part of a specification that typed commands do not support. Thrown, and caught by
+/// `cpp_header`.
 struct cpp_flaw : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
 using attribute_list = std::vector<const attribute*>;
 
-/// Refers to the specification.
+/// Refers to the specification, which must outlive it.
 class cpp_attributes {
  public:
   explicit cpp_attributes(const spec& spec) : spec_(spec), space_(cpp_name(spec.family)) {}
 
-  /// Those of a set that are no padding.
+  /// Returns the attributes of a set, without padding.
   [[nodiscard]] static attribute_list all_of(const attribute_set& set);
-  /// Those of the operation's set that are named, each once.
+  /// Returns the named attributes of the operation's set, each once.
   [[nodiscard]] attribute_list named(const operation& operation,
                                      const std::vector<std::string>& names) const;
-  /// The set that stands in the attribute; nullptr when none does.
+  /// Returns the set nested in the attribute; nullptr if there is none.
   [[nodiscard]] const attribute_set* set_within(const attribute& attribute) const;
 
-  /// What a view has of them: declarations, and definitions that need all classes.
+  /// A view's readers of attributes: declarations, and definitions that need all classes.
   struct accessors {
     code declared;
     code defined;
   };
   [[nodiscard]] accessors read(const std::string& owner, const attribute_list& all) const;
-  /// What a request has of them, or a writer of a nest.
+  /// Returns the setters of a request, or of a nest's writer.
   [[nodiscard]] code written(const std::string& owner, const attribute_list& all) const;
 
  private:

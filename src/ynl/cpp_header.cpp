@@ -13,7 +13,7 @@ namespace {
 
 bool has_reply(const std::optional<exchange>& exchange) { return exchange && exchange->has_reply; }
 
-/// The text of a header, in parts that each stand on those before it.
+/// Writes the text of a header, in parts that each depend on those before it.
 class header_writer {
  public:
   explicit header_writer(const spec& spec) : spec_(spec), attributes_(spec) {
@@ -46,7 +46,7 @@ class header_writer {
   }
 
  private:
-  /// A name of the namespace's.
+  /// Returns a unique name in the namespace.
   std::string own_name(std::string_view word, std::string_view suffix = {}) {
     const auto within = suffix.empty() ? cpp_place::space : cpp_place::anywhere;
     auto made = cpp_name(word, within) + std::string(suffix);
@@ -86,7 +86,7 @@ class header_writer {
       const auto* const type = is_wide ? "std::uint64_t" : "std::uint32_t";
       const auto name = own_name(each.name);
       append(lines, cpp_comment(each.doc));
-      // Flags are put together, as numbers.
+      // Flags are combined, as numbers.
       lines.push_back(each.is_flags ? fmt::format("namespace {} {{", name)
                                     : fmt::format("enum class {} : {} {{", name, type));
       for (const auto& one : each.entries) {
@@ -111,7 +111,7 @@ class header_writer {
     return lines;
   }
 
-  /// The sets that stand in these attributes' nests, and in those of them.
+  /// Returns the sets in these attributes' nests, and in nests within those.
   std::vector<const attribute_set*> nested_sets(attribute_list waiting) const {
     std::vector<const attribute_set*> found;
     while (!waiting.empty()) {
@@ -146,7 +146,8 @@ class header_writer {
     append(accessors.defined, made.defined);
   }
 
-  /// One for both: what a message does not have is nullopt. Most families give both one number.
+  /// One reply for do and dump: an attribute that a message lacks is nullopt. Most families use one
+  /// number for both.
   void add_reply(const operation& operation, cpp_attributes::accessors& accessors) {
     std::vector<std::string> names;
     std::set<std::uint8_t> numbers;

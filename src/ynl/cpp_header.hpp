@@ -1,4 +1,4 @@
-// Typed commands of a family, in C++.
+// Generates typed commands of a family in C++.
 #pragma once
 
 #include <string>
@@ -9,11 +9,10 @@
 
 namespace strata::ynl {
 
-/// A header that stands on strata's library alone, in a namespace of the family's name: for each
+/// Returns a header that needs only strata's library, in a namespace of the family's name: for each
 /// operation a request with a setter for each attribute, and a reply with a reader for each. Its
-/// lines are not indented. `source` is what the header says that it is made from. Errors:
-/// malformed, naming `of.file`, of what the specification has twice or does not have, and of a
-/// fixed header.
+/// lines are not indented. `source` is the origin that the header names. Errors: malformed, naming
+/// `spec.file`, for what the specification has twice or lacks, and for a fixed header.
 [[nodiscard]] result<std::string> cpp_header(const spec& spec, std::string_view source);
 
 }  // namespace strata::ynl

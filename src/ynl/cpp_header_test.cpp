@@ -1,4 +1,4 @@
-// What is made of specifications in C++. The whole of a header is compared in tests/ynl.
+// Tests the C++ generated from specifications. tests/ynl compares a whole header.
 #include "ynl/cpp_header.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ std::string header_of(const std::string& yaml) {
   return made ? *made : describe(made.error());
 }
 
-/// Of a family with the set 's' of one attribute, 'a', and these operations.
+/// Returns a family with the set 's' of one attribute, 'a', and these operations.
 std::string with_operations(const std::string& operations) {
   return "name: x\nattribute-sets: [{name: s, attributes: [{name: a, type: u8}]}]\noperations:\n"
          "  enum-model: directional\n  list: [" +

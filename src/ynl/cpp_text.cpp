@@ -46,13 +46,13 @@ const words& taken(cpp_place place) {
   return none;
 }
 
-// The locale has no say.
+// Independent of the locale.
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 bool is_capital(char letter) { return letter >= 'A' && letter <= 'Z'; }
 bool is_plain_letter(char letter) {
   return is_capital(letter) || (letter >= 'a' && letter <= 'z') || letter == '_';
 }
-/// A byte of UTF-8 behind a letter's first.
+/// Reports whether it is a continuation byte of UTF-8.
 bool is_rest(char letter) { return (static_cast<unsigned char>(letter) & 0xC0U) == 0x80U; }
 bool is_letter(char letter) {
   return is_plain_letter(letter) || static_cast<unsigned char>(letter) >= 0x80U;
@@ -62,7 +62,7 @@ std::size_t width_of(std::string_view text) {
   return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_rest));
 }
 
-/// Whether a line may end behind the hyphen at `offset`: between two words of letters.
+/// Reports whether a line may end behind the hyphen at `offset`: between two words of letters.
 bool breaks_behind(std::string_view word, std::size_t offset) {
   const auto letter = [&](std::size_t place) {
     return place < word.size() && is_letter(word[place]);
@@ -75,7 +75,7 @@ bool breaks_behind(std::string_view word, std::size_t offset) {
          (offset + 2 < word.size() && word[offset + 2] == '-' && letter(offset + 3));
 }
 
-/// Puts words into lines of at most 90 letters.
+/// Wraps words into lines of at most 90 characters.
 class wrapped_comment {
  public:
   void take(std::string_view word) {
@@ -131,7 +131,7 @@ std::string cpp_name(std::string_view word, cpp_place place) {
 
 code cpp_comment(std::string_view text) {
   std::string plain(text);
-  // A line that ends with a backslash would take the next into the comment.
+  // A line that ends with a backslash would continue the comment on the next line.
   std::ranges::replace(plain, '\\', '/');
   constexpr std::string_view spaces = " \t\n\v\f\r";
   wrapped_comment made;

@@ -1,4 +1,4 @@
-// Words of a specification as C++ has them: identifiers, comments and literals.
+// Converts words of a specification to C++: identifiers, comments and literals.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ using code = std::vector<std::string>;
 
 void append(code& destination, const code& more);
 
-/// What has names of its own, which a specification's are not to hide.
+/// The places that have names of their own, which a specification's names must not hide.
 enum class cpp_place : std::uint8_t { anywhere, space, view, writer, client };
 
-/// In small letters, with underscores; one more follows a keyword, and a name that is taken.
+/// Returns the word in lower case, with underscores; one more follows a keyword, and a taken name.
 [[nodiscard]] std::string cpp_name(std::string_view word, cpp_place place = cpp_place::anywhere);
 
-/// Lines of a documenting comment; none when there is nothing to say.
+/// Returns the lines of a documentation comment; none for an empty text.
 [[nodiscard]] code cpp_comment(std::string_view text);
 
-/// "text", with all that has to be escaped.
+/// Returns "text", with all necessary escapes.
 [[nodiscard]] std::string cpp_literal(std::string_view text);
 
 }  // namespace strata::ynl

@@ -1,5 +1,5 @@
-// The YAML of a specification, by key: what is of another form is a `flaw`, which is thrown
-// and caught by the reader.
+// The YAML of a specification, by key: a value of the wrong form is a `flaw`, which is thrown and
+// caught by the reader.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -16,7 +16,7 @@ namespace strata::ynl {
 struct flaw : std::runtime_error {
   flaw(const YAML::Node& node, const std::string& text)
       : runtime_error(text), line(node.Mark().line + 1) {}
-  int line;  ///< from 1; 0 when it is not known
+  int line;  ///< from 1; 0 if unknown
 };
 
 class node {
@@ -25,19 +25,19 @@ class node {
 
   [[nodiscard]] const YAML::Node& yaml() const { return yaml_; }
   [[nodiscard]] bool is_map() const { return yaml_.IsMap(); }
-  /// nullopt when the map has no such key, or nothing behind it.
+  /// Returns nullopt if the map has no such key, or no value for it.
   [[nodiscard]] std::optional<node> find(const char* key) const;
-  /// A map with something behind that key.
+  /// Returns the map of that key, if it has a value.
   [[nodiscard]] std::optional<node> map(const char* key) const;
-  /// Empty when there is no such key.
+  /// Returns an empty list if there is no such key.
   [[nodiscard]] std::vector<node> list(const char* key) const;
 
-  /// Of a scalar itself; `text` is what it is to be.
+  /// Returns the scalar; `text` is its expected meaning, for the error.
   [[nodiscard]] std::string text(std::string_view text) const;
   [[nodiscard]] std::string text_of(const char* key, std::string_view otherwise = {}) const;
   [[nodiscard]] std::string needed_text(const char* key) const;
   [[nodiscard]] std::vector<std::string> texts_of(const char* key) const;
-  /// From 0 to `most`.
+  /// Returns a number from 0 to `most`.
   [[nodiscard]] std::optional<std::uint64_t> number_of(const char* key, std::uint64_t most) const;
   [[nodiscard]] bool is_true(const char* key) const;
 

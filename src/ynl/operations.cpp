@@ -1,4 +1,4 @@
-// Operations, and how their messages are numbered.
+// Reads operations, and numbers their messages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class operation_reader {
           fmt::format("its enum-model '{}' is neither unified nor directional", model));
     }
     has_fixed_header_ = operations.find("fixed-header").has_value();
-    // Names of operations that are read later may stand in `notify`.
+    // `notify` may name operations that are read later.
     for (const auto& node : operations.list("list")) {
       budget_.spend(node);
       to_.operations.push_back(read(node));
@@ -75,8 +75,8 @@ class operation_reader {
     return made;
   }
 
-  /// Requests count on their own, and so do replies and what is multicast; a dump's messages have
-  /// the numbers of the do's, if nothing else is said.
+  /// Requests are numbered separately from replies and events; a dump's messages have the numbers
+  /// of the do's, unless specified otherwise.
   void number_each_way(const node& node, std::optional<std::uint64_t> own, operation& operation) {
     if (operation.event) {
       const auto event = node.map("event");
@@ -109,7 +109,7 @@ class operation_reader {
     return static_cast<std::uint8_t>(number);
   }
 
-  /// `notify` is told in the words of another operation's reply.
+  /// An event with `notify` has the format of another operation's reply.
   void name_event(const node& operations, std::size_t place) {
     auto& made = to_.operations[place];
     const auto& of = notify_[place];

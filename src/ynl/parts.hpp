@@ -1,5 +1,5 @@
-// The parts of a specification, in the order in which they build on each other. What is wrong is
-// thrown, as a `flaw`.
+// The parts of a specification, in the order in which they build on each other. A fault is thrown,
+// as a `flaw`.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace strata::ynl {
 
-/// How much is read in all: aliases make much of a small file.
+/// A limit for how much is read in all: aliases make much of a small file.
 class budget {
  public:
   void spend(const node& node) {

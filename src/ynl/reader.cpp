@@ -29,7 +29,7 @@ result<spec> read_spec(std::string_view yaml, const std::string& file) {
     return failure(errc::malformed, fmt::format("read the specification '{}'", file),
                    fmt::format("{}{}", line > 0 ? fmt::format("line {}: ", line) : "", why));
   };
-  // The parser throws, and so do the readers.
+  // The parser throws, and so do the parts below.
   try {
     const node root(YAML::Load(std::string(yaml)));
     if (!root.is_map()) root.refuse("it is no map of 'name', 'attribute-sets', 'operations'");

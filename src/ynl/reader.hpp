@@ -1,5 +1,5 @@
-// YNL specifications as they are written: YAML, by the schemas genetlink, genetlink-c and
-// genetlink-legacy of the kernel's Documentation/netlink.
+// Reads YNL specifications: YAML, by the schemas genetlink, genetlink-c and genetlink-legacy of the
+// kernel's Documentation/netlink.
 #pragma once
 
 #include <string>
@@ -10,9 +10,8 @@
 
 namespace strata::ynl {
 
-/// Checks and structs are passed over. Errors: malformed, naming `file`, the line, and what is
-/// wrong with it, in letters that are the file's own: a terminal is not to be shown them as they
-/// are.
+/// Ignores checks and structs. Errors: malformed, naming `file`, the line, and the fault in the
+/// file's own characters: make them printable before showing them on a terminal.
 [[nodiscard]] result<spec> read_spec(std::string_view yaml, const std::string& file);
 
 }  // namespace strata::ynl

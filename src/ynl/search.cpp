@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t largest_file = 1 << 20;
 
-// An installation that was moved, or installed by another prefix than it was built for, brings its
-// specifications along.
+// An installation that was moved, or installed under another prefix than it was built for, has its
+// specifications with it.
 fs::path folder_of_program() {
   std::error_code ignored;
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -64,7 +64,7 @@ result<spec> read_spec_file(const std::string& file) {
   if (status.type() == fs::file_type::not_found) {
     return unreadable(file, "there is no such file", errc::not_found);
   }
-  // A pipe would be waited for, and a device may have no end.
+  // Opening a pipe would block, and a device may have no end.
   if (!fs::is_regular_file(status)) return unreadable(file, "it is no regular file");
   std::ifstream from(file, std::ios::binary);
   std::string yaml(largest_file + 1, '\0');

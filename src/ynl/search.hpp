@@ -1,4 +1,4 @@
-// Where specifications are looked for.
+// Searches for specifications.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace strata::ynl {
 
-/// Errors: not_found, when there is no such file; malformed and others, when it cannot be read, has
-/// more than 1 MiB, or is no specification. Their words can be shown on a terminal.
+/// Errors: not_found if there is no such file; malformed and others if it cannot be read, has more
+/// than 1 MiB, or is no specification. Their texts are printable.
 [[nodiscard]] result<spec> read_spec_file(const std::string& file);
 
-/// The family's specification: of `file`, unless that is empty; else of FAMILY.yaml in the folders
-/// of STRATA_YNL_PATH; else in strata's own folder, beside the program or where it was to be
-/// installed, and in that of the kernel's tools. nullopt when there is none. Errors: those of
-/// `read_spec_file`; malformed, when it is another family's.
+/// Returns the family's specification: from `file`, unless that is empty; otherwise from
+/// FAMILY.yaml in the folders of STRATA_YNL_PATH, then in strata's own folder, beside the program
+/// or at its installation path, then in that of the kernel's tools. nullopt if there is none.
+/// Errors: those of `read_spec_file`; malformed if it is another family's.
 [[nodiscard]] result<std::optional<spec>> find_spec(const std::string& file,
                                                     std::string_view family);
 

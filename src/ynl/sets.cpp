@@ -1,4 +1,4 @@
-// Definitions and attribute sets.
+// Reads definitions and attribute sets.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ attribute_kind kind_of(const node& node, std::string_view type) {
   return found->second;
 }
 
-/// Reads each set once, and those that others are subsets of before them.
+/// Reads each set once, and a superset before its subsets.
 class set_reader {
  public:
   set_reader(const node& root, budget& budget, spec& spec) : budget_(budget), to_(spec) {
@@ -75,13 +75,13 @@ class set_reader {
     return found->second;
   }
 
-  /// nullptr when it is no subset.
+  /// Returns nullptr if it is not a subset.
   const attribute_set* superset_of(const node& node) {
     const auto name = node.text_of("subset-of");
     if (name.empty()) return nullptr;
     const auto place = place_of(node, name);
     if (states_[place] != state::read) {
-      // One that is no subset itself: nothing in the kernel's tree needs more.
+      // The superset must not be a subset itself: nothing in the kernel's tree needs that.
       if (states_[place] == state::begun || !nodes_[place].text_of("subset-of").empty()) {
         node.refuse(fmt::format("'{}', of which it is a subset, is to stand before it", name));
       }
@@ -154,7 +154,7 @@ class set_reader {
     }
   }
 
-  /// The place of what an array's elements are: one kind, or arrays of them for each number that
+  /// Returns the place of an array's elements: one kind, or arrays of them for each number that
   /// stands for a type.
   std::size_t elements_of(const node& node, std::optional<std::size_t> set,
                           const attribute& array) {
@@ -198,7 +198,7 @@ class set_reader {
 constant constant_of(const node& node) {
   constant made{.name = node.needed_text("name"), .doc = node.text_of("doc")};
   const auto written = node.needed_text("value");
-  // What is quoted is a text, whatever stands in it.
+  // A quoted value is a text, whatever it contains.
   const bool is_plain = node.yaml()["value"].Tag() == "?";
   if (const auto number = text::number_in<std::uint64_t>(written); number && is_plain) {
     made.value = *number;

@@ -1,5 +1,5 @@
 // A family's YNL specification (the kernel's Documentation/netlink/genetlink-legacy.yaml) as plain
-// values: how its commands and attributes are called, and what they hold.
+// values: the names and contents of its commands and attributes.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace strata::ynl {
 
-/// A name of a number, or of a bit of it.
+/// The name of a number, or of one of its bits.
 struct entry {
   std::string name;
   std::string doc;
-  std::uint64_t value = 0;  ///< which bit, where they are flags
+  std::uint64_t value = 0;  ///< the number of the bit, for flags
 };
 
 struct enumeration {
@@ -27,7 +27,7 @@ struct enumeration {
   bool is_flags = false;
   std::vector<entry> entries;
 
-  /// nullptr when there is none.
+  /// Returns nullptr if there is none.
   [[nodiscard]] const entry* find(std::string_view text) const;
   [[nodiscard]] const entry* find(std::uint64_t value) const;
 };
@@ -43,12 +43,12 @@ struct attribute {
   std::uint16_t number = 0;
   std::string name;
   std::string doc;
-  nl::attribute_kind kind = nl::attribute_kind::invalid;  ///< invalid: padding, or out of use
+  nl::attribute_kind kind = nl::attribute_kind::invalid;  ///< invalid: padding, or unused
   bool is_multi = false;
   bool is_big_endian = false;
-  bool is_keyed = false;                ///< the numbers of its elements say something
-  bool is_flags = false;                ///< the number is bits of `names`
-  std::optional<std::size_t> names;     ///< of its numbers, in `spec::enums`
+  bool is_keyed = false;                ///< the numbers of its elements have a meaning
+  bool is_flags = false;                ///< the number consists of bits of `names`
+  std::optional<std::size_t> names;     ///< of its values, in `spec::enums`
   std::optional<std::size_t> set;       ///< of the nest, in `spec::sets`
   std::optional<std::size_t> elements;  ///< of the nested array, in `spec::elements`
 };
@@ -58,7 +58,7 @@ struct attribute_set {
   std::vector<attribute> attributes;
 };
 
-/// The numbers of both messages, and the attributes that they may have.
+/// The command numbers of request and reply, and their possible attributes.
 struct exchange {
   std::uint8_t request = 0;
   std::uint8_t reply = 0;
@@ -70,12 +70,12 @@ struct exchange {
 struct operation {
   std::string name;
   std::string doc;
-  std::string group;               ///< that hears it; may be empty
+  std::string group;               ///< that receives it; may be empty
   std::optional<std::size_t> set;  ///< in `spec::sets`
   bool has_fixed_header = false;
   std::optional<exchange> act;  ///< `do`
   std::optional<exchange> dump;
-  /// What is multicast; `reply` and `tells` alone.
+  /// A multicast message; only `reply` and `tells` are set.
   std::optional<exchange> event;
 };
 
@@ -88,40 +88,42 @@ struct spec {
   std::vector<constant> constants;
   std::vector<enumeration> enums;
   std::vector<attribute_set> sets;
-  std::vector<attribute> elements;  ///< of arrays; their number is any
+  std::vector<attribute> elements;  ///< of arrays; with arbitrary numbers
   std::vector<operation> operations;
 
-  /// nullptr when there is none.
+  /// Returns nullptr if there is none.
   [[nodiscard]] const operation* find(std::string_view operation) const;
   [[nodiscard]] const operation* find_request(std::uint8_t command, bool is_dump) const;
-  /// Of what was multicast: an event, or else a reply that others hear too.
+  /// Returns the operation of a multicast message: an event, or otherwise a reply that is also
+  /// multicast.
   [[nodiscard]] const operation* find_event(std::uint8_t command) const;
 };
 
-/// What is known of the attributes that stand side by side in a message or a nest: nothing, a set,
-/// or that all are elements of an array. Refers to the specification.
+/// The known description of the attributes at one level of a message or a nest: none, a set, or the
+/// elements of an array. Refers to the specification.
 struct scope {
   const ynl::spec* spec = nullptr;
   const attribute_set* set = nullptr;
   const attribute* element = nullptr;
 
-  /// Of the operation's messages; of nothing when either is nullptr, or they begin with a header.
+  /// The scope of the operation's messages; empty if either is nullptr, or the messages begin with
+  /// a header.
   [[nodiscard]] static scope of(const ynl::spec* spec, const operation* operation);
-  /// Within one of them; of nothing when that is nullptr.
+  /// The scope within an attribute; empty if that is nullptr.
   [[nodiscard]] scope within(const attribute* attribute) const;
-  /// nullptr when it is not known.
+  /// Returns nullptr if the attribute is unknown.
   [[nodiscard]] const attribute* find(std::uint16_t number) const;
   [[nodiscard]] const attribute* find(std::string_view name) const;
-  /// The names of an attribute's numbers; nullptr when they have none.
+  /// Returns the names of an attribute's values; nullptr if they have none.
   [[nodiscard]] const enumeration* names_of(const attribute& attribute) const;
-  /// "header.dev-name" of 1.2, with numbers where names are not known.
+  /// Returns "header.dev-name" for 1.2, with numbers where names are unknown.
   [[nodiscard]] std::string path_text(const wire::netlink_attributes::path& path) const;
 };
 
-/// Whether they are one, underscores being dashes.
+/// Reports whether the names are equal, with underscores as dashes.
 [[nodiscard]] bool is_same_name(std::string_view one, std::string_view other);
 
-/// Of entries, attributes or operations.
+/// Returns the names of entries, attributes or operations.
 template <class Named>
 [[nodiscard]] std::vector<std::string> names_in(const std::vector<Named>& all) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// Specifications as they are read.
+// Tests the reading of specifications.
 #include "ynl/spec.hpp"
 
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ using nlohmann::json;
 
 namespace {
 
-// As deep as `netlink_writer` goes; a message may be deeper, and is then told as bytes.
+// The depth limit of `netlink_writer`; a deeper message is shown as bytes.
 constexpr std::size_t deepest = 8;
 
 std::string key_of(const attribute& named) {
@@ -29,7 +29,7 @@ std::string key_of(const attribute& named) {
   return key;
 }
 
-// A script's numbers are exact up to there.
+// Converts numbers beyond a script's exact range to text.
 json exact(json value) {
   constexpr std::int64_t most = 1LL << 53U;
   if (!value.is_number_integer()) return value;
@@ -47,7 +47,7 @@ json bytes_of(const wire::netlink_attribute& attribute) {
 json table_within(const wire::netlink_attributes& attributes, const scope& scope,
                   std::size_t depth);
 
-// A specification may let a set stand within itself, but `depth` ends that.
+// A specification may nest a set within itself, but `depth` limits that.
 // NOLINTNEXTLINE(misc-no-recursion)
 json value_of(const wire::netlink_attribute& source, const attribute& named, const scope& scope,
               std::size_t depth) {
@@ -61,7 +61,7 @@ json value_of(const wire::netlink_attribute& source, const attribute& named, con
 // NOLINTNEXTLINE(misc-no-recursion)
 json table_within(const wire::netlink_attributes& attributes, const scope& scope,
                   std::size_t depth) {
-  // The elements of an array are a list, unless their numbers say something.
+  // The elements of an array form a list, unless their numbers have a meaning.
   const bool is_list = scope.element != nullptr && !scope.element->is_keyed;
   auto table = is_list ? json::array() : json::object();
   for (const auto& each : attributes) {
@@ -91,7 +91,7 @@ std::unexpected<error> refused(std::string_view name, std::string why) {
                  "give what the family's specification says");
 }
 
-// `a|b` of a list of names.
+// Joins a list of names to `a|b`.
 std::string typed_text(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_float() && value == std::int64_t(value.get<double>())) {
@@ -103,7 +103,7 @@ std::string typed_text(const json& value) {
   return text.empty() ? "0" : text;
 }
 
-// Which bits, and of those that are meant.
+// Writes the bits, and the mask of the valid ones.
 result<void> put_bits(wire::netlink_writer& writer, std::uint16_t number, std::string_view name,
                       const json& value) {
   std::array<std::uint32_t, 2> halves{};
@@ -129,7 +129,7 @@ result<void> put_scalar(wire::netlink_writer& writer, std::uint16_t number, cons
     if (value == true) writer.put(number, {});
     return {};
   }
-  // Bytes are bytes; people type them as digits.
+  // Bytes are given as bytes here; users type them as digits.
   if (kind == attribute_kind::binary && value.is_string()) {
     writer.put(number, as_bytes(value.get_ref<const std::string&>()));
     return {};

@@ -1,4 +1,5 @@
-// Messages as tables: what is written is read again, and what cannot be written says why.
+// Tests messages as tables: written values are read again, and values that cannot be written give a
+// reason.
 #include "ynl/table.hpp"
 
 #include <gtest/gtest.h>

@@ -21,12 +21,12 @@ using nlohmann::json;
 
 namespace {
 
-/// An enum may be used as flags whose values are no bits.
+/// An enum may be used as flags although its values are no bits.
 std::uint64_t bits_of(const entry& entry) {
   return entry.value < 64 ? std::uint64_t{1} << entry.value : 0;
 }
 
-/// A number, or names of it; `a|b` where they are flags.
+/// Parses a number, or names of it; `a|b` for flags.
 template <class Number>
 std::optional<Number> number_of(std::string_view text, const enumeration* names, bool is_flags) {
   if (const auto number = text::number_in<Number>(text)) return number;
@@ -106,7 +106,7 @@ json number_to_json(const wire::netlink_attribute& attribute, bool is_big_endian
   return is_big_endian ? std::byteswap(*number) : *number;
 }
 
-/// Of any width that the kernel chose.
+/// Converts a number of the width that the kernel chose.
 template <class Narrow, class Wide>
 json any_number_to_json(const wire::netlink_attribute& attribute) {
   return attribute.value().size() == sizeof(Narrow) ? number_to_json<Narrow>(attribute, false)

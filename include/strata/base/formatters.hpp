@@ -1,5 +1,5 @@
-// How std::format, where the library has it, and fmt, where <fmt/format.h> was included before,
-// write values of the library: fmt::format("{}", mac).
+// Formatters that write values of the library: fmt::format("{}", mac). For std::format if the
+// library has it, and for fmt if <fmt/format.h> was included before.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace strata::base {
 
-/// What both formatters write: `02:00:00:00:00:01`.
+/// The text that both formatters write: `02:00:00:00:00:01`.
 inline std::string formatted(const mac_address& address) { return address.text(); }
 /// The sentence of `describe`.
 inline std::string formatted(const error& failure) { return describe(failure); }

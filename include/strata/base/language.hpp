@@ -1,4 +1,4 @@
-// What the headers need of the compiler: one sentence instead of a page of errors.
+// Checks the language version that the headers need: one sentence instead of a page of errors.
 #pragma once
 
 #if __cplusplus <= 202002L

@@ -21,10 +21,10 @@ class mac_address {
   /// 00:00:00:00:00:00.
   constexpr mac_address() = default;
   constexpr explicit mac_address(const std::array<std::uint8_t, size>& octets) : octets_(octets) {}
-  /// From the first six bytes, in the order of the wire.
+  /// Takes the first six bytes, in network order.
   explicit mac_address(std::span<const std::byte, size> bytes);
 
-  /// "aa:bb:cc:dd:ee:ff" or "aa-bb-…", either letter case, one kind of separator throughout.
+  /// Parses "aa:bb:cc:dd:ee:ff" or "aa-bb-…", either letter case, with one kind of separator.
   /// Errors: invalid_argument, naming `text`.
   [[nodiscard]] static result<mac_address> from_text(std::string_view text);
   [[nodiscard]] static constexpr mac_address broadcast() {
@@ -40,9 +40,9 @@ class mac_address {
 
   [[nodiscard]] constexpr bool is_zero() const { return *this == mac_address{}; }
   [[nodiscard]] constexpr bool is_broadcast() const { return *this == broadcast(); }
-  /// The group bit (I/G) is set: multicast, or broadcast.
+  /// Reports whether the group bit (I/G) is set: multicast, or broadcast.
   [[nodiscard]] constexpr bool is_multicast() const { return (octets_[0] & 0x01U) != 0; }
-  /// The U/L bit is set: made by software, not by a manufacturer.
+  /// Reports whether the U/L bit is set: assigned by software, not by a manufacturer.
   [[nodiscard]] constexpr bool is_local() const { return (octets_[0] & 0x02U) != 0; }
 
   constexpr auto operator<=>(const mac_address&) const = default;

@@ -14,18 +14,18 @@ namespace strata {
 class mapping {
  public:
   mapping() = default;
-  /// Maps `size` bytes of `fd` from `offset` on, shared, to read and to write. `purpose` is for the
-  /// error.
+  /// Maps `size` bytes of `fd` from `offset` on, shared, for reading and writing. `purpose` is for
+  /// the error.
   [[nodiscard]] static result<mapping> of(int fd, std::size_t size, const std::string& purpose,
                                           std::uint64_t offset = 0);
-  /// Memory of this process and those that it forks: what one writes, a device included, all see.
-  /// Zeros, in pages of the usual size or in huge ones, of which the administrator sets some aside
-  /// (/proc/sys/vm/nr_hugepages); `size` is a multiple of theirs then. Errors: limit_exceeded when
-  /// too few of them are free.
+  /// Allocates zeroed memory shared by this process and its forks: all see the writes of each, and
+  /// of a device. Uses pages of the usual size, or huge pages, which the administrator reserves
+  /// (/proc/sys/vm/nr_hugepages); `size` must then be a multiple of their size. Errors:
+  /// limit_exceeded if too few huge pages are free.
   [[nodiscard]] static result<mapping> anonymous(std::size_t size, bool in_huge_pages,
                                                  const std::string& purpose);
   static constexpr std::size_t huge_page_size = std::size_t{2} << 20U;
-  /// Huge pages that nobody has, nor has been promised.
+  /// Returns the number of huge pages that are neither in use nor reserved.
   [[nodiscard]] static std::size_t free_huge_pages();
   mapping(mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   mapping& operator=(mapping&& other) noexcept;

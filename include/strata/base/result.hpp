@@ -1,4 +1,4 @@
-// `result<T>`: a value or the `error` that stands in its place.
+// `result<T>`: a value or an `error`.
 #pragma once
 
 #include <expected>

@@ -1,4 +1,4 @@
-// Sole owner of a file descriptor: closes it when it goes.
+// Sole owner of a file descriptor, which the destructor closes.
 #pragma once
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ class unique_fd {
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
 
-  /// Gives the descriptor away; the caller closes it.
+  /// Releases the descriptor to the caller, who closes it.
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
 
   void reset(int fd = -1) {

@@ -1,10 +1,10 @@
-// How a process without privileges gets a socket of a daemon that has them: one request, one reply
-// with descriptors (SCM_RIGHTS), over a SOCK_SEQPACKET connection that both keep as long as the
-// socket is used.
+// How a process without privileges gets a socket from a privileged daemon: one request and one
+// reply with descriptors (SCM_RIGHTS) over a SOCK_SEQPACKET connection, which both keep as long as
+// the socket is used.
 //
-// What is asked for, and what is handed over, `xdp/broker.hpp` and `l2/broker.hpp` say; the daemon
-// brings the policy. Both ends are processes of one machine: messages are structures as they lie in
-// memory. For one thread a connection.
+// `xdp/broker.hpp` and `l2/broker.hpp` define the requests and the replies; the daemon supplies the
+// policy. Both ends are processes on one machine: messages are structures as they lie in memory.
+// Each connection is for one thread.
 #pragma once
 
 #include <array>
@@ -21,16 +21,15 @@
 
 namespace strata::broker {
 
-/// What kind of socket is asked for. The numbers change with the message behind them.
+/// The kind of the requested socket. The numbers change with the message format behind them.
 enum class kind : std::uint32_t { xdp = 0x58440002, packet = 0x504B0002 };
 
-/// Descriptors of one reply, at most.
+/// The most descriptors in a reply.
 constexpr std::size_t most_descriptors = 2;
-/// Bytes of a request's or a reply's message, at most.
+/// The most bytes in the message of a request or reply.
 constexpr std::size_t most_bytes = 512;
 
-/// Where the daemon listens when nobody says otherwise: $STRATA_BROKER_SOCKET, or
-/// /run/strata/broker.sock.
+/// The daemon's default listening path: $STRATA_BROKER_SOCKET, or /run/strata/broker.sock.
 [[nodiscard]] std::string default_path();
 
 /// The bytes of a message.
@@ -43,44 +42,44 @@ template <class Message>
 /// An interface's name in a message.
 using name = std::array<char, 16>;
 [[nodiscard]] name name_in_message(std::string_view interface_name);
-/// Whether it ends, and may go into sentences and logs: it came from somebody else.
+/// Reports whether the name is terminated and safe to use in messages and logs: it comes from
+/// another process.
 [[nodiscard]] bool is_name(const name& name);
 
 // --- the end of the process that asks
 
-/// What a daemon handed over.
+/// A daemon's reply.
 struct reply {
   std::array<unique_fd, most_descriptors> descriptors;
-  unique_fd connection;  ///< close it last: the daemon takes back then what it attached
+  unique_fd connection;  ///< close it last: the daemon then undoes what it attached
 };
 
-/// Sends the request and waits for the reply, 10 s at most; its message goes into `answer`, whose
-/// size is its size.
+/// Sends the request and waits for the reply for at most 10 s. Writes the reply's message to
+/// `answer`, whose size must be the message's.
 ///
-/// Errors: not_found or permission_denied when no daemon can be reached at `path`; timed_out;
-/// malformed when the reply is not of this version; and whatever the daemon refused with, in its
-/// words.
+/// Errors: not_found or permission_denied if no daemon can be reached at `path`; timed_out;
+/// malformed if the reply is of another version; and the daemon's refusal, in its words.
 [[nodiscard]] result<reply> ask(const std::string& path, kind kind, byte_span request,
                                 mutable_byte_span answer);
 
 // --- the daemon's end
 
-/// Who asks, as the kernel tells.
+/// The requesting process, as the kernel reports it.
 struct peer {
   std::uint32_t user = 0;
-  std::vector<std::uint32_t> groups;  ///< its own and the others
+  std::vector<std::uint32_t> groups;  ///< primary and supplementary
   std::int32_t process = 0;
 };
 [[nodiscard]] result<peer> peer_of(int connection);
 
-/// A request as it came: not yet looked at.
+/// A request as received, unchecked.
 struct request {
   kind of = kind::xdp;
   std::vector<std::byte> message;
 };
-/// The one that has come. Errors: malformed; connection_closed when there will be none.
+/// Reads the request that has arrived. Errors: malformed; connection_closed if none will arrive.
 [[nodiscard]] result<request> read_request(int connection);
-/// Does not wait. Errors: of the connection.
+/// Sends a reply with descriptors. Does not wait. Errors: those of the connection.
 [[nodiscard]] result<void> hand_over(int connection, byte_span message,
                                      std::span<const int> descriptors);
 void refuse(int connection, const error& why);

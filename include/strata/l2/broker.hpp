@@ -1,13 +1,13 @@
-// AF_PACKET for processes without privileges: a daemon that has them makes the socket, by its
-// policy, and passes it on (`broker/channel.hpp`).
+// AF_PACKET for processes without privileges: a privileged daemon creates the socket, as its policy
+// allows, and passes it to the process (`broker/channel.hpp`).
 //
-// What the socket receives is confined: a filter that cannot be taken away (SO_LOCK_FILTER) holds
-// it to the interface and the frames that were asked for, and a fanout group of its own keeps it
-// from being bound elsewhere and from joining another program's group. Everything else its owner
-// may do, since the kernel has nothing that would forbid it: send any frame, on every interface of
-// the daemon's network namespace, past the queueing discipline; make these interfaces promiscuous
-// and members of multicast groups; have the kernel give memory for rings without a limit; keep the
-// socket, and give it away. docs/xdp.md has the list.
+// The socket's reception is confined: a filter that cannot be removed (SO_LOCK_FILTER) limits it to
+// the requested interface and frames, and a fanout group of its own keeps the owner from binding it
+// elsewhere and from joining another program's group. The kernel has no means to forbid the rest,
+// so the owner may: send any frame on every interface of the daemon's network namespace, past the
+// queueing discipline; make these interfaces promiscuous and members of multicast groups; have the
+// kernel allocate memory for rings without a limit; keep the socket, and pass it on. docs/xdp.md
+// has the list.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace strata::l2 {
 
-/// What is asked of a broker.
+/// A request to a broker.
 struct packet_request {
   std::string interface_name;
   frame_filter filter;
@@ -28,10 +28,10 @@ struct packet_request {
 
 // --- the daemon's end
 
-/// The message of a request of kind `packet`. Errors: malformed.
+/// Parses the message of a request of kind `packet`. Errors: malformed.
 [[nodiscard]] result<packet_request> parse_request(byte_span message);
-/// Makes what is asked for and hands it over; nothing stays with the daemon. Errors: whatever the
-/// making met.
+/// Creates the requested socket and passes it on; the daemon keeps nothing. Errors: any error of
+/// creating the socket.
 [[nodiscard]] result<void> grant_request(int connection, const packet_request& request);
 
 }  // namespace strata::l2

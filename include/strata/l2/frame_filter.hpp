@@ -1,5 +1,5 @@
-// Which frames a socket is to see, as a classic BPF program that the kernel runs before it copies
-// anything: foreign traffic wakes nobody.
+// A filter for the frames that a socket receives, as a classic BPF program that the kernel runs
+// before it copies anything: other traffic wakes no thread.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,24 @@ namespace strata::l2 {
 struct frame_filter {
   /// Behind all VLAN tags.
   std::optional<std::uint16_t> ethertype;
-  /// The outermost tag's VID; 0 is a tag that only gives a priority.
+  /// The outermost tag's VID; 0 matches a tag that carries only a priority.
   std::optional<std::uint16_t> vlan_id;
-  /// No tag at all. Not together with `vlan_id`.
+  /// Only frames without a tag. Cannot be combined with `vlan_id`.
   bool untagged = false;
   std::optional<mac_address> source;
   std::optional<mac_address> destination;
-  /// Not from this address: what we sent ourselves, where it comes back (lo).
+  /// Excludes frames from this address: our own, where they come back (lo).
   std::optional<mac_address> not_source;
-  /// Not what this machine sends, for where PACKET_IGNORE_OUTGOING does not count: in a fanout.
+  /// Excludes frames that this machine sends, for sockets where PACKET_IGNORE_OUTGOING has no
+  /// effect: those in a fanout group.
   bool incoming_only = false;
-  /// Of this interface. For sockets that others may bind again.
+  /// Only frames of this interface. For sockets that others may rebind.
   std::optional<int> interface_index;
 
   [[nodiscard]] bool takes_all() const;
-  /// The program, for SO_ATTACH_FILTER on an AF_PACKET SOCK_RAW socket. It looks for the outermost
-  /// tag where the kernel put it: beside the frame (received) or in it (sent, seen on its way out).
+  /// Returns the program, for SO_ATTACH_FILTER on an AF_PACKET SOCK_RAW socket. The program looks
+  /// for the outermost tag where the kernel put it: in the metadata (received frames) or in the
+  /// frame (sent frames, seen on their way out).
   [[nodiscard]] std::vector<sock_filter> program() const;
 
   bool operator==(const frame_filter&) const = default;

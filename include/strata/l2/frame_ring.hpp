@@ -1,7 +1,7 @@
 // Ethernet frames received through memory shared with the kernel (PACKET_MMAP, TPACKET_V2), one
-// slot a frame: each is there as soon as the kernel has copied it. For those who spin, since
-// looking costs no system call; who waits for many frames is better served by `packet_ring`. Needs
-// CAP_NET_RAW. Linux 4.20 or newer.
+// slot per frame: each frame is available as soon as the kernel has copied it. For busy polling,
+// since a check costs no system call; a receiver that waits for many frames is better served by
+// `packet_ring`. Needs CAP_NET_RAW. Linux 4.20 or newer.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ namespace strata::l2 {
 struct frame_ring_options {
   raw_socket_options socket;
   std::size_t slots = 1024;
-  /// The largest frame that is not cut, without tags; 0 takes the interface's MTU and a header, and
-  /// follows an MTU that grows.
+  /// The largest frame that is not truncated, without tags; 0 means the interface's MTU plus a
+  /// header, and follows a growing MTU.
   std::size_t frame_size = 0;
-  /// Not 0: bytes for slots, in the place of their number; there are 16 at least.
+  /// If not 0, the bytes for slots, instead of `slots`; there are at least 16 slots.
   std::size_t memory = 0;
 };
 
-/// A frame in its slot; goes back to the kernel when destroyed. Its bytes are valid until then.
-/// Never outlives its ring.
+/// A frame in its slot; the destructor returns the slot to the kernel. The bytes are valid until
+/// then. Must not outlive its ring.
 class ring_frame {
  public:
   ring_frame(std::byte* slot, const received_frame& frame) : slot_(slot), frame_(frame) {}
@@ -45,7 +45,7 @@ class ring_frame {
   received_frame frame_;
 };
 
-/// Receives by the ring, and sends by system calls like a `raw_socket`.
+/// Receives through the ring, and sends by system calls like a `raw_socket`.
 class frame_ring final : public device {
  public:
   /// Errors: as `packet_ring::create_bound`.
@@ -56,16 +56,17 @@ class frame_ring final : public device {
   ~frame_ring() override = default;
 
   [[nodiscard]] const interface& link() const override { return socket_.link(); }
-  /// An MTU that has grown beyond the slots replaces them by larger ones: frames that nobody has
-  /// read are dropped, and counted. No frame may be held meanwhile. Where there is no memory for
-  /// larger slots, longer frames are cut; where there is none at all, `try_receive` is an error.
+  /// If the MTU has grown beyond the slots, replaces them by larger slots: unread frames are
+  /// dropped and counted. No frame may be held meanwhile. If there is no memory for larger slots,
+  /// longer frames are truncated; if there is none for any slots, `try_receive` returns an error.
   void update_link(const interface& interface) override;
   [[nodiscard]] int fd() const override { return socket_.fd(); }
 
-  /// The next frame, in place; nullopt when none is there. Frames are given back in any order, but
-  /// the kernel fills slots in theirs: when the ring has gone round to a frame that is still held,
-  /// this gives nullopt and what arrives is dropped, and counted, until that one is given back.
-  /// Hold few, and not for long, or copy. While the newest frame is held, `fd()` polls as readable.
+  /// Returns the next frame in place, or nullopt if there is none. Frames may be given back in any
+  /// order, but the kernel fills slots in ring order: once the ring has gone round to a frame that
+  /// is still held, this returns nullopt, and arriving frames are dropped and counted until that
+  /// frame is given back. Hold few frames, and briefly, or copy them. While the newest frame is
+  /// held, `fd()` polls as readable.
   [[nodiscard]] std::optional<ring_frame> try_frame();
 
   [[nodiscard]] result<void> send_raw(
@@ -80,7 +81,7 @@ class frame_ring final : public device {
   [[nodiscard]] result<device_statistics> statistics() override;
 
  private:
-  /// What is wished of slots.
+  /// The requested slots.
   struct wishes {
     std::size_t slots;
     std::size_t frame_size;
@@ -106,7 +107,7 @@ class frame_ring final : public device {
   std::size_t next_ = 0;
   std::uint64_t lost_ = 0;         // unread when the slots were replaced
   std::optional<error> ringless_;  // why there are no slots any more
-  bool down_ = false;              // the link went down, and nothing has come since
+  bool down_ = false;              // the link went down, and no frame has arrived since
 };
 
 }  // namespace strata::l2

@@ -1,4 +1,4 @@
-// Network interfaces of this network namespace, as snapshots.
+// Snapshots of the network interfaces of this network namespace.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,26 @@
 
 namespace strata::l2 {
 
-/// What was true of an interface when it was asked. A value; nl::route_watch hears of changes.
+/// The state of an interface at the time of the query. A value; nl::route_watch reports changes.
 struct interface {
   std::string name;
   int index = 0;
   mac_address mac;  ///< zero for interfaces that have none, such as lo
   std::uint32_t mtu = 0;
   unsigned flags = 0;           ///< IFF_… of netdevice(7)
-  std::uint32_t rx_queues = 1;  ///< of sysfs; 1 where that is not mounted
+  std::uint32_t rx_queues = 1;  ///< from sysfs; 1 if it is not mounted
   std::uint32_t tx_queues = 1;
 
   [[nodiscard]] bool is_up() const;
-  /// Up, and the link carries.
+  /// Reports whether the interface is up and has a carrier.
   [[nodiscard]] bool is_running() const;
   [[nodiscard]] bool is_loopback() const;
 
-  /// Errors: not_found when there is none of that name here; invalid_argument when no interface
-  /// can have it.
+  /// Errors: not_found if no interface has this name; invalid_argument if no interface can have it.
   [[nodiscard]] static result<interface> query(std::string_view name);
-  /// The machine's own, `lo` as a rule. Errors: not_found where there is none.
+  /// Returns the loopback interface, normally `lo`. Errors: not_found if there is none.
   [[nodiscard]] static result<interface> loopback();
-  /// All of them, by index.
+  /// Returns all interfaces, by index.
   [[nodiscard]] static result<std::vector<interface>> list();
 
   bool operator==(const interface&) const = default;

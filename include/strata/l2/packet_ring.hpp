@@ -1,9 +1,9 @@
 // Ethernet frames through memory shared with the kernel (PACKET_MMAP, TPACKET_V3): the kernel fills
-// whole blocks of frames, and the receiver reads them in place, without a system call or a copy a
+// whole blocks of frames, and the receiver reads them in place, without a system call or a copy per
 // frame. Needs CAP_NET_RAW. Linux 4.20 or newer.
 //
-// Use it where many frames come: a block is handed over when it is full or `block_timeout` has
-// passed, so that a lone frame waits for that long. Where one frame's delay counts, use
+// Use it for many frames: the kernel hands over a block when it is full or `block_timeout` has
+// passed, so a lone frame waits that long. Where the delay of a single frame counts, use
 // `frame_ring`, which hands over each frame at once.
 #pragma once
 
@@ -24,20 +24,20 @@ struct tpacket3_hdr;
 namespace strata::l2 {
 
 struct packet_ring_options {
-  /// As for a socket; `receives` false leaves the receive ring out.
+  /// As for a socket; without `receives` there is no receive ring.
   raw_socket_options socket;
   std::size_t block_size = 1U << 18U;  ///< bytes, a power of two of at least a page
   std::size_t block_count = 16;
-  /// How long a block that is not full may wait, at least 1 ms.
+  /// How long a block that is not full may wait; at least 1 ms.
   std::chrono::milliseconds block_timeout{1};
-  /// Frames that the send ring holds at least; 0 leaves it out, and sending is not possible. The
-  /// ring is made of whole blocks, `block_size` but at most 256 KiB each, so that with an MTU of
-  /// 1500 and the default block size 16 gives 128.
+  /// The least number of frames in the send ring; 0 means no send ring, and sending is not
+  /// possible. The ring consists of whole blocks of `block_size`, but at most 256 KiB, each: with
+  /// an MTU of 1500 and the default block size, 16 gives 128.
   std::size_t send_slots = 0;
 };
 
-/// A block of frames that the kernel has handed over; goes back to it when destroyed. Its frames'
-/// bytes are valid until then. Never outlives its ring.
+/// A block of frames that the kernel has handed over; the destructor returns it to the kernel. The
+/// bytes of its frames are valid until then. Must not outlive its ring.
 class frame_block {
  public:
   class iterator {
@@ -48,7 +48,7 @@ class frame_block {
 
     iterator() = default;
     iterator(std::byte* bytes, std::uint32_t left) : at_(bytes), left_(left) {}
-    /// Puts the tag that the kernel took out back in its place, and says where the frame is.
+    /// Puts the tag that the kernel removed back in its place, and returns the frame.
     [[nodiscard]] received_frame operator*() const;
     iterator& operator++();
     void operator++(int) { ++*this; }
@@ -78,8 +78,8 @@ class frame_block {
 
 class packet_ring final : public device {
  public:
-  /// Errors: as `raw_socket::create_bound`; limit_exceeded when the rings' memory is more than
-  /// `most_ring_memory` or the half of the machine's, or cannot be had.
+  /// Errors: as `raw_socket::create_bound`; limit_exceeded when the rings need more memory than
+  /// `most_ring_memory` or half of the machine's, or cannot be allocated.
   [[nodiscard]] static result<packet_ring> create_bound(std::string_view interface_name,
                                                         const packet_ring_options& options = {});
   packet_ring(packet_ring&&) noexcept = default;
@@ -90,16 +90,18 @@ class packet_ring final : public device {
   void update_link(const interface& interface) override { link_ = interface; }
   [[nodiscard]] int fd() const override { return fd_.get(); }
 
-  /// The next block, in place; nullopt when none is full now. Blocks are given back in any order,
-  /// but the kernel fills them in theirs: when the ring has gone round to a block that is still
-  /// held, this gives nullopt and what arrives is dropped, and counted, until that one is given
-  /// back. While the newest block is held, `fd()` polls as readable.
+  /// Returns the next block in place, or nullopt if none is full. Blocks may be given back in any
+  /// order, but the kernel fills them in ring order: once the ring has gone round to a block that
+  /// is still held, this returns nullopt, and arriving frames are dropped and counted until that
+  /// block is given back. While the newest block is held, `fd()` polls as readable.
   [[nodiscard]] std::optional<frame_block> try_block();
 
-  /// Copies each frame into a slot of the send ring, then tells the kernel once. What the kernel
-  /// did not take then, for want of room or since a frame is wrong, is out of the ring again.
+  /// Copies each frame into a slot of the send ring, then notifies the kernel once. Frames that the
+  /// kernel did not accept, for lack of room or because a frame is invalid, are removed from the
+  /// ring.
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
-  /// Copies frames out of their block, for those who want a device; `try_block` copies nothing.
+  /// Copies frames out of their block, for callers that need a `device`; `try_block` copies
+  /// nothing.
   [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;
   [[nodiscard]] result<device_statistics> statistics() override;
 
@@ -122,8 +124,8 @@ class packet_ring final : public device {
   std::size_t send_count_ = 0;
   std::size_t next_send_ = 0;
   device_statistics counted_;
-  bool down_ = false;  // the link went down, and nothing has come since
-  // A block that `try_receive` has begun and not finished.
+  bool down_ = false;  // the link went down, and no frame has arrived since
+  // The block that `try_receive` has read in part.
   std::optional<frame_block> open_;
   frame_block::iterator position_;
 };

@@ -1,8 +1,8 @@
-// What a network interface's driver and hardware are set to, and can be, by ethtool's netlink
-// family (Documentation/networking/ethtool-netlink.rst): rings, channels, features.
+// The current and possible settings of a network interface's driver and hardware, through ethtool's
+// netlink family (Documentation/networking/ethtool-netlink.rst): rings, channels, features.
 //
-// Looking needs no privileges, setting CAP_NET_ADMIN in the network namespace. What a driver does
-// not know is an error of the kernel's: not_supported. Linux 5.7 or newer.
+// Reading needs no privileges; setting needs CAP_NET_ADMIN in the network namespace. For a setting
+// that a driver lacks, the kernel returns an error: not_supported. Linux 5.7 or newer.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace strata::nl {
 
-/// A count; nullopt where the driver has no such thing.
+/// A count; nullopt if the driver does not have it.
 struct bounded_count {
   std::optional<std::uint32_t> now;
   std::optional<std::uint32_t> most;
@@ -24,7 +24,7 @@ struct bounded_count {
   bool operator==(const bounded_count&) const = default;
 };
 
-/// Descriptors of each of the hardware's rings.
+/// The number of descriptors in each hardware ring.
 struct interface_rings {
   bounded_count rx;
   bounded_count rx_mini;
@@ -32,7 +32,7 @@ struct interface_rings {
   bounded_count tx;
 };
 
-/// What is to be otherwise.
+/// The values to change.
 struct ring_change {
   std::optional<std::uint32_t> rx;
   std::optional<std::uint32_t> rx_mini;
@@ -40,7 +40,7 @@ struct ring_change {
   std::optional<std::uint32_t> tx;
 };
 
-/// Queues that have an interrupt each; a combined one receives and sends.
+/// Queues with an interrupt each; a combined queue receives and sends.
 struct interface_channels {
   bounded_count rx;
   bounded_count tx;
@@ -55,11 +55,11 @@ struct channel_change {
   std::optional<std::uint32_t> combined;
 };
 
-/// An offload, or another thing that the driver does or leaves.
+/// An offload or another optional function of the driver.
 struct interface_feature {
   std::string name;  ///< "tx-tcp-segmentation"
   bool is_active = false;
-  bool is_wanted = false;   ///< active as soon as what else it needs is
+  bool is_wanted = false;   ///< active once its requirements are met
   bool can_change = false;  ///< false: `ethtool -k` says "fixed"
 
   bool operator==(const interface_feature&) const = default;
@@ -70,8 +70,8 @@ struct feature_change {
   bool to = false;
 };
 
-/// A connection to the family "ethtool". Errors of all: not_found (no such interface);
-/// not_supported (the driver has none of it); permission_denied.
+/// A connection to the family "ethtool". Errors of all functions: not_found (no such interface);
+/// not_supported (the driver lacks the setting); permission_denied.
 class ethtool {
  public:
   [[nodiscard]] static result<ethtool> open(const connection_options& options = {});
@@ -81,10 +81,10 @@ class ethtool {
   [[nodiscard]] result<interface_channels> channels(std::string_view interface_name);
   [[nodiscard]] result<void> set_channels(std::string_view interface_name,
                                           const channel_change& change);
-  /// All that this kernel knows, in its order.
+  /// Returns all features that this kernel knows, in its order.
   [[nodiscard]] result<std::vector<interface_feature>> features(std::string_view interface_name);
-  /// Errors: not_supported for a name that the kernel does not know. What needs something else
-  /// that is off is wanted then, and not active: look again.
+  /// Errors: not_supported for a name that the kernel does not know. A feature that requires
+  /// another feature that is off becomes wanted but not active: read the features again.
   [[nodiscard]] result<void> set_features(std::string_view interface_name,
                                           std::span<const feature_change> changes);
 

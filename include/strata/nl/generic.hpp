@@ -1,5 +1,5 @@
-// Generic netlink families: who they are, what they can, and what they take, as the kernel's
-// controller ("nlctrl") says. Source: include/uapi/linux/genetlink.h. Linux 6.1 or newer.
+// Generic netlink families: their ids, operations and accepted attributes, as the kernel's
+// controller ("nlctrl") reports them. Source: include/uapi/linux/genetlink.h. Linux 6.1 or newer.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace strata::nl {
 struct generic_operation {
   std::uint32_t command = 0;
   bool needs_admin = false;      ///< CAP_NET_ADMIN
-  bool needs_uns_admin = false;  ///< CAP_NET_ADMIN in the user namespace that owns the network's
+  bool needs_uns_admin = false;  ///< CAP_NET_ADMIN in the user namespace that owns the network
+                                 ///< namespace
   bool can_do = false;
   bool can_dump = false;
   bool has_policy = false;
@@ -37,15 +38,15 @@ struct generic_family {
   std::uint16_t id = 0;  ///< changes with each registration
   std::uint32_t version = 0;
   std::uint32_t header_size = 0;
-  std::uint32_t max_attribute = 0;  ///< 0 where each operation has its own
+  std::uint32_t max_attribute = 0;  ///< 0 if each operation has its own
   std::vector<generic_operation> operations;
   std::vector<generic_group> groups;
 
-  /// nullptr when there is none.
+  /// Returns nullptr if there is no such group.
   [[nodiscard]] const generic_group* find_group(std::string_view text) const;
 };
 
-/// What the kernel takes as an attribute's value (NL_ATTR_TYPE_…).
+/// The kind of value that the kernel accepts for an attribute (NL_ATTR_TYPE_…).
 enum class attribute_kind : std::uint8_t {
   invalid,
   flag,
@@ -79,12 +80,12 @@ struct attribute_policy {
   std::optional<std::uint32_t> least_size;  ///< bytes
   std::optional<std::uint32_t> most_size;
   std::optional<std::uint64_t> mask;
-  std::optional<std::uint32_t> table;  ///< of the nest, in `family_policy::tables`
+  std::optional<std::uint32_t> table;  ///< of the nest's attributes, in `family_policy::tables`
 
   bool operator==(const attribute_policy&) const = default;
 };
 
-/// Tables of policies, and which operation has which.
+/// Tables of policies, and the table of each operation.
 struct family_policy {
   struct of_operation {
     std::optional<std::uint32_t> for_do;
@@ -93,12 +94,12 @@ struct family_policy {
   std::map<std::uint32_t, std::vector<attribute_policy>> tables;
   std::map<std::uint32_t, of_operation> operations;  ///< by command
 
-  /// nullptr when the kernel tells none.
+  /// Returns nullptr if the kernel reports no table.
   [[nodiscard]] const std::vector<attribute_policy>* table_of(std::uint32_t command,
                                                               bool is_dump) const;
 };
 
-/// A connection to generic netlink, and its controller.
+/// A connection to generic netlink and its controller.
 class generic {
  public:
   [[nodiscard]] static result<generic> open(connection_options options = {});
@@ -106,13 +107,14 @@ class generic {
   [[nodiscard]] connection& over() { return over_; }
   [[nodiscard]] const connection& over() const { return over_; }
 
-  /// The number that messages to it have as their type. Allocates nothing. Errors: not_found, and
-  /// how to make it be there.
+  /// Returns the number of the family, which is the type of messages to it. Allocates nothing.
+  /// Errors: not_found, with a remedy.
   [[nodiscard]] result<std::uint16_t> resolve(std::string_view name);
   [[nodiscard]] result<generic_family> family(std::string_view name);
-  /// By id.
+  /// Returns all families, by id.
   [[nodiscard]] result<std::vector<generic_family>> families();
-  /// CTRL_CMD_GETPOLICY. Errors: not_found when the family has none to tell.
+  /// Reads the family's policy (CTRL_CMD_GETPOLICY). Errors: not_found if the family has none to
+  /// report.
   [[nodiscard]] result<family_policy> policy(const generic_family& family);
 
  private:

@@ -1,7 +1,7 @@
-// Links and addresses by rtnetlink (rtnetlink(7)): what there is, what happens to it, told by the
-// kernel as it happens, and changes. Of the network namespace of the thread that opens it. Looking
-// needs no privileges, changing CAP_NET_ADMIN. A connection is for one thread at a time. Linux 6.1
-// or newer.
+// Links and addresses through rtnetlink (rtnetlink(7)): queries, events as they happen, and
+// changes. All in the network namespace of the thread that opens the connection. Queries need no
+// privileges, changes need CAP_NET_ADMIN. A connection is for one thread at a time. Linux 6.1 or
+// newer.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ namespace strata::nl {
 struct link {
   int index = 0;
   std::string name;
-  mac_address mac;  ///< zero for those that have none
+  mac_address mac;  ///< zero if the link has none
   std::uint32_t mtu = 0;
   unsigned flags = 0;       ///< IFF_… of netdevice(7)
   std::string kind;         ///< "veth", "vlan", …; empty for hardware
-  std::optional<int> peer;  ///< the other end of a veth, or what a VLAN device stands on
+  std::optional<int> peer;  ///< the other end of a veth, or a VLAN device's underlying link
   std::uint32_t rx_queues = 1;
   std::uint32_t tx_queues = 1;
-  std::optional<int> master;      ///< the bridge, or other interface, that it is a port of
-  std::optional<vlan_kind> vlan;  ///< of a VLAN device; its parent is `peer`
+  std::optional<int> master;      ///< the bridge or other interface of which it is a port
+  std::optional<vlan_kind> vlan;  ///< for a VLAN device; its parent is `peer`
 
   [[nodiscard]] bool is_up() const;
-  /// Up, and the link carries.
+  /// Reports whether the link is up and has a carrier.
   [[nodiscard]] bool is_running() const;
   bool operator==(const link&) const = default;
 };
@@ -46,12 +46,12 @@ struct link_address {
 
   /// "192.0.2.1/24"
   [[nodiscard]] std::string text() const;
-  /// The same read; all bits without a prefix. Errors: invalid_argument.
+  /// Parses what `text` returns; without a prefix, uses all bits. Errors: invalid_argument.
   [[nodiscard]] static result<link_address> from_text(int interface_index, std::string_view text);
   bool operator==(const link_address&) const = default;
 };
 
-/// What happened. Of a link that changed, all that is so now.
+/// An event. A changed link carries its complete new state.
 struct link_changed {
   link now;
 };
@@ -66,17 +66,17 @@ struct address_removed {
 };
 using route_event = std::variant<link_changed, link_removed, address_added, address_removed>;
 
-/// What is to change of a link; the rest stays.
+/// The properties of a link to change; the rest stays.
 struct link_changes {
   std::optional<std::string> name;
   std::optional<std::uint32_t> mtu;
   std::optional<bool> up;
   std::optional<mac_address> mac;
-  std::optional<int> master;             ///< an index; 0: of none
-  std::optional<int> network_namespace;  ///< moves it there: a descriptor, as `veth_kind` says
+  std::optional<int> master;             ///< an index; 0: none
+  std::optional<int> network_namespace;  ///< moves the link there: a descriptor, as in `veth_kind`
 };
 
-/// A link to be made; of a veth both ends have the MTU, and this one the rest.
+/// A link to create. For a veth, both ends get the MTU, and this end the other settings.
 struct new_link {
   std::string name;
   link_kind kind;
@@ -90,22 +90,23 @@ class route {
  public:
   [[nodiscard]] static result<route> open(connection_options options = {});
 
-  /// By index.
+  /// Returns all links, by index.
   [[nodiscard]] result<std::vector<link>> links();
   /// Errors: not_found.
   [[nodiscard]] result<link> link_named(std::string_view name);
   [[nodiscard]] result<link> link_at(int index);
   [[nodiscard]] result<std::vector<link_address>> addresses();
-  /// The queueing disciplines of an interface, the root first.
+  /// Returns the queueing disciplines of an interface, the root first.
   [[nodiscard]] result<std::vector<qdisc>> qdiscs(int index);
 
-  /// Makes a link, and says what it is. Errors: already_exists; not_supported (the kernel has no
-  /// links of that kind); permission_denied; invalid_argument, with the kernel's words.
+  /// Creates a link and returns its state. Errors: already_exists; not_supported (the kernel lacks
+  /// this kind of link); permission_denied; invalid_argument, with the kernel's text.
   [[nodiscard]] result<link> add_link(const new_link& link);
-  /// One request to the kernel, which does not go back where it refuses a part of it: what is
-  /// before that, in the order of `link_changes`, is changed. Errors: not_found; as `add_link`.
+  /// Sends one request to the kernel, which does not roll back if it rejects a part: the changes
+  /// before that part, in the order of `link_changes`, have taken effect. Errors: not_found; as
+  /// `add_link`.
   [[nodiscard]] result<void> set_link(int index, const link_changes& changes);
-  /// Errors: not_found; not_supported (a link that is hardware, or lo).
+  /// Errors: not_found; not_supported (a hardware link, or lo).
   [[nodiscard]] result<void> remove_link(int index);
   /// Errors: already_exists; not_found (no such link).
   [[nodiscard]] result<void> add_address(const link_address& address);
@@ -122,18 +123,18 @@ class route {
   connection over_;
 };
 
-/// Hears of links and addresses from the moment on when it was opened: open it first, and look
-/// at what there is then.
+/// Reports changes of links and addresses from the time it is opened on: open it first, then query
+/// the current state.
 class route_watch {
  public:
   enum class subject : std::uint8_t { links, links_and_addresses };
   [[nodiscard]] static result<route_watch> open(subject subject = subject::links_and_addresses,
                                                 const connection_options& options = {});
 
-  /// To poll: readable when something has happened.
+  /// Returns the descriptor to poll: readable when there is an event.
   [[nodiscard]] int fd() const { return over_.fd(); }
-  /// The next event; nullopt when there is none now. Errors: limit_exceeded (ENOBUFS) when some
-  /// were lost: look at what there is again.
+  /// Returns the next event, or nullopt if there is none. Errors: limit_exceeded (ENOBUFS) if
+  /// events were lost: query the current state again.
   [[nodiscard]] result<std::optional<route_event>> try_event();
 
  private:

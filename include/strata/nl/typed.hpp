@@ -1,10 +1,10 @@
-// What typed commands are made of: `strata nl generate` writes them from a family's YNL
-// specification (the kernel's Documentation/userspace-api/netlink), and they stand on these.
+// Building blocks of typed commands, which `strata nl generate` writes from a family's YNL
+// specification (the kernel's Documentation/userspace-api/netlink).
 //
-// A request is written straight into its connection's memory, and a reply is a view of it: nothing
+// A request is written directly into its connection's memory, and a reply is a view of it: nothing
 // is allocated, and both are valid until the connection's next call. A value that is missing, or
-// not in the form that the specification says, is nullopt, or is passed over in a range; no input
-// makes a view read out of bounds. For one thread at a time. Linux 6.1 or newer.
+// not in the specified form, is nullopt, or is skipped in a range; no input makes a view read out
+// of bounds. For one thread at a time. Linux 6.1 or newer.
 #pragma once
 
 #include <bit>
@@ -22,8 +22,8 @@
 
 namespace strata::nl::typed {
 
-/// Attributes of one type, or all that are in an array. Form is what each is; those of another
-/// form are passed over.
+/// The attributes of one type, or all attributes in an array. Form is the form of each; attributes
+/// of another form are skipped.
 template <class Form>
 class range {
  public:
@@ -70,7 +70,7 @@ class range {
   std::optional<std::uint16_t> type_;
 };
 
-/// The forms of values: how each is read and written.
+/// The forms of values define how each is read and written.
 template <std::integral Number, std::endian Order = std::endian::native>
 struct number {
   using value = Number;
@@ -88,7 +88,7 @@ struct number {
   }
 };
 
-/// Of the width that its sender chose.
+/// A number of the width that its sender chose.
 template <std::integral Narrow, std::integral Wide>
 struct any_number {
   using value = Wide;
@@ -105,7 +105,7 @@ struct any_number {
   }
 };
 
-/// An enum may also hold numbers that the specification does not name.
+/// An enum; it may also hold numbers that the specification does not name.
 template <class Enum, class Number>
 struct named {
   using value = Enum;
@@ -139,7 +139,7 @@ struct bytes {
   }
 };
 
-/// Bits, and which of them count.
+/// Bits, and a mask of the valid ones.
 struct bitfield32 {
   std::uint32_t value = 0;
   std::uint32_t selector = 0;
@@ -175,7 +175,7 @@ struct array {
   }
 };
 
-/// An element of an array whose number says something: the command, the policy.
+/// An element of an array whose number has a meaning, such as the command or the policy.
 template <class Value>
 struct numbered {
   std::uint16_t number = 0;
@@ -191,7 +191,7 @@ struct keyed {
   }
 };
 
-/// Attributes of a set.
+/// A view of the attributes of a set.
 class view {
  public:
   explicit view(wire::netlink_attributes attributes) : in_(attributes) {}
@@ -217,7 +217,7 @@ class view {
   wire::netlink_attributes in_;
 };
 
-/// As the message of that command; nullopt when it is another, or is cut.
+/// Parses a message of the command `Message`; nullopt if it is of another command, or is truncated.
 template <class Message>
 [[nodiscard]] std::optional<Message> parse(const wire::netlink_message& source) {
   constexpr std::uint16_t least_family = 16;
@@ -227,7 +227,7 @@ template <class Message>
   return is_it ? std::optional(Message(message->attributes)) : std::nullopt;
 }
 
-/// Writes attributes of a set into a nest.
+/// Writes the attributes of a set into a nest.
 class writer {
  public:
   explicit writer(wire::netlink_writer& writer) : to_(&writer) {}
@@ -271,17 +271,17 @@ class array_writer : public writer {
   std::uint16_t number_ = 0;
 };
 
-/// A message that is being written. The connection has room for one at a time.
+/// A message being written. The connection has room for one at a time.
 class request {
  public:
   request(connection& connection, std::uint16_t family, std::uint16_t flags, std::uint8_t command,
           std::uint8_t version);
-  /// As it would be sent, but for its sequence number; nullopt when something had no room.
+  /// The bytes to send, except for the sequence number; nullopt if some part had no room.
   [[nodiscard]] std::optional<byte_span> bytes() const { return to_.bytes(); }
 
  protected:
   [[nodiscard]] wire::netlink_writer& to() { return to_; }
-  /// Sends it. Errors: as `connection::ask`; malformed, when the reply is of another command.
+  /// Sends the request. Errors: as `connection::ask`; malformed if the reply is of another command.
   template <class Reply>
   [[nodiscard]] result<Reply> ask_for(std::string_view operation) {
     const auto reply = over_->ask(to_, operation);
@@ -290,8 +290,8 @@ class request {
     return std::unexpected(other_reply(operation));
   }
   [[nodiscard]] result<void> ask_for_ack(std::string_view operation);
-  /// Errors: as `connection::dump`; malformed, when there was a message of another command, which
-  /// was passed over.
+  /// Sends the request as a dump. Errors: as `connection::dump`; malformed if a message was of
+  /// another command, which is skipped.
   template <class Reply, std::invocable<const Reply&> Each>
   [[nodiscard]] result<void> dump(std::string_view operation, Each&& each) {
     bool is_whole = true;
@@ -311,7 +311,7 @@ class request {
   wire::netlink_writer to_;
 };
 
-/// A connection, and one family's number.
+/// A connection and the number of one family.
 class client {
  public:
   client(generic generic, std::uint16_t family_id, std::string_view family)
@@ -320,7 +320,8 @@ class client {
   [[nodiscard]] generic& on() { return on_; }
   [[nodiscard]] connection& over() { return on_.over(); }
   [[nodiscard]] std::uint16_t family_id() const { return family_id_; }
-  /// Hears that group of the family from now on, by `over().try_event()`. Errors: not_found.
+  /// Joins that group of the family; read its messages with `over().try_event()`. Errors:
+  /// not_found.
   [[nodiscard]] result<void> join(std::string_view group);
 
  protected:

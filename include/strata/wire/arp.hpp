@@ -1,4 +1,4 @@
-// ARP for IPv4 over Ethernet (RFC 826): a value, read and written.
+// ARP for IPv4 over Ethernet (RFC 826): a value, parsed and written.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@ struct arp {
   mac_address target_mac;
   ipv4_address target;
 
-  /// nullopt when it ends too early, or is for another hardware or protocol.
+  /// Returns nullopt if the packet is too short, or is for another hardware or protocol.
   [[nodiscard]] static std::optional<arp> parse(byte_span packet);
-  /// Errors: limit_exceeded when `memory` has fewer than 28 bytes.
+  /// Errors: limit_exceeded if `memory` has fewer than 28 bytes.
   [[nodiscard]] result<void> write(mutable_byte_span memory) const;
   bool operator==(const arp&) const = default;
 };

@@ -1,8 +1,8 @@
 // Ethernet frames (IEEE 802.3 §3, without preamble and FCS): a checked view over bytes, a plain
 // value, and builders.
 //
-// Sans-I/O and total: no input reads out of bounds, throws or allocates beyond its own size. All
-// sizes are in bytes and count from the destination address on; the kernel adds the FCS.
+// Sans-I/O and total: no input causes reads out of bounds, exceptions or allocations beyond its own
+// size. All sizes are in bytes and count from the destination address on; the kernel adds the FCS.
 #pragma once
 
 #include <array>
@@ -21,14 +21,15 @@
 namespace strata::wire {
 
 inline constexpr std::size_t ethernet_header_size = 14;
-/// The least frame: what is shorter (a runt) is padded with zeros by the builders.
+/// The smallest frame: the builders pad shorter frames (runts) with zeros.
 inline constexpr std::size_t min_frame_size = 60;
 inline constexpr std::size_t default_mtu = 1500;
 inline constexpr std::size_t jumbo_mtu = 9000;
-/// lo's and veth's largest.
+/// The largest MTU of lo and veth.
 inline constexpr std::size_t max_mtu = 65535;
 
-/// A type field up to this is the length of an 802.3 frame; from 0x0600 on it is an EtherType.
+/// A type field up to this value is the length of an 802.3 frame; from 0x0600 on it is an
+/// EtherType.
 inline constexpr std::uint16_t max_length_field = 1500;
 inline constexpr std::uint16_t min_ethertype = 0x0600;
 
@@ -37,10 +38,10 @@ inline constexpr std::uint16_t ethertype_arp = 0x0806;
 inline constexpr std::uint16_t ethertype_ipv6 = 0x86DD;
 inline constexpr std::uint16_t ethertype_lldp = 0x88CC;
 inline constexpr std::uint16_t ethertype_ipc = 0xAAAA;
-/// IEEE 802 local experimental 1: for protocols of one's own.
+/// IEEE 802 local experimental 1: for private protocols.
 inline constexpr std::uint16_t ethertype_experimental = 0x88B5;
 
-/// The head of an 802.2 frame, which stands behind an 802.3 length.
+/// The header of an 802.2 frame, behind an 802.3 length.
 struct llc_header {
   std::uint8_t dsap = 0;
   std::uint8_t ssap = 0;
@@ -49,10 +50,10 @@ struct llc_header {
   constexpr auto operator<=>(const llc_header&) const = default;
 };
 
-/// A frame seen in place; valid as long as the bytes it was made from.
+/// A view of a frame in place; valid as long as its bytes.
 class ethernet_view {
  public:
-  /// nullopt when `frame` ends within its addresses, tags or type.
+  /// Returns nullopt if `frame` ends within its addresses, tags or type.
   [[nodiscard]] static std::optional<ethernet_view> parse(byte_span frame);
 
   [[nodiscard]] mac_address destination() const {
@@ -63,25 +64,24 @@ class ethernet_view {
   }
   /// Outermost first.
   [[nodiscard]] std::span<const vlan_tag> tags() const { return {tags_.data(), tag_count_}; }
-  /// The field behind all tags, as it stands there: an EtherType or a length.
+  /// The field behind all tags as is: an EtherType or a length.
   [[nodiscard]] std::uint16_t type_field() const { return type_; }
   /// nullopt for an 802.3 frame, and for a field that is neither (1501 to 1535).
   [[nodiscard]] std::optional<std::uint16_t> ethertype() const;
   /// The 802.3 length, in bytes of payload; nullopt for a frame with an EtherType.
   [[nodiscard]] std::optional<std::size_t> length() const;
-  /// Of an 802.3 frame whose payload holds it.
+  /// The 802.2 header of an 802.3 frame whose payload holds it; otherwise nullopt.
   [[nodiscard]] std::optional<llc_header> llc() const;
 
   [[nodiscard]] std::size_t header_size() const {
     return ethernet_header_size + tag_count_ * vlan_tag_size;
   }
-  /// All behind the header; of an 802.3 frame, without the padding behind its length.
+  /// All bytes behind the header; for an 802.3 frame, without the padding behind its length.
   [[nodiscard]] byte_span payload() const;
-  /// The payload without the zeros at its end, if the frame is as short as frames can be and so may
-  /// have been padded: what a sender of text meant. A message that may end in zeros needs a length
-  /// of its own.
+  /// The payload without its trailing zeros if the frame has the minimum size and so may have been
+  /// padded: a sender's text. A message that may end in zeros needs a length of its own.
   [[nodiscard]] byte_span message() const;
-  /// The bytes that an 802.3 length promises and that the frame does not have.
+  /// The number of bytes that the 802.3 length announces but the frame lacks.
   [[nodiscard]] std::size_t missing() const;
   [[nodiscard]] byte_span bytes() const { return frame_; }
 
@@ -94,12 +94,12 @@ class ethernet_view {
   std::uint16_t type_ = 0;
 };
 
-/// A frame as a value: what is to be built, or a copy of what came.
+/// A frame as a value: one to build, or a copy of a received frame.
 struct ethernet {
   mac_address destination;
   mac_address source;
   std::vector<vlan_tag> tags;  ///< outermost first, at most `max_vlan_tags`
-  /// An EtherType; or nullopt for an 802.3 frame, whose length field is made from the payload.
+  /// An EtherType, or nullopt for an 802.3 frame, whose length field is computed from the payload.
   std::optional<std::uint16_t> ethertype;
   std::vector<std::byte> payload;
 
@@ -108,7 +108,7 @@ struct ethernet {
   bool operator==(const ethernet&) const = default;
 };
 
-/// The header of frames to be built. The tags' memory stays with the caller.
+/// The header of frames to build. The memory of the tags stays with the caller.
 struct frame_header {
   mac_address destination;
   mac_address source;
@@ -116,16 +116,16 @@ struct frame_header {
   std::optional<std::uint16_t> ethertype;  ///< as in `ethernet`
 };
 
-/// What a frame of `payload_size` bytes takes, padding included.
+/// Returns the size of a frame with a payload of `payload_size` bytes, padding included.
 [[nodiscard]] constexpr std::size_t frame_size(std::size_t tag_count, std::size_t payload_size) {
   const auto size = ethernet_header_size + tag_count * vlan_tag_size + payload_size;
   return size < min_frame_size ? min_frame_size : size;
 }
 
-/// Writes the frame to the front of `memory` and returns its size. Allocates nothing when it
-/// succeeds. A frame's payload is at most `mtu`; tags do not count.
-/// Errors: limit_exceeded when the payload is above the MTU or the frame above `memory`;
-/// invalid_argument when a tag, their number or the EtherType (below 0x0600) cannot be right.
+/// Writes the frame to the front of `memory` and returns its size. Allocates nothing on success.
+/// The payload has at most `mtu` bytes; tags do not count. Errors: limit_exceeded if the payload
+/// exceeds the MTU or the frame exceeds `memory`; invalid_argument for an impossible tag, number of
+/// tags or EtherType (below 0x0600).
 [[nodiscard]] result<std::size_t> build_frame_into(mutable_byte_span memory,
                                                    const frame_header& header, byte_span payload,
                                                    std::size_t mtu = default_mtu);
@@ -139,7 +139,7 @@ struct frame_header {
     const vlan_tci& tci, std::uint16_t inner_ethertype, byte_span payload,
     std::size_t mtu = default_mtu);
 
-/// As the `_into` forms, in memory of their own.
+/// As the `_into` forms, but allocates the frame.
 [[nodiscard]] result<std::vector<std::byte>> build_simple_frame(const mac_address& destination,
                                                                 const mac_address& source,
                                                                 std::uint16_t ethertype,
@@ -150,7 +150,7 @@ struct frame_header {
     const mac_address& destination, const mac_address& source, const vlan_tci& tci,
     std::uint16_t inner_ethertype, byte_span payload, std::size_t mtu = default_mtu);
 
-/// The same with a text as the payload.
+/// As above, with a text as the payload.
 template <std::convertible_to<std::string_view> Text>
 [[nodiscard]] result<std::vector<std::byte>> build_simple_frame(const mac_address& destination,
                                                                 const mac_address& source,
@@ -159,7 +159,7 @@ template <std::convertible_to<std::string_view> Text>
                                                                 std::size_t mtu = default_mtu) {
   return build_simple_frame(destination, source, ethertype, as_bytes(text), mtu);
 }
-/// The same with a text as the payload.
+/// As above, with a text as the payload.
 template <std::convertible_to<std::string_view> Text>
 [[nodiscard]] result<std::vector<std::byte>> build_vlan_frame(
     const mac_address& destination, const mac_address& source, const vlan_tci& tci,

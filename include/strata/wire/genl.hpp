@@ -9,7 +9,7 @@
 
 namespace strata::wire {
 
-/// A message of a generic family, which has no header of its own.
+/// A message of a generic family that has no header of its own.
 struct genl_message {
   static constexpr std::size_t header_size = 4;
 
@@ -17,11 +17,11 @@ struct genl_message {
   std::uint8_t version = 0;
   netlink_attributes attributes;
 
-  /// nullopt when it ends within its header.
+  /// Returns nullopt if the message ends within its header.
   [[nodiscard]] static std::optional<genl_message> parse(const netlink_message& message);
 };
 
-/// Begins a request to the family with that number.
+/// Begins a request to the family with the number `family`.
 netlink_writer& begin_genl(netlink_writer& writer, std::uint16_t family, std::uint16_t flags,
                            std::uint8_t command, std::uint8_t version);
 

@@ -1,5 +1,5 @@
-// What the two ends of a hybrid endpoint tell each other over TCP before they speak raw Ethernet:
-// each sends one greeting of fixed size, the server's second.
+// The handshake of a hybrid endpoint's two ends over TCP, before they use raw Ethernet: each sends
+// one greeting of fixed size, the server second.
 //
 //      0  "strata-h"                    8 bytes
 //      8  version                       u16
@@ -10,8 +10,8 @@
 //     28  VLAN id, 0xFFFF for none      u16
 //     30  MTU                           u16
 //
-// And the head of each data frame's payload: session (u64), size of the message (u16), since short
-// frames are padded. All numbers in network order. Sans-I/O and total.
+// Also the header of each data frame's payload: session (u64), and size of the message (u16), since
+// short frames are padded. All numbers are in network order. Sans-I/O and total.
 #pragma once
 
 #include <array>
@@ -38,25 +38,25 @@ struct hybrid_greeting {
   std::optional<std::uint16_t> vlan_id;
   std::uint16_t mtu = 0;
 
-  /// Errors: malformed, when it is no greeting or one that nobody can send (a group address, a
-  /// session where there is none yet); not_supported, naming the version, when it is of another.
+  /// Errors: malformed if the bytes are no greeting, or an impossible one (a group address, a
+  /// session before there is one); not_supported, naming the version, if it is of another version.
   [[nodiscard]] static result<hybrid_greeting> parse(std::span<const std::byte, size> bytes);
   [[nodiscard]] std::array<std::byte, size> build() const;
 
   bool operator==(const hybrid_greeting&) const = default;
 };
 
-/// The head of a data frame's payload.
+/// The header of a data frame's payload.
 struct hybrid_data {
   static constexpr std::size_t head_size = 10;
 
   std::uint64_t session = 0;
   byte_span message;
 
-  /// nullopt when it is cut.
+  /// Returns nullopt if the payload is truncated.
   [[nodiscard]] static std::optional<hybrid_data> parse(byte_span payload);
-  /// Writes head and message to the front of `memory`, which has room for both; the message has at
-  /// most 65,535 bytes. Returns the size.
+  /// Writes header and message to the front of `memory`, which has room for both; the message has
+  /// at most 65,535 bytes. Returns the size.
   std::size_t write(mutable_byte_span memory) const;
 };
 

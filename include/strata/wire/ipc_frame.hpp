@@ -1,19 +1,19 @@
-// What `ipc::channel` puts into an Ethernet frame: a header, and behind it small messages packed
-// together, a piece of a large one, or a word between the two ends.
+// The contents of an Ethernet frame of `ipc::channel`: a header, followed by small messages packed
+// together, a fragment of a large one, or a control message between the two ends.
 //
 //      0  version, kind, flags (bit 0: acknowledged mode), 0        one byte each
-//      4  size of the body             u32     frames are padded, so the body says its own size
+//      4  size of the body             u32     needed since frames are padded
 //      8  channel                      u64     the hash of its name
 //     16  sender                       u64     random, new with each start
-//     24  receiver                     u64     0: all that hear the channel
+//     24  receiver                     u64     0: all endpoints of the channel
 //     32  sequence                     u64     of the frame, by sender
 //     40  message                      u64     how many messages the sender began before this frame
 //     48  checksum                     u64     of all above and of the body
 //     56  body
 //
-// All numbers in network order. Sans-I/O and total: no input reads out of bounds, throws or
-// allocates. The checksum misses a damaged frame once in 2^64; it is no protection from those who
-// mean harm.
+// All numbers are in network order. Sans-I/O and total: no input causes reads out of bounds,
+// exceptions or allocations. The checksum misses a damaged frame once in 2^64; it does not protect
+// from attackers.
 #pragma once
 
 #include <cstddef>
@@ -32,12 +32,12 @@ inline constexpr std::uint8_t ipc_version = 1;
 
 enum class ipc_kind : std::uint8_t {
   packed = 1,       ///< whole messages: `ipc_records`
-  fragment,         ///< a piece of a message: `ipc_fragment`
-  acknowledgement,  ///< what arrived, and how much room there is: `ipc_acknowledgement`
-  hello,            ///< looks for a partner, or offers to be one: body as of an acknowledgement
-  probe,            ///< asks for an acknowledgement
-  busy,             ///< to one that said hello: the channel has its two ends
-  bye,              ///< the sender goes; its sequence says how many frames it ever sent
+  fragment,         ///< a fragment of a message: `ipc_fragment`
+  acknowledgement,  ///< received frames and free room: `ipc_acknowledgement`
+  hello,            ///< looks for a peer, or offers to be one; body as of an acknowledgement
+  probe,            ///< requests an acknowledgement
+  busy,             ///< rejects a hello: the channel already has its two ends
+  bye,              ///< the sender leaves; the sequence is the number of frames it ever sent
 };
 
 struct ipc_header {
@@ -52,11 +52,11 @@ struct ipc_header {
   bool operator==(const ipc_header&) const = default;
 };
 
-/// A frame seen in place; valid as long as the bytes it was made from.
+/// A view of a frame in place; valid as long as its bytes.
 class ipc_frame {
  public:
-  /// `payload` begins behind the Ethernet header. nullopt when it is cut, of another version, of no
-  /// known kind, or does not fit its checksum.
+  /// `payload` begins behind the Ethernet header. Returns nullopt if it is truncated, of another
+  /// version or unknown kind, or does not match its checksum.
   [[nodiscard]] static std::optional<ipc_frame> parse(byte_span payload);
 
   [[nodiscard]] const ipc_header& header() const { return header_; }
@@ -69,15 +69,15 @@ class ipc_frame {
   byte_span body_;
 };
 
-/// Writes the header in front of the body, which stands in `payload` from `ipc_header_size` to the
-/// end already. `payload` has at least `ipc_header_size` bytes and at most 4 GiB.
+/// Writes the header in front of the body, which is already in `payload` from `ipc_header_size` to
+/// the end. `payload` has at least `ipc_header_size` bytes and at most 4 GiB.
 void seal_ipc_frame(mutable_byte_span payload, const ipc_header& header);
 
-/// The hash of a channel's name that stands in the header. Two of 1000 names on one interface have
-/// the same with a likelihood of 3 in 10^14.
+/// Returns the hash of a channel's name, for the header. Among 1000 names on one interface, the
+/// likelihood of a collision is 3 in 10^14.
 [[nodiscard]] std::uint64_t ipc_channel_id(std::string_view name);
 
-/// The messages of a packed body, first to last: each is a length (u16) and its bytes.
+/// The messages of a packed body in order: each is a length (u16) and its bytes.
 class ipc_records {
  public:
   static constexpr std::size_t head_size = 2;
@@ -85,7 +85,7 @@ class ipc_records {
   ipc_records() = default;
   explicit ipc_records(byte_span body) : rest_(body) {}
 
-  /// nullopt at the end, or where the body does not follow its format.
+  /// Returns nullopt at the end, or where the body does not follow its format.
   [[nodiscard]] std::optional<byte_span> next() {
     if (rest_.size() < head_size) return std::nullopt;
     const std::size_t size = read_u16(rest_.first<head_size>());
@@ -94,7 +94,7 @@ class ipc_records {
     rest_ = rest_.subspan(head_size + size);
     return message;
   }
-  /// Once `next` gave nothing: says whether bytes are left over.
+  /// After `next` returned nullopt: reports whether bytes are left over.
   [[nodiscard]] bool is_malformed() const { return !rest_.empty(); }
 
   /// Writes one message to the front of `memory`, which has room for it and `head_size`; the
@@ -109,37 +109,39 @@ class ipc_records {
   byte_span rest_;
 };
 
-/// A piece of a message: number `sequence - first` of `count`. All but the last have the same
-/// size, so that what piece goes where follows from its number.
+/// A fragment of a message: number `sequence - first` of `count`. All but the last have the same
+/// size, so a fragment's place follows from its number.
 struct ipc_fragment {
   static constexpr std::size_t head_size = 16;
 
-  std::uint64_t first = 0;  ///< the sequence of the frame with the first piece
+  std::uint64_t first = 0;  ///< sequence of the frame with the first fragment
   std::uint32_t total = 0;  ///< size of the message, in bytes
-  std::uint32_t count = 0;  ///< of pieces, at least 1 and at most `total`
+  std::uint32_t count = 0;  ///< number of fragments, at least 1 and at most `total`
   byte_span piece;
 
-  /// nullopt when the head is cut, or `sequence` or the piece's size cannot be of this message.
+  /// Returns nullopt if the header is truncated, or `sequence` or the fragment's size does not fit
+  /// this message.
   [[nodiscard]] static std::optional<ipc_fragment> parse(std::uint64_t sequence, byte_span body);
-  /// Writes head and piece to the front of `memory`, which has room for both; returns the size.
+  /// Writes header and fragment to the front of `memory`, which has room for both; returns the
+  /// size.
   std::size_t write(mutable_byte_span memory) const;
 
   [[nodiscard]] std::size_t piece_size() const { return (std::size_t{total} + count - 1) / count; }
   [[nodiscard]] std::size_t offset_of(std::uint64_t sequence) const;
 };
 
-/// What has arrived at the far end, and what may follow.
+/// What has arrived at the other end, and what may follow.
 struct ipc_acknowledgement {
   static constexpr std::size_t head_size = 12;
   static constexpr std::size_t max_selective = 1024;  ///< frames
 
-  std::uint64_t next = 0;    ///< all before this sequence have arrived
-  std::uint32_t window = 0;  ///< bytes from `next` on that there is room for
+  std::uint64_t next = 0;    ///< all frames before this sequence have arrived
+  std::uint32_t window = 0;  ///< bytes of room, counted from `next` on
   byte_span selective;       ///< bit i, low bits first: frame `next` + 1 + i has arrived too
 
-  /// nullopt when the head is cut or there are more bits than `max_selective`.
+  /// Returns nullopt if the header is truncated or there are more bits than `max_selective`.
   [[nodiscard]] static std::optional<ipc_acknowledgement> parse(byte_span body);
-  /// Writes it to the front of `memory`, which has room for it; returns the size.
+  /// Writes the acknowledgement to the front of `memory`, which has room for it; returns the size.
   std::size_t write(mutable_byte_span memory) const;
 
   [[nodiscard]] std::size_t selective_count() const { return selective.size() * 8; }

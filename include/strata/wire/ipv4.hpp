@@ -28,10 +28,10 @@ inline constexpr std::uint8_t protocol_icmp = 1;
 inline constexpr std::uint8_t protocol_tcp = 6;
 inline constexpr std::uint8_t protocol_udp = 17;
 
-/// A packet seen in place; valid as long as the bytes it was made from.
+/// A view of a packet in place; valid as long as its bytes.
 class ipv4_view {
  public:
-  /// nullopt when it is not version 4, or ends within its header.
+  /// Returns nullopt if the packet is not version 4, or ends within its header.
   [[nodiscard]] static std::optional<ipv4_view> parse(byte_span packet);
 
   [[nodiscard]] ipv4_address source() const { return address_at(12); }
@@ -39,13 +39,14 @@ class ipv4_view {
   [[nodiscard]] std::uint8_t protocol() const { return octet(9); }
   [[nodiscard]] std::uint8_t time_to_live() const { return octet(8); }
   [[nodiscard]] std::size_t header_size() const { return (octet(0) & 0x0FU) * std::size_t{4}; }
-  /// Of the whole packet, as the header says; the bytes may be fewer, or have padding behind.
+  /// The size of the whole packet according to the header; the bytes may be fewer, or have padding
+  /// behind.
   [[nodiscard]] std::size_t total_size() const;
-  /// In bytes; not 0 for all but the first fragment.
+  /// In bytes; 0 only for the first fragment.
   [[nodiscard]] std::size_t fragment_offset() const;
   [[nodiscard]] bool has_more_fragments() const { return (octet(6) & 0x20U) != 0; }
   [[nodiscard]] bool is_checksum_right() const;
-  /// What is there of it, without padding.
+  /// The payload as far as it is present, without padding.
   [[nodiscard]] byte_span payload() const;
 
  private:
@@ -68,8 +69,9 @@ struct ipv4_header {
   std::uint16_t identification = 0;
 };
 
-/// Writes a header of 20 bytes for a payload of `payload_size`, not to be fragmented, with its
-/// checksum. Errors: limit_exceeded when `memory` is smaller or the packet above 65,535 bytes.
+/// Writes a header of 20 bytes, with its checksum and "don't fragment", for a payload of
+/// `payload_size` bytes. Errors: limit_exceeded if `memory` is smaller or the packet is above
+/// 65,535 bytes.
 [[nodiscard]] result<void> write_ipv4_header(mutable_byte_span memory, const ipv4_header& header,
                                              std::size_t payload_size);
 

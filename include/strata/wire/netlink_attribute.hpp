@@ -1,7 +1,7 @@
 // Netlink attributes (netlink(7), include/uapi/linux/netlink.h): type, length, value, each padded
 // to four bytes, and nests of them. Numbers are in the byte order of the machine.
 //
-// Views of bytes that somebody else owns; they are checked as they are walked, so no input makes
+// Views of bytes owned by the caller; they are checked as they are traversed, so no input makes
 // them read out of bounds. For any thread.
 #pragma once
 
@@ -27,23 +27,24 @@ constexpr std::size_t netlink_aligned(std::size_t size) {
 class netlink_attribute {
  public:
   static constexpr std::size_t header_size = 4;
-  /// Of a type: what is in it are attributes (NLA_F_NESTED).
+  /// A bit of the type: the value consists of attributes (NLA_F_NESTED).
   static constexpr std::uint16_t nested_bit = 0x8000;
 
-  /// The first of `bytes`; nullopt when they end within it, or its length is below its header's.
+  /// Parses the first attribute of `bytes`; nullopt if they end within it, or its length is smaller
+  /// than its header.
   [[nodiscard]] static std::optional<netlink_attribute> parse(byte_span bytes);
 
   [[nodiscard]] std::uint16_t type() const { return type_; }
-  /// The sender says that it is a nest. Older families do not.
+  /// Reports whether the sender marked it as a nest. Older families do not.
   [[nodiscard]] bool is_marked_nested() const { return is_nested_; }
   [[nodiscard]] bool is_big_endian() const { return is_big_endian_; }
   [[nodiscard]] byte_span value() const { return value_; }
-  /// With its header and padding; the padding of the last one may be missing.
+  /// The size with header and padding; the padding of the last attribute may be missing.
   [[nodiscard]] std::size_t padded_size() const {
     return netlink_aligned(header_size + value_.size());
   }
 
-  /// nullopt when the value has another size.
+  /// Returns nullopt if the value has another size.
   template <std::integral Number>
   [[nodiscard]] std::optional<Number> number() const {
     if (value_.size() != sizeof(Number)) return {};
@@ -53,7 +54,7 @@ class netlink_attribute {
   }
   /// An unsigned number of one, two, four or eight bytes; nullopt for other sizes.
   [[nodiscard]] std::optional<std::uint64_t> any_number() const;
-  /// Up to its NUL, or all where it has none.
+  /// The text up to its NUL, or all of the value if it has none.
   [[nodiscard]] std::string_view text() const;
 
  private:
@@ -65,13 +66,13 @@ class netlink_attribute {
   byte_span value_;
 };
 
-/// Attributes one behind the other: of a message, or in a nest.
+/// A sequence of attributes: those of a message, or those in a nest.
 class netlink_attributes {
  public:
   netlink_attributes() = default;
   explicit netlink_attributes(byte_span bytes) : bytes_(bytes) {}
 
-  /// Ends at the first that is malformed.
+  /// Ends at the first malformed attribute.
   class iterator {
    public:
     using value_type = netlink_attribute;
@@ -83,7 +84,7 @@ class netlink_attributes {
     iterator& operator++();
     void operator++(int) { ++*this; }
     bool operator==(std::default_sentinel_t /*end*/) const { return !at_; }
-    /// What it has not walked yet.
+    /// The bytes not yet traversed.
     [[nodiscard]] byte_span rest() const { return rest_; }
 
    private:
@@ -95,15 +96,15 @@ class netlink_attributes {
 
   [[nodiscard]] byte_span bytes() const { return bytes_; }
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
-  /// The first of that type.
+  /// Returns the first attribute of that type.
   [[nodiscard]] std::optional<netlink_attribute> find(std::uint16_t type) const;
-  /// What is in the first of that type; empty when there is none.
+  /// Returns the attributes in the first attribute of that type; empty if there is none.
   [[nodiscard]] netlink_attributes nest(std::uint16_t type) const;
-  /// Nothing is left over behind the last one.
+  /// Reports whether no bytes are left over behind the last attribute.
   [[nodiscard]] bool is_whole() const;
 
-  /// Where in `bytes()` something lies, as attribute types from the outermost in; 0 ends it. At
-  /// most `max_depth` deep. For the offset of an extended ACK.
+  /// The attribute at an offset in `bytes()`, as attribute types from the outermost inward,
+  /// terminated by 0. At most `max_depth` levels. For the offset of an extended ACK.
   static constexpr std::size_t max_depth = 8;
   using path = std::array<std::uint16_t, max_depth>;
   [[nodiscard]] path path_to(std::size_t offset) const;

@@ -1,5 +1,5 @@
-// What `strata l2 ping`, `echo`, `flood` and `sink` put into an Ethernet frame, in front of filling
-// up to the size that was asked for.
+// The probe that `strata l2 ping`, `echo`, `flood` and `sink` put into an Ethernet frame, in front
+// of padding up to the requested size.
 //
 //      0  magic                        u32
 //      4  kind                         u8, and three zeros
@@ -7,8 +7,8 @@
 //     16  sequence                     u64     of the frame in its run, from 1 on
 //     24  time                         u64     of the sender's own clock, in ns; an answer keeps it
 //
-// All numbers in network order. Sans-I/O and total: no input reads out of bounds, throws or
-// allocates. Any thread.
+// All numbers are in network order. Sans-I/O and total: no input causes reads out of bounds,
+// exceptions or allocations. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@
 namespace strata::wire {
 
 enum class probe_kind : std::uint8_t {
-  request = 1,  ///< wants an answer
+  request = 1,  ///< asks for an answer
   answer,       ///< a request, sent back to its sender
-  load,         ///< is only counted
+  load,         ///< only counted
 };
 
 struct probe {
@@ -34,7 +34,7 @@ struct probe {
   std::uint64_t sequence = 0;
   std::uint64_t time_ns = 0;
 
-  /// `payload` begins behind the Ethernet header. nullopt when it is cut or something else.
+  /// `payload` begins behind the Ethernet header. Returns nullopt if it is truncated or no probe.
   [[nodiscard]] static std::optional<probe> parse(byte_span payload);
   void write(std::span<std::byte, size> bytes) const;
 

@@ -13,19 +13,19 @@ namespace strata::wire {
 
 inline constexpr std::size_t udp_header_size = 8;
 
-/// A datagram seen in place; valid as long as the bytes it was made from.
+/// A view of a datagram in place; valid as long as its bytes.
 class udp_view {
  public:
-  /// From an IPv4 packet's payload. nullopt when it ends within its header, or its length is less
-  /// than that.
+  /// Parses an IPv4 packet's payload. Returns nullopt if it ends within its header, or its length
+  /// is smaller than its header.
   [[nodiscard]] static std::optional<udp_view> parse(byte_span datagram);
 
   [[nodiscard]] std::uint16_t source_port() const;
   [[nodiscard]] std::uint16_t destination_port() const;
-  /// Header and payload, as the header says; the bytes may be fewer.
+  /// The size of header and payload according to the header; the bytes may be fewer.
   [[nodiscard]] std::size_t length() const;
   [[nodiscard]] byte_span payload() const;
-  /// Also true when the sender left it out (0).
+  /// Also true if the sender omitted the checksum (0).
   [[nodiscard]] bool is_checksum_right(const ipv4_address& source,
                                        const ipv4_address& destination) const;
 

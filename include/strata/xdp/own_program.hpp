@@ -1,6 +1,6 @@
-// An XDP program of one's own, and the map by which it redirects to sockets: for those to whom the
-// filters of program.hpp are not enough. How the program was loaded, by libbpf or by hand, does not
-// matter.
+// Attaches a caller's own XDP program, and enters sockets in the map by which it redirects, for
+// callers that need more than the filters of program.hpp. The program may be loaded by libbpf or by
+// hand.
 //
 // Owns no thread. The program is attached as long as the object lives, and no longer than the
 // process. Needs CAP_NET_ADMIN and CAP_BPF. Linux 6.1 or newer.
@@ -17,13 +17,13 @@ namespace strata::xdp {
 
 class own_program {
  public:
-  /// Attaches the loaded program `program_fd`, which stays the caller's. `automatic` takes native
-  /// where the driver has it; `hardware` is for one that was loaded for this card (its
+  /// Attaches the loaded program `program_fd`, which stays the caller's. `automatic` selects native
+  /// mode if the driver supports it; `hardware` requires a program loaded for this card (its
   /// prog_ifindex).
   ///
-  /// Errors: not_found when there is no such interface; permission_denied; conflict when another
+  /// Errors: not_found if there is no such interface; permission_denied; conflict if another
   /// program is attached, which the error names; not_supported for a mode that the driver lacks;
-  /// invalid_argument when the descriptor is no XDP program.
+  /// invalid_argument if the descriptor is not an XDP program.
   [[nodiscard]] static result<own_program> attach(std::string_view interface_name, int program_fd,
                                                   attach_mode mode = attach_mode::automatic);
 
@@ -37,9 +37,9 @@ class own_program {
   attach_mode mode_;
 };
 
-/// Has the entry `key`, or else that of the socket's queue, of an XSKMAP lead to the socket. The
-/// map's descriptor stays the caller's; the kernel takes the entry out when the socket closes.
-/// Errors: of the kernel, when it is no XSKMAP, or has no such entry.
+/// Sets the entry `key` of an XSKMAP (by default, the entry of the socket's queue) to the socket.
+/// The map's descriptor stays the caller's; the kernel removes the entry when the socket closes.
+/// Errors: those of the kernel, if the map is not an XSKMAP or has no such entry.
 [[nodiscard]] result<void> enter_in_map(int map_fd, const socket& socket,
                                         std::optional<std::uint32_t> key = std::nullopt);
 

@@ -1,12 +1,12 @@
-// The XDP program of an interface, which brings chosen frames to AF_XDP sockets and lets all others
-// go on to the kernel: ping and TCP work beside it.
+// The XDP program of an interface, which redirects chosen frames to AF_XDP sockets and passes all
+// others to the kernel: ping and TCP continue to work.
 //
-// A process has one for each interface, which its users share; it is attached as long as one of
-// them holds it. It hangs on a descriptor (bpf_link), so the kernel detaches it when the process
-// ends, however it ends. Where libxdp's dispatcher is attached, with which others share the
-// interface, it joins that; there a process that is killed leaves it behind, passing every frame.
-// For any thread. Needs CAP_NET_ADMIN and CAP_BPF, beside a dispatcher CAP_SYS_ADMIN. Linux 6.1 or
-// newer.
+// A process has one program per interface, which its users share; the program is attached as long
+// as one of them holds it. It is attached by a descriptor (bpf_link), so the kernel detaches it
+// when the process ends, for whatever reason. If libxdp's dispatcher is attached, by which several
+// programs share the interface, the program joins it; a process that is killed then leaves its
+// program behind, which passes every frame. For any thread. Needs CAP_NET_ADMIN and CAP_BPF, and
+// with a dispatcher CAP_SYS_ADMIN. Linux 6.1 or newer.
 #pragma once
 
 #include <cstdint>
@@ -22,58 +22,57 @@ namespace strata::xdp {
 
 class socket;
 
-/// Which frames: those for which all that is given is true. Nothing given: every frame.
+/// A filter for frames: a frame must match every field that is set. Matches every frame if none is.
 struct filter {
   /// Behind all VLAN tags.
   std::optional<std::uint16_t> ethertype;
-  /// VID of the outermost tag.
+  /// The VID of the outermost tag.
   std::optional<std::uint16_t> vlan_id;
   std::optional<mac_address> destination;
-  /// Destination port of UDP over IPv4, or over IPv6 without extension headers.
+  /// The destination port of UDP over IPv4, or over IPv6 without extension headers.
   std::optional<std::uint16_t> udp_port;
 
   bool operator==(const filter&) const = default;
 };
 
-/// Where the program runs: in the driver, or behind it, on what the kernel has made of the frame,
-/// which works with every driver and costs a copy; or on the network card itself, which only a
-/// program that was loaded for that card can (own_program).
+/// Where the program runs: in the driver (native); behind it, on the kernel's buffer (generic),
+/// which works with every driver and costs a copy; or on the network card (hardware), which
+/// requires a program loaded for that card (own_program).
 enum class attach_mode : std::uint8_t { automatic, native, generic, hardware };
 
-/// An XDP program that is attached, of whomever.
+/// An attached XDP program, of any owner.
 struct attached_program {
   std::uint32_t id = 0;
-  std::string name;  ///< "?" where the kernel does not tell this process
+  std::string name;  ///< "?" if the kernel does not reveal it to this process
   attach_mode mode = attach_mode::native;
 };
 
-/// What is attached to an interface; nullopt when nothing is. Errors: not_found.
+/// Returns the program attached to an interface; nullopt if there is none. Errors: not_found.
 [[nodiscard]] result<std::optional<attached_program>> attached_to(std::string_view interface_name);
 
 class route;
 
 class program : public std::enable_shared_from_this<program> {
  public:
-  /// The program of that interface; attached if this process has none there yet. `automatic` takes
-  /// native where the driver has it.
+  /// Returns this process's program on the interface, attaching it if necessary. `automatic`
+  /// selects native mode if the driver supports it.
   ///
-  /// Errors: not_found when there is no such interface; permission_denied; conflict when another
-  /// program is attached, which the error names, or this one is attached in another mode;
-  /// not_supported when the driver has no native mode, and for `hardware`.
+  /// Errors: not_found if there is no such interface; permission_denied; conflict if another
+  /// program is attached, which the error names, or this program is attached in another mode;
+  /// not_supported if the driver has no native mode, and for `hardware`.
   [[nodiscard]] static result<std::shared_ptr<program>> attach(
       std::string_view interface_name, attach_mode mode = attach_mode::automatic);
   program(const program&) = delete;
   program& operator=(const program&) = delete;
   ~program();
 
-  /// Brings the frames that `filter` is about, from the socket's queue, to the socket, as long as
-  /// the route lives. Errors: invalid_argument when the socket is of another interface;
-  /// already_exists when another socket has that on its queue; limit_exceeded above 16 filters or
-  /// queue 63.
+  /// Redirects the frames that match `filter` on the socket's queue to the socket, as long as the
+  /// route lives. Errors: invalid_argument if the socket is on another interface; already_exists if
+  /// another socket has this filter on its queue; limit_exceeded above 16 filters or queue 63.
   [[nodiscard]] result<route> add(const filter& filter, const socket& socket);
 
   [[nodiscard]] bool is_native() const { return is_native_; }
-  /// Why it is generic although it might have been native; empty otherwise.
+  /// Returns why the program is generic although native mode was possible; otherwise empty.
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
  private:
@@ -90,7 +89,7 @@ class program : public std::enable_shared_from_this<program> {
   std::string reason_;
 };
 
-/// A filter's frames on one queue come to one socket. Destroy it before the socket, or after.
+/// Redirects a filter's frames on one queue to one socket. Destroy it before or after the socket.
 class route {
  public:
   route(route&& other) noexcept = default;

@@ -1,8 +1,8 @@
-// The four rings between an AF_XDP socket and the kernel, in memory that both share. Each has one
-// producer and one consumer; calls are inline, take batches, and allocate nothing.
+// The four rings between an AF_XDP socket and the kernel, in shared memory. Each has one producer
+// and one consumer; calls are inline, work in batches, and allocate nothing.
 //
-// A ring belongs to its socket and must not be used after it is gone. One thread at a time for each
-// ring; different rings of a socket may be used by different threads. Source: kernel doc
+// A ring belongs to its socket and must not be used after the socket is destroyed. Each ring is for
+// one thread at a time; different threads may use different rings of a socket. Source: kernel doc
 // Documentation/networking/af_xdp.rst.
 #pragma once
 
@@ -12,26 +12,26 @@
 
 namespace strata::xdp {
 
-/// A frame, or a part of one, that stands in a receive or transmit ring: struct xdp_desc.
+/// A frame, or a part of one, in a receive or transmit ring: struct xdp_desc.
 struct descriptor {
   std::uint64_t address = 0;  ///< offset in the UMEM, in bytes; see umem::bytes
   std::uint32_t length = 0;   ///< in bytes
   std::uint32_t options = 0;  ///< 0 or `continues`
 
-  /// The frame goes on in the next descriptor (multi-buffer, Linux 6.6).
+  /// The frame continues in the next descriptor (multi-buffer, Linux 6.6).
   static constexpr std::uint32_t continues = 1;
 };
 
-/// Where a ring is; made by the socket.
+/// The memory of a ring; set by the socket.
 struct ring_memory {
   std::uint32_t* producer = nullptr;
   std::uint32_t* consumer = nullptr;
   std::uint32_t* flags = nullptr;
   void* entries = nullptr;
-  std::uint32_t size = 0;  ///< entries, a power of two; 0: there is no such ring
+  std::uint32_t size = 0;  ///< entries, a power of two; 0 means no such ring
 };
 
-/// Some entries of a ring, one behind the other, from its end to its beginning if need be.
+/// Consecutive entries of a ring, which may wrap from its end to its beginning.
 template <class Entry>
 class ring_slice {
  public:
@@ -67,7 +67,7 @@ constexpr std::uint32_t need_wakeup = 1;  // XDP_RING_NEED_WAKEUP
 
 }  // namespace detail
 
-/// A ring that user space fills: fill and transmit.
+/// A ring that user space fills: the fill ring and the transmit ring.
 template <class Entry>
 class producer_ring {
  public:
@@ -79,7 +79,8 @@ class producer_ring {
 
   [[nodiscard]] std::uint32_t size() const { return where_.size; }
 
-  /// Up to `most` free places; fewer when there are no more. They stay free until `submit`.
+  /// Returns up to `most` free places, fewer if the ring has no more. They stay free until
+  /// `submit`.
   [[nodiscard]] ring_slice<Entry> reserve(std::uint32_t most) {
     auto free = where_.size - (produced_ - consumed_);
     if (free < most && where_.size != 0) {
@@ -89,14 +90,14 @@ class producer_ring {
     return {static_cast<Entry*>(where_.entries), where_.size - 1, produced_, std::min(most, free)};
   }
 
-  /// Hands the first `count` of the reserved places to the kernel.
+  /// Passes the first `count` reserved places to the kernel.
   void submit(std::uint32_t count) {
     produced_ += count;
     detail::store_release(where_.producer, produced_);
   }
 
-  /// The kernel waits for a call (socket::wake_transmit, wake_receive) before it looks again.
-  /// Always false when the socket was made without `need_wakeup`.
+  /// Reports whether the kernel waits for a call (socket::wake_transmit, wake_receive) before it
+  /// reads the ring again. Always false if the socket was created without `need_wakeup`.
   [[nodiscard]] bool needs_wakeup() const {
     return where_.size != 0 && (std::atomic_ref(*where_.flags).load(std::memory_order_relaxed) &
                                 detail::need_wakeup) != 0;
@@ -108,7 +109,7 @@ class producer_ring {
   std::uint32_t consumed_ = 0;  // as last seen
 };
 
-/// A ring that the kernel fills: completion and receive.
+/// A ring that the kernel fills: the completion ring and the receive ring.
 template <class Entry>
 class consumer_ring {
  public:
@@ -120,10 +121,10 @@ class consumer_ring {
 
   [[nodiscard]] std::uint32_t size() const { return where_.size; }
 
-  /// Entries that were released, modulo 2^32.
+  /// Returns the number of released entries, modulo 2^32.
   [[nodiscard]] std::uint32_t total() const { return consumed_; }
 
-  /// Up to `most` entries that are there. They stay until `release`.
+  /// Returns up to `most` available entries. They stay until `release`.
   [[nodiscard]] ring_slice<const Entry> peek(std::uint32_t most) {
     auto there = produced_ - consumed_;
     if (there < most && where_.size != 0) {
@@ -134,7 +135,7 @@ class consumer_ring {
             std::min(most, there)};
   }
 
-  /// Gives the places of the first `count` entries back to the kernel.
+  /// Returns the places of the first `count` entries to the kernel.
   void release(std::uint32_t count) {
     consumed_ += count;
     detail::store_release(where_.consumer, consumed_);
@@ -148,7 +149,7 @@ class consumer_ring {
 
 /// Addresses of frames for the kernel to receive into.
 using fill_ring = producer_ring<std::uint64_t>;
-/// Addresses of frames that were sent, and are free again.
+/// Addresses of frames that were sent and are free again.
 using completion_ring = consumer_ring<std::uint64_t>;
 using receive_ring = consumer_ring<descriptor>;
 using transmit_ring = producer_ring<descriptor>;

@@ -19,7 +19,7 @@ constexpr std::uint16_t option_time_resolution = 9;
 
 std::size_t padded(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
 
-// Values in the writer's own byte order, which the section's magic tells.
+// Writes values in the writer's own byte order, which the section's magic declares.
 class block_body {
  public:
   template <class Value>
@@ -74,7 +74,7 @@ result<capture_file> capture_file::create(const std::string& path, const capture
   const auto description = block_body()
                                .add(source.link_type)
                                .add(std::uint16_t{0})
-                               .add(std::uint32_t{0});  // no limit to a frame's length
+                               .add(std::uint32_t{0});  // no limit for a frame's length
   const std::byte nanoseconds{9};
   const auto options = block_body()
                            .add_option(option_interface_name, as_bytes(source.name))

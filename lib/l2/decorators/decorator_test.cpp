@@ -105,7 +105,7 @@ TEST(capture_file, keeps_whole_blocks) {
     capture_device kept(std::move(a), *file);
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(send_frame(kept, frame_number(i)));
   }
-  // Each block's length stands at both its ends.
+  // Each block's length is written at both its ends.
   std::ifstream in(path, std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(in), {});
   std::size_t at = 0;

@@ -52,7 +52,7 @@ result<void> fault_injector::send_due(unsigned passed) {
   bool blocked = false;
   for (auto& each : held_) {
     each.due -= std::min(each.due, passed);
-    // A delayed frame keeps those behind it.
+    // A delayed frame holds back those behind it.
     if (each.due != 0 || (blocked && each.blocks)) {
       blocked = blocked || each.blocks;
       continue;

@@ -1,4 +1,4 @@
-// The choice of backend, made once at start.
+// The choice of backend, made once at startup.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@ namespace strata::loop {
 
 enum class backend_kind : std::uint8_t { automatic, io_uring, epoll };
 
-/// "auto", "io_uring" or "epoll".
+/// Parses "auto", "io_uring" or "epoll".
 [[nodiscard]] result<backend_kind> parse_backend(std::string_view text);
 
-/// A loop for the calling thread. `automatic` takes io_uring where the kernel gives it, and says in
-/// `*why_not` what kept it from doing so.
+/// Creates a loop for the calling thread. `automatic` selects io_uring if the kernel provides it;
+/// otherwise it writes the obstacle to `*why_not`.
 [[nodiscard]] result<std::unique_ptr<loop>> make_loop(backend_kind kind,
                                                       std::string* why_not = nullptr);
 

@@ -4,9 +4,9 @@ namespace strata::loop {
 
 namespace {
 
-constexpr unsigned many = 4;            // that wait: buffers are scarce
-constexpr unsigned scarce_turns = 256;  // and stay so, for those that come next
-// A turn's work, which those that say little wait for.
+constexpr unsigned many = 4;            // waiting receives at which buffers are scarce
+constexpr unsigned scarce_turns = 256;  // how long they then count as scarce
+// The duration of a turn's work, for which streams that receive little wait.
 constexpr auto long_turn = std::chrono::milliseconds(20);
 constexpr auto short_turn = std::chrono::milliseconds(5);
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t whole = 4096;
 
-/// As many streams, of which the first `bulk` have filled their buffers, all of them waiting.
+/// Adds `count` waiting streams, of which the first `bulk` have filled their buffers.
 class buffer_queue_test : public testing::Test {
  protected:
   void wait(int count, int bulk) {
@@ -49,7 +49,7 @@ TEST_F(buffer_queue_test, bulk_goes_on_while_others_come) {
   EXPECT_EQ(served(4), (std::vector{2, 3, 1}));
 }
 
-// Each of a flood of new connections may have a bufferful to say.
+// Each of a flood of new connections may have a bufferful to receive.
 TEST_F(buffer_queue_test, those_that_want_little_do_not_wait_for_those_that_have_only_come) {
   for (int at = 100; at < 110; ++at) {
     all_.push_back(std::make_unique<buffer_seeker>(at));

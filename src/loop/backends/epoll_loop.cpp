@@ -23,8 +23,8 @@ namespace {
 constexpr int accepts_a_step = 64;
 constexpr std::size_t edges_a_wait = 256;
 
-// Without that call (in an emulator, or a sandbox that is older) in whole milliseconds, and no
-// shorter. A null `timeout` is for ever.
+// Without epoll_pwait2 (in an emulator, or an older sandbox), waits in whole milliseconds, rounded
+// up. A null `timeout` means forever.
 int await_edges(int fd, std::span<epoll_event> events, const timespec* timeout) {
   const int most = static_cast<int>(events.size());
   const int count = ::epoll_pwait2(fd, events.data(), most, timeout, nullptr);
@@ -53,7 +53,7 @@ struct epoll_loop::polling : operation {
   unsigned events = 0;
 };
 
-// Of a stream or of datagrams; it may wait for a buffer.
+// A receive on a stream or of datagrams; it may wait for a buffer.
 struct epoll_loop::receiving : operation, buffer_seeker {
   receiving(kind kind, request* asker, int of_fd)
       : operation(kind, asker, of_fd), buffer_seeker(of_fd) {}
@@ -89,12 +89,12 @@ epoll_loop::watch& epoll_loop::watch_of(int fd) {
   return watches_[index];
 }
 
-/// 0, or a negative errno: unwatched, an operation would wait for ever.
+/// Returns 0, or a negative errno: an operation on an unregistered descriptor would wait forever.
 int epoll_loop::register_fd(int fd) {
   watch& state = watch_of(fd);
   if (state.registered) return 0;
   epoll_event edges{.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data = {.fd = fd}};
-  // Regular files cannot be watched (EPERM): always ready, they are what `watch` starts with.
+  // Regular files cannot be registered (EPERM): they are always ready, as `watch` is initially.
   const bool failed =
       ::epoll_ctl(epoll_fd_.get(), EPOLL_CTL_ADD, fd, &edges) != 0 && errno != EPERM;
   if (failed) return -errno;
@@ -226,7 +226,7 @@ bool epoll_loop::step_writer(operation& operation) {
   return true;
 }
 
-/// How many bytes were taken, or a negative errno.
+/// Returns the number of bytes accepted, or a negative errno.
 int epoll_loop::send_now(sending& data) {
   std::array<iovec, max_send_slices> vectors{};
   for (std::size_t i = 0; i < data.count; ++i) {
@@ -297,8 +297,8 @@ bool epoll_loop::step_receive(operation& operation, watch& state) {
          .more = true,
          .data = {*this, id, {memory, size}},
          .from = {}});
-  // A short read emptied the socket: the next byte is a new edge. Not so the end, which may have
-  // come with the same edge.
+  // A short read emptied the socket: the next byte causes a new edge. The end may have come with
+  // the same edge, without a new one.
   return size == buffer_size || state.hung_up;
 }
 
@@ -404,7 +404,7 @@ void epoll_loop::take_edge(int fd, unsigned events) {
 void epoll_loop::wait(time_point deadline) {
   run_ready();
   serve_seekers();
-  // Buffers may be left, for the next turn: not all have their turn at a time.
+  // Buffers may be left for the next turn, since not every seeker is served each turn.
   if (!seekers_.is_empty() && !free_buffers_.empty()) deadline = time_point::min();
   const auto left = deadline == time_point::min() ? duration::zero() : deadline - read_clock();
   timespec timeout{};

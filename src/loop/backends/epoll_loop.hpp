@@ -1,5 +1,5 @@
-// The loop on epoll, for where io_uring is missing or forbidden: edge-triggered, one registration
-// a descriptor, and the same completions as the io_uring loop gives. Least kernel 5.11.
+// The loop on epoll, for systems where io_uring is missing or forbidden: edge-triggered, one
+// registration per descriptor, and the same completions as the io_uring loop. Least kernel 5.11.
 // Source: epoll(7), epoll_pwait2(2).
 #pragma once
 
@@ -41,15 +41,15 @@ class epoll_loop final : public os_loop, private buffer::pool {
   struct polling;
   struct receiving;
 
-  /// What is known and asked of one descriptor.
+  /// The state and the requests of one descriptor.
   struct watch {
     operation* reader = nullptr;
     std::vector<operation*> writers;  // oldest first
     bool registered = false;
     bool readable = true;   // not yet found empty since the last edge
     bool writable = true;   // not yet found full since the last edge
-    bool hung_up = false;   // the end, or an error, is there to be read
-    bool in_ready = false;  // stands in ready_
+    bool hung_up = false;   // the end or an error is still to be read
+    bool in_ready = false;  // is in ready_
   };
 
   epoll_loop() = default;
@@ -60,7 +60,7 @@ class epoll_loop final : public os_loop, private buffer::pool {
   void push_ready(int fd);
   void run_ready();
   void take_edge(int fd, unsigned events);
-  /// Each does one step of what is asked, and says whether more may follow at once.
+  /// Each performs one step of a request and reports whether more may follow at once.
   bool step_reader(int fd);
   bool take_step(int fd);
   bool step_accept(operation& operation);
@@ -80,7 +80,7 @@ class epoll_loop final : public os_loop, private buffer::pool {
   unique_fd epoll_fd_;
   std::vector<watch> watches_;
   std::vector<int> ready_;
-  buffer_queue seekers_;  // readable, but others had the buffers
+  buffer_queue seekers_;  // readable, but no buffer was free
   std::unique_ptr<std::byte[]> buffer_memory_;
   std::vector<std::uint32_t> free_buffers_;
 };

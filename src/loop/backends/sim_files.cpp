@@ -30,9 +30,9 @@ void sim_world::write_file(endpoint& endpoint, sim_operation& operation) {
   finish(operation, static_cast<int>(size));
 }
 
-// What is appended while it goes on is not part of it.
+// Bytes appended during the sync are not part of it.
 void sim_world::sync_file(endpoint& endpoint, sim_operation& operation) {
-  endpoint.writers.push_back(&operation);  // ended with the descriptor
+  endpoint.writers.push_back(&operation);  // completed when the descriptor closes
   schedule(random_delay(), [this, file = endpoint.id, id = operation.id,
                             size = files_[endpoint.path].bytes.size()] {
     const auto asked = operations_.find(id);
@@ -74,7 +74,8 @@ result<void> sim_world::truncate(const std::string& path, std::uint64_t size) {
   return {};
 }
 
-// A descriptor stays with its file: that of the one that loses its name is nobody's from now on.
+// A descriptor stays with its file: after a rename, a descriptor of the replaced file belongs to a
+// nameless file.
 result<void> sim_world::rename(const std::string& text, const std::string& destination) {
   const auto found = files_.find(text);
   if (found == files_.end()) return system_failure(ENOENT, "rename '" + text + "'");

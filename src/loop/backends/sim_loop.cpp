@@ -76,7 +76,7 @@ socket_address sim_loop::remote_address(const descriptor& descriptor) const {
   return world_.find(descriptor.fd())->remote;
 }
 
-// Until the peer has read it: a simulated reset takes away even what has arrived.
+// Counts bytes until the peer has read them: a simulated reset drops even those that have arrived.
 std::size_t sim_loop::unacknowledged(const descriptor& descriptor) const {
   const auto* const peer = world_.by_id(world_.find(descriptor.fd())->peer);
   return peer == nullptr ? 0 : peer->on_the_way + peer->received.size();

@@ -1,4 +1,4 @@
-// A loop in a simulated world (sim_world.hpp): same verbs, virtual time, memory for a network.
+// A loop in a simulated world (sim_world.hpp): the same verbs, virtual time, memory as the network.
 #pragma once
 
 #include <map>
@@ -56,20 +56,20 @@ class sim_loop final : public loop, private buffer::pool {
   sim_world::sim_operation& ask(operation::kind kind, const descriptor& descriptor, request& asker);
   [[nodiscard]] bool runnable() const { return has_work() || next_timer() <= world_.now(); }
   [[nodiscard]] time_point due() const { return next_timer(); }
-  /// Queues received bytes, in a buffer of this loop's.
+  /// Queues received bytes in a buffer of this loop.
   void deliver_bytes(operation& operation, std::string bytes, const socket_address& address);
   void deliver_result(operation& operation, int outcome, bool more) {
     queue({.of = &operation, .result = outcome, .more = more, .data = {}, .from = {}});
   }
   void give_back(std::uint32_t id) override;
-  /// One more buffer may be lent.
+  /// Reports whether another buffer may be lent.
   [[nodiscard]] bool has_buffer() const { return lent_.size() < world_.faults.buffers; }
-  /// After a turn: nobody who waits holds what was lent.
+  /// Checks after a turn that no waiting coroutine holds a lent buffer.
   void check_lent() const;
 
   sim_world& world_;
   std::map<std::uint32_t, std::string> lent_;
-  std::vector<std::uint64_t> starved_;  // whose readers wait for a buffer
+  std::vector<std::uint64_t> starved_;  // endpoints whose readers wait for a buffer
   std::uint32_t next_buffer_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What the simulated world keeps of a socket and of a request; shared by its two .cpp files.
+// The simulated world's state of a socket and of a request; shared by its two .cpp files.
 #pragma once
 
 #include <deque>

@@ -10,11 +10,12 @@ namespace strata::loop {
 
 namespace {
 
-constexpr std::size_t window = 4096;  // bytes one direction of a connection holds: soon full
+constexpr std::size_t window = 4096;  // bytes that one direction of a connection holds; small, so
+                                      // that it fills soon
 constexpr std::size_t largest_read = 16384;
 constexpr std::size_t datagram_queue = 64;
 constexpr std::size_t accept_queue = 64;
-constexpr auto retry_after = std::chrono::seconds(1);  // by a client that finds that queue full
+constexpr auto retry_after = std::chrono::seconds(1);  // for a client that finds the backlog full
 
 }  // namespace
 
@@ -90,7 +91,7 @@ std::size_t sim_world::open_count() const {
       std::ranges::count_if(endpoints_, [](const auto& each) { return each != nullptr; }));
 }
 
-// The lowest free number, as the kernel does: a number is soon another's.
+// Assigns the lowest free number, as the kernel does: numbers are soon reused.
 int sim_world::add(std::unique_ptr<endpoint> endpoint) {
   endpoint->id = next_id_++;
   const auto free = std::ranges::find_if(endpoints_, [](const auto& each) { return !each; });
@@ -178,7 +179,7 @@ void sim_world::start(sim_operation& operation) {
 }
 
 void sim_world::cancel(sim_operation& operation) {
-  // As in a kernel, what is cancelled may still complete before the cancelling reaches it.
+  // As in a kernel, a canceled operation may still complete before the cancellation reaches it.
   schedule(random_delay(), [this, id = operation.id] {
     const auto found = operations_.find(id);
     if (found == operations_.end()) return;
@@ -291,7 +292,7 @@ void sim_world::progress_receive(endpoint& endpoint) {
   }
 }
 
-// One that finds none waits for the next that is given back, or is told at once.
+// A receive that finds no buffer waits for the next one that is returned, or fails at once.
 bool sim_world::finds_buffer(endpoint& endpoint) {
   const bool has = endpoint.reader->from.has_buffer();
   if (has && !chance(faults.no_buffers)) return true;
@@ -382,7 +383,7 @@ void sim_world::send_datagram(endpoint& endpoint, sim_operation& operation) {
   const socket_address to = operation.to.size() != 0 ? operation.to : endpoint.remote;
   const int copies = chance(faults.datagram_loss) ? 0 : chance(faults.datagram_duplicate) ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
-    // No order is kept: each takes its own time.
+    // Datagrams are not ordered: each takes its own time.
     schedule(random_delay(), [this, to, sender = endpoint.local, bytes = operation.bytes] {
       auto* const at = datagram_for(to);
       if (at == nullptr || at->datagrams.size() >= datagram_queue) return;

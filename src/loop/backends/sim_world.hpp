@@ -1,5 +1,5 @@
-// A world for simulated loops: one virtual clock, one seeded source of chance, and memory for a
-// network. What happens follows from the seed alone, so a failing seed fails again.
+// A world for simulated loops: one virtual clock, one seeded source of randomness, and memory as
+// the network. All events follow from the seed alone, so a failing seed fails again.
 //
 // Not thread-safe: the world and all its loops are for one thread.
 #pragma once
@@ -23,19 +23,21 @@ namespace strata::loop {
 
 class sim_loop;
 
-/// How unkind the world is. Probabilities from 0 to 1, each tried per event that it can befall.
+/// The faults of the world. Probabilities are from 0 to 1, and each is tried once per event that it
+/// can affect.
 struct sim_faults {
   double short_read = 0.3;
   double short_write = 0.3;
-  std::size_t buffers = 8;    ///< that a loop has to receive into; a receive that finds none waits
+  std::size_t buffers = 8;    ///< receive buffers of a loop; a receive that finds none waits
   double no_buffers = 0.05;   ///< a receive ends with -ENOBUFS
   double reset = 0;           ///< a segment's arrival becomes a connection reset
   double accept_failure = 0;  ///< an accept ends with -EMFILE
   double datagram_loss = 0;
   double datagram_duplicate = 0;
-  duration max_delay = std::chrono::milliseconds(2);  ///< of a segment, datagram or completion
+  duration max_delay = std::chrono::milliseconds(2);  ///< for a segment, datagram or completion
   bool disk_full = false;
-  double sync_failure = 0;  ///< what it was to make safe is lost by a crash; the next one says 0
+  double sync_failure = 0;  ///< unsynced bytes are then lost in a crash, though the next sync
+                            ///< returns 0
   double folder_sync_failure = 0;
 };
 
@@ -47,38 +49,40 @@ class sim_world final : public file_store {
   sim_world& operator=(const sim_world&) = delete;
 
   sim_faults faults;
-  /// What names mean; others are read as addresses. Of one that means nothing no server tells.
+  /// The addresses of host names; other names are parsed as addresses. For a name without an
+  /// address, no name server answers.
   std::map<std::string, std::vector<std::string>> names;
-  /// Addresses from which no answer comes, ever.
+  /// Addresses that never answer.
   std::set<std::string> black_holes;
 
-  /// A loop in this world; it lives as long as the world.
+  /// Adds a loop to this world; it lives as long as the world.
   sim_loop& add_loop();
 
-  /// Runs until `done()` or until `limit` of virtual time has passed; says whether it was done.
+  /// Runs until `done()` or until `limit` of virtual time has passed; reports whether it was done.
   bool run_until(const std::function<bool()>& done, duration limit);
   void run_for(duration span);
 
-  /// Has the loops but `kept` do what they were asked for, and ends their tasks: before what
-  /// those refer to is destroyed while it is in use.
+  /// Completes the pending work of all loops except `kept`, and ends their tasks: before objects
+  /// that the tasks use are destroyed.
   void end_tasks_beside(const sim_loop& kept);
 
   [[nodiscard]] time_point now() const { return now_; }
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
-  /// From 0 to `below` - 1.
+  /// Returns a random number from 0 to `below` - 1.
   std::uint64_t draw(std::uint64_t below) { return below == 0 ? 0 : random_() % below; }
   bool chance(double probability);
-  /// What was written to a file.
+  /// Returns the bytes written to a file.
   [[nodiscard]] const std::string& file(const std::string& path) { return files_[path].bytes; }
 
-  /// A file and how much of it is on the disk for certain.
+  /// A file, and how much of it is certainly on the disk.
   struct stored_file {
     std::string bytes;
     std::size_t safe = 0;
-    bool is_torn = false;  ///< a sync failed: what follows `safe` does not become it any more
+    bool is_torn = false;  ///< a sync failed: bytes beyond `safe` never become safe
   };
   using disk = std::map<std::string, stored_file>;
-  /// What a machine that loses its power now finds afterwards: of what was not synced, a part.
+  /// Returns the disk as a machine finds it after losing its power now: of the unsynced bytes, a
+  /// part.
   [[nodiscard]] disk disk_after_crash();
   void set_disk(disk disk) { files_ = std::move(disk); }
 
@@ -88,7 +92,7 @@ class sim_world final : public file_store {
   result<void> rename(const std::string& text, const std::string& destination) override;
   result<void> sync_folder_of(const std::string& path) override;
   result<void> remove(const std::string& path) override;
-  /// Open sockets and files: 0 when nothing leaked.
+  /// The number of open sockets and files: 0 if nothing leaked.
   [[nodiscard]] std::size_t open_count() const;
 
  private:
@@ -119,7 +123,7 @@ class sim_world final : public file_store {
   void progress_send(endpoint& endpoint);
   void progress_datagrams(endpoint& endpoint);
   [[nodiscard]] bool finds_buffer(endpoint& endpoint);
-  /// Lets those receive that found no buffer.
+  /// Resumes the receives that found no buffer.
   void feed(const std::vector<std::uint64_t>& starved);
   void send_datagram(endpoint& endpoint, sim_operation& operation);
   void write_file(endpoint& endpoint, sim_operation& operation);
@@ -135,10 +139,10 @@ class sim_world final : public file_store {
   std::uint64_t next_id_ = 1;
   std::uint16_t next_port_ = 40000;
   std::multimap<time_point, std::function<void()>> scheduled_;
-  std::vector<std::unique_ptr<endpoint>> endpoints_;  // by descriptor; null when free
+  std::vector<std::unique_ptr<endpoint>> endpoints_;  // by descriptor; null if free
   std::map<std::uint64_t, sim_operation*> operations_;
   disk files_;
-  disk replaced_;  // what had a name before, until the folder is synced
+  disk replaced_;  // files replaced by a rename, until the folder is synced
   std::vector<std::unique_ptr<sim_loop>> loops_;
 };
 

@@ -9,9 +9,11 @@ namespace strata::loop {
 
 namespace {
 
-// As many go round unless more are needed: few stay in the caches and the TLB.
+// The number of buffers in circulation unless more are needed: few of them stay in the caches and
+// the TLB.
 constexpr std::uint32_t least_offered = 32;
-constexpr unsigned calm_reaps = 1024;  // after so many that needed few, fewer are offered
+constexpr unsigned calm_reaps = 1024;  // consecutive reaps with little need before fewer are
+                                       // offered
 constexpr std::uint16_t group = 0;
 
 }  // namespace
@@ -20,7 +22,7 @@ uring_buffers::~uring_buffers() {
   if (ring_ != nullptr) ::munmap(ring_, all_bytes());
 }
 
-// By hand, since liburing 2.3 has no io_uring_setup_buf_ring.
+// Maps and registers the ring by hand, since liburing 2.3 has no io_uring_setup_buf_ring.
 result<void> uring_buffers::set_up(io_uring& uring) {
   void* mapped =
       ::mmap(nullptr, all_bytes(), PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_PRIVATE, -1, 0);

@@ -1,5 +1,5 @@
-// The buffers into which an io_uring receives: a ring of them that kernel and process share.
-// Least kernel 5.19. Source: io_uring_register(2), IORING_REGISTER_PBUF_RING.
+// The buffers into which an io_uring receives: a ring shared by kernel and process. Least kernel
+// 5.19. Source: io_uring_register(2), IORING_REGISTER_PBUF_RING.
 //
 // For one loop's thread.
 #pragma once
@@ -16,27 +16,28 @@ namespace strata::loop {
 
 class uring_buffers final : private buffer::pool {
  public:
-  /// `count`: a power of two. `size`: bytes of each.
+  /// `count`: a power of two. `size`: bytes per buffer.
   uring_buffers(std::uint16_t count, std::uint32_t size) : count_(count), size_(size) {}
   ~uring_buffers();
   uring_buffers(const uring_buffers&) = delete;
   uring_buffers& operator=(const uring_buffers&) = delete;
 
-  /// Before anything else. The ring is closed before this is destroyed. Errors: of the system.
+  /// Registers the buffers; called before all else. Close the ring before destroying this. Errors:
+  /// those of the system.
   [[nodiscard]] result<void> set_up(io_uring& uring);
-  /// Has a receive choose one of these.
+  /// Has a receive choose one of these buffers.
   static void select(io_uring_sqe& sqe);
 
-  /// How many the kernel may fill.
+  /// The number of buffers that the kernel may fill.
   [[nodiscard]] std::uint32_t free() const { return free_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
-  /// What the kernel has filled, by a completion that says so.
+  /// Returns the buffer that the kernel filled, according to its completion.
   [[nodiscard]] buffer take(const io_uring_cqe& cqe);
-  /// A receive has found none free: more go round from now on.
+  /// Records that a receive found no free buffer: doubles the number in circulation.
   void note_want() { offered_ = offered_ * 2 < count_ ? offered_ * 2 : count_; }
-  /// At the end of each reap: when few are needed for long, fewer go round.
+  /// Called at the end of each reap: if few buffers were needed for long, fewer circulate.
   void note_reap();
-  /// Offers the kernel more, where there are fewer than it should have.
+  /// Offers the kernel more buffers if it has fewer than it should.
   void refill();
 
  private:
@@ -54,8 +55,8 @@ class uring_buffers final : private buffer::pool {
   std::byte* memory_ = nullptr;
   std::uint32_t free_ = 0;
   std::uint32_t offered_ = 0;           // how many should be free
-  std::vector<std::uint32_t> resting_;  // the others that nobody uses
-  unsigned calm_ = 0;                   // reaps that have needed few, in a row
+  std::vector<std::uint32_t> resting_;  // unused buffers that are not offered
+  unsigned calm_ = 0;                   // consecutive reaps that needed few
 };
 
 }  // namespace strata::loop

@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned submission_entries = 1024;
 constexpr unsigned completion_entries = 16384;
 
-// What user_data says when it is not an operation's address.
+// Values of user_data that are not an operation's address.
 constexpr std::uint64_t ignored_tag = 0;
 constexpr std::uint64_t wake_fd_tag = 2;
 constexpr std::uint64_t wake_message_tag = 4;
@@ -58,7 +58,7 @@ uring_loop::~uring_loop() {
   end_tasks();
   if (!ring_open_) return;
   is_ending_ = true;
-  // The kernel may still read what operations hold: cancel all and wait for it.
+  // The kernel may still read memory of the operations: cancel all and wait for the kernel.
   seekers_.drain([](buffer_seeker& one) { delete static_cast<receiving*>(&one); });
   if (in_flight_ != 0) {
     io_uring_sqe& sqe = next_sqe();
@@ -76,7 +76,7 @@ uring_loop::~uring_loop() {
 io_uring_sqe& uring_loop::next_sqe() {
   io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
   while (sqe == nullptr) {
-    // The kernel refuses new entries (EBUSY) while completions overflow: take those first.
+    // The kernel rejects new entries (EBUSY) while completions overflow: reap those first.
     if (io_uring_submit(&ring_) == -EBUSY) reap();
     sqe = io_uring_get_sqe(&ring_);
   }
@@ -134,8 +134,9 @@ void uring_loop::hand_over(receiving& receiving) {
   entrust(sqe, receiving);
 }
 
-// Where the reader was busy when bytes came, a receive of many would only be cancelled again: one
-// that ends with its first bytes need not be. Until it has to wait for them.
+// If the reader was busy when bytes arrived, a multishot receive would only be cancelled again; a
+// receive that ends with its first bytes does not have to be. Single receives are used until one
+// has to wait for its bytes.
 bool uring_loop::takes_many(receiving_stream& stream) {
   stream.is_single = watch_of(stream.fd).is_reader_slow;
   stream.begun_in = turns_;
@@ -151,11 +152,11 @@ uring_loop::stream_watch& uring_loop::watch_of(int fd) {
 void uring_loop::watch_for_end(receiving_stream& stream) {
   auto& watch = watch_of(stream.fd);
   watch.reader = &stream;
-  // A receive that starts behind the end sees all that is left.
+  // A receive that starts after the end receives all that is left.
   if (watch.guard != nullptr || watch.has_ended) return;
   watch.guard = new end_guard{stream.fd};
   io_uring_sqe& sqe = next_sqe();
-  io_uring_prep_poll_add(&sqe, stream.fd, POLLRDHUP);  // and POLLERR, POLLHUP, as ever
+  io_uring_prep_poll_add(&sqe, stream.fd, POLLRDHUP);  // POLLERR and POLLHUP are implied
   io_uring_sqe_set_data64(&sqe, reinterpret_cast<std::uint64_t>(watch.guard) | guard_bit);
   ++in_flight_;
 }
@@ -190,7 +191,8 @@ void uring_loop::take_guard(end_guard* fired, int result) {
   delete fired;
 }
 
-// The streams are at their end, and what their receives did not tell by now they may never tell.
+// These streams have ended, and their receives may never report data that they have not reported by
+// now.
 void uring_loop::restart_ended() {
   for (const int fd : std::exchange(ended_, {})) {
     auto* const reader = watch_of(fd).reader;
@@ -232,8 +234,9 @@ void uring_loop::submit_send(sending& sending) {
   entrust(sqe, sending);
 }
 
-// A stream's send that has found no room is EAGAIN on kernels up to 6.18 at least, where a Unix
-// socket's reader is quick: it was woken for room too little for it, too often. So it is polled.
+// On kernels up to at least 6.18, a stream's send that finds no room fails with EAGAIN if a Unix
+// socket's reader is quick: the send was woken too often for too little room. So the loop polls for
+// room.
 bool uring_loop::sends_again(sending& sending, int result) {
   if (sending.requester == nullptr || is_ending_) return false;
   if (std::exchange(sending.awaits_room, false) && result > 0) {
@@ -323,8 +326,8 @@ void uring_loop::sync(const descriptor& file, request& asker) {
   entrust(sqe, *made);
 }
 
-// Through the ring, behind all that was asked of the descriptor: were it closed at once, an entry
-// not yet submitted could reach the next owner of the same number.
+// Closes through the ring, after all earlier requests on the descriptor: if it were closed at once,
+// an entry not yet submitted could reach the next owner of the same number.
 void uring_loop::close_fd(int fd) {
   seekers_.forget(fd);
   forget(fd);
@@ -355,8 +358,8 @@ void uring_loop::cancel(operation& operation) {
   io_uring_sqe_set_data64(&sqe, ignored_tag);
 }
 
-// From another io_uring loop a message goes ring to ring, with that loop's next submission; from
-// any other thread the eventfd does it.
+// A wake-up from another io_uring loop goes from ring to ring, with that loop's next submission;
+// from any other thread it uses the eventfd.
 void uring_loop::wake() {
   auto* const here = dynamic_cast<uring_loop*>(current());
   if (here == nullptr || here == this) {
@@ -378,7 +381,7 @@ void uring_loop::wait(time_point deadline) {
   ++turns_;
   buffers_.refill();
   submit_waiting();
-  // Buffers may be left, if those that were submitted have nothing to receive.
+  // Buffers may be left if the submitted receives have nothing to receive.
   if (!seekers_.is_empty() && buffers_.free() != 0) deadline = time_point::min();
   const auto left = deadline == time_point::min() ? duration::zero() : deadline - read_clock();
   if (has_events() || left <= duration::zero()) {
@@ -409,7 +412,7 @@ void uring_loop::reap() {
   restart_ended();
 }
 
-// A receive's last completion: says whether it goes on nevertheless.
+// Handles a receive's last completion; reports whether the receive continues nevertheless.
 bool uring_loop::takes_up_again(receiving& ended, int result) {
   bool starts_again = false;
   if (ended.type == operation::kind::receive) {
@@ -470,7 +473,7 @@ void uring_loop::take_bytes(const io_uring_cqe& entry, event& reaped) {
   }
 }
 
-// The kernel has put the sender and the shape before the datagram.
+// The kernel writes the sender and the layout in front of the datagram.
 void uring_loop::take_datagram(buffer whole, event& reaped) {
   auto& shape = static_cast<receiving_datagrams*>(reaped.of)->header;
   const auto size = static_cast<int>(whole.bytes().size());

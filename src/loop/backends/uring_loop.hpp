@@ -1,5 +1,5 @@
 // The loop on io_uring: SINGLE_ISSUER and DEFER_TASKRUN, multishot accept and receive into a ring
-// of provided buffers, one system call a turn. Least kernel 6.1; `make` says what is missing.
+// of provided buffers, one system call per turn. Least kernel 6.1; `make` reports missing features.
 // Source: io_uring_setup(2), io_uring_enter(2), io_uring_register(2).
 #pragma once
 
@@ -15,8 +15,8 @@ namespace strata::loop {
 
 class uring_loop final : public os_loop {
  public:
-  /// To be called on the thread that will run the loop. Errors: not_supported and
-  /// permission_denied where io_uring is missing or forbidden.
+  /// Called on the thread that will run the loop. Errors: not_supported and permission_denied if
+  /// io_uring is missing or forbidden.
   static result<std::unique_ptr<loop>> make();
   ~uring_loop() override;
 
@@ -49,36 +49,36 @@ class uring_loop final : public os_loop {
   struct receiving_stream;
   struct receiving_datagrams;
   struct end_guard;
-  /// What is known of a descriptor's stream.
+  /// The state of a descriptor's stream.
   struct stream_watch {
-    end_guard* guard = nullptr;          // that the kernel holds
-    receiving_stream* reader = nullptr;  // to be told of the end
+    end_guard* guard = nullptr;          // held by the kernel
+    receiving_stream* reader = nullptr;  // to be notified of the end
     bool has_ended = false;
-    bool is_reader_slow = false;  // it was busy when bytes came
+    bool is_reader_slow = false;  // it was busy when bytes arrived
   };
 
   uring_loop() = default;
   result<void> set_up();
   io_uring_sqe& next_sqe();
-  /// The kernel works on `operation` from the next submission on; `sqe` says at what.
+  /// Ties `sqe` to `operation`, on which the kernel works from the next submission on.
   void entrust(io_uring_sqe& sqe, const operation& operation);
-  /// Hands `receiving`'s receive to the kernel, or lets it wait until a buffer is free.
+  /// Passes the receive to the kernel, or queues it until a buffer is free.
   void submit_receive(receiving& receiving);
   void hand_over(receiving& receiving);
   void submit_waiting();
-  /// Says whether the kernel has it and must be told.
+  /// Reports whether the kernel holds the receive, so that it must be cancelled there.
   bool stop_receiving(receiving& receiving);
   void submit_send(sending& sending);
-  /// Whether a send goes on that seems to have ended.
+  /// Reports whether a send continues although it appears to have ended.
   bool sends_again(sending& sending, int result);
   void step_send_file(sending_file& file);
-  /// How it is to be handed over.
+  /// Decides whether the receive is submitted as multishot.
   bool takes_many(receiving_stream& stream);
   stream_watch& watch_of(int fd);
   void watch_for_end(receiving_stream& stream);
-  /// It need not be told of its stream's end any more.
+  /// Stops notifying `stream` of its stream's end.
   void leave(const receiving_stream& stream);
-  /// The kernel has told its last.
+  /// Handles the kernel's last completion of `stream`.
   void end(const receiving_stream& stream);
   void forget(int fd);
   void take_guard(end_guard* fired, int result);
@@ -87,7 +87,7 @@ class uring_loop final : public os_loop {
   void watch_wake_fd();
   void reap();
   void take(const io_uring_cqe& entry);
-  /// Gives `reaped` what was received.
+  /// Moves the received bytes into `reaped`.
   void take_bytes(const io_uring_cqe& entry, event& reaped);
   void take_datagram(buffer whole, event& reaped);
 
@@ -97,7 +97,7 @@ class uring_loop final : public os_loop {
   uring_buffers buffers_{buffer_count, buffer_size};
   buffer_queue seekers_;               // receives that wait for a buffer
   std::vector<stream_watch> watches_;  // by descriptor
-  std::vector<int> ended_;             // descriptors whose streams have ended, of this reap
+  std::vector<int> ended_;             // descriptors whose streams ended in this reap
   std::uint64_t turns_ = 0;
   /// Operations that the kernel still holds; the destructor waits for them.
   std::size_t in_flight_ = 0;

@@ -1,4 +1,4 @@
-// What an io_uring loop keeps for its requests under way. For uring_loop.cpp alone.
+// An io_uring loop's state of its pending requests. For uring_loop.cpp alone.
 #pragma once
 
 #include <sys/socket.h>
@@ -12,7 +12,7 @@
 
 namespace strata::loop {
 
-// Keeps the bytes of a send, and how the kernel is told of them, until the kernel is done.
+// Keeps the bytes of a send, and the structures that describe them, until the kernel is done.
 struct uring_loop::sending : operation {
   using operation::operation;
   std::array<slice, max_send_slices> data;
@@ -20,7 +20,7 @@ struct uring_loop::sending : operation {
   msghdr header{};
   socket_address to;
   std::size_t count = 0;     // slices of a stream's send
-  bool awaits_room = false;  // the kernel polls for it
+  bool awaits_room = false;  // the kernel polls for room
 };
 
 struct uring_loop::sending_datagram : sending {
@@ -28,8 +28,8 @@ struct uring_loop::sending_datagram : sending {
   datagram_control control;
 };
 
-// The ring's own way, a splice, is work for another thread of the kernel. So the socket is given
-// what it takes at once, and polled when it takes nothing.
+// A splice through the ring would run on another kernel thread. So the file is sent directly as far
+// as the socket accepts it, and the socket is polled when it accepts nothing.
 struct uring_loop::sending_file : operation {
   using operation::operation;
   file_part from;
@@ -41,29 +41,30 @@ struct uring_loop::connecting : operation {
   socket_address address;
 };
 
-// Receives into the ring's buffers, or waits for one: then the kernel does not have it.
+// Receives into the ring's buffers, or waits for a buffer, in which case the kernel does not have
+// it.
 struct uring_loop::receiving : operation, buffer_seeker {
   receiving(kind kind, request* asker, int of_fd)
       : operation(kind, asker, of_fd), buffer_seeker(of_fd) {}
-  /// Whether it is handed over again when the kernel has ended it with bytes.
+  /// Reports whether the receive is submitted again after the kernel ended it with bytes.
   [[nodiscard]] bool goes_on() const { return !is_cancelled && !is_single; }
 
   bool is_cancelled = false;
-  bool is_single = false;  // it ends with the first bytes
+  bool is_single = false;  // ends with the first bytes
 };
 
-// Keeps the shape of what is received for the kernel.
+// Keeps, for the kernel, the layout of received datagrams.
 struct uring_loop::receiving_datagrams : receiving {
   using receiving::receiving;
   msghdr header{};
 };
 
-// Polls a stream for its end beside the receives: kernels up to 6.18 at least lose the end of a
-// stream whose reset comes right behind its data (the multishot receive reads the data, and its
-// poll takes both wake-ups for one). One for as long as the stream is open, however often it is
-// received from: the kernel finds a poll that is to be cancelled by a search among thousands.
+// Polls a stream for its end in parallel with the receives: kernels up to at least 6.18 lose the
+// end of a stream whose reset directly follows its data (the multishot receive reads the data, and
+// its poll merges the two wake-ups). There is one guard for as long as the stream is open, however
+// often it is received from: to cancel a poll, the kernel searches among thousands.
 struct uring_loop::end_guard {
-  int fd;  // -1 once that is closed
+  int fd;  // -1 once the descriptor is closed
 };
 
 struct uring_loop::receiving_stream : receiving {
@@ -74,8 +75,8 @@ struct uring_loop::receiving_stream : receiving {
   ~receiving_stream() override { home.leave(*this); }
 
   uring_loop& home;
-  std::uint64_t begun_in = 0;  // the turn
-  bool starts_again = false;   // it was cancelled only to be submitted again
+  std::uint64_t begun_in = 0;  // turn in which it began
+  bool starts_again = false;   // cancelled only to be resubmitted
 };
 
 }  // namespace strata::loop

@@ -66,7 +66,7 @@ result<socket_address> socket_address::from_ip(const std::string& host, std::uin
       const std::string scope = host.substr(percent + 1);
       made.storage_.ip6.sin6_scope_id = if_nametoindex(scope.c_str());
       if (made.storage_.ip6.sin6_scope_id == 0) {
-        // Without a descriptor it found nothing either, and its errno does not say so.
+        // if_nametoindex also fails without a free descriptor, and its errno does not reveal that.
         const unique_fd spare(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
         if (!spare) return system_failure(errno, "use address '" + host + "'");
         return failure(errc::not_found, "use address '" + host + "'",

@@ -24,13 +24,14 @@ class socket_address {
   socket_address(socket_address&& other) noexcept = default;
   socket_address& operator=(socket_address&& other) noexcept = default;
   ~socket_address() = default;
-  /// Copies what the kernel wrote; `size` is what the kernel said it is. An IPv4 address that an
-  /// IPv6 socket tells of (::ffff:a.b.c.d) is an IPv4 address here.
+  /// Copies an address from the kernel, whose size is `size`. An IPv4-mapped IPv6 address
+  /// (::ffff:a.b.c.d), as an IPv6 socket reports it, becomes an IPv4 address.
   socket_address(const sockaddr* address, socklen_t size);
 
-  /// `host` is a numeric IPv4 or IPv6 address (a `%scope` may follow the latter).
+  /// Parses `host`, a numeric IPv4 or IPv6 address (the latter with an optional `%scope`).
   static result<socket_address> from_ip(const std::string& host, std::uint16_t port);
-  /// To listen on: all addresses of this machine, of IPv4 and of IPv6 (where the kernel has it).
+  /// Returns the address for listening on all addresses of this machine, of IPv4 and of IPv6 (if
+  /// the kernel has it).
   static socket_address every(std::uint16_t port);
   static result<socket_address> from_path(const std::string& path);
   static socket_address from_mac(const mac_address& mac, int interface_index);
@@ -42,30 +43,32 @@ class socket_address {
   [[nodiscard]] int family() const { return size_ == 0 ? AF_UNSPEC : data()->sa_family; }
   /// 0 for a Unix path.
   [[nodiscard]] std::uint16_t port() const;
-  /// The interface that an IPv6 address is meant on; 0: it does not say.
+  /// The interface of an IPv6 address; 0 if it names none.
   [[nodiscard]] std::uint32_t scope() const {
     return family() == AF_INET6 ? storage_.ip6.sin6_scope_id : 0;
   }
   void set_port(std::uint16_t port);
-  /// Zero when it is of another family.
+  /// Zero for an address of another family.
   [[nodiscard]] mac_address mac() const;
-  /// `127.0.0.1:80`, `[::1]:80`, `*:80` for all, the path or the MAC address.
+  /// Returns `127.0.0.1:80`, `[::1]:80`, `*:80` for all addresses, the path or the MAC address.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string path() const;
-  /// `127.0.0.1`, `::1`, `fe80::1%eth0`: without port and brackets. Empty when it is no IP address.
+  /// Returns `127.0.0.1`, `::1`, `fe80::1%eth0`: without port and brackets. Empty if it is no IP
+  /// address.
   [[nodiscard]] std::string ip() const;
-  /// Whether it is what `every` makes.
+  /// Reports whether `every` returned the address.
   [[nodiscard]] bool is_every() const { return is_every_; }
-  /// It is all addresses of its family, or of both.
+  /// Reports whether it is all addresses of its family, or of both families.
   [[nodiscard]] bool is_any() const;
-  /// A Unix path, or a loopback address of either family.
+  /// Reports whether it is a Unix path, or a loopback address of either family.
   [[nodiscard]] bool is_of_this_machine() const;
 
-  /// Of one whose datagram has come: which address of this machine it was sent to. A datagram to it
-  /// leaves from there, and two that differ in it are two. Zeros: the kernel chooses.
+  /// For the sender of a received datagram: the address of this machine to which the datagram was
+  /// sent. A datagram to this address is sent from there, and two addresses that differ in it are
+  /// different. Zeros: the kernel chooses.
   [[nodiscard]] const in6_addr& source() const { return source_; }
   [[nodiscard]] bool has_source() const { return IN6_IS_ADDR_UNSPECIFIED(&source_) == 0; }
-  /// An IPv4 address is written as ::ffff:a.b.c.d.
+  /// Sets the source; an IPv4 address is written as ::ffff:a.b.c.d.
   void set_source(const in6_addr& source) { source_ = source; }
 
   bool operator==(const socket_address& other) const;
@@ -81,7 +84,7 @@ class socket_address {
   socklen_t size_ = 0;
   bool is_every_ = false;
   in6_addr source_{};
-  // Of a Unix path, which is longer than the others and rare; null else.
+  // For a Unix path, which is longer than the other addresses and rare; otherwise null.
   std::unique_ptr<const sockaddr_un> path_;
 };
 

@@ -1,4 +1,4 @@
-// What is known of a host by its name.
+// The addresses of a host name, and their lifetime.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace strata::loop {
 
 struct host_records {
   std::vector<socket_address> addresses;
-  /// How long they are good for, where that was asked too.
+  /// How long the addresses are valid, if that was requested too.
   std::chrono::seconds lifetime{};
 };
 

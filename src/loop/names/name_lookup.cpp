@@ -15,7 +15,7 @@ namespace strata::loop {
 namespace {
 
 found_host look_up(const std::string& host) {
-  // The C library would look up what stands before the NUL.
+  // The C library would look up the part before the NUL.
   if (host.contains('\0')) {
     return failure(errc::invalid_argument, "find the address of a host", "its name holds a NUL",
                    "give a host's name");
@@ -103,13 +103,13 @@ class name_lookups {
   std::mutex lock_;
   using question = name_lookup::question;
   std::map<question, query> queries_;
-  std::deque<question> waiting_;  // those that no thread has begun, oldest first
+  std::deque<question> waiting_;  // not yet begun by a thread, oldest first
   std::size_t threads_ = 0;
 };
 
 namespace {
 
-// It is never destroyed: at the end of the process its threads may still wait for a name server.
+// Never destroyed: at the end of the process its threads may still wait for a name server.
 name_lookups& all_lookups() {
   static auto* const all = new name_lookups;
   return *all;

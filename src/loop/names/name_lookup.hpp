@@ -1,8 +1,8 @@
-// Look-ups of host names. getaddrinfo blocks for as long as a name server is silent, and nothing
-// stops it: so it runs on threads of its own, of which the process has a few. Equal look-ups are
-// one; more than there are threads wait for one another.
+// Lookups of host names. getaddrinfo blocks for as long as a name server is silent, and cannot be
+// interrupted: so it runs on a few threads of its own. Equal lookups share one call; further
+// lookups wait for a free thread.
 //
-// From any thread. The threads own nothing of those that ask: the process may end under them.
+// From any thread. The threads own nothing of the callers: the process may end while they run.
 #pragma once
 
 #include <functional>
@@ -20,19 +20,20 @@ constexpr std::size_t most_lookup_threads = 16;
 
 class name_lookup {
  public:
-  /// Called on a look-up's thread, once, unless it was given up before. It must not ask again.
+  /// Called once on a lookup's thread, unless the lookup was given up before. It must not start
+  /// another lookup.
   using answer = std::function<void(const found_host&)>;
-  /// `with_lifetime` asks the name server once more, of a name that has addresses.
+  /// `with_lifetime` queries the name server once more if the name has addresses.
   enum class depth : bool { addresses, with_lifetime };
 
   name_lookup() = default;
   name_lookup(const name_lookup&) = delete;
   name_lookup& operator=(const name_lookup&) = delete;
-  /// Gives it up. An answer that is on its way is waited for.
+  /// Gives the lookup up. Waits for an answer that is being delivered.
   ~name_lookup();
 
-  /// Looks `host` up; the addresses have port 0. Once. Errors: no thread can be made, and none is
-  /// there that could do it later.
+  /// Looks up `host`; the addresses have port 0. Call it once. Errors: no thread can be created,
+  /// and no existing thread could do the lookup later.
   [[nodiscard]] result<void> start(const std::string& host, depth how_deep, answer answer);
 
  private:

@@ -11,7 +11,7 @@ namespace strata::loop {
 
 namespace {
 
-/// The bytes of an IP address in the order of the network; none of another family.
+/// Returns the bytes of an IP address in network order; none for another family.
 std::span<const std::byte> bytes_of(const socket_address& address) {
   if (address.family() == AF_INET) {
     const auto* const ip4 = reinterpret_cast<const sockaddr_in*>(address.data());
@@ -24,7 +24,7 @@ std::span<const std::byte> bytes_of(const socket_address& address) {
   return {};
 }
 
-/// Whether both have the same first `bits`.
+/// Reports whether the first `bits` bits are equal.
 bool begin_alike(std::span<const std::byte> one, std::span<const std::byte> other, unsigned bits) {
   const auto whole = bits / 8;
   if (std::memcmp(one.data(), other.data(), whole) != 0) return false;

@@ -1,5 +1,5 @@
-// Networks of IPv4 and IPv6 addresses, as people write them: `10.0.0.0/8`, `2001:db8::/32`, or an
-// address, which is a network of one.
+// Networks of IPv4 and IPv6 addresses in the usual notation: `10.0.0.0/8`, `2001:db8::/32`, or a
+// single address, which is a network of one.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@ namespace strata::loop {
 
 class network {
  public:
-  /// Errors: invalid_argument, naming the text and what is wrong with it.
+  /// Errors: invalid_argument, naming the text and its fault.
   [[nodiscard]] static result<network> parse(const std::string& text);
 
-  /// An address of another family is in no network.
+  /// Reports whether the network contains `address`; false for another family.
   [[nodiscard]] bool contains(const socket_address& address) const;
 
  private:
@@ -26,7 +26,7 @@ class network {
   unsigned bits_ = 0;
 };
 
-/// Whether one of them contains it.
+/// Reports whether any of the networks contains the address.
 [[nodiscard]] bool is_in(const std::vector<network>& networks, const socket_address& address);
 
 }  // namespace strata::loop

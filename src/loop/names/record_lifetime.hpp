@@ -1,4 +1,4 @@
-// How long a host's addresses are good for, as its name server says.
+// How long a host's addresses are valid according to its name server.
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,10 @@
 
 namespace strata::loop {
 
-/// The shortest time to live of the records that lead to `address` (RFC 1035, TTL), of those that
-/// the name server answers with when it is asked once, for a second at the longest. Half a minute
-/// where no record says it: names of /etc/hosts. Blocks. From any thread.
+/// Returns the shortest time to live (RFC 1035, TTL) of the records that lead to `address`, from
+/// the name server's answer to one query per address family, each with a timeout of a second.
+/// Returns half a minute if no record states it, as for names of /etc/hosts. Blocks. From any
+/// thread.
 [[nodiscard]] std::chrono::seconds lifetime_of(const std::string& host,
                                                const std::vector<socket_address>& address);
 

@@ -1,6 +1,6 @@
-// Times in nanoseconds, counted in log-linear buckets as HdrHistogram does it: 64 to each power of
-// two, so that a percentile is exact to 1.6 %, at a fixed 30 KiB however many are recorded. The
-// plain C contender (bench/plain_packet.c) has the same buckets.
+// A histogram of times in nanoseconds, in log-linear buckets like HdrHistogram's: 64 per power of
+// two, so that a percentile is exact to 1.6 %, in a fixed 30 KiB however many values are recorded.
+// The plain C contender (bench/plain_packet.c) has the same buckets.
 #pragma once
 
 #include <array>
@@ -13,19 +13,20 @@ namespace strata::measure {
 
 class histogram {
  public:
-  /// Buckets that are not empty, by number; how a histogram travels.
+  /// Non-empty buckets, by number; the form in which a histogram is transferred.
   using sparse = std::vector<std::pair<std::uint32_t, std::uint64_t>>;
 
   void record(std::uint64_t value) {
     ++counts_[bucket_of(value)];
     ++total_;
   }
-  /// Adds what another counted; buckets that do not exist are left out.
+  /// Adds another histogram's buckets; ignores buckets that do not exist.
   void add(const sparse& other);
   [[nodiscard]] sparse buckets() const;
 
   [[nodiscard]] std::uint64_t total() const { return total_; }
-  /// The middle of the bucket that holds the given part (0 to 1) of all values; 0 when empty.
+  /// Returns the middle of the bucket that holds the given quantile (0 to 1) of all values; 0 if
+  /// empty.
   [[nodiscard]] double percentile(double part) const;
 
  private:

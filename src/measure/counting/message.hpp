@@ -1,5 +1,5 @@
-// What travels: messages that begin with a stamp. Both ends are the same program on machines of
-// the same byte order, so a stamp is in the host's.
+// The messages that are sent: each begins with a stamp. Both ends are the same program on machines
+// of the same byte order, so stamps are in the host's byte order.
 #pragma once
 
 #include <time.h>
@@ -16,11 +16,11 @@ namespace strata::measure {
 
 struct stamp {
   std::uint64_t sequence = 0;
-  std::uint64_t time_ns = 0;  ///< when it was meant to be sent; 0 when nobody asks
-  std::uint64_t run = 0;      ///< tells the messages of one measurement from a late one of another
+  std::uint64_t time_ns = 0;  ///< the intended send time; 0 if not needed
+  std::uint64_t run = 0;      ///< distinguishes a measurement's messages from late ones of another
 };
 
-/// Stamps of messages that follow each other.
+/// Stamps of consecutive messages.
 struct pace {
   stamp first;
   double interval_ns = 0;
@@ -37,7 +37,7 @@ inline constexpr std::size_t min_payload = sizeof(stamp);
 inline constexpr std::size_t max_payload = 8900;
 
 /// Memory for messages of one size, each behind the same prefix (a frame's header, or nothing),
-/// one behind the other without a gap.
+/// contiguous without gaps.
 class message_batch {
  public:
   /// `padding` zeros follow each payload.
@@ -72,7 +72,7 @@ class message_batch {
   std::vector<byte_span> spans_;
 };
 
-/// Of CLOCK_MONOTONIC, which all processes of a machine share.
+/// Returns the time by CLOCK_MONOTONIC, which all processes of a machine share.
 [[nodiscard]] inline std::uint64_t now_ns() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
@@ -80,7 +80,7 @@ class message_batch {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// What the calling thread has worked so far, in user and kernel.
+/// Returns the CPU time of the calling thread so far, user and kernel.
 [[nodiscard]] inline std::uint64_t thread_cpu_ns() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

@@ -14,9 +14,10 @@ std::vector<double> sorted_copy(std::span<const double> samples) {
   return sorted;
 }
 
-// Of the interval that leaves out `outside` samples at each end.
+// Returns the confidence of the interval that leaves out `outside` samples at each end.
 double confidence_without(std::size_t runs, std::size_t outside) {
-  double chance = std::pow(0.5, static_cast<double>(runs));  // of exactly `i` below the median
+  double chance = std::pow(0.5, static_cast<double>(runs));  // of exactly `i` samples below the
+                                                             // median
   double below = 0;
   for (std::size_t i = 0; i <= outside; ++i) {
     below += chance;

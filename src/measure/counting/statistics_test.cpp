@@ -28,7 +28,7 @@ TEST(paths_statistics, an_interval_reaches_from_one_sample_to_another) {
   EXPECT_EQ(five.low, 1);
   EXPECT_EQ(five.high, 100);
   EXPECT_EQ(five.runs, 5U);
-  // Of eight runs the least and the greatest may be left out.
+  // Of eight runs, the least and the greatest may be left out.
   const auto eight = estimate_of(std::vector{8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1000.0});
   EXPECT_EQ(eight.low, 3);
   EXPECT_EQ(eight.high, 8);
@@ -47,7 +47,7 @@ TEST(paths_statistics, its_confidence_follows_from_the_number_of_runs) {
   }
 }
 
-// A run that is slow as a whole does not touch what it says of two paths.
+// A run that is slow as a whole does not change its comparison of two paths.
 TEST(paths_statistics, ratios_and_differences_are_of_each_run_by_itself) {
   const std::vector base{100.0, 10.0, 50.0, 200.0, 1.0};
   std::vector<double> twice;

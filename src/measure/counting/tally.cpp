@@ -5,7 +5,7 @@
 
 namespace strata::measure {
 
-// A bit is that of the newest sequence that shares it, so what is passed over is cleared.
+// Each bit belongs to the newest of the sequences that share it, so skipped sequences are cleared.
 bool tally::is_new_out_of_order(std::uint64_t sequence) {
   if (sequence > next_) {
     const auto from = sequence - next_ > window ? sequence - window : next_;

@@ -1,4 +1,4 @@
-// The receiver's count: which messages came, and which came twice. One thread.
+// The receiver's count of received messages and duplicates. One thread.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@ namespace strata::measure {
 
 class tally {
  public:
-  /// `sleeps` plants the bug that the benchmark's own test looks for: a millisecond of sleep every
-  /// 1000 messages.
+  /// `sleeps` plants the bug that the benchmark's own test must find: 1 ms of sleep every 1000
+  /// messages.
   tally(std::uint64_t run, bool sleeps) : run_(run), sleeps_(sleeps) {}
 
-  /// Messages have come; `take` gets each of them.
+  /// Begins a batch of received messages; call `take` for each of them.
   void begin() {
     now_ns_ = now_ns();
     if (first_ns_ == 0) first_ns_ = now_ns_;
@@ -44,18 +44,18 @@ class tally {
 
   [[nodiscard]] std::uint64_t delivered() const { return delivered_; }
   [[nodiscard]] std::uint64_t duplicates() const { return duplicates_; }
-  /// Came behind a later one.
+  /// The number of messages that arrived after a later one.
   [[nodiscard]] std::uint64_t reordered() const { return reordered_; }
-  /// Not of this run, or no message of ours at all.
+  /// The number of messages of another run, or not of this benchmark.
   [[nodiscard]] std::uint64_t strays() const { return strays_; }
   [[nodiscard]] const stamp& last() const { return last_; }
   [[nodiscard]] const histogram& delays() const { return delays_; }
-  /// Messages a second, from the end of the first batch to the end of the last; 0 when all came at
-  /// once.
+  /// Messages per second, from the end of the first batch to the end of the last; 0 if all arrived
+  /// in one batch.
   [[nodiscard]] double rate() const;
 
  private:
-  // How far behind the newest one a message can come and still be told from a duplicate.
+  // How far behind the newest message a late one can still be told from a duplicate.
   static constexpr std::uint64_t window = 1U << 16U;
 
   bool is_new(std::uint64_t sequence) {

@@ -35,7 +35,7 @@ TEST(paths_tally, each_counts_once_however_often_and_in_what_order_it_comes) {
   std::mt19937 random(seed);
   std::vector<std::uint64_t> order;
   for (std::uint64_t i = 0; i < 20'000; ++i) order.insert(order.end(), {i, i});
-  // Neighbours change places, far within the window.
+  // Swaps neighbours, well within the window.
   for (std::size_t i = 0; i + 500 < order.size(); ++i)
     std::swap(order[i], order[i + random() % 500]);
   tally counted(7, false);

@@ -51,7 +51,8 @@ result<unique_fd> bound_socket(int type, const std::string& address, std::uint16
   if (!where) return std::unexpected(where.error());
   unique_fd fd(::socket(AF_INET, type | SOCK_CLOEXEC, 0));
   if (!fd) return system_failure(errno, "open a socket");
-  // Below UDP's and TCP's own wish the kernel's limit holds, unless one may go beyond it.
+  // The kernel's limit applies below the sizes that UDP and TCP request, unless the process may
+  // exceed it.
   const int size = static_cast<int>(std::min<std::size_t>(receive_buffer, INT32_MAX / 2));
   if (size != 0 && ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) != 0) {
     const auto done = set_option(fd.get(), SOL_SOCKET, SO_RCVBUF, size, "set the receive buffer");

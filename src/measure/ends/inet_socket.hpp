@@ -1,4 +1,4 @@
-// What the UDP and TCP paths share: sockets with addresses in text.
+// The common part of the UDP and TCP paths: sockets with addresses in text form.
 #pragma once
 
 #include <netinet/in.h>
@@ -12,24 +12,24 @@
 
 namespace strata::measure {
 
-/// Errors: invalid_argument when `address` is no IPv4 address.
+/// Errors: invalid_argument if `address` is not an IPv4 address.
 [[nodiscard]] result<sockaddr_in> inet_address(const std::string& address, std::uint16_t port);
 
-/// The first IPv4 address of an interface; empty when it has none.
+/// Returns the first IPv4 address of an interface; empty if it has none.
 [[nodiscard]] std::string address_of_interface(const std::string& interface);
 
-/// A socket of `type` (SOCK_STREAM, SOCK_DGRAM) that is bound to `address`, some free port if
+/// Returns a socket of `type` (SOCK_STREAM, SOCK_DGRAM) bound to `address`, on a free port if
 /// `port` is 0; its blocking receives return after `patience_ms`.
 [[nodiscard]] result<unique_fd> bound_socket(int type, const std::string& address,
                                              std::uint16_t port, std::size_t receive_buffer);
 
 [[nodiscard]] std::uint16_t port_of(int fd);
 
-/// Errors: what setsockopt says, about `text`.
+/// Errors: that of setsockopt, with `text` as the operation.
 [[nodiscard]] result<void> set_option(int fd, int level, int name, int value,
                                       const std::string& text);
 
-/// Datagrams that came and found no room (SO_MEMINFO).
+/// Returns the number of received datagrams for which there was no room (SO_MEMINFO).
 [[nodiscard]] result<std::uint64_t> socket_drops(int fd);
 
 }  // namespace strata::measure

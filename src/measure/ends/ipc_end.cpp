@@ -19,8 +19,8 @@ class channel_end final : public sender, public receiver {
         busy_(options.busy),
         answers_(options.sends && options.receives) {}
 
-  // As fast as it goes, full frames go out by themselves, some at once. At a rate, and when an
-  // answer is awaited, a message waits for no other but those that are due now.
+  // At full speed, full frames are sent by themselves, several at once. At a rate, and when an
+  // answer is expected, a message waits only for messages that are due now.
   result<std::size_t> send(const pace& stamps, std::size_t count) override {
     const auto messages = batch_.write(stamps, std::min(count, batch_size));
     std::size_t taken = 0;
@@ -57,8 +57,8 @@ class channel_end final : public sender, public receiver {
     }
     return count;
   }
-  // The kernel counts frames, which are full when there are too many of them. What the channel
-  // misses it knows by number, except for the last ones.
+  // The kernel counts frames, which are full when there are too many of them. The channel counts
+  // lost messages by their numbers, except for the last ones.
   result<std::uint64_t> dropped() override {
     const auto seen = channel_.statistics();
     if (seen.dropped == 0) return 0;
@@ -73,7 +73,7 @@ class channel_end final : public sender, public receiver {
     if (auto turned = channel_.turn(); !turned) return std::unexpected(turned.error());
     return 0;
   }
-  // An error shows in what comes next.
+  // The next call reports an error.
   void wait(short events) const {
     pollfd asked{.fd = channel_.fd(), .events = events, .revents = 0};
     ::poll(&asked, 1, patience_ms);

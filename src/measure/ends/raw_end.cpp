@@ -1,4 +1,4 @@
-// The paths over AF_PACKET, made of the library's devices.
+// The paths over AF_PACKET, built from the library's devices.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -40,7 +40,7 @@ result<std::size_t> send_batch(Device& device, message_batch& batch, const pace&
   return 0;
 }
 
-// A raw socket that sends, receives, or both; one frame a call.
+// A raw socket that sends, receives, or both; one frame per call.
 class frame_socket final : public sender, public receiver {
  public:
   frame_socket(l2::raw_socket socket, message_batch batch, const end_options& options)
@@ -161,7 +161,7 @@ class ring_receiver final : public receiver {
   frame_taker taker_;
 };
 
-// Both ways: sends by system call, receives from a ring of slots.
+// Both directions: sends by system call, receives from a ring of slots.
 class slot_ring final : public sender, public receiver {
  public:
   slot_ring(l2::frame_ring ring, message_batch batch, const end_options& options)

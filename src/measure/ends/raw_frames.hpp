@@ -1,4 +1,4 @@
-// The Ethernet frames of the raw paths: made for senders, and taken apart for the tally.
+// The Ethernet frames of the raw paths: built for senders, and parsed for the tally.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace strata::measure {
 
 inline constexpr std::uint16_t frame_ethertype = wire::ethertype_experimental;
 
-/// `count` frames from that interface to the peer, for messages to be written into.
+/// Builds `count` frames from that interface to the peer, into which messages are written.
 [[nodiscard]] result<message_batch> make_frames(const l2::interface& interface,
                                                 const end_options& options, std::size_t count);
 

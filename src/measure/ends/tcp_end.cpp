@@ -1,4 +1,4 @@
-// The paths over TCP: messages of one size, one behind the other.
+// The paths over TCP: contiguous messages of one size.
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -20,7 +20,7 @@ bool is_wait(int code) { return code == EAGAIN || code == EINTR; }
 
 class tcp_stream final : public sender, public receiver {
  public:
-  /// `fd` listens if `listens`: the one connection is accepted by the first receive.
+  /// `fd` listens if `listens`: the first receive accepts the one connection.
   tcp_stream(unique_fd fd, bool listens, const end_options& options, std::size_t batch)
       : fd_(std::move(fd)),
         listens_(listens),
@@ -49,7 +49,7 @@ class tcp_stream final : public sender, public receiver {
       if (is_wait(errno)) return 0;
       return system_failure(errno, "receive over TCP");
     }
-    // The sender is done, and whoever asks us to stop will do so.
+    // The sender is done, and a stop request will follow.
     if (got == 0) std::this_thread::sleep_for(patience);
     held_ += static_cast<std::size_t>(got);
     if (held_ < payload_) return 0;
@@ -104,7 +104,7 @@ result<end> open(const end_options& options, std::size_t batch) {
       return system_failure(
           errno, "connect to " + options.peer_address + ":" + std::to_string(options.peer_port));
     }
-    // A message that is awaited must not wait for others; one way, it may.
+    // In a round trip a message must not wait for others; one way, it may.
     const auto done = set_option(fd->get(), IPPROTO_TCP, TCP_NODELAY, options.receives ? 1 : 0,
                                  "set TCP_NODELAY");
     if (!done) return std::unexpected(done.error());

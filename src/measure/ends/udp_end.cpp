@@ -36,7 +36,7 @@ result<opened> open(const end_options& options) {
   return opened{.fd = std::move(*fd), .peer = peer, .port = port};
 }
 
-// One datagram a call. Answers go to where the last one came from.
+// One datagram per call. Answers go to the sender of the last one.
 class datagram_socket final : public sender, public receiver {
  public:
   datagram_socket(unique_fd fd, const sockaddr_in& peer, const end_options& options)
@@ -131,8 +131,8 @@ class batch_socket final : public sender, public receiver {
   std::array<iovec, batch_size> in_vectors_{};
 };
 
-// Many messages in one datagram, which the kernel cuts (UDP_SEGMENT), and which the receiver's
-// kernel glues together again, or never cut (UDP_GRO).
+// Many messages in one datagram, which the kernel splits (UDP_SEGMENT), and which the receiver's
+// kernel joins again, or never splits (UDP_GRO).
 class segmenting_socket final : public sender, public receiver {
  public:
   segmenting_socket(unique_fd fd, const sockaddr_in& peer, const end_options& options)
@@ -181,7 +181,7 @@ class segmenting_socket final : public sender, public receiver {
     }
     return std::max<std::size_t>(count, 1);
   }
-  // The kernel counts what it drops in joined datagrams.
+  // The kernel counts drops in joined datagrams.
   result<std::uint64_t> dropped() override {
     const auto counted = socket_drops(fd_.get());
     if (!counted) return counted;

@@ -1,4 +1,4 @@
-// The paths over AF_XDP, made of the library's ports.
+// The paths over AF_XDP, built from the library's ports.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,7 +11,7 @@ namespace strata::measure {
 
 namespace {
 
-// How often what was sent is looked for at the end.
+// How often the end checks whether everything has been sent.
 constexpr int most_looks = 1000;
 
 struct manner {
@@ -19,7 +19,7 @@ struct manner {
   bool busy_polls = false;
 };
 
-// Sends, receives, or both, frames by the batch.
+// Sends, receives, or both, frames in batches.
 class xdp_port final : public sender, public receiver {
  public:
   xdp_port(xdp::port port, message_batch batch, const end_options& options)
@@ -67,7 +67,7 @@ class xdp_port final : public sender, public receiver {
   bool busy_;
 };
 
-// As much memory as the other paths have.
+// Uses as much memory as the other paths.
 xdp::port_options options_for(const end_options& options, const manner& manner) {
   constexpr std::size_t least_frames = 256;
   constexpr std::size_t most_frames = 16384;

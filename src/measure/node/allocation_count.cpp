@@ -25,7 +25,7 @@ void* allocate(std::size_t size) {
 
 }  // namespace
 
-// All other forms come down to these; those for great alignments stay the library's, uncounted.
+// All other forms call these; those for large alignments remain the library's, uncounted.
 void* operator new(std::size_t size) { return allocate(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

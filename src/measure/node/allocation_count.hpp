@@ -1,4 +1,5 @@
-// How often the calling thread asked for memory: shows that a frame's way allocates nothing.
+// Counts the calling thread's allocations, to show that sending and receiving frames allocates
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 namespace strata::measure {
 
-/// Calls of operator new by this thread so far. nullopt in builds with a sanitizer, which has an
-/// operator new of its own.
+/// Returns this thread's calls of operator new so far. nullopt in builds with a sanitizer, which
+/// has its own operator new.
 [[nodiscard]] std::optional<std::uint64_t> allocation_count();
 
 }  // namespace strata::measure

@@ -19,8 +19,9 @@ namespace strata::measure {
 
 namespace {
 
-// In a process of its own, which has no second thread: the kernel's look-up of a descriptor and
-// the C library's calls are slower in a process that has one, and the plain C program has none.
+// Runs in a process of its own, which has no second thread: the kernel's lookup of a descriptor and
+// the C library's calls are slower in a process with several threads, and the plain C program has
+// none.
 class child_part final : public running_part {
  public:
   child_part(order order, end both, std::optional<foreign_traffic> traffic)
@@ -51,7 +52,7 @@ class child_part final : public running_part {
 
   [[nodiscard]] std::uint16_t port() const override { return both_.port; }
   result<end_result> finish() override {
-    // Those that send know their own end.
+    // Senders end by themselves.
     if (what_.role == "receive" || what_.role == "echo") stop_->store(true);
     const auto text = process::read_all(answer_.get());
     (void)child_.wait();
@@ -91,7 +92,7 @@ result<end_options> options_of(const order& order) {
                      .buffer = order.buffer};
 }
 
-// What comes over the control connection may be anything.
+// Checks an order, since the control connection may deliver anything.
 result<void> check(const order& order) {
   const auto refuse = [](std::string text) {
     return failure(errc::invalid_argument, "carry out an order", "its " + std::move(text));

@@ -1,4 +1,4 @@
-// Programs that are measured beside strata, and are not it.
+// Programs that are measured besides strata but are not part of it.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace strata::measure {
 
-/// The program, or the folder of programs, of that name: beside this program, as a build tree has
-/// it, or else in libexec/strata of the prefix in which it is installed. Empty when in neither.
+/// Returns the program, or the folder of programs, of that name: beside this program, as in a build
+/// tree, or else in libexec/strata of its installation prefix. Empty if neither exists.
 [[nodiscard]] std::filesystem::path contender_path(std::string_view name);
 
 }  // namespace strata::measure

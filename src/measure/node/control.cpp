@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t longest_line = std::size_t{4} << 20U;
 
-// Of the process that owns them. A peer that has gone is an error here and no signal: all of
+// Uses the owning process's descriptors. A lost peer is an error here and not a signal: all of
 // strata ignores SIGPIPE.
 class descriptor_stream final : public control_stream {
  public:
@@ -98,7 +98,7 @@ result<nlohmann::json> control_line::ask(const nlohmann::json& message) {
   }
   const auto wrong = (*answer)->find("error");
   if (wrong != (*answer)->end()) {
-    // A whole sentence already, as `describe` makes it: "cannot …".
+    // A complete sentence already, from `describe`: "cannot …".
     auto sentence = wrong->is_string() ? wrong->get<std::string>() : "cannot measure";
     if (sentence.starts_with("cannot ")) sentence.erase(0, 7);
     const auto colon = sentence.find(": ");

@@ -1,4 +1,4 @@
-// The talk between the bench and a node: a line of JSON each way.
+// The control protocol between the bench and a node: one line of JSON in each direction.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace strata::measure {
 
-/// What a control line's bytes go over: a socket, a pair of pipes, a command's end of ssh.
+/// The transport of a control line: a socket, a pair of pipes, or a command run by ssh.
 class control_stream {
  public:
   control_stream() = default;
@@ -23,7 +23,7 @@ class control_stream {
   virtual ~control_stream() = default;
 
   [[nodiscard]] virtual result<void> write(std::string_view bytes) = 0;
-  /// Waits for some bytes, and says how many; 0 when the peer has gone.
+  /// Waits for bytes, and returns how many; 0 when the peer is gone.
   [[nodiscard]] virtual result<std::size_t> read(std::span<char> bytes) = 0;
 };
 
@@ -35,9 +35,10 @@ class control_line {
   explicit control_line(std::unique_ptr<control_stream> stream) : over_(std::move(stream)) {}
 
   [[nodiscard]] result<void> write(const nlohmann::json& message);
-  /// nullopt when the peer has gone. Errors: malformed; limit_exceeded for a line above 4 MiB.
+  /// Returns nullopt when the peer is gone. Errors: malformed; limit_exceeded for a line above 4
+  /// MiB.
   [[nodiscard]] result<std::optional<nlohmann::json>> read();
-  /// Writes, reads the answer, and turns `{"error": …}` into an error again. Errors: also
+  /// Writes a message, reads the answer, and converts `{"error": …}` back to an error. Errors: also
   /// connection_closed.
   [[nodiscard]] result<nlohmann::json> ask(const nlohmann::json& message);
 

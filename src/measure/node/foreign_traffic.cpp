@@ -8,7 +8,7 @@ namespace strata::measure {
 
 namespace {
 
-// IEEE 802 local experimental 2; the measured frames are of 1.
+// IEEE 802 local experimental 2; the measured frames use 1.
 constexpr std::uint16_t ethertype = 0x88B6;
 
 }  // namespace

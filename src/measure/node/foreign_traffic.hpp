@@ -1,5 +1,5 @@
-// Frames of another EtherType, sent beside a measurement: what a receiver's filter has to keep
-// away.
+// Frames of another EtherType, sent during a measurement: traffic that a receiver's filter must
+// reject.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace strata::measure {
 
 class foreign_traffic {
  public:
-  /// Errors: of its socket.
+  /// Errors: those of its socket.
   [[nodiscard]] static result<foreign_traffic> open(const end_options& options, double rate);
 
-  /// Sends those that are due, a batch at most, `passed_ns` after the measurement began.
+  /// Sends the frames that are due `passed_ns` after the measurement began, at most one batch.
   [[nodiscard]] result<void> send_due(std::uint64_t passed_ns);
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
 

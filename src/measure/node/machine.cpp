@@ -15,7 +15,7 @@ namespace strata::measure {
 
 namespace {
 
-// The value of the first line of /proc/cpuinfo that begins with `key`.
+// Returns the value of the first line of /proc/cpuinfo that begins with `key`.
 std::string cpu_field(std::string_view key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -33,14 +33,14 @@ std::string governor() {
   return "unknown (no cpufreq here, as in most virtual machines)";
 }
 
-// How many threads wanted to run during the last minute: others' too.
+// Returns how many threads wanted to run during the last minute, other programs' included.
 nlohmann::json load_average() {
   double last_minute = 0;
   if (::getloadavg(&last_minute, 1) != 1) return nullptr;
   return std::round(last_minute * 100) / 100;
 }
 
-// "yes", or why not.
+// Returns "yes", or why not.
 std::string cycle_counters() {
   const auto opened = thread_events::open_cycles_and_instructions();
   return opened ? "yes" : describe(opened.error());
@@ -66,7 +66,7 @@ nlohmann::json describe_machine() {
 nlohmann::json describe_offloads(const std::string& link) {
   struct row {
     const char* name;
-    std::string_view feature;  // one that ends in '-' stands for all that begin so
+    std::string_view feature;  // one that ends in '-' stands for all with this prefix
   };
   static constexpr row rows[] = {
       {"rx_checksum", "rx-checksum"},          {"tx_checksum", "tx-checksum-"},

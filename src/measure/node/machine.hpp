@@ -1,4 +1,4 @@
-// What a machine is, as far as it bears on what was measured on it.
+// Describes a machine, as far as it matters for measurements on it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,11 +6,11 @@
 
 namespace strata::measure {
 
-/// `kernel`, `architecture`, `cpu`, `cores`, `governor`, `hypervisor`: strings and numbers, with
-/// "unknown" (and why, where that is known) for what this machine does not tell.
+/// Returns `kernel`, `architecture`, `cpu`, `cores`, `governor`, `hypervisor`: strings and numbers,
+/// with "unknown" (and the reason, if known) for what this machine does not reveal.
 [[nodiscard]] nlohmann::json describe_machine();
 
-/// The interface's offloads, each true or false, or null where its driver does not say.
+/// Returns the interface's offloads, each true or false, or null if its driver does not report it.
 [[nodiscard]] nlohmann::json describe_offloads(const std::string& link);
 
 }  // namespace strata::measure

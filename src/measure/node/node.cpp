@@ -67,7 +67,7 @@ class node {
     return only_interface_ ? *only_interface_ : text_of(value, "link");
   }
 
-  // What only a node of the bench's own does.
+  // Requests that only the bench's own child node carries out.
   result<json> change(const std::string& verb, const json& value) {
     const auto link = text_of(value, "link");
     if (verb == "enter") return done(enter_new_namespace());
@@ -144,17 +144,18 @@ class node {
   std::unique_ptr<running_part> running_;
 };
 
-// What else runs on this machine is to wait. Where one may not ask for that, it will be seen. A
-// session of its own makes it a group of its own for the scheduler (sched(7), autogroup).
+// Gives this process precedence over others on the machine. If that is not permitted, it continues
+// without, and the effect shows in the results. A session of its own makes it a scheduling group of
+// its own (sched(7), autogroup).
 void precede_others() {
   ::setsid();
   ::setpriority(PRIO_PROCESS, 0, -20);
   std::ofstream("/proc/self/autogroup") << -20;
 }
 
-// Where the bench finds this machine's UDP and TCP sockets: on the interface that is measured, and
-// not on the one over which the bench talks, which may be another. What has no address itself is
-// reached as the connection is.
+// Returns the address of this machine's UDP and TCP sockets for the bench: on the measured
+// interface, and not on the interface of the control connection, which may be another. If the
+// interface has no address, returns that of the connection.
 std::string data_address(const std::string& interface, int connection) {
   if (const auto own = address_of_interface(interface); !own.empty()) return own;
   sockaddr_in address{};
@@ -202,7 +203,7 @@ result<void> run_far_node(const std::string& interface, const std::string& addre
   }
   const auto listener = bound_socket(SOCK_STREAM, address, port, 0);
   if (!listener) return std::unexpected(listener.error());
-  // It waits for ever, and so do the connections that come of it.
+  // The listener waits forever, and its connections inherit that.
   const timeval forever{};
   ::setsockopt(listener->get(), SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof forever);
   if (::listen(listener->get(), 1) != 0) return system_failure(errno, "listen on " + address);
@@ -245,13 +246,13 @@ result<node_client> node_client::start(std::size_t core) {
   unique_fd theirs(pair[1]);
   auto started = process::child::run(
       [&] {
-        // Ctrl-C is the bench's: when it goes, its end of the line closes, and the kernel sees to
-        // it that nobody is left.
+        // Ctrl-C is for the bench: when it ends, its end of the line closes, and the kernel ensures
+        // that no process is left.
         std::signal(SIGINT, SIG_IGN);
         ours.reset();
         pin_to_core(core);
         precede_others();
-        // It takes any address of its machine, until it is given one of its own.
+        // It uses any address of its machine, until it is assigned one of its own.
         const auto served =
             serve(control_line(stream_over(std::move(theirs))), std::nullopt, "0.0.0.0");
         return served ? 0 : 1;

@@ -1,4 +1,4 @@
-// The plain C contender: a program of its own, bench/plain_packet.c, which says "ready" when its
+// The plain C contender: a separate program, bench/plain_packet.c, which writes "ready" when its
 // socket is open and one line of JSON at its end. It stops when its standard input is closed.
 #include <unistd.h>
 

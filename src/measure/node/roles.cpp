@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
-// A thread's CPU time, events and allocations, from its making to `into`.
+// Measures a thread's CPU time, events and allocations, from its creation to `into`.
 class meter {
  public:
   void into(end_result& result) const {
@@ -41,7 +41,7 @@ void count_into(end_result& result, const tally& tally) {
   result.rate = tally.rate();
 }
 
-// As fast as it goes.
+// Sends at full speed.
 result<void> flood(const order& order, sender& out, end_result& seen) {
   const auto end = now_ns() + static_cast<std::uint64_t>(order.seconds * second_ns);
   while (now_ns() < end) {
@@ -52,7 +52,8 @@ result<void> flood(const order& order, sender& out, end_result& seen) {
   return {};
 }
 
-// At a rate. A message bears the time at which it should have been sent, whatever held it up.
+// Sends at a rate. Each message carries the time at which it should have been sent, whatever
+// delayed it.
 result<void> send_paced(const order& order, sender& out, foreign_traffic* traffic,
                         end_result& seen) {
   const double interval_ns = second_ns / order.rate;
@@ -61,7 +62,7 @@ result<void> send_paced(const order& order, sender& out, foreign_traffic* traffi
   const auto all = static_cast<std::uint64_t>(order.seconds * order.rate);
   while (seen.sent < all) {
     const auto passed = now_ns() - begin;
-    // A rate that the path cannot carry must come to an end too.
+    // Ends also at a rate that the path cannot carry.
     if (passed > 2 * length_ns + second_ns) break;
     if (traffic != nullptr) {
       if (auto sent = traffic->send_due(passed); !sent) return sent;
@@ -94,7 +95,7 @@ result<void> run_sender(const order& order, sender& out, foreign_traffic* traffi
   return done;
 }
 
-// Until it is asked to stop, and then until nothing more comes.
+// Receives until it is asked to stop, and then until nothing more arrives.
 result<void> run_receiver(const order& order, receiver& receiver, const stop_flag& stop,
                           end_result& seen) {
   tally counted(order.run, order.planted_sleep);
@@ -133,7 +134,7 @@ result<void> run_ping(const order& order, const end& both, end_result& seen) {
       const auto got = both.in->receive(counted);
       if (!got) return std::unexpected(got.error());
       const auto now = now_ns();
-      // An answer to an earlier one, come late, does not count as this one's.
+      // A late answer to an earlier message does not count as this one's.
       if (counted.delivered() != before && counted.last().sequence + 1 == seen.sent) {
         times.record(now - sent_ns);
         break;

@@ -1,4 +1,4 @@
-// The parts that an end can play in a measurement.
+// The roles of an end in a measurement.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 
 namespace strata::measure {
 
-/// In memory that whoever asks to stop and whoever is asked share.
+/// A stop request, in memory shared by both sides.
 using stop_flag = std::atomic<bool>;
 
 /// Sends or pings for the order's time, or receives or echoes until it is asked to stop, on this
-/// thread. `traffic` may be null. What goes wrong ends it, and stands in the result.
+/// thread. `traffic` may be null. An error ends it, and is recorded in the result.
 [[nodiscard]] end_result play(const order& order, const end& end, foreign_traffic* traffic,
                               const stop_flag& stop);
 

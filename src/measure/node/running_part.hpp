@@ -1,4 +1,4 @@
-// An order being carried out, beside whoever gave it.
+// An order that is being carried out, in parallel with the caller.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,22 @@ class running_part {
   running_part& operator=(const running_part&) = delete;
   virtual ~running_part() = default;
 
-  /// Where the peer is to send to; 0 on paths without ports.
+  /// The port to which the peer sends; 0 on paths without ports.
   [[nodiscard]] virtual std::uint16_t port() const = 0;
-  /// Asks one that goes on to stop, waits for its end, and says what it saw.
+  /// Stops a part that runs until stopped, waits for its end, and returns its result.
   [[nodiscard]] virtual result<end_result> finish() = 0;
 };
 
-/// In a child of this process: all paths of the library and of the kernel. Its sockets are open
-/// when it returns. Errors: not_found (no such path or role), and of the sockets.
+/// Starts a part in a child of this process: all paths of the library and of the kernel. Its
+/// sockets are open when this returns. Errors: not_found (no such path or role), and those of the
+/// sockets.
 [[nodiscard]] result<std::unique_ptr<running_part>> start_child_part(const order& order);
 
-/// The plain C program, which stands beside this one. Errors: not_found when it does not; and what
-/// it says itself.
+/// Starts the plain C program, which is beside this one. Errors: not_found if it is missing; and
+/// the program's own.
 [[nodiscard]] result<std::unique_ptr<running_part>> start_plain_part(const order& order);
 
-/// Where the plain C program is; empty when there is none.
+/// Returns the path of the plain C program; empty if there is none.
 [[nodiscard]] std::string plain_program();
 
 }  // namespace strata::measure

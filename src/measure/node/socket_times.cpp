@@ -23,7 +23,7 @@ struct times {
   double close_us;
 };
 
-// `open` returns a result of something that closes when it goes.
+// `open` returns a result of an object whose destructor closes it.
 template <class Open>
 result<times> measure(Open open) {
   const auto begin = now_ns();
@@ -38,7 +38,8 @@ result<times> measure(Open open) {
                .close_us = static_cast<double>(closed - kept) / 1000};
 }
 
-// As many programs do it: it hears every interface from the first moment on, until it is bound.
+// Opens a socket as many programs do: it receives from every interface from the start, until it is
+// bound.
 result<unique_fd> open_the_dear_way(const std::string& link) {
   unique_fd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(ETH_P_ALL)));
   if (!fd) return system_failure(errno, "open a raw socket");

@@ -1,4 +1,4 @@
-// How long sockets take to open and to close.
+// Measures how long sockets take to open and to close.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace strata::measure {
 
-/// A list of `{name, title, open_us: [...], close_us: [...]}`, one value a repetition, the kinds
-/// taking turns. `address` is an IPv4 address of this machine.
+/// Returns a list of `{name, title, open_us: [...], close_us: [...]}`, with one value per
+/// repetition, alternating between the kinds. `address` is an IPv4 address of this machine.
 [[nodiscard]] result<nlohmann::json> time_sockets(const std::string& link,
                                                   const std::string& address,
                                                   std::size_t repetitions);

@@ -1,4 +1,4 @@
-// What the processor counts while a thread runs: cycles and instructions, by perf_event_open(2).
+// The processor's counters for a thread: cycles and instructions, by perf_event_open(2).
 #pragma once
 
 #include <array>
@@ -9,25 +9,25 @@
 
 namespace strata::measure {
 
-/// An event as perf_event_open names it.
+/// An event, as perf_event_open identifies it.
 struct thread_event {
   std::uint32_t type = 0;
   std::uint64_t which = 0;
 };
 
-/// Two events of the thread that opened it, from then on, in the kernel too. They are counted
+/// Counts two events of the opening thread, from then on, including the kernel's. They are counted
 /// together, or not at all.
 class thread_events {
  public:
   using counts = std::array<std::uint64_t, 2>;
 
-  /// Errors: not_supported where the processor counts none, as in most virtual machines;
+  /// Errors: not_supported if the processor counts none, as in most virtual machines;
   /// permission_denied without CAP_PERFMON.
   [[nodiscard]] static result<thread_events> open_cycles_and_instructions();
   [[nodiscard]] static result<thread_events> open(const std::array<thread_event, 2>& array);
 
-  /// Errors: of read(2); and if the counters were lent to others meanwhile, so that a part is
-  /// missing.
+  /// Errors: those of read(2); and an error if the counters were used for other threads meanwhile,
+  /// so that a part is missing.
   [[nodiscard]] result<counts> read() const;
 
  private:

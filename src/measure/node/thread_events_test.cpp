@@ -7,7 +7,7 @@
 namespace strata::measure {
 namespace {
 
-// Two events that the kernel counts by itself, whatever the processor can.
+// Two events that the kernel counts itself, whatever the processor can count.
 constexpr std::array by_the_kernel{thread_event{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
                                    thread_event{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN}};
 
@@ -35,7 +35,7 @@ TEST(paths_thread_events, an_event_that_is_none_is_an_error) {
   EXPECT_FALSE(thread_events::open(wrong));
 }
 
-// Either both are counted, or a reason is given: never zeros.
+// Either both are counted, or there is a reason: never zeros.
 TEST(paths_thread_events, cycles_are_counted_or_there_is_a_reason) {
   const auto counting = thread_events::open_cycles_and_instructions();
   if (!counting) {

@@ -24,7 +24,7 @@ namespace strata::measure {
 
 namespace {
 
-// A netlink request as it grows: attributes, some within others.
+// Builds a netlink request: attributes, some nested in others.
 class link_request {
  public:
   link_request() : bytes_(NLMSG_ALIGN(sizeof(nlmsghdr))) { add_info(); }
@@ -66,7 +66,7 @@ class link_request {
   std::vector<std::byte> bytes_;
 };
 
-// 0, or the errno of the answer.
+// Returns 0, or the errno of the answer.
 int exchange(const std::vector<std::byte>& request) {
   const unique_fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!fd || ::send(fd.get(), request.data(), request.size(), 0) < 0) return errno;
@@ -135,7 +135,7 @@ result<void> make_veth(const std::string& here, const std::string& there, pid_t 
 }
 
 result<void> configure_link(const std::string& link, const std::string& address) {
-  // There is no such file where the kernel has no IPv6.
+  // The file does not exist if the kernel has no IPv6.
   std::ofstream("/proc/sys/net/ipv6/conf/" + link + "/disable_ipv6") << 1;
   if (auto done = set_address(link, SIOCSIFADDR, address); !done) return done;
   if (auto done = set_address(link, SIOCSIFNETMASK, "255.255.255.0"); !done) return done;
@@ -170,7 +170,7 @@ interface_drops drops_of(std::string_view link) {
     if (colon == std::string::npos) continue;
     const auto name = line.find_first_not_of(' ');
     if (std::string_view(line).substr(name, colon - name) != link) continue;
-    // Eight counts of what came, then eight of what went; the fourth of each is of drops.
+    // Eight counters of received frames, then eight of sent ones; the fourth of each counts drops.
     std::istringstream fields(line.substr(colon + 1));
     std::array<std::uint64_t, 16> counts{};
     for (auto& count : counts) fields >> count;

@@ -16,7 +16,7 @@ constexpr std::string_view of_c_library[] = {"libc.so",  "libm.so",   "libpthrea
 int collect(dl_phdr_info* each, std::size_t, void* bytes) {
   const std::string file = each->dlpi_name;
   const auto slash = file.rfind('/');
-  // The program itself has no name, and the kernel's part of it (vdso) no folder.
+  // The program itself has no name, and the kernel's part (vdso) has no folder.
   if (slash == std::string::npos) return 0;
   const auto name = file.substr(slash + 1);
   for (const auto skipped : of_c_library) {
@@ -39,7 +39,7 @@ constexpr std::array<std::uint32_t, 256> make_table() {
 
 constexpr auto table = make_table();
 
-// CRC-32 with the highest bit first, as POSIX describes it under cksum.
+// CRC-32 with the highest bit first, as POSIX specifies for cksum.
 class checksum {
  public:
   void take(unsigned char byte) { value_ = value_ << 8U ^ table[value_ >> 24U ^ byte]; }

@@ -1,4 +1,4 @@
-// This program's own files, as they can be copied to another machine.
+// This program's own files, to be copied to another machine.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,19 @@
 
 namespace strata::measure {
 
-/// The executable that runs, also after its file was replaced.
+/// The running executable, even after its file was replaced.
 inline constexpr const char* own_program = "/proc/self/exe";
 
 struct shared_library {
   std::string file;
-  std::string name;  ///< by which the loader looks for it
+  std::string name;  ///< by which the loader finds it
 };
 
-/// Those that this program was linked with, except the C library's, which only fit its own loader.
+/// Returns the libraries with which this program is linked, except those of the C library, which
+/// only fit its own loader.
 [[nodiscard]] std::vector<shared_library> own_libraries();
 
-/// What POSIX's cksum prints of this program: "CHECKSUM SIZE".
+/// Returns the output of POSIX's cksum for this program: "CHECKSUM SIZE".
 [[nodiscard]] result<std::string> own_checksum();
 
 }  // namespace strata::measure

@@ -49,7 +49,7 @@ result<remote_node> remote_node::start(const remote_node_options& options) {
   return made;
 }
 
-// What machine it is, and whether this very program is installed there.
+// Queries the machine's kind, and whether this very program is installed there.
 result<void> remote_node::look(const remote_node_options& options) {
   const auto told = shell_.run(
       "uname -sm; id -u; echo $(ls /sys/class/net); "
@@ -106,7 +106,8 @@ result<void> remote_node::copy(const remote_node_options& options) {
   return tried->exit_code == 0 ? result<void>{} : copy_libraries();
 }
 
-// A machine on which strata was not built lacks some of them; one of the same kind can use ours.
+// A machine on which strata was not built lacks some libraries; a machine of the same kind can use
+// ours.
 result<void> remote_node::copy_libraries() {
   for (const auto& each : own_libraries()) {
     if (auto done = shell_.put(each.file, folder_ + '/' + each.name); !done) return done;
@@ -140,7 +141,7 @@ result<void> remote_node::become_root(const remote_node_options& options) {
     why.reason = without->complaint() + "; " + why.reason;
     return std::unexpected(std::move(why));
   }
-  // It is tried on something that is over at once: sudo would wait for a second try otherwise.
+  // Tries the password on a command that ends at once: otherwise sudo would wait for a second try.
   password_ = std::move(*password) + '\n';
   prefix_ = "sudo -k -S -p '' -- ";
   const auto with = shell_.run("LC_ALL=C " + prefix_ + "true", password_);

@@ -1,9 +1,9 @@
-// The far end of the benchmark on another machine, brought there and run there by ssh.
+// The far end of the benchmark on another machine, copied and run there by ssh.
 //
 // This program is copied into a folder that only the remote user can enter, and runs as root; the
-// bench talks to it through the ssh connection, so that it listens nowhere. The folder is held by a
-// command that removes it when its input ends. So both the node and the folder go with this object,
-// and also when this process is killed or the connection breaks.
+// bench uses the ssh connection, so the program listens nowhere. A command holds the folder and
+// removes it when its input ends. So both the node and the folder are removed with this object, and
+// also when this process is killed or the connection breaks.
 #pragma once
 
 #include <functional>
@@ -19,23 +19,24 @@ namespace strata::measure {
 
 struct remote_node_options {
   remote_shell_options shell;
-  std::string interface;  ///< that is measured there
-  std::string folder;     ///< where the private folder is made; empty: $TMPDIR there, or /tmp
-  /// Asked only if the remote user is not root and `sudo` wants it.
+  std::string interface;  ///< the measured interface on the other machine
+  std::string folder;     ///< parent of the private folder; empty: $TMPDIR there, or /tmp
+  /// Called only if the remote user is not root and `sudo` requires a password.
   std::function<result<std::string>()> sudo_password;
-  std::function<void(const std::string&)> tell;  ///< what is being done, for a person who waits
+  std::function<void(const std::string&)> tell;  ///< receives the current step, for the waiting
+                                                 ///< user
 };
 
 class remote_node {
  public:
   /// Errors: those of remote_shell; not_found (no such interface there), not_supported (another
   /// kind of machine, or this program does not run there), permission_denied (not root, and no
-  /// sudo), each saying what to do.
+  /// sudo), each with a remedy.
   [[nodiscard]] static result<remote_node> start(const remote_node_options& options);
 
-  /// To be asked once. It must go before this object.
+  /// Returns the node, once. It must be destroyed before this object.
   [[nodiscard]] node_client take_node() { return node_client(std::move(*line_)); }
-  /// The plain C program is there too.
+  /// Reports whether the plain C program is there too.
   [[nodiscard]] bool has_plain() const { return has_plain_; }
 
  private:
@@ -48,12 +49,12 @@ class remote_node {
   result<void> run(const std::string& interface);
 
   remote_shell shell_;
-  std::unique_ptr<remote_command> holder_;  // of the folder
+  std::unique_ptr<remote_command> holder_;  // holds the folder
   std::string folder_;
-  std::string program_;      // there
-  std::string environment_;  // what precedes the program: `env NAME=VALUE `, or nothing
-  std::string prefix_;       // what makes it root: `sudo …`, or nothing
-  std::string password_;     // that sudo then reads first
+  std::string program_;      // its path there
+  std::string environment_;  // prefix of the program: `env NAME=VALUE `, or nothing
+  std::string prefix_;       // prefix to become root: `sudo …`, or nothing
+  std::string password_;     // that sudo reads first
   std::optional<control_line> line_;
   bool is_root_ = false;
   bool has_plain_ = false;

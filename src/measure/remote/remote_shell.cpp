@@ -19,12 +19,13 @@ namespace {
 
 constexpr int answer_limit_ms = 30'000;
 constexpr int end_limit_ms = 5'000;
-// What precedes it on standard output is the user's own shell's, which greets even programs.
+// Marks the beginning of the output. Anything before it is from the user's own shell, which may
+// greet even programs.
 constexpr std::string_view first_line = "strata begins here";
 
 }  // namespace
 
-// A channel on which a command runs. The connection lives as long as it.
+// A channel on which a command runs. The connection lives as long as the channel.
 class ssh_command {
  public:
   static result<std::unique_ptr<ssh_command>> start(std::shared_ptr<ssh_connection> connection,
@@ -57,7 +58,8 @@ class ssh_command {
       const auto got = read(piece, false, end_limit_ms);
       if (!got || *got == 0) break;
     }
-    // libssh keeps what we free until the server has closed it too, and would tell us of that.
+    // libssh keeps a freed channel until the server has closed it too, and would call the
+    // callbacks.
     if (channel_) libssh().ssh_remove_channel_callbacks(channel_.get(), &callbacks_);
   }
 
@@ -88,7 +90,7 @@ class ssh_command {
     return failure(errc::timed_out, "hear " + over_->name(),
                    "it has said nothing for " + std::to_string(limit_ms / 1000) + " s");
   }
-  // All that is left of one of its outputs.
+  // Returns the rest of one of its outputs.
   result<std::string> read_all(bool from_errors) {
     std::string text;
     for (std::array<char, 4096> piece;;) {
@@ -100,7 +102,7 @@ class ssh_command {
   }
 
   [[nodiscard]] const ssh_connection& over() const { return *over_; }
-  // -1 for one that a signal ended.
+  // -1 if a signal ended the command.
   [[nodiscard]] int exit_code() const {
     return libssh().ssh_channel_get_exit_status(channel_.get());
   }
@@ -114,7 +116,7 @@ class ssh_command {
   ssh_channel_callbacks_struct callbacks_{};
   ssh_owned<ssh_channel_struct, &ssh_library::ssh_channel_free> channel_;
   bool input_ended_ = false;
-  bool has_ended_ = false;  // its output: libssh may still hold some
+  bool has_ended_ = false;  // the output has ended; libssh may still hold some of it
 };
 
 std::string remote_answer::complaint() const {
@@ -214,7 +216,7 @@ result<void> remote_shell::put(const std::string& local, const std::string& remo
   ssh_owned<sftp_file_struct, &ssh_library::sftp_close> into(
       libssh().sftp_open(sftp.get(), remote.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0700));
   if (!into) return failure(errc::system, "make " + where, over_->reason());
-  // What every server takes at once.
+  // A size that every server accepts at once.
   std::vector<char> piece(std::size_t{32} << 10U);
   for (;;) {
     const auto got = ::read(from.get(), piece.data(), piece.size());

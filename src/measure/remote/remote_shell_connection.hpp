@@ -1,4 +1,4 @@
-// What remote_shell's parts share: a libssh session, and errors in its words.
+// The common part of remote_shell: a libssh session, and its errors in libssh's words.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace strata::measure {
 
-/// Calls libssh's function that frees what it made.
+/// Calls the libssh function that frees an object.
 template <auto Free>
 struct ssh_deleter {
   template <class Made>
@@ -31,13 +31,13 @@ class ssh_connection {
   ~ssh_connection();
 
   [[nodiscard]] result<void> reach();
-  /// Sees that the host is the one that known_hosts names.
+  /// Verifies the host key against known_hosts.
   [[nodiscard]] result<void> trust();
   [[nodiscard]] result<void> log_in();
 
   [[nodiscard]] ssh_session session() const { return session_.get(); }
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// Of the last call.
+  /// Returns the error of the last call.
   [[nodiscard]] std::string reason() const { return libssh().ssh_get_error(session_.get()); }
 
  private:
@@ -51,7 +51,7 @@ class ssh_connection {
   std::string name_;
   ssh_owned<ssh_session_struct, &ssh_library::ssh_free> session_;
   ssh_callbacks_struct callbacks_{};
-  bool was_asked_ = false;  ///< for a passphrase
+  bool was_asked_ = false;  ///< a passphrase was requested
 };
 
 }  // namespace strata::measure

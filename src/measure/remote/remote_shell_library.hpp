@@ -1,5 +1,5 @@
-// libssh, which is loaded when a machine is first to be reached: with the eight libraries that it
-// needs it would take every other verb a fifth of its time.
+// libssh, which is loaded only when a machine is first to be reached: with the eight libraries that
+// it needs, it would add a fifth to the start time of every other verb.
 #pragma once
 
 #include <libssh/callbacks.h>
@@ -10,7 +10,7 @@
 
 namespace strata::measure {
 
-// What of it is used.
+// The functions of libssh that are used.
 #define STRATA_SSH_FUNCTIONS(use)                                                                  \
   use(ssh_channel_free) use(ssh_channel_get_exit_status) use(ssh_channel_new) use(                 \
       ssh_channel_open_session) use(ssh_channel_read_timeout) use(ssh_channel_request_exec)        \
@@ -27,7 +27,7 @@ namespace strata::measure {
                                               use(sftp_free) use(sftp_init) use(sftp_new)          \
                                                   use(sftp_open) use(sftp_write)
 
-/// Its functions, by their names.
+/// The functions, by their names.
 struct ssh_library {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a name is declared.
 #define STRATA_SSH_MEMBER(name) decltype(&::name) name = nullptr;
@@ -35,9 +35,9 @@ struct ssh_library {
 #undef STRATA_SSH_MEMBER
 };
 
-/// Errors: not_found, with the package to install.
+/// Loads the library. Errors: not_found, with the package to install.
 [[nodiscard]] result<void> load_libssh();
-/// Once it has been loaded.
+/// Returns the library, once it is loaded.
 [[nodiscard]] const ssh_library& libssh();
 
 }  // namespace strata::measure

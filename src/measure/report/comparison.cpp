@@ -14,13 +14,13 @@ namespace {
 
 using json = nlohmann::json;
 
-// What wide intervals have in common says little.
+// A common point of wider intervals means little.
 constexpr double narrow = 1.5;
 constexpr std::array measures{"one_way", "round_trip", "filter"};
 
-// All that is taken out of a result has its type from here on: json throws where it has another.
+// From here on, every value taken out of a result must have the right type: json throws otherwise.
 
-// What has to be equal for two rows to be of the same measurement.
+// Returns the properties that must be equal for two rows to be of the same measurement.
 json identity_of(const std::string& measure, const json& row) {
   return {{"measure", measure},
           {"payload", row.at("payload").get<std::uint64_t>()},
@@ -71,7 +71,7 @@ json interval_of(const json& value) {
           {"high", value.at("high").get<double>()}};
 }
 
-// The ratios of one row, judged together. Nothing is said of fewer than two.
+// Judges the ratios of one row together. Does nothing with fewer than two.
 void judge(json& row, const json& hosts) {
   std::vector<estimate> all;
   for (std::size_t i = 0; i < hosts.size(); ++i) {
@@ -152,7 +152,7 @@ void add_cells(std::vector<std::string>& texts, const json& values, const json& 
   }
 }
 
-// A far end that is like the near one is not told again.
+// A far end that equals the near one is not described again.
 std::string machine_text(const json& host) {
   std::string all;
   for (const auto& each : host.at("machines")) {

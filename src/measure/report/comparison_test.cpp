@@ -52,7 +52,7 @@ TEST(paths_comparison, ratios_agree_when_all_intervals_have_a_point_in_common) {
   const auto other = packet_row({near, host("two", interval(3.1, 4, 5))});
   EXPECT_EQ(other["agree"], false);
   EXPECT_EQ(other["side"], "above");
-  // The first and the last do not meet, whatever is between them.
+  // The first and the last do not overlap, whatever lies between them.
   const auto three =
       packet_row({near, host("two", interval(1, 4, 5)), host("three", interval(4, 4.5, 5))});
   EXPECT_EQ(three["agree"], false);
@@ -114,7 +114,7 @@ TEST(paths_comparison, what_is_no_result_is_refused_by_its_name) {
   broken = good.document;
   broken["link"] = 5;
   EXPECT_NE(refused(broken), "");
-  // Whatever a value is: it is refused, or can be shown.
+  // Any value is either rejected or can be shown.
   const auto flat = good.document.flatten();
   for (const auto& [where, was] : flat.items()) {
     for (const auto& value : {json(-1.5), json("x"), json(true), json(nullptr), json::array()}) {

@@ -15,7 +15,7 @@ namespace {
 
 using json = nlohmann::json;
 
-// Four significant digits: what is behind them is noise.
+// Rounds to four significant digits: the rest is noise.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::abs(value))));
@@ -154,7 +154,7 @@ class goal_list {
     add(fmt::format("{}: {} less {}, {} B", text, of->path().name, series->path().name, least_),
         difference_of(of->headlines(), series->headlines()), false, bound);
   }
-  // Of all runs together, which is counted and not estimated.
+  // Over all runs together, counted and not estimated.
   void allocations(const series* series) {
     const auto each = series == nullptr ? std::nullopt : series->allocations();
     if (!each) return;
@@ -200,7 +200,7 @@ estimate ratio_to_base(const findings& findings, const series& one) {
 }
 
 std::vector<goal> goals_of(const findings& findings) {
-  // At a rate that all can carry, rates say nothing.
+  // At a rate that all paths can carry, their rates mean nothing.
   const bool at_rate = std::ranges::any_of(findings.of.groups, [](const group& each) {
     return each.kind == quantity::one_way && each.rate > 0;
   });

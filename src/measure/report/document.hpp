@@ -1,5 +1,5 @@
-// Findings as the JSON document that `--format json` and results.json are, and the goals that they
-// are held against.
+// The findings as the JSON document of `--format json` and results.json, and the goals to which
+// they are compared.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,9 +11,9 @@
 
 namespace strata::measure {
 
-/// A ratio or difference within each run, and what it should be.
+/// A ratio or difference within each run, and its bound.
 struct goal {
-  std::string text;  ///< what it is, for people
+  std::string text;  ///< description for people
   estimate value;
   bool at_least = true;  ///< else at most
   double bound = 0;
@@ -21,17 +21,16 @@ struct goal {
   [[nodiscard]] ruling outcome() const { return decide(value, at_least, bound); }
 };
 
-/// Those that were measured: goals on paths that were not are left out. All are of the
-/// smallest payload.
+/// Returns the goals on measured paths; others are left out. All are for the smallest payload.
 [[nodiscard]] std::vector<goal> goals_of(const findings& findings);
 
-/// Beside the base path with the same payload, wait and foreign frames; without runs for the base
-/// itself, and where the base was not measured.
+/// Returns the ratio to the base path with the same payload, wait and foreign frames; without runs
+/// for the base itself, and if the base was not measured.
 [[nodiscard]] estimate ratio_to_base(const findings& findings, const series& one);
 
 [[nodiscard]] nlohmann::json document_of(const findings& findings);
 
-/// The series of that kind; null when it was not measured, or could not be.
+/// Returns the series of that kind; null if it was not measured, or could not be.
 [[nodiscard]] const series* find_series(const findings& findings, quantity kind,
                                         std::string_view path, std::uint64_t payload,
                                         bool busy = false, double foreign = 0);

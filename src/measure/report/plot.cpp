@@ -15,7 +15,7 @@ namespace {
 constexpr double width = 900;
 constexpr double height = 520;
 constexpr double left = 80;
-constexpr double right = 660;  // the legend stands behind it
+constexpr double right = 660;  // the legend is to the right of it
 constexpr double top = 50;
 constexpr double bottom = 460;
 constexpr double margin = 16;  // for the points at either end
@@ -34,7 +34,8 @@ std::string escaped(std::string_view text) {
   return made;
 }
 
-// The last of 1, 2, 5, 10, 20, 50 … that is not above the value, or the first that is not below.
+// Returns the last of 1, 2, 5, 10, 20, 50 … that is not above the value, or the first that is not
+// below.
 double round_step(double value, bool upwards) {
   const double decade = std::pow(10, std::floor(std::log10(value)));
   constexpr double exact = 1e-9;
@@ -47,7 +48,7 @@ double round_step(double value, bool upwards) {
   return below;
 }
 
-// It begins and ends with a tick.
+// An axis that begins and ends with a tick.
 class axis {
  public:
   axis(double least, double most, double start, double end, bool is_logarithmic)
@@ -55,7 +56,7 @@ class axis {
     if (is_logarithmic_) {
       least_ = round_step(least_, false);
       most_ = round_step(most_, true);
-      // A single value stands in the middle.
+      // A single value is centered.
       if (least_ == most_) {
         least_ = round_step(least_ / 2, false);
         most_ = round_step(most_ * 2, true);
@@ -118,7 +119,7 @@ extent extent_of(const plot& plot) {
     found.least = std::min(found.least, 1.0);
     found.most = std::max(found.most, 1.0);
   }
-  // A linear axis begins at nothing, so that heights can be compared.
+  // A linear axis begins at 0, so that heights can be compared.
   if (!plot.is_logarithmic) found.least = 0;
   return found;
 }
@@ -146,7 +147,7 @@ std::string axes(const plot& plot, const axis& x, const axis& y) {
   return out;
 }
 
-// Its points stand a little beside those of the other lines, so that intervals can be seen.
+// Draws the points slightly beside those of the other lines, so that intervals are visible.
 std::string line_of(const plot& plot, const plot_line& line, const axis& x, const axis& y,
                     double beside) {
   std::string way;

@@ -27,12 +27,12 @@ struct plot_row {
   quantity kind;
   bool busy;
   estimate (*value)(const findings&, const series&);
-  std::span<const std::string_view> paths = {};  ///< empty: all
+  std::span<const std::string_view> paths = {};  ///< empty means all
 };
 
 estimate headline_of(const findings& /*of*/, const series& one) { return one.headline_estimate(); }
 
-// The few that a reader asks for first.
+// The few paths that matter most to a reader.
 constexpr std::string_view round_trips[] = {"udp", "packet", "frame_ring", "xdp_native"};
 constexpr std::string_view one_ways[] = {"udp", "packet", "packet_ring", "xdp_native"};
 constexpr std::string_view packed[] = {"packet", "packet_ring", "xdp_native", "ipc"};

@@ -1,4 +1,4 @@
-// Findings as files for people: a Markdown report with plots, and the JSON document.
+// The findings as files for people: a Markdown report with plots, and the JSON document.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace strata::measure {
 
-/// The report, which refers to the plots that lie beside it.
+/// Returns the report, which refers to the plots in the same folder.
 [[nodiscard]] std::string report_of(const findings& findings);
 
-/// Makes `folder` if it is not there and writes results.json, report.md and the plots into it.
-/// Errors: of the files.
+/// Creates `folder` if it is missing and writes results.json, report.md and the plots into it.
+/// Errors: those of the files.
 [[nodiscard]] result<void> write_report(const findings& findings, const std::string& folder);
 
 }  // namespace strata::measure

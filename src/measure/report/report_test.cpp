@@ -1,4 +1,4 @@
-// What is made of findings: the plan before them, the document and the report after.
+// Tests the plan before the findings, and the document and the report after them.
 #include "measure/report/report.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ plan planned(request request) {
   return made ? *made : plan{};
 }
 
-// One that saw `rate` messages a second and lost what is left of `sent`.
+// Returns a result with `rate` messages per second, in which the rest of `sent` was lost.
 measured seen(double rate, std::uint64_t sent, std::uint64_t delivered, std::uint64_t dropped) {
   measured made;
   made.near = {.sent = sent, .seconds = 1, .cpu_ns = 1000 * sent, .allocations = 0};
@@ -35,7 +35,7 @@ findings two_paths() {
   for (const auto& who : found.of.groups[0].contenders) {
     found.all.emplace_back(found.of.groups[0], who);
     const double rate = who.path->name == "udp" ? 100'000 : 400'000;
-    // A run that is slow is so for all.
+    // A slow run is slow for all paths.
     for (int i = 1; i <= 5; ++i) found.all.back().add(seen(rate / i, 1000, 900, 60));
   }
   return found;
@@ -142,7 +142,7 @@ TEST(paths_report, cycles_are_shown_or_there_is_a_reason) {
   const auto report = report_of(found);
   EXPECT_NE(report.find("| one way | 2.00k / 1.00k | 2.00k / 1.00k |"), std::string::npos);
   EXPECT_EQ(report.find("are not known"), std::string::npos);
-  // A run that did not count them leaves a median that is of fewer runs than it says.
+  // A run without these counts makes the median that of fewer runs than stated, so it is omitted.
   found.all[0].add(seen(1000, 1000, 500, 0));
   EXPECT_EQ(document_of(found)["one_way"][0]["cycles"], nullptr);
 }

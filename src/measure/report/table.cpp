@@ -105,7 +105,7 @@ std::string both_ends(const std::optional<series::events>& counted) {
   return fmt::format("{} / {}", short_number(counted->sender), short_number(counted->receiver));
 }
 
-// Empty where nothing was counted: why, stands below the tables.
+// Empty if nothing was counted: the reason is below the tables.
 table events(const findings& findings) {
   table made{.title = "What the processor counted for a message, sender / receiver",
              .rows = {{"BYTES", "PATH", "MEASURE", "CYCLES", "INSTRUCTIONS"}}};

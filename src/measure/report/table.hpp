@@ -1,4 +1,5 @@
-// Findings as tables of text: rows of cells, which the terminal and the Markdown report lay out.
+// The findings as tables of text: rows of cells, which the terminal and the Markdown report lay
+// out.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +17,19 @@ struct table {
   std::vector<std::vector<std::string>> rows;  ///< the first holds the headings
 };
 
-/// All that were measured, those that could not be included. Figures stand from column 2 on.
+/// Returns all tables that have rows; failed measurements are included. Figures begin in column 2.
 [[nodiscard]] std::vector<table> tables_of(const findings& findings);
 
-/// 1234567 as "1.23M", 0.0123 as "0.0123": three significant digits.
+/// Formats with three significant digits: 1234567 as "1.23M", 0.0123 as "0.0123".
 [[nodiscard]] std::string short_number(double value);
 
-/// The median, and the interval in parentheses if it is one: "2.61 (2.34 to 2.88)".
+/// Returns the median, and the interval in parentheses if there is one: "2.61 (2.34 to 2.88)".
 [[nodiscard]] std::string with_interval(const estimate& figure);
 
-/// Why there is no table of cycles and instructions; empty if there is one.
+/// Returns why there is no table of cycles and instructions; empty if there is one.
 [[nodiscard]] std::string missing_events(const findings& findings);
 
-/// What the figures in parentheses are, in a sentence.
+/// Returns a sentence that explains the figures in parentheses.
 [[nodiscard]] std::string meaning_of_intervals(std::uint64_t runs);
 
 }  // namespace strata::measure

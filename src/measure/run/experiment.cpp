@@ -29,9 +29,9 @@ order order_for(const plan& plan, const series& one, std::uint64_t run) {
           .planted_sleep = plan.planted_sleep};
 }
 
-// The order of one run: of each group one contender, then of each group another one. Whoever is
-// compared with the base is measured within seconds of it, and what slows the machine for a while
-// touches all payloads.
+// Returns the order of one run: one contender of each group, then another one of each group, and so
+// on. So a contender is measured within seconds of the base, and a temporary slowdown of the
+// machine affects all payloads.
 std::vector<series*> order_of_run(std::vector<std::vector<series>>& groups, std::uint64_t run) {
   std::size_t passes = 0;
   for (const auto& each : groups) passes = std::max(passes, each.size());
@@ -78,7 +78,7 @@ class runner {
   [[nodiscard]] double seconds() const { return static_cast<double>(now_ns() - begin_ns_) / 1e9; }
 
  private:
-  // Fails only where no other path could be measured either.
+  // Fails only if no other path could be measured either.
   result<void> measure(series& one) {
     const auto seen = testbed_.run(order_for(plan_, one, ++count_));
     if (seen) {

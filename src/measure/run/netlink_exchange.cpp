@@ -35,11 +35,11 @@ constexpr std::array contenders{
     contender{.name = "rust", .is_ours = true},
 };
 constexpr std::array kinds_of_time{"whole_ns", "exchange_ns"};
-// The system calls that a client makes on its socket, whatever library it uses.
+// The system calls that a client makes on its socket, whatever its library.
 constexpr std::array<std::string_view, 12> on_socket{
     "socket", "bind",   "connect", "getsockname", "setsockopt", "getsockopt",
     "send",   "sendto", "sendmsg", "recv",        "recvfrom",   "recvmsg"};
-constexpr double most_time = 1.0;  // of the yardstick's
+constexpr double most_time = 1.0;  // as a multiple of the yardstick's
 constexpr std::uint64_t most_calls = 25;
 
 std::vector<std::string> command_for(const exchange_plan& plan, std::string_view name) {
@@ -52,7 +52,7 @@ std::vector<std::string> command_for(const exchange_plan& plan, std::string_view
   return words;
 }
 
-/// A file of ours that is gone when this is.
+/// A temporary file, removed by the destructor.
 class scratch_file {
  public:
   scratch_file() {
@@ -65,7 +65,7 @@ class scratch_file {
   ~scratch_file() {
     if (!path_.empty()) ::unlink(path_.c_str());
   }
-  /// Empty when it could not be made.
+  /// Empty if the file could not be created.
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
@@ -73,7 +73,7 @@ class scratch_file {
   std::string path_;
 };
 
-/// From exec to exit, by strace: "PID name(…".
+/// Counts system calls from exec to exit, by strace: "PID name(…".
 json count_system_calls(std::vector<std::string> command) {
   const scratch_file trace;
   if (trace.path().empty()) return nullptr;
@@ -86,7 +86,7 @@ json count_system_calls(std::vector<std::string> command) {
   for (std::string line; std::getline(lines, line);) {
     const auto begin = line.find_first_not_of("0123456789 ");
     const auto end = line.find('(');
-    // Signals and ends are told otherwise, and a call that was interrupted a second time.
+    // Signals and ends have another format, as does the second line of an interrupted call.
     if (begin == std::string::npos || end == std::string::npos || line[begin] == '+' ||
         line[begin] == '-' || line[begin] == '<') {
       continue;
@@ -98,7 +98,7 @@ json count_system_calls(std::vector<std::string> command) {
   return {{"all", all}, {"on_socket", of_socket}};
 }
 
-/// What a program said of its times, a run each.
+/// A program's reported times, one element per run.
 using runs = std::vector<json>;
 
 result<json> run_once(const exchange_plan& plan, std::string_view name) {
@@ -132,7 +132,8 @@ json json_of(const estimate& figure) {
   return {{"median", figure.median}, {"low", figure.low}, {"high", figure.high}};
 }
 
-/// An ELF file of 64 bits that names no interpreter is linked statically. Empty where it is none.
+/// Returns how a program is linked: a 64-bit ELF file that names no interpreter is linked
+/// statically. Empty for other files.
 std::string linking_of(const std::string& program) {
   std::ifstream file(program, std::ios::binary);
   Elf64_Ehdr header{};
@@ -149,7 +150,7 @@ std::string linking_of(const std::string& program) {
   return "static";
 }
 
-/// A client, what its runs said, and what it calls.
+/// A client, the results of its runs, and its system calls.
 struct measured_client {
   contender who;
   runs of;
@@ -178,7 +179,7 @@ json times_goal(const measured_client& ours, const measured_client& peer, const 
           {"outcome", name_of(decide(ratio, false, most_time))}};
 }
 
-/// A count is what it is, however often it is taken.
+/// A count is exact, however often it is taken.
 json calls_goal(const measured_client& ours) {
   const auto calls = ours.system_calls.at("all").get<std::uint64_t>();
   const auto outcome = calls < most_calls ? ruling::reached : ruling::missed;
@@ -190,7 +191,7 @@ json calls_goal(const measured_client& ours) {
           {"outcome", name_of(outcome)}};
 }
 
-/// Times are held against the yardstick that is linked as they are: what a dynamic program does
+/// Compares times with the yardstick that is linked in the same way: the work of a dynamic program
 /// before its first line is not the library's cost.
 const measured_client* peer_of(const std::vector<measured_client>& all,
                                const measured_client& ours) {
@@ -238,7 +239,7 @@ result<json> measure_exchanges(
   double done = 0;
   for (std::uint64_t turn = 0; turn < plan.runs; ++turn) {
     for (std::size_t i = 0; i < present.size(); ++i) {
-      // Each run begins with another one.
+      // Each run begins with another client.
       auto& each = present[(i + turn) % present.size()];
       tell(done++ / steps, std::string(each.who.name));
       auto run = run_once(plan, each.who.name);

@@ -70,7 +70,7 @@ struct chosen_measures {
 };
 
 result<chosen_measures> measures_of(const request& request) {
-  // At a rate there is one thing to be seen: the delay on the way.
+  // At a rate only one thing can be measured: the delay on the way.
   if (request.measures.empty() && request.rate > 0) return chosen_measures{.one_way = true};
   if (request.measures.empty()) return chosen_measures{true, true, true, true};
   chosen_measures chosen;
@@ -92,7 +92,7 @@ result<chosen_measures> measures_of(const request& request) {
   return chosen;
 }
 
-// The MTU that messages of this size are measured with, where the link can have it.
+// Returns the MTU for measuring messages of this size, if the link supports it.
 std::uint32_t mtu_for(std::uint64_t payload, const request& request, std::uint32_t largest) {
   if (request.mtu) return *request.mtu;
   return std::min(largest, payload > usual_mtu ? jumbo_mtu : usual_mtu);
@@ -113,7 +113,7 @@ bool is_tagged_too(const request& request, std::uint64_t payload,
   return payload == *std::ranges::min_element(payloads) || payload == last;
 }
 
-// The rate of the measured messages beside foreign ones: low enough for every path.
+// The rate of measured messages among foreign ones: low enough for every path.
 constexpr double filter_rate = 100'000;
 constexpr std::string_view filtered_paths[] = {"udp", "packet_batch", "packet_ring"};
 
@@ -147,7 +147,7 @@ result<plan> make_plan(const request& request, std::uint32_t mtu, bool has_plain
   if (!chosen) return std::unexpected(chosen.error());
   const auto base = find_path(request.base);
   if (!base) return std::unexpected(base.error());
-  // A planted bug must not hide in a great buffer.
+  // A planted bug must not be hidden by a large buffer.
   const std::uint64_t usual_buffer = request.planted_sleep ? 1U << 16U : 1U << 22U;
   plan made{.measures_sockets = chosen->sockets,
             .seconds = request.seconds.value_or(0.1),

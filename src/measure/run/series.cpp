@@ -13,7 +13,7 @@ double per(std::uint64_t of, std::uint64_t count) {
 void series::add(const measured& one) {
   const auto& [near, far] = one;
   const bool both_ways = kind_ == quantity::round_trip;
-  // The receiver's own clock tells the rate; where all came in one batch, the sender's has to.
+  // The rate is by the receiver's clock; if all messages arrived in one batch, by the sender's.
   const double by_sender = near.seconds > 0 ? static_cast<double>(far.delivered) / near.seconds : 0;
   const double rate = both_ways || far.rate == 0 ? by_sender : far.rate;
   packets_per_second_.push_back(rate);
@@ -30,7 +30,7 @@ void series::add(const measured& one) {
     case quantity::round_trip: headlines_.push_back(alone.percentile(0.5) / 1000); break;
     case quantity::filter: headlines_.push_back(receiver_ns_.back()); break;
   }
-  // A round trip counts what came back.
+  // A round trip counts the returned messages.
   sent_ += near.sent;
   foreign_sent_ += near.foreign;
   delivered_ += both_ways ? near.delivered : far.delivered;

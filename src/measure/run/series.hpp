@@ -1,4 +1,4 @@
-// One measurement of each run, and what they say together.
+// The measurements of one contender in all runs, and their statistics.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ class series {
         who_(contender) {}
 
   void add(const measured& one);
-  /// Gives it up: a path that cannot be measured here says why, and is left out of comparisons.
+  /// Gives the series up: a path that cannot be measured states why, and is left out of
+  /// comparisons.
   void give_up(std::string why) { failure_ = std::move(why); }
 
   [[nodiscard]] quantity kind() const { return kind_; }
@@ -38,14 +39,15 @@ class series {
   [[nodiscard]] double foreign() const { return who_.foreign; }
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
-  /// Of what is compared: packets a second, µs of a round trip, or the receiver's ns a packet.
+  /// The figure to compare: packets per second, µs per round trip, or the receiver's ns per packet.
   [[nodiscard]] double headline() const;
   [[nodiscard]] estimate headline_estimate() const { return estimate_of(headlines_); }
-  /// Of each run, in order.
+  /// One per run, in order.
   [[nodiscard]] std::span<const double> headlines() const { return headlines_; }
   [[nodiscard]] std::size_t runs() const { return headlines_.size(); }
 
-  /// Medians. CPU is of the threads that send and receive, per message sent and delivered.
+  /// Medians. CPU time is that of the sending and receiving threads, per message sent and
+  /// delivered.
   [[nodiscard]] double packets_per_second() const;
   [[nodiscard]] double bytes_per_second() const {
     return packets_per_second() * static_cast<double>(payload_);
@@ -53,16 +55,16 @@ class series {
   [[nodiscard]] estimate bytes_estimate() const;
   [[nodiscard]] double sender_ns() const;
   [[nodiscard]] double receiver_ns() const;
-  /// Of both ends together, in ns a message.
+  /// For both ends together, in ns per message.
   [[nodiscard]] estimate cpu_estimate() const;
-  /// Medians of both ends, a message; nullopt unless each run counted them.
+  /// Medians for both ends, per message; nullopt unless each run counted them.
   struct events {
     double sender = 0;
     double receiver = 0;
   };
   [[nodiscard]] std::optional<events> cycles() const { return cycles_.medians(runs()); }
   [[nodiscard]] std::optional<events> instructions() const { return instructions_.medians(runs()); }
-  /// Of all runs together, in µs: round trips, or delays at a rate. 0 without any.
+  /// Over all runs together, in µs: round trips, or delays at a rate. 0 if there are none.
   [[nodiscard]] double time_us(double part) const { return times_.percentile(part) / 1000; }
   [[nodiscard]] std::uint64_t time_count() const { return times_.total(); }
 
@@ -75,7 +77,7 @@ class series {
   [[nodiscard]] std::uint64_t duplicates() const { return duplicates_; }
   [[nodiscard]] std::uint64_t reordered() const { return reordered_; }
   [[nodiscard]] std::uint64_t strays() const { return strays_; }
-  /// Calls of operator new a message, both ends; nullopt where they are not counted.
+  /// Calls of operator new per message, for both ends; nullopt if they are not counted.
   [[nodiscard]] std::optional<double> allocations() const;
 
  private:

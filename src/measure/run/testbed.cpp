@@ -117,7 +117,7 @@ result<measured> testbed::run(order order) {
   order.peer_address = far_.address;
   order.peer_port = member<std::uint16_t>(*ready, "port");
   const auto started = near_.node.ask({{"do", "start"}, {"order", to_json(order)}});
-  // The far end has to be finished in any case.
+  // The far end must be finished in any case.
   const auto ours = started ? near_.node.ask({{"do", "finish"}}) : started;
   const auto others = far_.node.ask({{"do", "finish"}});
   if (!ours) return std::unexpected(ours.error());

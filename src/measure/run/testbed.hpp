@@ -12,7 +12,7 @@
 
 namespace strata::measure {
 
-/// What both ends saw of one measurement.
+/// The results of both ends for one measurement.
 struct measured {
   end_result near;
   end_result far;
@@ -20,28 +20,28 @@ struct measured {
 
 class testbed {
  public:
-  /// Two network namespaces of its own and a veth between them. They have no names and belong to
-  /// the nodes: they go with them, however this process ends. Needs root.
+  /// Creates two network namespaces and a veth between them. The namespaces have no names and
+  /// belong to the nodes: they are removed with them, however this process ends. Needs root.
   ///
   ///     +-- near, core 0 --------+            +-- far, core 1 ---------+
   ///     |  vethA  192.0.2.1/24 ==|============|==  vethB  192.0.2.2/24 |
   ///     +------------------------+            +------------------------+
   [[nodiscard]] static result<testbed> make_veth();
-  /// On `interface`, with the `strata bench node` at `host`:`port` as the far end.
+  /// Uses `interface`, with the `strata bench node` at `host`:`port` as the far end.
   [[nodiscard]] static result<testbed> on_interface(const std::string& interface,
                                                     const std::string& host, std::uint16_t port);
-  /// The same, with a far end that has been reached already.
+  /// As above, with a far end that is already connected.
   [[nodiscard]] static result<testbed> on_interface(const std::string& interface, node_client far);
 
-  /// Runs one measurement: `what.role` is `send` or `ping`, and the far end plays the other part.
-  /// Addresses and links are filled in. The veth gets the MTU that it says.
+  /// Runs one measurement: `order.role` is `send` or `ping`, and the far end has the other role.
+  /// Fills in addresses and links. Sets the veth to the order's MTU.
   [[nodiscard]] result<measured> run(order order);
   [[nodiscard]] result<nlohmann::json> time_sockets(std::size_t repetitions);
 
-  /// The largest MTU that both ends can have.
+  /// The largest MTU that both ends support.
   [[nodiscard]] std::uint32_t largest_mtu() const;
   [[nodiscard]] bool is_veth() const { return is_veth_; }
-  /// `near` and `far`, each as the node describes itself.
+  /// Returns `near` and `far`, each with the node's description of itself.
   [[nodiscard]] nlohmann::json describe() const;
 
  private:

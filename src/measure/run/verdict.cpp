@@ -6,7 +6,7 @@ namespace strata::measure {
 
 namespace {
 
-// Rates are better when they are higher, times when they are lower.
+// Higher rates are better, and lower times.
 bool is_better(const series& one, const series& than) {
   const bool is_rate = one.kind() == quantity::one_way;
   return is_rate ? one.headline() > than.headline() : one.headline() < than.headline();

@@ -1,4 +1,4 @@
-// Where AF_XDP stands beside the kernel's other ways to send and receive one message after another.
+// Compares AF_XDP with the kernel's other ways to send and receive individual messages.
 #pragma once
 
 #include <vector>
@@ -8,20 +8,20 @@
 
 namespace strata::measure {
 
-/// The best AF_XDP path of one measurement, and the best of its rivals; null when none was
-/// measured. Paths that pack or coalesce messages are no rivals: they do something else.
+/// The best AF_XDP path of one measurement, and its best rivals; null if none was measured. Paths
+/// that pack or coalesce messages are no rivals: they do something else.
 struct verdict {
   const series* xdp = nullptr;
   const series* packet = nullptr;  ///< AF_PACKET
   const series* udp = nullptr;
 
-  /// How many times as good as the rival; without runs if there is none.
+  /// Returns how many times as good it is as the rival; without runs if there is no rival.
   [[nodiscard]] static estimate ratio(const series* xdp, const series* rival);
-  /// Whether it is better than the better rival.
+  /// Whether it is better than the better of the two rivals.
   [[nodiscard]] ruling outcome() const;
 };
 
-/// One for each measurement that AF_XDP took part in.
+/// Returns one verdict per measurement that includes AF_XDP.
 [[nodiscard]] std::vector<verdict> verdicts_of(const findings& findings);
 
 }  // namespace strata::measure

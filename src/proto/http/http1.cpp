@@ -1,7 +1,8 @@
-// Boost.Beast reads the messages; this file keeps it to itself.
+// Boost.Beast parses the messages; no other file includes it.
 
-// Beast 1.81 asserts that a final chunk comes in at least 5 bytes ("0\r\n\r" alone would abort),
-// though its code handles fewer. A peer must not be able to abort us. No other file includes Beast.
+// Beast 1.81 asserts that a final chunk arrives in at least 5 bytes ("0\r\n\r" alone would abort),
+// though its code handles fewer. A peer must not be able to abort the process. Safe to define here,
+// since no other file includes Beast.
 #define BOOST_DISABLE_ASSERTS
 
 #include "proto/http/http1.hpp"
@@ -23,7 +24,7 @@ namespace {
 namespace http = boost::beast::http;
 using boost::system::error_code;
 
-// Interim answers of one request that are kept for whoever takes them; later ones are dropped.
+// The most untaken interim answers kept for one request; later ones are dropped.
 constexpr std::size_t max_interim = 16;
 
 std::string lower(std::string_view text) {
@@ -34,7 +35,7 @@ std::string lower(std::string_view text) {
   return lowered;
 }
 
-/// Beast's parser with the parts of the message that it has seen.
+/// Beast's parser, with the parts of the message that it has parsed.
 template <bool is_request>
 class message final : public http::basic_parser<is_request> {
  public:
@@ -45,8 +46,8 @@ class message final : public http::basic_parser<is_request> {
   http_fields headers;
   http_fields trailers;
   std::string body;
-  std::uint64_t announced = 0;  // bytes of its chunks
-  bool keeps_alive = false;     // by its head, whatever its trailer says
+  std::uint64_t announced = 0;  // bytes of its chunks so far
+  bool keeps_alive = false;     // according to its head, whatever its trailer contains
 
  private:
   using text = boost::beast::string_view;
@@ -74,7 +75,7 @@ class message final : public http::basic_parser<is_request> {
       return;
     }
     headers.emplace_back(lower({name.data(), name.size()}), copy(value));
-    // Any other coding would leave the body's end unknown to Beast: a way to smuggle a request.
+    // With any other coding, Beast would not know the body's end: a way to smuggle a request.
     const bool known = field != http::field::transfer_encoding ||
                        (lower(headers.back().second) == "chunked" && version == 11);
     if (!known) code = http::error::bad_transfer_encoding;
@@ -96,9 +97,9 @@ class message final : public http::basic_parser<is_request> {
   void on_finish_impl(error_code&) override {}
 };
 
-/// One message after another out of the bytes of a connection. Beast gets a head only when all of
-/// it has come: so the limit on heads is exact, a bad line end is refused when it is seen, and no
-/// byte is looked at twice however slowly they come.
+/// Reads one message after another from the bytes of a connection. Beast gets a head only when it
+/// is complete: so the limit for heads is exact, a bad line end is rejected when it arrives, and no
+/// byte is scanned twice however slowly they arrive.
 template <bool is_request>
 class message_reader {
  public:
@@ -111,7 +112,7 @@ class message_reader {
     if (!failed_) pending_ += as_text(input);
   }
 
-  /// Reads on to the end of the message or of the bytes.
+  /// Reads on to the end of the message or of the available bytes.
   result<void> advance() {
     if (failed_) return std::unexpected(*failed_);
     if (!current_->is_header_done()) {
@@ -146,7 +147,7 @@ class message_reader {
     return refused;
   }
 
-  /// What has come behind the present message.
+  /// Returns the bytes behind the current message.
   std::string take_rest() { return std::exchange(pending_, {}); }
 
   message<is_request>& current() { return *current_; }
@@ -180,7 +181,7 @@ class message_reader {
     return head_size_ != 0;
   }
 
-  /// RFC 9112 section 2.2: a server passes over an empty line before a request. One is enough.
+  /// RFC 9112 section 2.2: a server ignores an empty line before a request. This skips one at most.
   bool skip_empty_line() {
     const bool skips =
         is_request && !has_skipped_ && line_start_ == 0 && pending_.starts_with("\r\n");
@@ -191,7 +192,7 @@ class message_reader {
     return true;
   }
 
-  /// RFC 9112 section 3: 414 for a target and 501 for a method that is too long.
+  /// RFC 9112 section 3: 414 for a target that is too long, 501 for a method that is too long.
   int long_line_status() const {
     if (!is_request) return 431;
     return pending_.find(' ') < max_header_ ? 414 : 501;
@@ -204,7 +205,7 @@ class message_reader {
         const auto code = wrong->status == 400 ? errc::malformed : errc::not_supported;
         return refuse(code, wrong->status, std::string(wrong->reason));
       }
-      // RFC 9110 section 2.5: a later HTTP/1 is read as the latest that is known.
+      // RFC 9110 section 2.5: a later HTTP/1 version is read as the latest known one.
       auto& minor = pending_[head.find("\r\n") - 1];
       if (minor > '1') minor = '1';
     } else {
@@ -219,7 +220,7 @@ class message_reader {
     return {};
   }
 
-  /// RFC 9112 section 4 demands a blank before a reason that is empty; many servers leave it out.
+  /// RFC 9112 section 4 requires a blank before an empty reason; many servers omit it.
   void add_reason_blank() {
     constexpr std::size_t bare_size = sizeof("HTTP/1.1 200") - 1;
     if (pending_.find("\r\n") != bare_size) return;
@@ -232,7 +233,7 @@ class message_reader {
     error_code code;
     pending_.erase(0, current_->put({pending_.data(), pending_.size()}, code));
     if (code && code != http::error::need_more) return refuse_for(code);
-    // What Beast leaves is a chunk's size line or the trailer, and both are short.
+    // Beast leaves only a chunk's size line or the trailer, and both are short.
     if (!current_->is_done() && pending_.size() > max_header_) {
       return refuse(errc::limit_exceeded, 431,
                     fmt::format("a chunk's head or the trailer is longer than the limit of {} "
@@ -248,7 +249,7 @@ class message_reader {
           errc::limit_exceeded, 413,
           fmt::format("its body is longer than the limit of {} bytes", max_body_.value_or(0)));
     }
-    const bool cut = code == http::error::need_more;  // a head is always handed over whole
+    const bool cut = code == http::error::need_more;  // a head is always passed whole
     return refuse(errc::malformed, 400, cut ? "its head is not whole" : code.message());
   }
 
@@ -258,7 +259,7 @@ class message_reader {
   std::size_t head_size_ = 0;
   std::size_t line_start_ = 0;
   std::size_t scanned_ = 0;
-  bool has_skipped_ = false;  // an empty line before the present message
+  bool has_skipped_ = false;  // an empty line before the current message
   std::optional<message<is_request>> current_;
   std::optional<error> failed_;
   int refusal_status_ = 0;
@@ -368,9 +369,9 @@ int http_request_parser::refusal_status() const { return state_->refusal_status(
 struct http_response_parser::state : message_reader<false> {
   using message_reader::message_reader;
   std::optional<http_response_head> head;
-  std::deque<http_response_head> interim;  // not taken yet
+  std::deque<http_response_head> interim;  // not yet taken
   bool is_bodiless = false;                // the request was a HEAD
-  bool has_surplus = false;                // bytes came behind its end that nobody asked for
+  bool has_surplus = false;                // unexpected bytes came behind its end
 
   [[nodiscard]] http_response_head take_current_head() {
     auto& message = current();
@@ -379,7 +380,7 @@ struct http_response_parser::state : message_reader<false> {
             .reason = std::move(message.reason)};
   }
 
-  /// Begins a message that ends with its head where the request demands that.
+  /// Begins a message, which ends with its head if the request was a HEAD.
   void begin_message() {
     restart();
     if (is_bodiless) current().skip(true);
@@ -455,7 +456,7 @@ http_fields http_response_parser::take_trailers() {
   return std::exchange(state_->current().trailers, {});
 }
 
-// RFC 9112 section 9.2: what comes unasked is no response, and must not become that of the next
+// RFC 9112 section 9.2: unsolicited bytes are no response, and must not become that of the next
 // request.
 bool http_response_parser::keep_alive() const {
   return state_->current().keep_alive() && !state_->has_surplus && state_->has_nothing_left();

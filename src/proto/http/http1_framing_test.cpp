@@ -1,5 +1,5 @@
-// Requests that two programs could read in two ways, each with what RFC 9112 (and 9110, where it is
-// named) has a server do: 0 when it is read, or the status of the refusal.
+// Requests that two programs could read in two ways, each with a server's reaction by RFC 9112 (or
+// by 9110, where it is named): 0 if it is accepted, or the status of the refusal.
 #include <gtest/gtest.h>
 
 #include "proto/http/http1.hpp"
@@ -14,8 +14,8 @@ struct row {
   int status;
 };
 
-/// The status of the refusal, 0 when one request or more is whole, -1 when more is awaited. The
-/// same however the bytes are cut.
+/// Returns the status of the refusal, 0 if at least one request is complete, -1 if more bytes are
+/// needed. Checks that the status is the same however the bytes are split.
 int status_for(std::string_view bytes) {
   const auto read = [&](std::size_t step) {
     http_request_parser parser({.max_header = 1000, .max_body = 1000});
@@ -36,7 +36,7 @@ void expect_rows(std::initializer_list<row> rows) {
   for (const auto& [bytes, status] : rows) EXPECT_EQ(status_for(bytes), status) << bytes;
 }
 
-/// Each row is the bytes between these.
+/// Checks each row between `before` and `after`.
 void expect_within(std::string_view before, std::initializer_list<row> rows,
                    std::string_view after) {
   for (const auto& [bytes, status] : rows) {
@@ -57,7 +57,7 @@ TEST(http1_framing, lines_end_in_cr_lf) {
                {"\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", 400}});
 }
 
-// Section 2.2: an empty line before a request is passed over, and no more than that.
+// Section 2.2: one empty line before a request is ignored, and no more.
 TEST(http1_framing, an_empty_line_may_come_before_a_request) {
   expect_rows({{"\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", 0},
                {"\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", 400},
@@ -66,7 +66,7 @@ TEST(http1_framing, an_empty_line_may_come_before_a_request) {
                {"GET / HTTP/1.1\r\nHost: x\r\n\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", 0}});
 }
 
-// Section 2.2: blanks between the first line and the first field MUST be refused or dropped.
+// Section 2.2: blanks between the first line and the first field MUST be rejected or dropped.
 TEST(http1_framing, no_blanks_come_before_the_first_field) {
   expect_rows({{"GET / HTTP/1.1\r\n Host: x\r\n\r\n", 400},
                {"GET / HTTP/1.1\r\n\tHost: x\r\n\r\n", 400},
@@ -136,7 +136,7 @@ TEST(http1_framing, targets) {
                {"CONNECT * HTTP/1.1\r\nHost: x\r\n\r\n", 400}});
 }
 
-// Section 3.2: one Host in HTTP/1.1, never two, and none that is not one.
+// Section 3.2: one Host in HTTP/1.1, never two, and no invalid one.
 TEST(http1_framing, hosts) {
   expect_within("GET / HTTP/1.1\r\n",
                 {{"Host: x", 0},
@@ -223,7 +223,7 @@ TEST(http1_framing, fields) {
 
 constexpr auto post = "POST / HTTP/1.1\r\nHost: x\r\n"sv;
 
-// Section 6.2; RFC 9110 section 8.6: a decimal number; lists MAY be refused.
+// Section 6.2; RFC 9110 section 8.6: a decimal number; lists MAY be rejected.
 TEST(http1_framing, content_lengths) {
   expect_within(std::string(post) + "Content-Length:",
                 {{" 5", 0},
@@ -263,7 +263,7 @@ TEST(http1_framing, content_lengths) {
   expect_within(post, {{"Content-Length : 5", 400}, {"Content_Length: 5", 0}}, "\r\n\r\n");
 }
 
-// Sections 6.1 and 6.3: chunked once, and last; nothing beside it that says a length.
+// Sections 6.1 and 6.3: chunked once, and last; no length beside it.
 TEST(http1_framing, transfer_encodings) {
   expect_within(post,
                 {{"Transfer-Encoding: chunked", 0},
@@ -295,7 +295,7 @@ TEST(http1_framing, transfer_encodings) {
                  {"Content-Length: 0\r\ntransfer-encoding: chunked", 400},
                  {"Transfer-Encoding:\r\n chunked", 400}},
                 "\r\n\r\n0\r\n\r\n");
-  // Section 6.1: an HTTP/1.0 message with one has a faulty framing.
+  // Section 6.1: an HTTP/1.0 message with a transfer coding has faulty framing.
   expect_rows({{"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400},
                {"POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 400},
                {"POST / HTTP/1.0\r\nContent-Length: 2\r\n\r\nab", 0}});

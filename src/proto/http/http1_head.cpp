@@ -19,7 +19,7 @@ constexpr bool is_control_byte(char each) {
   return (static_cast<unsigned char>(each) < ' ' && each != '\t') || each == '\x7F';
 }
 
-/// The next line without its end; the rest begins behind it.
+/// Takes the next line without its end off `rest`.
 std::string_view take_line(std::string_view& rest) {
   const auto end = std::min(rest.find("\r\n"), rest.size());
   const auto line = rest.substr(0, end);
@@ -27,7 +27,7 @@ std::string_view take_line(std::string_view& rest) {
   return line;
 }
 
-/// Section 3.2: each form is for its methods.
+/// Section 3.2: each form of target is for certain methods.
 bool is_target(std::string_view target, std::string_view method) {
   if (target.empty() || !std::ranges::all_of(target, is_visible)) return false;
   if (target.contains('#')) return false;
@@ -51,7 +51,7 @@ verdict check_request_line(std::string_view line) {
     return head_refusal{400, "its first line is not a method, a target and a version"};
   }
   const auto version = line.substr(last + 1);
-  // Section 2.3: HTTP in capitals, and a digit each.
+  // Section 2.3: HTTP in capitals, and one digit each.
   if (version.size() != 8 || !version.starts_with("HTTP/") || !is_digit(version[5]) ||
       version[6] != '.' || !is_digit(version[7])) {
     return head_refusal{400, "its version is not HTTP's"};
@@ -63,7 +63,7 @@ verdict check_request_line(std::string_view line) {
   return {};
 }
 
-/// The fields that say where the request goes and where it ends.
+/// The fields that determine the destination and the end of the request.
 struct framing_fields {
   unsigned hosts = 0;
   unsigned lengths = 0;
@@ -84,8 +84,8 @@ struct framing_fields {
     return {};
   }
 
-  // Section 6.1: chunked alone is understood. Behind another coding that is for 501, and where it
-  // is not the last the body's end is not known.
+  // Section 6.1: only chunked is supported. Behind another coding it leads to 501, and if it is not
+  // the last coding, the body's end is unknown.
   verdict add_codings(std::string_view value) {
     ++codings;
     const auto comma = value.rfind(',');

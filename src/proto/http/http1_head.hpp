@@ -1,5 +1,5 @@
-// What RFC 9112 lets the head of a request be, beyond what Boost.Beast asks of it: where two
-// programs could read one head in two ways, requests are smuggled.
+// RFC 9112's rules for the head of a request that Boost.Beast does not check: if two programs can
+// read one head in two ways, requests can be smuggled.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ struct head_refusal {
   std::string_view reason;
 };
 
-/// Looks at a whole head: lines that end in CR LF, the last of them empty. Nullopt when a server
-/// may go on with it.
+/// Checks a whole head: lines that end in CR LF, the last of them empty. Returns nullopt if a
+/// server may process it.
 [[nodiscard]] std::optional<head_refusal> check_request_head(std::string_view head);
 
 }  // namespace strata::proto

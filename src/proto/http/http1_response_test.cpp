@@ -1,4 +1,4 @@
-// Responses that two programs could read in two ways, each with what RFC 9112 has a client do.
+// Responses that two programs could read in two ways, each with a client's reaction by RFC 9112.
 #include <gtest/gtest.h>
 
 #include "proto/http/http1.hpp"
@@ -8,8 +8,8 @@ namespace {
 
 using std::literals::operator""sv;
 
-/// What a client makes of bytes and of the end of the connection behind them: the body, or
-/// "refused". The same however the bytes are cut.
+/// Returns a client's result for the bytes and a following end of the connection: the body, or
+/// "refused". Checks that it is the same however the bytes are split.
 std::string body_of(std::string_view bytes, bool is_head = false) {
   const auto read = [&](std::size_t step) -> std::string {
     http_response_parser parser;
@@ -31,7 +31,7 @@ struct reply_row {
   std::string_view body;
 };
 
-/// Each row is the bytes between these.
+/// Checks each row between `before` and `after`.
 void expect_bodies(std::string_view before, std::initializer_list<reply_row> rows,
                    std::string_view after = {}) {
   for (const auto& [bytes, body] : rows) {
@@ -73,7 +73,7 @@ TEST(http1_response, status_lines) {
                 "\r\nContent-Length: 4\r\n\r\nbody");
 }
 
-// Section 2.2: a bare CR is no line's end; nor are blanks before the first field read as one.
+// Section 2.2: a bare CR is no line end, and blanks before the first field do not form one.
 TEST(http1_response, lines_end_in_cr_lf) {
   expect_bodies("HTTP/1.1 200 OK",
                 {{"\r\nA: b\r\n", "body"},
@@ -87,7 +87,7 @@ TEST(http1_response, lines_end_in_cr_lf) {
                 "Content-Length: 4\r\n\r\nbody");
 }
 
-// Section 5.1: blanks around a value are not of it.
+// Section 5.1: blanks around a value are not part of it.
 TEST(http1_response, fields) {
   EXPECT_EQ(value_of("A: \t b c \t "), "b c");
   EXPECT_EQ(value_of("a:b"), "b");
@@ -105,7 +105,7 @@ TEST(http1_response, a_folded_value_is_one_line) {
   EXPECT_EQ(value_of("A: b\r\n\t c\r\n  d"), "b c d");
 }
 
-// Section 6.3, point 1: what has no body, whatever its fields say.
+// Section 6.3, point 1: responses without a body, whatever their fields say.
 TEST(http1_response, some_have_no_body) {
   for (const auto* status : {"204 No Content", "304 Not Modified", "101 Switching Protocols"}) {
     for (const auto* field : {"", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"}) {
@@ -131,7 +131,7 @@ TEST(http1_response, transfer_encodings) {
                  {"Transfer-Encoding: gzip, chunked", "refused"},
                  {"Transfer-Encoding: xchunked", "refused"}},
                 "\r\n\r\n4\r\nbody\r\n0\r\n\r\n");
-  // HTTP/1.0 has none: the framing is faulty, a length beside it or not.
+  // HTTP/1.0 has none: the framing is faulty, with or without a length.
   expect_bodies("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n",
                 {{"", "refused"}, {"Content-Length: 4\r\n", "refused"}},
                 "\r\n4\r\nbody\r\n0\r\n\r\n");
@@ -158,7 +158,7 @@ TEST(http1_response, content_lengths) {
                 "\r\n\r\nbody");
 }
 
-// Sections 7.1 and 8: sizes that overflow, and what ends before its last chunk.
+// Sections 7.1 and 8: sizes that overflow, and bodies that end before their last chunk.
 TEST(http1_response, chunks) {
   expect_bodies("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
                 {{"4\r\nbody\r\n0\r\n\r\n", "body"},
@@ -173,13 +173,13 @@ TEST(http1_response, chunks) {
                  {"10000000000000004\r\nbody\r\n0\r\n\r\n", "refused"}});
 }
 
-// Section 6.3, point 8, and section 8: all until the end of the connection.
+// Section 6.3, point 8, and section 8: the body extends to the end of the connection.
 TEST(http1_response, without_a_length_the_end_is_the_connections) {
   expect_bodies("HTTP/1.1 200 OK\r\n", {{"\r\nbody", "body"}, {"A: b\r\n\r\n", ""}});
   expect_bodies("HTTP/1.1 200 OK\r\n", {{"A: b\r\n", "refused"}, {"", "refused"}});
 }
 
-/// Whether the connection can carry another request behind this response.
+/// Reports whether the connection can carry another request after this response.
 bool keeps(std::string_view bytes) {
   http_response_parser parser;
   EXPECT_TRUE(parser.feed(as_bytes(bytes))) << bytes;
@@ -201,7 +201,7 @@ TEST(http1_response, a_connection_goes_on_as_it_says) {
   EXPECT_TRUE(with("1.0", "Connection: Keep-Alive\r\n"));
 }
 
-// Sections 6.3 and 9.2: what comes unasked MUST NOT be taken for the next response.
+// Sections 6.3 and 9.2: unsolicited bytes MUST NOT be taken for the next response.
 TEST(http1_response, what_comes_behind_a_response_is_none) {
   const auto answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"sv;
   EXPECT_FALSE(keeps(std::string(answer) + "x"));

@@ -11,8 +11,8 @@ namespace {
 
 using std::literals::operator""sv;
 
-/// All requests in `bytes`, fed in pieces of `step`; an error ends the list, its status stays in
-/// the parser.
+/// Returns all requests in `bytes`, fed in pieces of `step`; an error ends the list, and its status
+/// stays in the parser.
 std::vector<http_request> read_all(http_request_parser& parser, std::string_view bytes,
                                    std::size_t step) {
   std::vector<http_request> requests;
@@ -80,7 +80,7 @@ TEST(http_request_parser, understands_the_absolute_form) {
   EXPECT_EQ(one("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n").path, "*");
 }
 
-// RFC 9112 section 3.2.2: the target's host counts, and the Host beside it MUST be ignored.
+// RFC 9112 section 3.2.2: the target's host applies, and the Host field MUST be ignored.
 TEST(http_request_parser, the_absolute_form_names_the_host) {
   const auto host_of = [](std::string_view target, std::string_view fields) {
     const auto request =
@@ -99,7 +99,7 @@ TEST(http_request_parser, the_absolute_form_names_the_host) {
   }
 }
 
-// RFC 9112 section 7.1.2; RFC 9110 section 6.5.1: what comes behind a body is no field of the head.
+// RFC 9112 section 7.1.2; RFC 9110 section 6.5.1: fields after a body are not fields of the head.
 TEST(http_request_parser, trailers_are_kept_apart) {
   const auto with = [](std::string_view trailers) {
     return "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n" +

@@ -85,7 +85,8 @@ std::string_view http_reason(int status) {
 std::string http_response(int status, std::string_view content_type, std::string_view body,
                           bool keep_alive) {
   std::string text = fmt::format("HTTP/1.1 {} {}\r\n", status, http_reason(status));
-  // RFC 9110 section 8.6: a 204 has no Content-Length, and a 304's would be the other body's.
+  // RFC 9110 section 8.6: a 204 has no Content-Length, and a 304's would be that of the omitted
+  // body.
   const bool has_body = status != 204 && status != 304;
   if (has_body) {
     if (!content_type.empty()) text += fmt::format("Content-Type: {}\r\n", content_type);
@@ -116,7 +117,8 @@ std::string http_request_text(std::string_view method, std::string_view target,
                               const http_fields& fields, std::string_view body) {
   std::string text = fmt::format("{} {} HTTP/1.1\r\n", method, target);
   for (const auto& [name, value] : fields) text += fmt::format("{}: {}\r\n", name, value);
-  // RFC 9110 section 8.6: a method that gives a body a meaning says so even when it is empty.
+  // RFC 9110 section 8.6: a method for which a body is meaningful sends the length even of an empty
+  // one.
   const bool says_length =
       !body.empty() || method == "POST" || method == "PUT" || method == "PATCH";
   if (says_length) text += fmt::format("Content-Length: {}\r\n", body.size());

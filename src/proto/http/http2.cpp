@@ -16,7 +16,7 @@ namespace strata::proto {
 
 namespace {
 
-/// nghttp2's calls fail here for want of memory alone.
+/// Checks the code of an nghttp2 call that can fail only for lack of memory.
 void demand_done(int code) {
   if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   assert(code == 0);
@@ -104,7 +104,7 @@ std::size_t http2_session::give_output(std::size_t most) {
       own.to.write(std::as_bytes(std::span(bytes, static_cast<std::size_t>(size))));
       own.written += static_cast<std::size_t>(size);
     }
-    // What is sent can show a flood too: see `on_sent`. Then there is a farewell to be sent.
+    // Output can reveal a flood too: see `on_sent`. Then a GOAWAY is still to be sent.
     const bool is_ended = !own.flooding.empty() && !own.has_failed;
     if (is_ended) end_flood();
     if (size <= 0 && !is_ended) break;
@@ -126,7 +126,7 @@ bool http2_session::awaits_head() const { return state_->head_of != 0 || !state_
 
 bool http2_session::was_flooded() const { return !state_->flooding.empty(); }
 
-// Until the server has said how many streams it wants, one does.
+// Until the server has announced how many streams it allows, one is allowed.
 bool http2_session::may_ask() const {
   const auto& own = *state_;
   auto* const with = own.session.get();
@@ -186,13 +186,13 @@ void http2_session::answer(std::uint32_t stream, const http2_answer& head) {
   if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
 }
 
-// In lower case, as HTTP/2 has them.
+// Adds the names in lower case, as HTTP/2 requires.
 void http2_session::add_fields(const http_fields& fields) {
   auto& own = *state_;
   std::size_t room = 0;
   for (const auto& field : fields) room += field.first.size();
   own.names.clear();
-  own.names.reserve(room);  // so that what points into it stays right
+  own.names.reserve(room);  // so that pointers into it stay valid
   for (const auto& [name, value] : fields) {
     const auto from = own.names.size();
     for (const char each : name) own.names += text::in_lower(each);
@@ -214,7 +214,7 @@ void http2_session::inform(std::uint32_t stream, int status, const http_fields& 
   if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
 }
 
-// Fails where nothing waits for it.
+// Fails if the stream is not deferred.
 void http2_session::resume(std::uint32_t stream) {
   (void)nghttp2_session_resume_data(state_->session.get(), id_of(stream));
 }

@@ -1,4 +1,4 @@
-// What a peer may do a few times a second and no more often: a budget that fills again with time.
+// A rate limit for a peer's actions: a budget that refills with time.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@ class http2_budget {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  /// At most `most` at once, and `per_second` in the long run.
+  /// Allows at most `most` at once, and `per_second` in the long run.
   http2_budget(std::uint32_t most, std::uint32_t per_second)
       : most_(most), per_second_(per_second), left_(most) {}
 
-  /// Takes one. False: none is left.
+  /// Takes one unit. Returns false if none is left.
   [[nodiscard]] bool take(time_point now) {
     if (left_ == 0) refill(now);
     if (left_ == 0) return false;

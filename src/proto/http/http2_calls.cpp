@@ -13,9 +13,9 @@ namespace {
 
 using state = http2_calls::state;
 
-// A head of this many times its limit is a bomb, and not a mistake.
+// A head of this many times its limit is an attack, not a mistake.
 constexpr std::size_t bomb_factor = 4;
-// Frames of ours that wait for a client that does not read.
+// The most outgoing frames queued for a client that does not read.
 constexpr std::size_t max_outbound = 4000;
 constexpr std::size_t max_acknowledgements = 1000;
 
@@ -36,14 +36,14 @@ int fail(state& state, http2_code code, std::string_view breach) {
   return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-// nghttp2 passes over HEADERS of closed streams, and looks at none of PRIORITY. DATA of closed
-// streams does not come here.
+// Checks what nghttp2 does not: it ignores HEADERS of closed streams, and does not check PRIORITY.
+// DATA of closed streams does not arrive here.
 int check_stream(nghttp2_session* session, const nghttp2_frame_hd& frame, state& state) {
   if (frame.type == NGHTTP2_PRIORITY && frame.stream_id == 0) {
     return fail(state, http2_code::protocol_error, "PRIORITY on stream 0");
   }
   if (state.role != http2_role::server || frame.type != NGHTTP2_HEADERS) return 0;
-  if (state.past.begin(frame.stream_id)) return 0;  // it may still be refused
+  if (state.past.begin(frame.stream_id)) return 0;  // it may still be rejected
   if (nghttp2_session_find_stream(session, frame.stream_id) != nullptr) return 0;
   if (state.past.has_skipped(frame.stream_id)) {
     return fail(state, http2_code::protocol_error, "a stream below one that was used before");
@@ -54,8 +54,8 @@ int check_stream(nghttp2_session* session, const nghttp2_frame_hd& frame, state&
   return 0;
 }
 
-// Before nghttp2 looks at the frame: what is wrong is counted too. Frames of types that nobody
-// knows do not come here; they cost nothing.
+// Called before nghttp2 checks the frame, so that invalid frames are counted too. Frames of unknown
+// types do not arrive here; they cost nothing.
 int on_begin_frame(nghttp2_session* session, const nghttp2_frame_hd* frame, void* user_data) {
   auto& by = of(user_data);
   if (nghttp2_session_get_outbound_queue_size(session) > max_outbound) {
@@ -88,7 +88,7 @@ int on_begin_headers(nghttp2_session* /*session*/, const nghttp2_frame* frame, v
   return 0;
 }
 
-// nghttp2 has seen to it that a status is three digits.
+// nghttp2 has checked that a status has three digits.
 void add_to_reply(state& state, std::string_view name, std::string_view value) {
   if (name == ":status") {
     std::from_chars(value.data(), value.data() + value.size(), state.reply.status);
@@ -98,8 +98,8 @@ void add_to_reply(state& state, std::string_view name, std::string_view value) {
   }
 }
 
-/// Hands on what was gathered: an answer's head, or trailers, which have no status. False: it is
-/// no status of HTTP/2.
+/// Passes on the gathered fields: an answer's head, or trailers, which have no status. Returns
+/// false for a status that is invalid in HTTP/2.
 bool report_reply(state& state, http2_stream& stream) {
   auto reply = std::exchange(state.reply, {});
   if (!state.has_status) {
@@ -172,7 +172,7 @@ int on_data(nghttp2_session* session, std::uint8_t /*flags*/, std::int32_t strea
   return 0;
 }
 
-// nghttp2 closes streams above the last one of a GOAWAY with REFUSED_STREAM too.
+// nghttp2 also closes streams above the last one of a GOAWAY with REFUSED_STREAM.
 int on_close(nghttp2_session* session, std::int32_t stream, std::uint32_t code, void* user_data) {
   auto& by = of(user_data);
   if (by.head_of == stream) by.head_of = 0;
@@ -185,7 +185,7 @@ int on_close(nghttp2_session* session, std::int32_t stream, std::uint32_t code, 
   return 0;
 }
 
-// A request that had to stay here because the server has gone away meanwhile.
+// Called for a request that was not sent because the server has sent a GOAWAY meanwhile.
 int on_unsent(nghttp2_session* session, const nghttp2_frame* frame, int /*code*/,
               void* /*user_data*/) {
   const bool is_request =
@@ -195,15 +195,15 @@ int on_unsent(nghttp2_session* session, const nghttp2_frame* frame, int /*code*/
   return 0;
 }
 
-// A client can have streams reset by sending what is wrong on them; that is counted as if it had
-// reset them itself.
+// A client can cause resets by sending invalid frames; each counts as if the client had reset the
+// stream itself.
 int on_sent(nghttp2_session* /*session*/, const nghttp2_frame* frame, void* user_data) {
   if (frame->hd.type != NGHTTP2_RST_STREAM) return 0;
   const auto code = static_cast<http2_code>(frame->rst_stream.error_code);
   const bool is_ours = code == http2_code::no_error || code == http2_code::internal_error ||
                        code == http2_code::cancel;
   auto& by = of(user_data);
-  // Not from inside the output: whoever asks for that ends the session.
+  // Not ended from inside the output: the caller that requested the output ends the session.
   if (!is_ours && !by.resets.take(by.now) && by.flooding.empty()) {
     by.flooding = "streams that must be reset";
   }
@@ -262,7 +262,7 @@ struct callbacks {
     nghttp2_option_set_no_auto_window_update(options, 1);
     nghttp2_option_set_no_closed_streams(options, 1);
     nghttp2_option_set_max_outbound_ack(options, max_acknowledgements);
-    // Ours counts by the loop's clock, and what the client makes us reset too.
+    // Our limit uses the loop's clock, and also counts resets that the client causes.
     nghttp2_option_set_stream_reset_rate_limit(options, UINT64_MAX, UINT64_MAX);
   }
   callbacks(const callbacks&) = delete;

@@ -1,4 +1,4 @@
-// A client's session of HTTP/2 against a server's: what one says the other hears.
+// Tests a client's HTTP/2 session against a server's: each receives what the other sends.
 #include <gtest/gtest.h>
 
 #include <list>

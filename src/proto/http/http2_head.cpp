@@ -56,7 +56,7 @@ void http2_head::add_pseudo(std::string_view name, std::string_view value) {
   }
 }
 
-// A client may cut it into several fields, so that they compress better (section 8.2.3).
+// A client may split the cookie field into several, so that they compress better (section 8.2.3).
 void http2_head::add_cookie(std::string_view value) {
   auto& headers = made_.request.headers;
   const auto same = std::ranges::find(headers, "cookie", &http_fields::value_type::first);
@@ -72,7 +72,7 @@ void http2_head::refuse(int status, errc code, std::string reason) {
   made_.refusal = failure(code, "read the HTTP request", std::move(reason)).error();
 }
 
-// Whoever looks at `host` sees what the client asks for (section 8.3.1).
+// Sets `host`, so that its readers get the client's authority (section 8.3.1).
 void http2_head::set_host() {
   auto& headers = made_.request.headers;
   const auto named = std::ranges::find(headers, "host", &http_fields::value_type::first);

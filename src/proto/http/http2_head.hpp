@@ -1,5 +1,5 @@
-// A request's head of HTTP/2 as it comes, field by field (RFC 9113 section 8.3). Without nghttp2,
-// which has seen to it that each field by itself is in order.
+// A request's head in HTTP/2 as it arrives, field by field (RFC 9113 section 8.3). Independent of
+// nghttp2, which has checked each field by itself.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace strata::proto {
 
 class http2_head {
  public:
-  /// How a field's size counts (section 6.5.2).
+  /// What each field adds to the counted size (section 6.5.2).
   static constexpr std::size_t field_overhead = 32;
 
   explicit http2_head(std::size_t limit) : limit_(limit) {}
 
-  /// Forgets all; the next field is the first of that stream's head.
+  /// Discards everything; the next field is the first of `stream`'s head.
   void begin(std::uint32_t stream);
-  /// Fields over the limit are counted, and not kept.
+  /// Adds a field. Fields over the limit are counted, but not kept.
   void add(std::string_view name, std::string_view value);
-  /// All that were added, as they count.
+  /// The counted size of all added fields.
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// The request, or what it is to be answered instead.
+  /// Returns the request, or its rejection.
   [[nodiscard]] http2_listener::arrival take();
 
  private:

@@ -1,5 +1,5 @@
-// What is in a session of HTTP/2: nghttp2's, and what is counted beside it. For
-// proto/http/http2* alone.
+// The state of an HTTP/2 session: nghttp2's session and our own counters. For proto/http/http2*
+// alone.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -19,12 +19,13 @@
 
 namespace strata::proto {
 
-/// Streams of a client that cannot be used any more: those that it has ended itself, and those that
-/// it has skipped. Only the last few are known, so a frame of any other closed stream may be one
-/// that was under way when this end reset it.
+/// Streams of a client that cannot be used any more: those that it has ended itself, and those
+/// whose numbers it has skipped. Only the last few are known, so a frame of any other closed stream
+/// may have been under way when this end reset the stream.
 class http2_past {
  public:
-  /// A request's head comes. Says whether its identifier is above all before, as it should be.
+  /// Records a new request's head. Reports whether its identifier is higher than all before, as
+  /// required.
   [[nodiscard]] bool begin(std::int32_t stream) {
     if (stream <= last_) return false;
     if (stream - 2 > last_) {
@@ -33,13 +34,14 @@ class http2_past {
     last_ = stream;
     return true;
   }
-  /// The client has ended its side, or reset the stream.
+  /// Records that the client has ended its side, or reset the stream.
   void end(std::int32_t stream) { ended_[next_ended_++ % ended_.size()] = stream; }
 
   [[nodiscard]] bool has_ended(std::int32_t stream) const {
     return std::ranges::find(ended_, stream) != ended_.end();
   }
-  /// Closed by a later one before it was used (RFC 9113, section 5.1.1).
+  /// Reports whether the stream was closed by a later one before it was used (RFC 9113, section
+  /// 5.1.1).
   [[nodiscard]] bool has_skipped(std::int32_t stream) const {
     return std::ranges::any_of(skipped_, [stream](const range& each) {
       return each.first <= stream && stream <= each.last;
@@ -77,41 +79,42 @@ struct http2_session::state {
   http2_role role;
   std::unique_ptr<nghttp2_session, deleter> session;
   http2_head head;               // of a request
-  http_response_head reply;      // of an answer; or, without a status, trailers
-  bool has_status = false;       // the reply
-  std::size_t reply_size = 0;    // as of a head
-  std::uint32_t asked_open = 0;  // a client's streams that are not closed
+  http_response_head reply;      // of an answer; without a status, trailers
+  bool has_status = false;       // whether `reply` has one
+  std::size_t reply_size = 0;    // counted as for a head
+  std::uint32_t asked_open = 0;  // number of a client's open streams
   http2_budget resets;
   http2_budget controls;
   time_point now;
-  std::string_view flooding;  // with what; empty: it does not flood
+  std::string_view flooding;  // what the peer floods with; empty if nothing
   http2_past past;
-  /// Of the protocol, which nghttp2 passes over; empty: none.
+  /// A protocol violation that nghttp2 ignores; empty if none.
   std::string_view breach;
   http2_code breach_code = http2_code::no_error;
-  std::int32_t head_of = 0;   // the stream whose head has begun, and is not whole; 0: none
-  bool has_settings = false;  // the client's first ones have come
+  std::int32_t head_of = 0;   // the stream whose head is incomplete; 0 if none
+  bool has_settings = false;  // the peer's first settings have arrived
   bool has_failed = false;
-  // Of the present `give_output`.
+  // For the current `give_output`.
   std::size_t most = 0;
   std::size_t written = 0;
   bool is_paused = false;
-  // For one `answer`, kept for the next.
+  // Memory for one `answer`, kept for the next.
   std::string names;
   std::vector<nghttp2_nv> pairs;
 };
 
-/// What nghttp2 calls.
+/// The callbacks of nghttp2.
 struct http2_calls {
   using state = http2_session::state;
 
-  /// A session that calls these with `state`.
+  /// Creates a session that calls these with `state`.
   [[nodiscard]] static nghttp2_session* make_session(state& state);
-  /// How nghttp2 asks for the body of a stream's answer.
+  /// Returns the provider through which nghttp2 requests the body of a stream's answer.
   [[nodiscard]] static nghttp2_data_provider body_of(http2_stream& answering);
-  /// nghttp2 takes the texts as mutable, and copies them.
+  /// nghttp2 takes the texts as mutable, but copies them.
   [[nodiscard]] static nghttp2_nv pair_of(std::string_view name, std::string_view value);
-  /// Of HTTP/1.1's connections: no field of HTTP/2 (section 8.2.2).
+  /// Reports whether it is a connection field of HTTP/1.1, which HTTP/2 does not allow (section
+  /// 8.2.2).
   [[nodiscard]] static bool is_of_connections(std::string_view name);
 };
 

@@ -1,4 +1,4 @@
-// A session of HTTP/2 against a client of libnghttp2's, and against frames made by hand.
+// Tests an HTTP/2 session against a libnghttp2 client, and against handmade frames.
 #include <gtest/gtest.h>
 
 #include <list>
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t calm = 11;
 
-/// Answers nothing by itself; keeps what comes.
+/// Answers nothing by itself; records what arrives.
 class http2_stage : private http2_listener {
  public:
   explicit http2_stage(http2_limits limits = {}) : session(*this, limits) {}
@@ -37,7 +37,7 @@ class http2_stage : private http2_listener {
     bool is_closed = false;
   };
 
-  /// Lets both sides say all that they have to say.
+  /// Runs until neither side has any more output.
   result<void> run(http2_test_peer& client) {
     for (;;) {
       const auto said = client.take();
@@ -74,7 +74,8 @@ class http2_stage : private http2_listener {
   void write(byte_span bytes) override { output += as_text(bytes); }
 };
 
-/// Feeds `count` times what `make` gives; the result of the last, or the first that fails.
+/// Feeds the results of `count` calls of `make`; returns the result of the last, or the first that
+/// fails.
 template <class Make>
 result<void> feed_many(http2_stage& stage, int count, Make make) {
   for (int i = 0; i < count; ++i) {
@@ -84,7 +85,7 @@ result<void> feed_many(http2_stage& stage, int count, Make make) {
   return {};
 }
 
-// The GOAWAY that the stage's output ends with.
+// Checks the GOAWAY at the end of the stage's output.
 void expect_calmed(http2_stage& stage, const result<void>& outcome) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, errc::limit_exceeded);
@@ -176,7 +177,7 @@ TEST(http2, a_body_stops_until_it_is_consumed) {
   client.ask("POST", "/", {}, std::string(50'000, 'x'));
   ASSERT_TRUE(stage.run(client));
   auto& got = stage.streams.front();
-  EXPECT_LE(got.body.size(), 65'535U);  // until the client knows of the window
+  EXPECT_LE(got.body.size(), 65'535U);  // until the client learns of the window
   std::size_t credited = 0;
   while (!got.is_whole) {
     ASSERT_LT(credited, got.body.size());
@@ -188,7 +189,7 @@ TEST(http2, a_body_stops_until_it_is_consumed) {
 }
 
 TEST(http2, streams_together_have_a_window_too) {
-  http2_stage stage;  // a connection's window for 16 streams of 64 KiB
+  http2_stage stage;  // a connection window for 16 streams of 64 KiB
   http2_test_peer client;
   for (int i = 0; i < 50; ++i) client.ask("POST", "/", {}, std::string(60'000, 'x'));
   ASSERT_TRUE(stage.run(client));
@@ -268,7 +269,7 @@ TEST(http2, frames_of_streams_that_are_closed_are_breaches) {
   }
 }
 
-// Both cross the answer of a server that has closed the stream.
+// Both frames cross the reset of a server that has closed the stream.
 TEST(http2, frames_that_were_under_way_when_the_stream_was_reset_are_no_breach) {
   http2_stage stage;
   ASSERT_TRUE(stage.feed(http2_opening()));
@@ -319,7 +320,7 @@ TEST(http2, streams_taken_back_now_and_then_are_no_flood) {
 TEST(http2, streams_that_must_be_reset_are_a_flood) {
   http2_stage stage;
   ASSERT_TRUE(stage.feed(http2_opening()));
-  // More of a body than was announced: the server has to reset the stream.
+  // More body than announced: the server must reset the stream.
   const auto block = std::string(
       "\x83\x87\x84\x41\x01x\x0f\x0d\x01"
       "1",
@@ -357,7 +358,7 @@ TEST(http2, continuations_without_an_end_are_a_flood) {
 TEST(http2, a_small_head_that_unpacks_to_a_large_one_is_a_flood) {
   http2_stage stage;
   ASSERT_TRUE(stage.feed(http2_opening()));
-  // A field of 3000 bytes goes into the table; then it is named by one byte each.
+  // A field of 3000 bytes enters the table; each further use takes one byte.
   std::string block(http2_get_block);
   block += std::string("\x40\x01y\x7f\xb9\x16", 6) + std::string(3000, 'z');
   block += std::string(40, '\xbe');

@@ -1,4 +1,4 @@
-// For tests: a client of HTTP/2, by libnghttp2, and frames made by hand.
+// For tests: an HTTP/2 client, by libnghttp2, and handmade frames.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -13,7 +13,7 @@
 
 namespace strata::proto {
 
-/// A frame (RFC 9113 section 4.1).
+/// Returns a frame (RFC 9113 section 4.1).
 [[nodiscard]] inline std::string http2_frame(unsigned type, unsigned flags, std::uint32_t stream,
                                              std::string_view payload = {}) {
   const auto size = payload.size();
@@ -25,7 +25,7 @@ namespace strata::proto {
   }
   return made.append(payload);
 }
-/// What a client begins with, made by hand.
+/// Returns a client's first bytes, handmade.
 [[nodiscard]] inline std::string http2_opening() {
   return std::string(http2_preface) + http2_frame(NGHTTP2_SETTINGS, 0, 0);
 }
@@ -39,7 +39,7 @@ class http2_test_peer {
     http_fields headers;
     std::string body;
     bool is_closed = false;
-    std::uint32_t code = 0;  // that it was closed with
+    std::uint32_t code = 0;  // error code of the close
   };
 
   explicit http2_test_peer(bool auto_window = true) {
@@ -62,7 +62,7 @@ class http2_test_peer {
   http2_test_peer(const http2_test_peer&) = delete;
   http2_test_peer& operator=(const http2_test_peer&) = delete;
 
-  /// Asks; `body` empty: none. `is_open`: the body does not end.
+  /// Sends a request; an empty `body` means none. `is_open`: the body does not end.
   std::uint32_t ask(const std::string& method, const std::string& path,
                     const http_fields& more = {}, std::string body = {}, bool is_open = false) {
     http_fields all = {{":method", method}, {":scheme", "http"}, {":path", path}};
@@ -75,7 +75,7 @@ class http2_test_peer {
                          [](const auto& each) { return !each.first.starts_with(':'); });
     return ask_with(std::move(all), std::move(body), is_open);
   }
-  /// Asks with these fields alone, however wrong.
+  /// Sends a request with exactly these fields, even if they are wrong.
   std::uint32_t ask_with(http_fields all, std::string body = {}, bool is_open = false) {
     std::vector<nghttp2_nv> pairs;
     for (auto& [name, value] : all) {
@@ -94,17 +94,17 @@ class http2_test_peer {
     by_stream_[id] = held.get();
     return id;
   }
-  /// Asks for another protocol (RFC 8441); what follows is said with `say` and `end`.
+  /// Requests another protocol (RFC 8441); continue with `say` and `end`.
   std::uint32_t connect(const std::string& protocol, http_fields more = {}, std::string body = {}) {
     more.insert(more.begin(), {":protocol", protocol});
     return ask("CONNECT", "/", more, std::move(body), true);
   }
-  /// More of a body that is open.
+  /// Sends more of an open body.
   void say(std::uint32_t stream, std::string_view more) {
     by_stream_[stream]->bytes += more;
     nghttp2_session_resume_data(session_.get(), static_cast<std::int32_t>(stream));
   }
-  /// Bytes of a body that the server's windows have not let through.
+  /// The number of bytes of a body that the server's windows have not let through.
   [[nodiscard]] std::size_t unsaid(std::uint32_t stream) const {
     const auto& of = *by_stream_.at(stream);
     return of.bytes.size() - of.sent;
@@ -118,12 +118,12 @@ class http2_test_peer {
   }
   void ping() { nghttp2_submit_ping(session_.get(), 0, nullptr); }
   void leave() { nghttp2_session_terminate_session(session_.get(), NGHTTP2_NO_ERROR); }
-  /// So many bytes of a stream are read; without the automatic window.
+  /// Reports `bytes` bytes of a stream as read; for use without the automatic window.
   void consume(std::uint32_t stream, std::size_t bytes) {
     nghttp2_session_consume(session_.get(), static_cast<std::int32_t>(stream), bytes);
   }
 
-  /// What goes to the server.
+  /// Returns the output for the server.
   [[nodiscard]] std::string take() {
     std::string all;
     const std::uint8_t* bytes = nullptr;
@@ -133,7 +133,7 @@ class http2_test_peer {
       all.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
     }
   }
-  /// False: what the server said is wrong.
+  /// Takes the server's output. Returns false if it is invalid.
   bool feed(std::string_view input) {
     return nghttp2_session_mem_recv(session_.get(),
                                     reinterpret_cast<const std::uint8_t*>(input.data()),
@@ -141,9 +141,9 @@ class http2_test_peer {
   }
 
   [[nodiscard]] reply& of(std::uint32_t stream) { return replies_[stream]; }
-  /// What a GOAWAY has said; -1: none has come.
+  /// The error code of a received GOAWAY; -1 if none has arrived.
   [[nodiscard]] std::int64_t farewell() const { return farewell_; }
-  /// A setting of the server's.
+  /// Returns a setting of the server.
   [[nodiscard]] std::uint32_t setting(nghttp2_settings_id which) const {
     return nghttp2_session_get_remote_settings(session_.get(), which);
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr bool is_decimal(char each) { return each >= '0' && each <= '9'; }
 
-// RFC 9112 section 3.2.2: what the target says counts, and not the Host beside it.
+// RFC 9112 section 3.2.2: the target's authority applies, not the Host field.
 void name_host(http_fields& fields, std::string_view authority) {
   for (auto& [name, value] : fields) {
     if (name != "host") continue;
@@ -23,8 +23,8 @@ void name_host(http_fields& fields, std::string_view authority) {
 
 }  // namespace
 
-// The path and query of a target; the absolute form, `http://host/path`, is for proxies but must
-// be understood by all (RFC 9112 section 3.2.2).
+// Splits a target into path and query; the absolute form, `http://host/path`, is for proxies, but
+// all servers must accept it (RFC 9112 section 3.2.2).
 bool split_target(http_request& request) {
   std::string_view target = request.target;
   if (const auto scheme = target.find("://");
@@ -40,7 +40,7 @@ bool split_target(http_request& request) {
   auto query = text::parse_query(mark == std::string_view::npos ? "" : target.substr(mark + 1));
   if (!path) return false;
   request.path = path->empty() ? "/" : std::move(*path);
-  // A query is bytes for all but those who ask for one of its fields.
+  // A query is only bytes unless one of its fields is requested.
   request.has_opaque_query = !query;
   if (query) request.query = std::move(*query);
   return true;

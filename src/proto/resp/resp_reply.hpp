@@ -1,7 +1,7 @@
-// Replies of Redis's protocol, RESP2 or RESP3, written straight into whatever memory the deriving
-// class gives. What RESP2 has no word for is written as Redis writes it there: a map as an array of
-// twice its size, a double as a bulk string, null as "$-1".
-// Source: the RESP3 specification; `redis-server` 7.0 for the RESP2 forms.
+// Replies of Redis's protocol, RESP2 or RESP3, written directly into memory that the derived class
+// provides. Types that RESP2 lacks are written as Redis writes them in RESP2: a map as an array of
+// twice its size, a double as a bulk string, null as "$-1". Source: the RESP3 specification;
+// `redis-server` 7.0 for the RESP2 forms.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ class reply_writer {
   [[nodiscard]] bool is_resp3() const { return is_resp3_; }
 
   void ok() { raw("+OK\r\n"); }
-  /// A simple string: no CR or LF in it.
+  /// Writes a simple string, which must not contain CR or LF.
   void status(std::string_view text) { line('+', text); }
-  /// `text` with its code first ("ERR …"). CR and LF in it become spaces.
+  /// Writes an error; `text` begins with its code ("ERR …"). CR and LF in it become spaces.
   void error(std::string_view text);
   void integer(std::int64_t value) {
-    // Most are one digit.
+    // Most integers have one digit.
     if (value >= 0 && value <= 9) {
       reserve(4);
       *at_++ = ':';
@@ -45,32 +45,32 @@ class reply_writer {
     copy(bytes);
     end_line();
   }
-  /// An integer as a bulk string.
+  /// Writes an integer as a bulk string.
   void bulk_integer(std::int64_t value);
-  /// Nothing, in the place of a bulk string, and in the place of an array.
+  /// Null in place of a bulk string, and in place of an array.
   void null() { raw(is_resp3_ ? "_\r\n" : "$-1\r\n"); }
   void null_array() { raw(is_resp3_ ? "_\r\n" : "*-1\r\n"); }
   void real(double value);
   void boolean(bool value) {
     raw(is_resp3_ ? (value ? "#t\r\n" : "#f\r\n") : value ? ":1\r\n" : ":0\r\n");
   }
-  /// Text with its kind ("txt", "mkd"), which RESP2 leaves out.
+  /// Writes text with its format ("txt", "mkd"), which RESP2 omits.
   void verbatim(std::string_view kind, std::string_view text);
 
-  // Heads: `count` elements follow; of a map, pairs.
+  // Headers of aggregates: `count` elements follow; for a map, pairs.
   void array(std::uint64_t count) { sized('*', count); }
   void map(std::uint64_t count) { sized(is_resp3_ ? '%' : '*', is_resp3_ ? count : count * 2); }
   void set(std::uint64_t count) { sized(is_resp3_ ? '~' : '*', count); }
   void push(std::uint64_t count) { sized(is_resp3_ ? '>' : '*', count); }
 
-  /// Bytes that are RESP already.
+  /// Writes bytes that already are RESP.
   void raw(std::string_view bytes) {
     reserve(bytes.size());
     copy(bytes);
   }
 
  protected:
-  /// Makes `end_ - at_` at least `size`. What was written before stays written, in order.
+  /// Makes `end_ - at_` at least `size`. Bytes written before are kept, in order.
   virtual void grow(std::size_t size) = 0;
 
   char* at_ = nullptr;
@@ -82,7 +82,7 @@ class reply_writer {
   void reserve(std::size_t size) {
     if (static_cast<std::size_t>(end_ - at_) < size) grow(size);
   }
-  // Short texts are copied in two overlapping words: a call of memcpy takes longer.
+  // Copies short texts in two overlapping words, which is faster than a call of memcpy.
   void copy(std::string_view bytes) {
     const auto size = bytes.size();
     if (size >= 8 && size <= 16) {

@@ -12,15 +12,15 @@ namespace strata::proto {
 
 namespace {
 
-constexpr std::size_t max_line = 64U << 10U;      // of an inline command, or of a length
+constexpr std::size_t max_line = 64U << 10U;      // of an inline command, or of a length line
 constexpr std::size_t small_enough = 64U << 10U;  // memory that an idle connection may keep
-constexpr std::size_t reserve_limit = 4U << 20U;  // a length alone makes it take no more
+constexpr std::size_t reserve_limit = 4U << 20U;  // the most memory reserved for a length alone
 constexpr std::uint64_t stranger_arguments = 10;
 constexpr std::uint64_t stranger_bulk = 16384;
 
 bool is_resp_digit(char each) { return each >= '0' && each <= '9'; }
 
-// The digits of a length, as strict as Redis's string2ll: no leading zeros, no plus.
+// Parses the digits of a length, as strictly as Redis's string2ll: no leading zeros, no plus.
 std::optional<std::int64_t> parse_length(std::string_view text) {
   const bool negative = !text.empty() && text.front() == '-';
   if (negative) text.remove_prefix(1);
@@ -36,13 +36,14 @@ std::optional<std::int64_t> parse_length(std::string_view text) {
   return negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
 }
 
-// A line's text and where the next begins.
+// A line's value, and the offset of the next line.
 struct length_line {
   std::optional<std::int64_t> value;
   std::size_t next;
 };
 
-// The line at `offset`, whose first byte is a mark and not part of it. Nothing: it has no end yet.
+// Reads the line at `offset`, whose first byte is a mark and not part of the value. Returns nullopt
+// if it has no end yet.
 std::optional<length_line> read_length(std::string_view bytes, std::size_t offset) {
   // Nearly all lengths have one or two digits.
   if (offset + 4 <= bytes.size() && is_resp_digit(bytes[offset + 1])) {
@@ -78,7 +79,7 @@ char unescaped(char each) {
   }
 }
 
-// One quoted part from behind its quote on; says where it ends, or nothing when it does not.
+// Reads one quoted part from behind its quote on; returns its end, or nullopt if it has none.
 std::optional<std::size_t> unquote(std::string_view line, std::size_t offset, char quote,
                                    std::string& word) {
   while (offset < line.size()) {
@@ -135,11 +136,11 @@ void request_reader::feed(byte_span arrived) {
     begin_ = position_ = 0;
     return;
   }
-  // Room for all of it at once saves copying it as it grows. A length alone is not believed for
+  // Reserving memory for all of it at once saves copies as it grows. A length alone reserves no
   // more than it costs to send a part of that.
   const bool is_believed = wanted_ <= reserve_limit || kept_.size() >= reserve_limit;
   if (kept_.capacity() < wanted_ && is_believed) {
-    // With what comes behind it in the same piece.
+    // Includes the bytes behind it in the same piece.
     kept_.reserve(wanted_ + std::max(small_enough, arrived.size()));
     use_huge_pages(kept_.data(), kept_.capacity());
   }
@@ -165,17 +166,17 @@ void request_reader::keep() {
 
 void request_reader::keep_aside(std::string_view rest) {
   if (!kept_.empty()) {
-    // The rest is a part of what is kept.
+    // The rest is a part of `kept_`.
     kept_.erase(0, kept_.size() - rest.size());
     if (wanted_ <= small_enough) shrink();
     return;
   }
-  // With room for all of the request, so that it is not moved again when more of it comes.
+  // Reserves room for the whole request, so that it is not moved again when more of it arrives.
   if (wanted_ > rest.size() && wanted_ <= reserve_limit) kept_.reserve(wanted_);
   kept_ = rest;
 }
 
-// Gives memory back that a large request has needed. To assign a short string would keep it.
+// Frees memory that a large request needed. Assigning a short string would keep it.
 void request_reader::shrink() {
   if (kept_.capacity() > small_enough && kept_.size() <= small_enough) kept_.shrink_to_fit();
 }
@@ -201,8 +202,8 @@ request_reader::outcome request_reader::next(std::vector<std::string_view>& argu
   return parse_array(arguments);
 }
 
-// Nearly every request: all of it is there, with at most nine arguments of less than 100 bytes. For
-// others it does nothing.
+// Parses the usual request: complete, with at most nine arguments of less than 100 bytes. Does
+// nothing for others.
 bool request_reader::parse_usual(std::vector<std::string_view>& arguments) {
   const char* at = bytes_.data() + position_;
   const char* const end = bytes_.data() + bytes_.size();
@@ -251,7 +252,7 @@ request_reader::outcome request_reader::parse_array(std::vector<std::string_view
   return parsed;
 }
 
-// Goes on with a request of which a part came before.
+// Continues a request of which a part came before.
 request_reader::outcome request_reader::take_up(std::vector<std::string_view>& arguments) {
   if (held() > limits_.max_buffer) return fail("Protocol error: too big request");
   if (bytes_.size() - begin_ < wanted_) return outcome::incomplete;

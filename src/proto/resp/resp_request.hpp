@@ -1,9 +1,10 @@
-// Requests of Redis's protocol out of a stream's bytes: arrays of bulk strings, or inline commands
-// (words on a line, with Redis's quotes). Source: the RESP specification, redis.io/docs/reference.
+// Parses requests of Redis's protocol from a byte stream: arrays of bulk strings, or inline
+// commands (words on a line, with Redis's quotes). Source: the RESP specification,
+// redis.io/docs/reference.
 //
-// What has arrived is parsed in place; only a request that is not complete yet is copied aside, and
-// is not parsed from its beginning again when more comes. Total: no bytes, however hostile, read
-// out of bounds, throw, or make it keep more than `request_limits` allow.
+// Requests are parsed in place; only an incomplete request is copied aside, and it is not parsed
+// from its beginning again when more arrives. Total: no bytes, however hostile, cause reads out of
+// bounds or exceptions, or make it keep more than `request_limits` allow.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,10 @@ namespace strata::proto {
 
 struct request_limits {
   std::uint64_t max_bulk = 512ULL << 20U;   ///< bytes of one argument
-  std::uint64_t max_arguments = INT32_MAX;  ///< of one request
+  std::uint64_t max_arguments = INT32_MAX;  ///< arguments of one request
   std::uint64_t max_buffer = 1ULL << 30U;   ///< bytes kept of an unfinished request
 
-  /// Redis's limits for a client that has not given the password yet.
+  /// Applies Redis's limits for a client that has not authenticated yet.
   bool is_stranger = false;
 };
 
@@ -33,29 +34,29 @@ class request_reader {
     broken,      ///< the peer does not speak the protocol; see `error()`
   };
 
-  /// Gives it the next bytes, all before them having been used up. They must stay as they are
+  /// Takes the next bytes; all earlier bytes must have been parsed or kept. They must not change
   /// until `keep()`.
   void feed(byte_span arrived);
-  /// The next request of what was fed. Its arguments are views of the fed bytes or of this object,
-  /// valid until `keep()`.
+  /// Parses the next request. Its arguments are views of the fed bytes or of this object, valid
+  /// until `keep()`.
   [[nodiscard]] outcome next(std::vector<std::string_view>& arguments);
-  /// Copies what is unfinished aside: the fed bytes may go.
+  /// Copies the incomplete request aside: the fed bytes may be freed.
   void keep();
-  /// Where the next request begins, and going back there: what was read since is read again. Both
-  /// before `keep()`.
+  /// The beginning of the next request; `go_back` returns to it, so that everything since is parsed
+  /// again. Call both before `keep()`.
   [[nodiscard]] std::size_t position() const { return position_; }
   void go_back(std::size_t position);
-  /// Bytes of the request that `next` gave last.
+  /// The size in bytes of the request that `next` returned last.
   [[nodiscard]] std::size_t last_size() const { return position_ - begin_; }
 
   void set_limits(const request_limits& limits) { limits_ = limits; }
-  /// After `broken`: what is wrong, in Redis's words ("Protocol error: …").
+  /// After `broken`: the error in Redis's words ("Protocol error: …").
   [[nodiscard]] const std::string& error() const { return error_; }
-  /// Bytes held for an unfinished request.
+  /// Bytes held for an incomplete request.
   [[nodiscard]] std::size_t held() const { return kept_.size() + unfinished_.size() * 16; }
-  /// Bytes of memory that it has beyond those, for what is still to come of one.
+  /// Bytes of memory reserved beyond those, for the rest of the request.
   [[nodiscard]] std::size_t room() const { return kept_.capacity() - kept_.size(); }
-  /// The last request was a line of words and not an array.
+  /// Reports whether the last request was inline words and not an array.
   [[nodiscard]] bool was_inline() const { return was_inline_; }
 
  private:
@@ -78,21 +79,22 @@ class request_reader {
   request_limits limits_;
   std::string_view bytes_;     // fed, or kept_
   std::size_t begin_ = 0;      // where in bytes_ the request begins
-  std::size_t position_ = 0;   // what is parsed of it
+  std::size_t position_ = 0;   // how far it is parsed
   std::uint64_t missing_ = 0;  // arguments still to come; 0 between requests
-  std::size_t wanted_ = 0;     // bytes from begin_ on without which parsing is in vain
+  std::size_t wanted_ = 0;     // bytes from begin_ on, below which parsing is useless
   std::vector<piece> unfinished_;
   std::string kept_;
-  std::vector<std::vector<std::string>> inline_words_;  // what inline arguments are views of
+  std::vector<std::vector<std::string>> inline_words_;  // the words to which views of inline
+                                                        // arguments refer
   bool was_inline_ = false;
   std::string error_;
 };
 
-/// A request as clients send it: an array of bulk strings.
+/// Appends a request in the clients' form: an array of bulk strings.
 void append_command(std::string& text, std::span<const std::string_view> words);
 
-/// The words of an inline command, unquoted as Redis does it ("\x41", 'it\'s'). False: the quotes
-/// do not match.
+/// Splits an inline command into words, unquoted as in Redis ("\x41", 'it\'s'). Returns false if
+/// the quotes do not match.
 [[nodiscard]] bool split_words(std::string_view line, std::vector<std::string>& words);
 
 }  // namespace strata::proto

@@ -9,14 +9,14 @@ namespace {
 
 using words = std::vector<std::string>;
 
-// All requests of `bytes`, fed in parts of `part` bytes; the error's text last, if one came.
+// Returns all requests in `bytes`, fed in parts of `part` bytes; an error's text comes last.
 std::vector<words> read_all(std::string_view bytes, std::size_t part,
                             const request_limits& limits = {}) {
   request_reader reader;
   reader.set_limits(limits);
   std::vector<words> found;
   while (!bytes.empty()) {
-    // A copy that goes: views must not outlive it.
+    // A temporary copy: views must not outlive it.
     const std::string arrived(bytes.substr(0, part));
     bytes.remove_prefix(arrived.size());
     reader.feed(as_bytes(arrived));

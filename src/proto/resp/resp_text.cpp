@@ -19,7 +19,7 @@ class text_maker {
   }
 
  private:
-  // Up to the next CR LF.
+  // Takes the text up to the next CR LF.
   std::optional<std::string_view> line() {
     const auto end = left_.find("\r\n");
     if (end == std::string_view::npos) return {};
@@ -40,7 +40,7 @@ class text_maker {
     if (left_.size() < bytes + 2) return false;
     auto found = left_.substr(0, bytes);
     left_.remove_prefix(bytes + 2);
-    // Its kind, as in "txt:", is not for readers.
+    // Its format, such as "txt:", is not for readers.
     if (is_verbatim && found.size() >= 4) found.remove_prefix(4);
     return say(found);
   }
@@ -54,7 +54,7 @@ class text_maker {
     return true;
   }
 
-  // One reply; false when it is not whole, or is none.
+  // Adds one reply; returns false if it is incomplete or invalid.
   bool add(unsigned depth) {
     const auto head = line();
     if (!head || head->empty() || depth > max_reply_depth) return false;

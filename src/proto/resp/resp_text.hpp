@@ -1,4 +1,4 @@
-// Replies of Redis's protocol as plain text, for people and scripts that speak to a cache in lines.
+// Replies of Redis's protocol as plain text, for people and scripts that use a cache line by line.
 #pragma once
 
 #include <string>
@@ -6,11 +6,10 @@
 
 namespace strata::proto {
 
-/// Whole replies as lines, each ended by LF: "ok" for +OK, "error: ERR …", numbers and strings as
-/// they are, "(nil)" for nothing; of an array, set or map each element on a line of its own, in
-/// order,
-/// "(empty)" if there is none. What is cut off is left out. Replies nest no deeper than
-/// `max_depth`.
+/// Converts whole replies to lines, each ended by LF: "ok" for +OK, "error: ERR …", numbers and
+/// strings as they are, "(nil)" for null; for an array, set or map each element on its own line, in
+/// order, "(empty)" if there is none. Truncated replies are left out. Replies nest no deeper than
+/// `max_reply_depth`.
 [[nodiscard]] std::string plain_text(std::string_view replies);
 
 inline constexpr unsigned max_reply_depth = 32;

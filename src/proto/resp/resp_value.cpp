@@ -25,7 +25,7 @@ bool is_real(std::string_view text) {
   double value = 0;
   const auto* const end = text.data() + text.size();
   const auto [stop, failed] = std::from_chars(text.data(), end, value);
-  // Beyond what a double holds it is a number all the same.
+  // A number beyond the range of a double is valid.
   return stop == end && stop != text.data() && failed != std::errc::invalid_argument;
 }
 
@@ -43,7 +43,7 @@ kind kind_of(char mark) {
   }
 }
 
-// What stands on one line and is whole with it. False: it is not written as it has to be.
+// Reads a value that is complete on one line. Returns false if its form is wrong.
 bool read_scalar(char mark, std::string_view rest, resp_value& destination) {
   switch (mark) {
     case '+': destination.what = kind::status; break;
@@ -80,7 +80,7 @@ void value_reader::feed(byte_span arrived) {
   buffer_ += as_text(arrived);
 }
 
-// Moves what is left only when it is the smaller part, so that each byte is moved once at most.
+// Moves the rest only when it is the smaller part, so that each byte is moved at most once.
 void value_reader::forget_used() {
   if (at_ < buffer_.size() / 2 || at_ == 0) return;
   buffer_.erase(0, at_);
@@ -119,7 +119,7 @@ result<std::optional<resp_value>> value_reader::next() {
   }
 }
 
-// Puts a value that is complete where it belongs; gives the reply when that is complete with it.
+// Adds a complete value to its parent; returns the reply if that completes it.
 std::optional<resp_value> value_reader::close(resp_value&& complete) {
   auto value = std::move(complete);
   while (!open_.empty()) {
@@ -207,7 +207,7 @@ result<value_reader::step> value_reader::read_bulk(std::string_view length, std:
   return step::complete;
 }
 
-// Of an aggregate without elements the value is complete at once, unless it is an attribute.
+// An aggregate without elements is complete at once, unless it is an attribute.
 result<value_reader::step> value_reader::open(char mark, std::string_view text, resp_value& value) {
   const auto count = parse_integer(text);
   const bool pairs = mark == '%' || mark == '|';

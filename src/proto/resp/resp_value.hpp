@@ -1,9 +1,9 @@
-// Replies of Redis's protocol, RESP2 or RESP3, out of a stream's bytes, as values that own their
+// Parses replies of Redis's protocol, RESP2 or RESP3, from a byte stream into values that own their
 // memory. Source: the RESP3 specification, github.com/redis/redis-specifications.
 //
 // Sans-I/O and total: bytes in parts of any size go in, whole replies come out; nothing is parsed
-// twice, and no bytes, however hostile, read out of bounds, throw, recurse without end, or make it
-// keep more than `value_limits` allow. A count alone takes no memory.
+// twice, and no bytes, however hostile, cause reads out of bounds, exceptions or endless recursion,
+// or make it keep more than `value_limits` allow. A count alone takes no memory.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@ struct resp_value {
     status,      ///< a simple string: +
     error,       ///< - or !
     bulk,        ///< $
-    verbatim,    ///< = less its format
+    verbatim,    ///< = without its format
     integer,     ///< :
-    real,        ///< , as it was written
-    big_number,  ///< ( as it was written
+    real,        ///< , as written
+    big_number,  ///< ( as written
     boolean,     ///< # `integer` is 0 or 1
     array,       ///< *
     set,         ///< ~
     map,         ///< % key, value, key, value, …
-    push,        ///< > said without being asked
+    push,        ///< > sent without a request
   };
 
   kind what = kind::null;
@@ -40,7 +40,7 @@ struct resp_value {
   std::vector<resp_value> elements;
 
   [[nodiscard]] bool is_aggregate() const { return what >= kind::array; }
-  /// Has text of this kind; both are compared as they are.
+  /// Reports whether it has this kind and text, compared as they are.
   [[nodiscard]] bool is(kind kind, std::string_view wanted_text) const {
     return what == kind && text == wanted_text;
   }
@@ -50,22 +50,22 @@ struct resp_value {
 struct value_limits {
   std::size_t max_depth = 32;            ///< aggregates within aggregates
   std::uint64_t max_bulk = 512U << 20U;  ///< bytes of one string, or of one line
-  std::uint64_t max_values = 1U << 24U;  ///< values of one reply, those within it included
+  std::uint64_t max_values = 1U << 24U;  ///< values in one reply, nested ones included
   std::uint64_t max_reply = 1U << 30U;   ///< bytes of one reply
 };
 
-/// Attributes (|) are read over. Streamed strings and aggregates ($?, *?), which no server sends,
-/// are refused.
+/// Attributes (|) are skipped. Streamed strings and aggregates ($?, *?), which no server sends, are
+/// rejected.
 class value_reader {
  public:
   explicit value_reader(const value_limits& limits = {}) : limits_(limits) {}
 
-  /// Appends what has arrived.
+  /// Appends received bytes.
   void feed(byte_span arrived);
-  /// The next whole reply; nothing while bytes of it are missing. Errors: malformed,
-  /// limit_exceeded; from then on it says the same.
+  /// Returns the next whole reply; nullopt while it is incomplete. Errors: malformed,
+  /// limit_exceeded; all later calls return the same error.
   [[nodiscard]] result<std::optional<resp_value>> next();
-  /// Bytes that are held and not part of a reply that was taken.
+  /// Bytes that are held and not part of a returned reply.
   [[nodiscard]] std::size_t held() const { return buffer_.size() - at_; }
 
  private:
@@ -85,11 +85,11 @@ class value_reader {
 
   value_limits limits_;
   std::string buffer_;
-  std::size_t at_ = 0;         // what stands before has been read
-  std::size_t searched_ = 0;   // up to here there is no line end
-  std::uint64_t dropped_ = 0;  // bytes read and gone from the buffer
-  std::uint64_t begin_ = 0;    // where, of all bytes, the present reply begins
-  std::uint64_t values_ = 0;   // of the present reply
+  std::size_t at_ = 0;         // bytes before this are parsed
+  std::size_t searched_ = 0;   // no line end before this
+  std::uint64_t dropped_ = 0;  // bytes parsed and removed from the buffer
+  std::uint64_t begin_ = 0;    // offset, in all bytes, of the current reply
+  std::uint64_t values_ = 0;   // in the current reply
   std::vector<open_value> open_;
   std::optional<error> broken_;
 };

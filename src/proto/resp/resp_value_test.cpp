@@ -16,7 +16,7 @@ resp_value many(kind kind, std::vector<resp_value> values) {
   return {.what = kind, .elements = std::move(values)};
 }
 
-// All replies of `bytes`, fed in parts of `part` bytes; what is wrong with them last.
+// Returns all replies in `bytes`, fed in parts of `part` bytes; an error comes last.
 std::vector<resp_value> read_all(std::string_view bytes, std::size_t part,
                                  const value_limits& limits = {}) {
   value_reader reader(limits);
@@ -151,7 +151,7 @@ TEST(value_reader, keeps_to_its_limits) {
   EXPECT_EQ(why("*3\r\n$10\r\n0123456789\r\n$10\r\n0123456789\r\n$10\r\n"),
             "it is longer than 40 bytes");
   EXPECT_EQ(why("+01234567890123"), "a line of it is longer than 10 bytes");
-  // Each reply has its own.
+  // The limit applies to each reply.
   EXPECT_EQ(read_all("*3\r\n:1\r\n:2\r\n:3\r\n*3\r\n:1\r\n:2\r\n:3\r\n", 7, narrow).size(), 2U);
 }
 

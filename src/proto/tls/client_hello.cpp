@@ -20,7 +20,7 @@ std::unexpected<error> no_hello(std::string reason) {
   return failure(errc::malformed, "read a TLS client's hello", std::move(reason));
 }
 
-/// Reads from the front; once it runs out it stays failed, and what it gives is empty.
+/// Reads from the front; once it runs out of bytes it stays failed, and returns empty results.
 class reader {
  public:
   explicit reader(byte_span bytes) : rest_(bytes) {}
@@ -42,7 +42,7 @@ class reader {
     for (const auto each : take(bytes)) value = value << 8U | std::to_integer<std::size_t>(each);
     return value;
   }
-  /// What has its length before it, which takes `length_bytes`.
+  /// Reads a vector, whose length stands before it in `length_bytes` bytes.
   byte_span vector(std::size_t length_bytes) { return take(number(length_bytes)); }
 
  private:
@@ -89,7 +89,7 @@ result<std::string> name_of(byte_span message) {
 
 }  // namespace
 
-// It may be cut into several records.
+// The ClientHello may be split into several records.
 result<std::optional<std::string>> read_server_name(byte_span first) {
   std::string message;
   while (!first.empty()) {

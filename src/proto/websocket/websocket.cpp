@@ -12,17 +12,17 @@ namespace strata::proto {
 
 namespace {
 
-constexpr std::size_t max_spare_scratch = 64U << 10U;  // more is not kept between two reads
+constexpr std::size_t max_spare_scratch = 64U << 10U;  // more is freed between two reads
 
-/// What the readers of a thread lend each other, so that an idle one needs none of it.
+/// Memory shared by the readers of a thread, so that an idle reader needs none of it.
 struct spares {
-  std::string scratch;  // for what is unmasked and not gathered
+  std::string scratch;  // for payloads that are unmasked but not gathered
   std::unique_ptr<inflater> idle_inflater;
 };
 thread_local spares thread_spares;
 
-/// How many bytes of a message's frames make one that is not too big. Its text is bounded when it
-/// is inflated; but blocks without text must not go on for ever.
+/// Returns the limit for the bytes of a message's frames. The text is limited when it is inflated,
+/// but blocks without text must not continue forever.
 std::uint64_t wire_limit(std::uint64_t max_message, bool is_compressed) {
   if (!is_compressed || max_message > UINT64_MAX / 4) return max_message;
   return 2 * max_message + 1024;
@@ -30,7 +30,7 @@ std::uint64_t wire_limit(std::uint64_t max_message, bool is_compressed) {
 
 }  // namespace
 
-/// What a message or a control frame has brought while it is not whole.
+/// The contents of an incomplete message or control frame.
 struct websocket_reader::unfinished {
   std::string message;
   text::utf8_checker checker;
@@ -38,7 +38,7 @@ struct websocket_reader::unfinished {
   std::array<std::byte, max_control_payload> control;
 };
 
-/// One call of `feed`. The scratch is taken out of the thread's spares, since a sink may well feed
+/// One call of `feed`. It takes the scratch out of the thread's spares, since a sink may feed
 /// another reader.
 struct websocket_reader::pass {
   byte_span rest;
@@ -147,12 +147,13 @@ bool websocket_reader::begin_data(std::uint64_t size) {
   return true;
 }
 
-/// The payload's bytes, valid until the next call. Right for each piece of a frame in turn.
+/// Returns the payload's bytes, valid until the next call. Call it for each piece of a frame in
+/// order.
 byte_span websocket_reader::unmask(byte_span piece, pass& pass) {
   if (!frame_.mask || piece.empty()) return piece;
   std::byte* to = nullptr;
   if (pass.is_writable) {
-    to = const_cast<std::byte*>(piece.data());  // of feed_in_place's mutable span
+    to = const_cast<std::byte*>(piece.data());  // part of feed_in_place's mutable span
   } else {
     if (pass.scratch.size() < piece.size()) {
       pass.scratch.clear();
@@ -222,7 +223,7 @@ bool websocket_reader::end_close(byte_span payload, pass& pass) {
 
 bool websocket_reader::take_data(byte_span piece, pass& pass) {
   const bool is_end = !is_in_payload_ && frame_.is_final;
-  if (is_end && !is_compressed_ && piece.size() == wire_size_) {  // all of it lies here
+  if (is_end && !is_compressed_ && piece.size() == wire_size_) {  // the whole message is here
     const auto bytes = unmask(piece, pass);
     text::utf8_checker checker;
     if (message_ == websocket_opcode::text && (!checker.feed(bytes) || !checker.is_whole())) {
@@ -262,7 +263,7 @@ bool websocket_reader::append_plain(byte_span piece) {
          refuse(websocket_close::invalid_data, "a text is not UTF-8");
 }
 
-/// What is wrong in the text is told before what is wrong behind it, however the bytes come.
+/// An error in the text is reported before an error behind it, however the bytes are split.
 bool websocket_reader::append_inflated(byte_span piece, bool is_end) {
   auto& kept = begun();
   const auto before = kept.message.size();
@@ -287,7 +288,8 @@ bool websocket_reader::end_message(byte_span payload, pass& pass) {
   return true;
 }
 
-/// Where the peer's messages need none before them, the one that the thread has.
+/// Returns the inflater; the thread's idle one if the peer's messages do not depend on earlier
+/// ones.
 inflater& websocket_reader::peer_inflater() {
   if (inflater_) return *inflater_;
   const auto peer = peer_of(heads_.side());
@@ -300,7 +302,7 @@ inflater& websocket_reader::peer_inflater() {
   return *inflater_;
 }
 
-/// At the end of a message.
+/// Called at the end of a message.
 void websocket_reader::release_inflater() {
   if (!agreed_->forgets(peer_of(heads_.side()))) return;
   inflater_->restart();

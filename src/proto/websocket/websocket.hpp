@@ -3,7 +3,8 @@
 //
 // Total: any input gives events, "not yet", or one error with the close code to send; never more is
 // kept than `max_message` bytes, the state of zlib and some 300 bytes. Between two messages a
-// reader has no memory of its own, but the inflater's where the peer's messages need those before.
+// reader has no memory of its own, except for the inflater if the peer's messages depend on earlier
+// ones.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +26,14 @@ struct websocket_event {
   enum class kind : std::uint8_t { text, binary, ping, pong, close };
 
   kind what = kind::text;
-  byte_span payload;  ///< a message, inflated; what a ping or pong carries; a close's reason
+  byte_span payload;  ///< a message, inflated; the data of a ping or pong; a close's reason
   websocket_close close_code = websocket_close::no_status;  ///< of a close
 };
 
-/// The side that a reader is on. One a connection; any thread, one at a time.
+/// Reads the messages of the peer of `side`. One per connection; any thread, one at a time.
 class websocket_reader {
  public:
-  /// Empty fragments of one message, and control frames of one `feed`: more is a flood.
+  /// The most empty fragments of one message, and control frames of one `feed`: more is a flood.
   static constexpr std::uint32_t max_empty_fragments = 1024;
   static constexpr std::uint32_t max_controls = 1024;
 
@@ -42,25 +43,25 @@ class websocket_reader {
   websocket_reader(websocket_reader&&) noexcept;
   websocket_reader& operator=(websocket_reader&&) noexcept;
 
-  /// Calls `sink(const websocket_event&)` for each event that is whole now; its payload is valid
-  /// during the call. The sink must not feed or destroy this reader. What comes behind a close is
-  /// ignored. Errors: malformed, and limit_exceeded for what is too big or too much; the reader
-  /// stays failed, so send `refusal_code()` and close.
+  /// Calls `sink(const websocket_event&)` for each complete event; its payload is valid during the
+  /// call. The sink must not feed or destroy this reader. Bytes behind a close are ignored. Errors:
+  /// malformed, and limit_exceeded for messages that are too large or frames that are too many; the
+  /// reader stays failed, so send `refusal_code()` and close.
   template <class Sink>
   [[nodiscard]] result<void> feed(byte_span input, Sink&& sink) {
     return read({.rest = input, .is_writable = false}, sink_of(sink));
   }
-  /// As `feed`, and quicker on a server: payloads are unmasked where they lie.
+  /// As `feed`, but faster on a server: payloads are unmasked in place.
   template <class Sink>
   [[nodiscard]] result<void> feed_in_place(mutable_byte_span input, Sink&& sink) {
     return read({.rest = input, .is_writable = true}, sink_of(sink));
   }
 
-  /// What to send in the close frame after an error.
+  /// The code for the close frame after an error.
   [[nodiscard]] websocket_close refusal_code() const { return refusal_code_; }
-  /// The peer's close frame has come.
+  /// Reports whether the peer's close frame has arrived.
   [[nodiscard]] bool is_closed() const { return is_closed_; }
-  /// Bytes of memory for what has begun and not ended, without the inflater's.
+  /// Bytes of memory for an incomplete message or frame, without the inflater's.
   [[nodiscard]] std::size_t held() const;
 
   void set_max_message(std::size_t size) { max_message_ = size; }
@@ -79,7 +80,7 @@ class websocket_reader {
 
   template <class Sink>
   static event_sink sink_of(Sink& sink) {
-    // The sink's constness comes back in the call.
+    // The call restores the sink's constness.
     auto* object = const_cast<std::remove_const_t<Sink>*>(&sink);
     return {object, [](void* called, const websocket_event& event) {
               (*static_cast<Sink*>(called))(event);
@@ -109,14 +110,14 @@ class websocket_reader {
   std::unique_ptr<unfinished> unfinished_;
   std::unique_ptr<inflater> inflater_;
   std::size_t max_message_;
-  std::uint64_t missing_ = 0;    // of the present frame's payload
-  std::uint64_t wire_size_ = 0;  // of the present message, by its frames' heads
+  std::uint64_t missing_ = 0;    // of the current frame's payload
+  std::uint64_t wire_size_ = 0;  // of the current message, according to its frames' heads
   const char* refusal_ = nullptr;
   websocket_head_reader heads_;
-  websocket_frame frame_;  // the present one
+  websocket_frame frame_;  // the current one
   std::optional<websocket_deflate> agreed_;
   std::uint8_t mask_offset_ = 0;
-  websocket_opcode message_ = websocket_opcode::continuation;  // of the present message
+  websocket_opcode message_ = websocket_opcode::continuation;  // of the current message
   websocket_close refusal_code_ = websocket_close::no_status;
   std::uint16_t empty_fragments_ = 0;
   bool is_in_payload_ = false;

@@ -41,7 +41,7 @@ TEST(websocket_compressed, reads_the_examples_of_the_rfc) {
   }
 }
 
-// Section 6: a message may be compressed or not, as its first frame says.
+// Section 6: a message may be compressed or not, according to its first frame.
 TEST(websocket_compressed, a_message_may_come_as_it_is) {
   for (const auto side : both_sides) {
     const conditions given{.agreed = takeover};
@@ -53,7 +53,7 @@ TEST(websocket_compressed, a_message_may_come_as_it_is) {
   }
 }
 
-// Section 6: RSV1 is for the first frame of a message alone, and RSV2 and RSV3 stay reserved.
+// Section 6: RSV1 is only for the first frame of a message, and RSV2 and RSV3 stay reserved.
 TEST(websocket_compressed, the_mark_is_for_first_frames_alone) {
   for (const auto side : both_sides) {
     const conditions given{.agreed = takeover};
@@ -67,7 +67,7 @@ TEST(websocket_compressed, the_mark_is_for_first_frames_alone) {
   }
 }
 
-// Sections 7.1.1.1 and 7.2.2: with context takeover a message may point into those before it.
+// Sections 7.1.1.1 and 7.2.2: with context takeover a message may refer to earlier ones.
 TEST(websocket_compressed, the_window_goes_on_where_it_was_agreed) {
   for (const auto side : both_sides) {
     const auto bytes = to(side, 0xC1, packed_hello) + to(side, 0x81, "plain") +
@@ -78,7 +78,7 @@ TEST(websocket_compressed, the_window_goes_on_where_it_was_agreed) {
     EXPECT_EQ(
         read_all(side, bytes, {.agreed = forgetful}),
         refused(websocket_close::invalid_data, {{kind::text, "Hello"}, {kind::text, "plain"}}));
-    // Each side has its own.
+    // Each side has its own window.
     const bool is_server = side == websocket_role::server;
     const websocket_deflate one{.server_no_context_takeover = is_server,
                                 .client_no_context_takeover = !is_server};
@@ -112,7 +112,7 @@ TEST(websocket_compressed, what_is_not_deflate_is_refused) {
   }
 }
 
-// RFC 6455 section 8.1 holds for what is inflated.
+// RFC 6455 section 8.1 applies to the inflated text.
 TEST(websocket_compressed, a_text_is_utf8_once_it_is_inflated) {
   for (const auto side : both_sides) {
     const conditions given{.max_message = 1000, .agreed = takeover};
@@ -123,7 +123,7 @@ TEST(websocket_compressed, a_text_is_utf8_once_it_is_inflated) {
     }
     EXPECT_EQ(read_all(side, to(side, 0xC1, packed("\xE2\x82\xAC")), given).events,
               (std::vector<seen>{{kind::text, "\xE2\x82\xAC"}}));
-    // Before the message is whole; and before it is too long, however it is cut.
+    // Reported before the message is complete, and before it is too long, however it is split.
     EXPECT_EQ(read_pieces(side, {to(side, 0x41, packed("\xFF some text"))}, given),
               refused(websocket_close::invalid_data));
     EXPECT_EQ(read_all(side, to(side, 0xC1, packed("a\xFF" + std::string(5000, 'b'))), given),

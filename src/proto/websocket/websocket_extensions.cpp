@@ -16,12 +16,12 @@ std::unexpected<error> bad_extensions(std::string reason) {
   return failure(errc::malformed, "read Sec-WebSocket-Extensions", std::move(reason));
 }
 
-/// Reads the header's grammar: extension-list of RFC 6455 section 9.1.
+/// Scans the header's grammar: extension-list of RFC 6455 section 9.1.
 class extension_scanner {
  public:
   explicit extension_scanner(std::string_view text) : text_(text) {}
 
-  /// Whether the next thing is `mark`, which it passes.
+  /// Skips `mark` and returns true if it comes next.
   bool pass(char mark) {
     skip_blanks();
     if (!text_.starts_with(mark)) return false;
@@ -34,7 +34,7 @@ class extension_scanner {
     return text_.empty();
   }
 
-  /// Empty when there is none.
+  /// Returns a token; empty if there is none.
   std::string_view token() {
     skip_blanks();
     const auto size = std::ranges::find_if_not(text_, is_token_char) - text_.begin();
@@ -43,7 +43,7 @@ class extension_scanner {
     return found;
   }
 
-  /// A token, in quotes or not: what the quotes hold must be one too. Nullopt when there is none.
+  /// Returns a token, quoted or not: the quoted text must be a token too. Nullopt if there is none.
   std::optional<std::string> value() {
     if (!pass('"')) {
       auto found = token();
@@ -88,7 +88,7 @@ struct sent_parameters {
   bool server_no_context_takeover = false;
   bool client_no_context_takeover = false;
   std::optional<std::uint8_t> server_max_window_bits;
-  /// 0: named, without a value.
+  /// 0 means present without a value.
   std::optional<std::uint8_t> client_max_window_bits;
 };
 
@@ -96,7 +96,7 @@ bool set_flag(bool& flag, const std::optional<std::string>& value) {
   return !value && !std::exchange(flag, true);
 }
 
-/// A decimal number from 8 to 15 without leading zeros.
+/// Parses a decimal number from 8 to 15 without leading zeros.
 std::optional<std::uint8_t> window_bits_in(std::string_view text) {
   constexpr std::array<std::string_view, 8> numbers = {"8",  "9",  "10", "11",
                                                        "12", "13", "14", "15"};
@@ -111,8 +111,8 @@ bool set_bits(std::optional<std::uint8_t>& bits, const std::optional<std::string
   return bits.has_value();
 }
 
-/// Nullopt for what section 7.1 does not define: an unknown name, one that comes twice, a value
-/// that it may not have.
+/// Returns nullopt for parameters that section 7.1 does not define: an unknown name, a name that
+/// comes twice, or an invalid value.
 std::optional<sent_parameters> parameters_of(const websocket_extension& extension, bool is_offer) {
   sent_parameters sent;
   const auto set = [&](const std::string& name, const std::optional<std::string>& value) {
@@ -142,7 +142,7 @@ std::string flags_of(const websocket_deflate& agreed) {
   return flags;
 }
 
-/// The answer to one offer; nullopt declines it.
+/// Returns the answer to one offer; nullopt declines it.
 std::optional<websocket_deflate_answer> answer_to(const sent_parameters& offer,
                                                   const websocket_deflate& deflate) {
   websocket_deflate_answer answer;
@@ -158,7 +158,8 @@ std::optional<websocket_deflate_answer> answer_to(const sent_parameters& offer,
   if (offer.server_max_window_bits || agreed.server_max_window_bits < max_window_bits) {
     answer.header += window_parameter("server_max_window_bits", agreed.server_max_window_bits);
   }
-  // A client that does not name it cannot be asked for a smaller window (section 7.1.2.2).
+  // A smaller window cannot be requested from a client that does not name the parameter (section
+  // 7.1.2.2).
   if (offer.client_max_window_bits) {
     const auto most = *offer.client_max_window_bits;
     agreed.client_max_window_bits =
@@ -217,7 +218,8 @@ result<std::optional<websocket_deflate>> agree_on_deflate(std::string_view heade
   const auto answers = read_websocket_extensions(header);
   if (!answers) return std::unexpected(answers.error());
   if (answers->empty()) return std::nullopt;
-  // Section 9.1 of RFC 6455: what was not offered. Section 5 of RFC 7692: each once.
+  // Section 9.1 of RFC 6455: rejects extensions that were not offered. Section 5 of RFC 7692: each
+  // once.
   if (answers->size() > 1) return bad_extensions("the server has taken more than was offered");
   if (answers->front().name != deflate_name) {
     return bad_extensions("the server has taken an extension that was not offered");
@@ -229,7 +231,7 @@ result<std::optional<websocket_deflate>> agree_on_deflate(std::string_view heade
       .client_no_context_takeover =
           sent->client_no_context_takeover || offered.client_no_context_takeover,
       .server_max_window_bits = sent->server_max_window_bits.value_or(max_window_bits),
-      // A client may always keep to the window that it has offered.
+      // A client may always keep to the window that it offered.
       .client_max_window_bits =
           sent->client_max_window_bits.value_or(offered.client_max_window_bits)};
   if (offered.server_no_context_takeover && !agreed.server_no_context_takeover) {

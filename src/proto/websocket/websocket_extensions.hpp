@@ -1,8 +1,8 @@
-// The header Sec-WebSocket-Extensions (RFC 6455 section 9.1), and what is agreed by it on
+// The header Sec-WebSocket-Extensions (RFC 6455 section 9.1), and its negotiation of
 // permessage-deflate (RFC 7692), the one extension that strata knows.
 //
-// A client offers, a server takes one offer or none, the client looks whether the answer fits what
-// it offered. Values in, values out. Several fields of that name are one, joined with commas.
+// A client offers, a server accepts one offer or none, and the client checks that the answer fits
+// its offer. Values in, values out. Several fields of that name are one, joined with commas.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,12 @@ struct websocket_extension {
   friend bool operator==(const websocket_extension&, const websocket_extension&) = default;
 };
 
-/// Errors: malformed; by section 9.1 the connection must fail then. None for an empty header.
+/// Parses the header; none for an empty header. Errors: malformed; by section 9.1 the connection
+/// must then fail.
 [[nodiscard]] result<std::vector<websocket_extension>> read_websocket_extensions(
     std::string_view header);
 
-/// What both sides have agreed on. Either side's window is that of its own messages.
+/// The agreement of both sides. Each side's window is that of its own messages.
 struct websocket_deflate {
   bool server_no_context_takeover = false;
   bool client_no_context_takeover = false;
@@ -45,12 +46,13 @@ struct websocket_deflate {
   [[nodiscard]] int window_bits_of(websocket_role side) const {
     return side == websocket_role::server ? server_max_window_bits : client_max_window_bits;
   }
-  /// Each message of that side is compressed without those before it.
+  /// Reports whether each message of that side is compressed independently of earlier ones.
   [[nodiscard]] bool forgets(websocket_role side) const {
     return side == websocket_role::server ? server_no_context_takeover : client_no_context_takeover;
   }
-  /// Whether zlib can compress that side's messages. If not they are sent as they are, which RFC
-  /// 7692 section 6 leaves to the sender. Only a client can come to it: see accept_deflate.
+  /// Reports whether zlib can compress that side's messages. If not, they are sent uncompressed,
+  /// which RFC 7692 section 6 leaves to the sender. This can only happen to a client: see
+  /// accept_deflate.
   [[nodiscard]] bool can_compress(websocket_role side) const {
     return window_bits_of(side) >= min_deflater_bits;
   }
@@ -63,22 +65,22 @@ struct websocket_deflate_answer {
   std::string header;  ///< for the server's response
 };
 
-/// The server's side: the first of the offers that can be met, with what `deflate` asks for beyond
-/// it as far as the RFC lets a server ask; nullopt when there is none. Errors: malformed.
+/// The server's side: accepts the first acceptable offer, adding the demands of `deflate` as far as
+/// the RFC lets a server make them; nullopt if there is none. Errors: malformed.
 ///
 /// An offer of `server_max_window_bits=8` is declined: a server may only answer with the offered
-/// value or a smaller one, 8 is the least, and zlib's compressor has no such window. One of
-/// `client_max_window_bits=8` can be met, since zlib's inflate has it.
+/// value or a smaller one, 8 is the least, and zlib's compressor has no such window. An offer of
+/// `client_max_window_bits=8` is acceptable, since zlib's inflate has it.
 [[nodiscard]] result<std::optional<websocket_deflate_answer>> accept_deflate(
     std::string_view header, const websocket_deflate& deflate = {});
 
-/// The client's side: the header of its request. Its own window is always offered for the server
-/// to limit.
+/// The client's side: returns the header of its request. Its own window is always offered for the
+/// server to limit.
 [[nodiscard]] std::string deflate_offer(const websocket_deflate& deflate = {});
 
-/// The client's side: what the server's answer to `deflate_offer(offered)` agrees on; nullopt when
-/// the answer is empty. Errors: malformed when it does not fit the offer; the client must fail the
-/// connection then (with 1010, if it has to name a code).
+/// The client's side: returns the agreement in the server's answer to `deflate_offer(offered)`;
+/// nullopt if the answer is empty. Errors: malformed if it does not fit the offer; the client must
+/// then fail the connection (with 1010, if it has to name a code).
 [[nodiscard]] result<std::optional<websocket_deflate>> agree_on_deflate(
     std::string_view header, const websocket_deflate& offered = {});
 

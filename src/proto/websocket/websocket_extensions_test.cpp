@@ -1,4 +1,4 @@
-// RFC 6455 section 9.1 and RFC 7692 sections 5 and 7.1: offers, answers, and what must fail.
+// RFC 6455 section 9.1 and RFC 7692 sections 5 and 7.1: offers, answers, and required failures.
 #include "proto/websocket/websocket_extensions.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::string answer_of(std::string_view offers, const websocket_deflate& deflate 
   return *answer ? (*answer)->header : "none";
 }
 
-/// What the client makes of an answer: windows and flags; "none", or "malformed".
+/// Returns the client's reading of an answer: windows and flags; "none", or "malformed".
 std::string agreed_of(std::string_view header, const websocket_deflate& offered = {}) {
   const auto agreed = agree_on_deflate(header, offered);
   if (!agreed) return std::string(name_of(agreed.error().code));
@@ -39,8 +39,8 @@ TEST(websocket_extensions, reads_the_grammar) {
   EXPECT_TRUE(read_websocket_extensions(" \t")->empty());
 }
 
-// RFC 6455 section 9.1: what does not conform to the grammar MUST fail the connection. A value in
-// quotes MUST be a token without them.
+// RFC 6455 section 9.1: a header that does not conform to the grammar MUST fail the connection. A
+// quoted value MUST be a token without its quotes.
 TEST(websocket_extensions, what_is_not_the_grammar_is_malformed) {
   for (const auto header : {","sv,
                             ", ,"sv,
@@ -75,7 +75,8 @@ TEST(websocket_extensions, what_is_not_the_grammar_is_malformed) {
   }
 }
 
-// RFC 7692 section 5: the first acceptable offer is taken, others and what is unknown passed over.
+// RFC 7692 section 5: the first acceptable offer is accepted; others and unknown extensions are
+// ignored.
 TEST(websocket_extensions, a_server_takes_the_first_offer_that_it_can_meet) {
   EXPECT_EQ(answer_of(""), "none");
   EXPECT_EQ(answer_of("x-webkit-deflate-frame, permessage-bzip2"), "none");
@@ -98,7 +99,7 @@ TEST(websocket_extensions, a_server_does_without_context_takeover_when_asked) {
             "permessage-deflate; server_no_context_takeover; client_no_context_takeover");
 }
 
-// Section 7.1.2: a window is the offered one or a smaller one.
+// Section 7.1.2: a window is the offered size or smaller.
 TEST(websocket_extensions, a_server_keeps_to_the_windows_that_are_offered) {
   for (int bits = 9; bits <= 15; ++bits) {
     const auto number = std::to_string(bits);
@@ -117,7 +118,7 @@ TEST(websocket_extensions, a_server_keeps_to_the_windows_that_are_offered) {
             "permessage-deflate; server_max_window_bits=10; client_max_window_bits=9");
 }
 
-// Section 7.1.2.2: a server MUST NOT ask it of a client that has not named it.
+// Section 7.1.2.2: a server MUST NOT request it from a client that has not named it.
 TEST(websocket_extensions, a_client_that_does_not_name_its_window_keeps_the_largest) {
   const websocket_deflate small{.client_max_window_bits = 9};
   const auto answer = accept_deflate("permessage-deflate", small);
@@ -160,8 +161,8 @@ constexpr auto wrong_parameters = {"server_no_context_takeover=1",
                                    "unknown=1",
                                    "Server_No_Context_Takeover"};
 
-// Section 7.1: a server MUST decline an offer with a parameter that is unknown, has a value that is
-// not defined, or comes twice.
+// Section 7.1: a server MUST decline an offer with a parameter that is unknown, has an undefined
+// value, or comes twice.
 TEST(websocket_extensions, a_server_declines_an_offer_with_a_wrong_parameter) {
   for (const std::string wrong : wrong_parameters) {
     EXPECT_EQ(answer_of("permessage-deflate; " + wrong), "none") << wrong;
@@ -175,7 +176,7 @@ TEST(websocket_extensions, a_server_declines_an_offer_with_a_wrong_parameter) {
             "none");
 }
 
-// Section 7.1: a client MUST fail the connection where the server's answer has one of them.
+// Section 7.1: a client MUST fail the connection if the server's answer has an invalid parameter.
 TEST(websocket_extensions, a_client_refuses_an_answer_with_a_wrong_parameter) {
   for (const std::string wrong : wrong_parameters) {
     EXPECT_EQ(agreed_of("permessage-deflate; " + wrong), "malformed") << wrong;
@@ -183,7 +184,8 @@ TEST(websocket_extensions, a_client_refuses_an_answer_with_a_wrong_parameter) {
   EXPECT_EQ(agreed_of("permessage-deflate; client_max_window_bits"), "malformed");
 }
 
-// RFC 6455 section 4.1, RFC 7692 section 5.1: what was not offered, or is taken twice.
+// RFC 6455 section 4.1, RFC 7692 section 5.1: extensions that were not offered, or are accepted
+// twice.
 TEST(websocket_extensions, a_client_refuses_what_it_has_not_offered) {
   EXPECT_EQ(agreed_of("permessage-bzip2"), "malformed");
   EXPECT_EQ(agreed_of("permessage-deflate, foo"), "malformed");

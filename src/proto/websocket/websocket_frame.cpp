@@ -10,11 +10,11 @@ namespace strata::proto {
 
 namespace {
 
-/// Two registers of SSE2 or NEON; the compiler takes a wider one where it may.
+/// Two registers of SSE2 or NEON; the compiler may use a wider one.
 using lanes = std::uint64_t __attribute__((vector_size(32)));
 
 constexpr std::size_t group_bytes = 2 * sizeof(lanes);
-constexpr std::size_t worth_lanes = 256;  // measured: below it plain words are quicker
+constexpr std::size_t worth_lanes = 256;  // measured: below it plain words are faster
 
 void mask_lanes(const std::byte* bytes, std::byte* to, const lanes& keys) {
   lanes block;
@@ -23,7 +23,7 @@ void mask_lanes(const std::byte* bytes, std::byte* to, const lanes& keys) {
   std::memcpy(to, &block, sizeof block);
 }
 
-/// Masks as many whole groups as there are, and says how many bytes that was.
+/// Masks all whole groups, and returns how many bytes that was.
 std::size_t mask_groups(byte_span bytes, std::byte* to, std::uint64_t word) {
   const lanes keys = {word, word, word, word};
   std::size_t at = 0;
@@ -72,7 +72,7 @@ websocket_head websocket_head_for(const websocket_frame& frame, std::uint64_t pa
   const auto put = [&](std::byte byte) { made.bytes[made.size++] = byte; };
   put(static_cast<std::byte>((frame.is_final ? 0x80U : 0U) | (frame.is_compressed ? 0x40U : 0U) |
                              static_cast<unsigned>(frame.opcode)));
-  // The shortest form is a MUST of section 5.2.
+  // Section 5.2 requires the shortest form.
   const unsigned length_bytes = payload_size < 126 ? 0 : payload_size <= 0xFFFF ? 2 : 8;
   const auto length = length_bytes == 0 ? payload_size : length_bytes == 2 ? 126U : 127U;
   put(static_cast<std::byte>((frame.mask ? 0x80U : 0U) | length));

@@ -1,7 +1,7 @@
-// What a WebSocket frame is made of (RFC 6455 section 5.2), and how one is written.
+// The parts of a WebSocket frame (RFC 6455 section 5.2), and how one is written.
 //
-// A frame is its head, and behind it the payload, which a client masks: `websocket_head_for` and
-// then `apply_mask` over the payload. Values and bytes, no state.
+// A frame is a head followed by the payload, which a client masks: use `websocket_head_for` and
+// then `apply_mask` on the payload. Values and bytes, no state.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ enum class websocket_opcode : std::uint8_t {
 }
 inline constexpr std::size_t max_control_payload = 125;
 
-/// Why a connection ends (RFC 6455 section 7.4.1 and IANA's list).
+/// The reason why a connection ends (RFC 6455 section 7.4.1 and IANA's list).
 enum class websocket_close : std::uint16_t {
   normal = 1000,
   going_away = 1001,
@@ -54,10 +54,11 @@ enum class websocket_close : std::uint16_t {
   tls_failure = 1015,  ///< never on the wire
 };
 
-/// Whether a close frame may carry the code: IANA's, and 3000 to 4999 for libraries and programs.
+/// Reports whether a close frame may carry the code: IANA's codes, and 3000 to 4999 for libraries
+/// and programs.
 [[nodiscard]] bool is_valid_close_code(std::uint16_t code);
 
-/// 1002 is "protocol error"; a code without a name is "unknown".
+/// Returns the code's name: 1002 is "protocol error"; a code without a name is "unknown".
 [[nodiscard]] std::string_view name_of(websocket_close code);
 
 using websocket_mask = std::array<std::byte, 4>;
@@ -65,8 +66,8 @@ using websocket_mask = std::array<std::byte, 4>;
 struct websocket_frame {
   websocket_opcode opcode = websocket_opcode::binary;
   bool is_final = true;
-  bool is_compressed = false;          ///< RSV1: of a message's first frame (RFC 7692 section 6)
-  std::optional<websocket_mask> mask;  ///< a client's, new and unforeseeable for each frame
+  bool is_compressed = false;          ///< RSV1: in a message's first frame (RFC 7692 section 6)
+  std::optional<websocket_mask> mask;  ///< a client's; new and unpredictable for each frame
 };
 
 struct websocket_head {
@@ -80,13 +81,13 @@ struct websocket_head {
 [[nodiscard]] websocket_head websocket_head_for(const websocket_frame& frame,
                                                 std::uint64_t payload_size);
 
-/// Masks `bytes` into `to`, which has its size and may be the same memory; masking twice gives the
-/// bytes back. `offset` is how many bytes of the payload came before.
+/// Masks `bytes` into `to`, which has the same size and may be the same memory; masking twice
+/// restores the bytes. `offset` is the number of earlier bytes of the payload.
 void apply_mask(byte_span bytes, std::byte* to, websocket_mask mask, std::uint64_t offset = 0);
 void apply_mask(mutable_byte_span bytes, websocket_mask mask, std::uint64_t offset = 0);
 
-/// A close frame's payload. The reason is UTF-8, and is cut where it would be too long. Empty for
-/// `no_status`; another code that may not be on the wire is a bug.
+/// Returns a close frame's payload. The reason is UTF-8, and is truncated if it is too long. Empty
+/// for `no_status`; another code that may not be sent is a bug.
 [[nodiscard]] std::string websocket_close_payload(websocket_close code,
                                                   std::string_view reason = {});
 

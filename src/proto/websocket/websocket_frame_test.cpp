@@ -75,7 +75,7 @@ TEST(websocket_frame, a_close_payload_fits_a_control_frame) {
   EXPECT_EQ(websocket_close_payload(websocket_close::normal, 'a' + euros).size(), 2U + 1 + 120);
 }
 
-// Section 7.4.1: 1005, 1006 and 1015 MUST NOT be sent; 7.4.2: what is reserved.
+// Section 7.4.1: 1005, 1006 and 1015 MUST NOT be sent; 7.4.2: reserved codes.
 TEST(websocket_frame, close_codes_that_may_be_sent) {
   for (const unsigned code : {1000U, 1003U, 1007U, 1014U, 3000U, 3999U, 4000U, 4999U}) {
     EXPECT_TRUE(is_valid_close_code(static_cast<std::uint16_t>(code))) << code;

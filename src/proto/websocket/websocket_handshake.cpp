@@ -17,8 +17,8 @@ websocket_refusal bad_request(std::string reason) {
   return {.status = 400, .reason = std::move(reason), .headers = {}};
 }
 
-/// The client's protocols: tokens, none of them twice (section 4.1, point 10). False when they are
-/// not.
+/// Reads the client's protocols: tokens, all different (section 4.1, point 10). Returns false if
+/// they are not.
 bool read_protocols(const http_fields& fields, std::vector<std::string>& protocols) {
   const auto names = field_elements(fields, "sec-websocket-protocol");
   protocols.assign(names.begin(), names.end());
@@ -28,14 +28,14 @@ bool read_protocols(const http_fields& fields, std::vector<std::string>& protoco
          std::ranges::adjacent_find(sorted) == sorted.end();
 }
 
-/// Its bytes would be read as frames.
+/// Checks for a body, whose bytes would be read as frames.
 bool has_body(const http_fields& fields) {
   return find_field(fields, "content-length").value_or("0").find_first_not_of('0') !=
              std::string_view::npos ||
          find_field(fields, "transfer-encoding").has_value();
 }
 
-/// What is wrong with a request of HTTP/1.1, apart from the fields that are WebSocket's own.
+/// Returns the fault of an HTTP/1.1 request, apart from WebSocket's own fields.
 std::optional<websocket_refusal> find_fault(const http_request& request) {
   if (request.method != "GET") {
     return websocket_refusal{
@@ -50,7 +50,7 @@ std::optional<websocket_refusal> find_fault(const http_request& request) {
   return std::nullopt;
 }
 
-/// RFC 6455 section 4.4. HTTP/2 has no Upgrade, which 426 would have to say.
+/// RFC 6455 section 4.4. HTTP/2 has no Upgrade field, which 426 requires.
 websocket_refusal other_version(bool has_upgrade) {
   websocket_refusal made{.status = has_upgrade ? 426 : 400,
                          .reason = "the version of WebSocket is not 13",
@@ -73,7 +73,7 @@ bool is_websocket_request(const http_request& request) {
 
 std::expected<websocket_request, websocket_refusal> read_websocket_request(
     const http_request& request) {
-  const bool has_key = request.protocol.empty();  // RFC 8441 section 5: by HTTP/2 there is none
+  const bool has_key = request.protocol.empty();  // RFC 8441 section 5: HTTP/2 has none
   if (has_key) {
     if (auto why = find_fault(request)) return std::unexpected(std::move(*why));
   }
@@ -96,7 +96,7 @@ std::expected<websocket_request, websocket_refusal> read_websocket_request(
   if (!read_protocols(fields, made.protocols)) {
     return std::unexpected(bad_request("Sec-WebSocket-Protocol is no list of different tokens"));
   }
-  // Section 9.1, whether or not one of them is known.
+  // Section 9.1, whether or not an extension is known.
   if (const auto read = read_websocket_extensions(made.extensions); !read) {
     return std::unexpected(bad_request(describe(read.error())));
   }

@@ -1,4 +1,4 @@
-// RFC 6455 section 4: what a request and a response must have, and what must fail.
+// RFC 6455 section 4: requirements for a request and a response, and required failures.
 #include "proto/websocket/websocket_handshake.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ void drop(http_fields& fields, std::string_view name) {
   std::erase_if(fields, [&](const auto& field) { return field.first == name; });
 }
 
-/// 0 when the request is right.
+/// Returns 0 if the request is valid.
 int status_of(const http_request& request) {
   const auto read = read_websocket_request(request);
   return read ? 0 : read.error().status;
@@ -90,7 +90,7 @@ TEST(websocket_handshake, a_request_is_a_get_of_http_1_1_with_one_host) {
   EXPECT_EQ(status_of(twice), 400);
 }
 
-// Section 4.2.1, points 3 and 4: in any case, one of a list.
+// Section 4.2.1, points 3 and 4: in any case, as one element of a list.
 TEST(websocket_handshake, a_request_names_the_upgrade) {
   for (const auto* value : {"WebSocket", "h2c, websocket", "websocket,h2c", " WEBSOCKET\t"}) {
     EXPECT_EQ(status_with("upgrade", value), 0) << value;
@@ -131,7 +131,7 @@ TEST(websocket_handshake, a_key_is_16_bytes_in_base64) {
   EXPECT_EQ(status_of(twice), 400);
 }
 
-// Section 4.4: another version gets 426 and those that are known.
+// Section 4.4: another version gets 426 and the known version.
 TEST(websocket_handshake, another_version_is_told_which_is_known) {
   for (const auto* version : {"", "8", "12", "14", "013", "13.0", "13, 8", "1 3", "+13"}) {
     auto request = good_request();
@@ -172,7 +172,7 @@ TEST(websocket_handshake, extensions_of_several_fields_are_one_list) {
   EXPECT_EQ(read_websocket_request(request)->extensions, "foo, bar; baz=2");
 }
 
-// Section 9.1: what is not the grammar MUST fail the connection, known or not.
+// Section 9.1: a header outside the grammar MUST fail the connection, known or not.
 TEST(websocket_handshake, a_request_with_malformed_extensions_is_refused) {
   for (const auto* header : {"a b", "permessage-deflate;", "x; y=", ",", "a; b=\"c d\""}) {
     auto request = good_request();

@@ -35,7 +35,8 @@ std::size_t websocket_head_reader::wanted() const {
   return opening_size + length_bytes + mask_size();
 }
 
-/// What is wrong with the first two bytes of a head, or null. Section 5.2, unless it says another.
+/// Returns the fault in the first two bytes of a head, or null. By section 5.2, unless another
+/// section is named.
 const char* websocket_head_reader::wrong_opening(place place) const {
   const auto first = std::to_integer<unsigned>(bytes_[0]);
   const auto second = std::to_integer<unsigned>(bytes_[1]);
@@ -43,7 +44,7 @@ const char* websocket_head_reader::wrong_opening(place place) const {
   const bool is_control_frame = opcode >= 8;
   const bool is_continuation = opcode == 0;
   if ((first & 0x30U) != 0) return "a frame has a reserved bit set";
-  // RFC 7692 section 6: of the first frame of a message alone.
+  // RFC 7692 section 6: only in the first frame of a message.
   if ((first & 0x40U) != 0 && (!place.may_be_compressed || is_control_frame || is_continuation)) {
     return "a frame is marked as compressed that may not be";
   }

@@ -1,5 +1,5 @@
 // Reads the heads of a WebSocket connection's frames (RFC 6455 section 5.2), however their bytes
-// come. It refuses what no frame may say, or what this one may not where it stands.
+// are split. Rejects heads that are invalid in any frame, or in this frame's place.
 #pragma once
 
 #include <array>
@@ -20,26 +20,26 @@ class websocket_head_reader {
     websocket_frame frame;
     std::uint64_t payload_size = 0;
   };
-  /// What the next frame may be.
+  /// What is allowed of the next frame.
   struct place {
-    bool is_in_message = false;      ///< one has begun and not ended
-    bool may_be_compressed = false;  ///< that was agreed
+    bool is_in_message = false;      ///< a message is incomplete
+    bool may_be_compressed = false;  ///< compression was agreed
   };
 
   explicit websocket_head_reader(websocket_role side) : side_(side) {}
 
-  /// Takes the bytes of one head off the beginning of `rest`. False: more are needed. The error
-  /// says what is wrong; read no more then.
+  /// Takes the bytes of one head off the beginning of `rest`. Returns false if more are needed.
+  /// After an error, which names the fault, read no more.
   [[nodiscard]] std::expected<bool, const char*> read(byte_span& rest, place place, head& head);
-  /// The head of a short message in one frame, as most are: if it lies there whole, it takes one
-  /// look instead of the many that any other head does. For where no message has begun. False, and
-  /// nothing is taken: it is another.
+  /// Reads the head of a short message in one frame, the usual case: if the head lies there whole,
+  /// one check replaces the many that other heads take. Only between messages. Returns false and
+  /// takes nothing if it is another head.
   [[nodiscard]] bool read_short(byte_span& rest, head& head) const;
   /// The side that reads.
   [[nodiscard]] websocket_role side() const { return side_; }
 
  private:
-  static constexpr std::size_t opening_size = 2;  // the part of a head that says its size
+  static constexpr std::size_t opening_size = 2;  // the part of a head that determines its size
 
   [[nodiscard]] std::size_t wanted() const;
   [[nodiscard]] std::size_t mask_size() const {

@@ -1,4 +1,4 @@
-// RFC 6455, sections 5 to 8 and 10: each rule on frames that a reader has to hold, on both sides.
+// RFC 6455, sections 5 to 8 and 10: each rule on frames that a reader must enforce, on both sides.
 #include "proto/websocket/websocket.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(websocket, reads_the_examples_of_the_rfc) {
   }
 }
 
-// Section 5.1: a server MUST close upon a frame that is not masked, a client upon one that is.
+// Section 5.1: a server MUST close upon an unmasked frame, a client upon a masked one.
 TEST(websocket, only_frames_of_a_client_are_masked) {
   for (const auto side : both_sides) {
     for (const unsigned first : {0x81U, 0x82U, 0x88U, 0x89U, 0x8AU, 0x01U}) {
@@ -136,7 +136,7 @@ TEST(websocket, control_frames_come_between_fragments) {
         read_all(side, bytes).events,
         (std::vector<seen>{
             {kind::ping, "p"}, {kind::pong, "q"}, {kind::text, "Hello"}, {kind::binary, "next"}}));
-    // A close ends what has begun.
+    // A close discards an incomplete message.
     EXPECT_EQ(read_all(side, to(side, 0x01, "Hel") + to(side, 0x88)).events,
               (std::vector<seen>{{kind::close, ""}}));
   }
@@ -203,7 +203,7 @@ TEST(websocket, nothing_is_read_behind_a_close) {
   }
 }
 
-// Section 8.1: a text that is not UTF-8 MUST fail the connection, at once (section 5.6 and 8).
+// Section 8.1: a text that is not UTF-8 MUST fail the connection, at once (sections 5.6 and 8).
 TEST(websocket, a_text_fails_at_the_first_byte_that_is_wrong) {
   for (const auto side : both_sides) {
     for (const auto text : {"\x80"sv, "\xC0\xAF"sv, "a\xED\xA0\x80"sv, "\xF4\x90\x80\x80"sv,
@@ -212,12 +212,12 @@ TEST(websocket, a_text_fails_at_the_first_byte_that_is_wrong) {
       EXPECT_EQ(read_all(side, to(side, 0x01, text) + to(side, 0x80, "a")), refused(invalid_data));
       EXPECT_EQ(read_all(side, to(side, 0x82, text)).refusal, 0) << "binary is anything";
     }
-    // A letter may be cut by fragments.
+    // A character may be split over fragments.
     EXPECT_EQ(read_all(side, to(side, 0x01, "\xE2") + to(side, 0x00) + to(side, 0x00, "\x82") +
                                  to(side, 0x80, "\xAC"))
                   .events,
               (std::vector<seen>{{kind::text, "\xE2\x82\xAC"}}));
-    // Long before the frame is whole, and in the first of many fragments.
+    // Fails long before the frame is complete, and in the first of many fragments.
     const auto long_frame = to(side, 0x81, "\xFF" + std::string(60000, 'a'));
     EXPECT_EQ(read_pieces(side, {std::string_view(long_frame).substr(0, 9)}),
               refused(invalid_data));
@@ -330,7 +330,7 @@ TEST(websocket, an_error_says_why_and_what_to_do) {
   EXPECT_NE(describe(read.error()).find("--max-message"), std::string::npos);
 }
 
-/// Random frames that are right, and the events that they are.
+/// Random valid frames, and their events.
 struct conversation {
   std::string bytes;
   std::vector<seen> events;

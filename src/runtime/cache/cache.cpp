@@ -42,25 +42,26 @@ result<void> check_files(const cache_options& options) {
   return {};
 }
 
-// It may take longer than the cache lives.
-// How long a record that could not be written is left alone.
+// How long to wait before a record that could not be written is tried again. The wait may outlive
+// the cache.
 constexpr auto between_records = std::chrono::seconds(1);
 
-// That the record gets the options which clients have set. It may outlive the cache.
+// The pending update of the daemon's record with options that clients have set. It may outlive the
+// cache.
 struct record_keeping {
   bool is_needed = false;
   bool is_under_way = false;
-  /// Called with what is wrong; empty: nothing any more. Null once the cache is gone.
+  /// Called with the current error; empty when it is resolved. Null once the cache is destroyed.
   std::function<void(const std::string& trouble)> on_trouble;
 };
 
-// Until it is in the record: a disk that is full now may have room later.
+// Tries until the options are in the record: a disk that is full now may have room later.
 loop::task<> keep_record(std::shared_ptr<record_keeping> keeping, house& others, loop::loop& home,
                          std::string name, std::shared_ptr<journal> log) {
   keeping->is_under_way = true;
   for (bool failing = false; keeping->is_needed && keeping->on_trouble;) {
     keeping->is_needed = false;
-    // A name of its own: GCC 12 destroys a braced argument of what is awaited twice.
+    // A named variable: GCC 12 destroys a braced argument of an awaited call twice.
     house_order order{
         .verb = house_verb::edit, .name = name, .details = nlohmann::json::object(), .by = name};
     const auto kept = co_await others.obey(home, std::move(order));
@@ -115,18 +116,18 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
   void note_trouble(std::string cache::* kind, const std::string& why) {
     given().home.post([this, kind, why] { this->*kind = why; });
   }
-  /// Has the daemon put the options, as a client has set them, into its record.
+  /// Has the daemon store the options in its record, as clients have set them.
   void keep_options();
   void note_record(const std::string& trouble);
   [[nodiscard]] key_figures counted_keys() const;
   [[nodiscard]] behind_figures counted_changes() const;
 
   std::shared_ptr<record_keeping> keeping_ = std::make_shared<record_keeping>();
-  std::string record_trouble_;  ///< what keeps changed options out of the record; empty: nothing
+  std::string record_trouble_;  ///< why changed options are not in the record; empty if they are
   key_figures past_keys_;
   behind_figures past_changes_;
-  std::string leader_trouble_;  // why the leader cannot be followed; empty: nothing is known
-  std::string disk_trouble_;    // why the disk does not take the data; empty: it does
+  std::string leader_trouble_;  // why the leader cannot be followed; empty if unknown
+  std::string disk_trouble_;    // why the disk does not accept the data; empty if it does
   tls_identity identity_{given().home, given().log};
 };
 

@@ -9,12 +9,12 @@
 
 namespace strata::runtime::cache {
 
-/// What every runtime counts, and what a cache does.
+/// The figures of every runtime and of a cache, and the operations of a cache.
 [[nodiscard]] const std::vector<options::figure_row>& figure_rows();
 
 [[nodiscard]] const std::vector<operation_row>& operation_rows();
 
-/// Errors: invalid_argument when the options do not make sense together.
+/// Errors: invalid_argument if the options contradict each other.
 [[nodiscard]] result<std::unique_ptr<runtime>> make(context&& context,
                                                     const nlohmann::json& options);
 

@@ -1,4 +1,4 @@
-// One loop's part of a cache, as the skeleton of runtimes knows it.
+// One loop's part of a cache, in the common framework of runtimes.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace strata::runtime::cache {
 
-/// The shard is made where it works: what it holds is charged to its own thread.
+/// Creates the shard on the loop's thread, so that its memory is accounted to that thread.
 class cache_part final : public part {
  public:
   cache_part(loop::loop& loop, cache_options options, serve::connection_gauge& gauge,
@@ -50,7 +50,7 @@ class cache_part final : public part {
 
   [[nodiscard]] const counters& counted() const override { return shard_->counted(); }
   [[nodiscard]] const key_figures& counted_keys() const { return shard_->counted_keys(); }
-  /// Null: there is none.
+  /// Returns null if there is none.
   [[nodiscard]] cache_script* script() const { return shard_->script(); }
 
  private:
@@ -63,7 +63,7 @@ class cache_part final : public part {
   shard::events told_;
   scripting::identity who_;
   const std::atomic<bool>& hurried_;  // the runtime's
-  std::unique_ptr<shard> shard_;      // once it has been opened
+  std::unique_ptr<shard> shard_;      // null until opened
 };
 
 }  // namespace strata::runtime::cache

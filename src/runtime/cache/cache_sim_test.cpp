@@ -1,7 +1,7 @@
-// The cache's log in a simulated world, seed by seed: the machine loses its power at any point of
-// writing, syncing, rewriting and renaming, the disk is full now and then, writes are cut short,
-// and syncing fails, after which nobody may rely on what was to be made safe. What was acknowledged
-// under appendfsync always is there afterwards, and nothing else is damaged.
+// Tests the cache's log in a simulated world, seed by seed: the machine loses its power at any
+// point of writing, syncing, rewriting and renaming, the disk is sometimes full, writes are short,
+// and syncs fail, after which nothing that they were to make safe can be relied on. Changes
+// acknowledged under appendfsync always must exist afterwards, and nothing else may be damaged.
 #include <gtest/gtest.h>
 
 #include <charconv>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr std::uint16_t port = 7000;
 constexpr std::size_t clients = 3;
 
-/// One life of a machine: from its start until its power goes.
+/// One life of a machine: from its start to its power failure.
 class life {
  public:
   life(std::uint64_t seed, loop::sim_world::disk disk) : stage_(seed) {
@@ -47,7 +47,7 @@ class life {
     return made;
   }
 
-  /// The reply, a line.
+  /// Returns the reply, one line.
   std::string ask(actor& actor, const std::string& line) {
     const auto before = actor.heard().size();
     actor.send(line);
@@ -66,7 +66,7 @@ std::uint64_t number_in(const std::string& text) {
   return value;
 }
 
-// Each client appends 1, 2, 3, … to a list of its own; `most` is how far any of them may have come.
+// Each client appends 1, 2, 3, … to its own list, until the end.
 void push_until_the_end(life& life, std::array<std::uint64_t, clients>& acknowledged,
                         std::array<std::uint64_t, clients>& sent) {
   auto& world = life.world();
@@ -95,7 +95,7 @@ void push_until_the_end(life& life, std::array<std::uint64_t, clients>& acknowle
   }
 }
 
-// Nothing was executed twice, or in another order.
+// Checks that nothing was executed twice, or in another order.
 void expect_rising(life& life, actor& reader, const std::string& list, std::uint64_t length) {
   if (length == 0) return;
   const auto before = reader.heard().size();

@@ -17,7 +17,7 @@ namespace {
 using enum options::option_kind;
 using row = options::bound_row<cache_options>;
 
-// A row is read as a row: one option, two or three lines.
+// Each row is one option in two or three lines.
 // clang-format off
 std::vector<row> client_rows() {
   return {

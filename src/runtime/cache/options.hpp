@@ -1,4 +1,4 @@
-// What a cache can be told. The table in options.cpp gives each member its flag and its help.
+// The options of a cache. The table in options.cpp gives each member its flag and its help.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +34,16 @@ struct cache_options : runtime_options, tls_server_options, tls_client_options, 
   double drain_timeout = 30;
   std::uint64_t rate_limit = 0;
 
-  /// `port` and `listen` as endpoint URLs.
+  /// Returns `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;
-  /// Those of other machines are not refused: they have to prove themselves, or all are welcome.
+  /// Reports whether clients of other machines are accepted: because they must authenticate, or
+  /// because all are welcome.
   [[nodiscard]] bool serves_strangers() const;
 };
 
 [[nodiscard]] const std::vector<options::bound_row<cache_options>>& option_table();
 [[nodiscard]] const std::vector<options::option_row>& option_rows();
-/// The options that have another value in `destination`, with that value, as a JSON object.
+/// Returns the options whose value in `destination` differs, with that value, as a JSON object.
 [[nodiscard]] nlohmann::json changed_options(const cache_options& options,
                                              const cache_options& destination);
 

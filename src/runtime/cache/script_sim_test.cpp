@@ -1,6 +1,6 @@
-// Caches with scripts by chance in a simulated world: keys are fetched and changes are told by
-// functions that wait, fail and give anything, while clients come and go, the script is loaded
-// again, and the cache stops.
+// Tests caches with random scripts in a simulated world: functions that wait, fail and return
+// anything fetch keys and receive changes, while clients come and go, the script is reloaded, and
+// the cache stops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint16_t script_port = 7000;
 
-/// One that asks, and compares: each command has one reply, in its order.
+/// A client that compares each reply with its command: one reply per command, in order.
 struct asker {
   explicit asker(loop::loop& loop) : is(std::make_unique<actor>(loop, proto::framing::line)) {}
 
@@ -27,7 +27,7 @@ struct asker {
     is->send(command + " " + key);
     asked.push_back(std::move(key));
   }
-  // A reply is an error, a status or a number; nothing; or a value, which names its key.
+  // A reply is an error, a status or a number; null; or a value, which contains its key.
   void compare() {
     const auto& heard = is->heard();
     while (at < heard.size()) {
@@ -45,7 +45,7 @@ struct asker {
 
   std::unique_ptr<actor> is;
   std::vector<std::string> asked;  // the keys
-  std::size_t at = 0;              // of what was heard
+  std::size_t at = 0;              // position in the received lines
   std::size_t replies = 0;
 };
 
@@ -64,7 +64,7 @@ class scripted_life {
     has_started_ = started && *started;  // on_start may fail
   }
 
-  /// How many replies its clients have had.
+  /// Returns how many replies its clients received.
   std::size_t run() {
     for (auto turns = has_started_ ? 5 + world().draw(60) : 0; turns != 0; --turns) act();
     if (has_started_ && world().chance(0.5)) expect_all_replies();
@@ -138,7 +138,7 @@ class scripted_life {
       switch (world().draw(7)) {
         case 0: who.ask("del", key); break;
         case 1: who.ask("incr", key); break;
-        case 2: who.ask("pexpire", key); break;  // an error: there is no time
+        case 2: who.ask("pexpire", key); break;  // an error: the time is missing
         case 3: who.ask("flushdb", ""); break;
         case 4:
           who.is->send("set " + key + " " + key + "=set px " +

@@ -1,4 +1,4 @@
-// Writes frames to a pcapng file, as tcpdump, tshark and Wireshark read it (IETF draft
+// Writes frames to a pcapng file, which tcpdump, tshark and Wireshark read (IETF draft
 // draft-ietf-opsawg-pcapng; libpcap itself only writes the older format).
 #pragma once
 
@@ -19,18 +19,17 @@ struct capture_source {
 
 class capture_file {
  public:
-  /// Makes or empties the file at `path`, "-" for standard output, and writes its head: one
-  /// interface, Ethernet, nanoseconds. Errors: of the file.
+  /// Creates or truncates the file at `path` ("-" for standard output) and writes its header: one
+  /// interface, Ethernet, nanoseconds. Errors: those of the file.
   [[nodiscard]] static result<capture_file> create(const std::string& path,
                                                    const interface& interface);
   /// The same, for packets of another link type.
   [[nodiscard]] static result<capture_file> create(const std::string& path,
                                                    const capture_source& source);
 
-  /// Appends a frame; one without a time gets the present one.
+  /// Appends a frame. A frame without a time gets the current time.
   [[nodiscard]] result<void> write(const received_frame& frame);
-  /// Hands to the kernel what was written so far. The destructor does so too, and tells nobody of
-  /// a failure.
+  /// Passes all written bytes to the kernel. The destructor does so too, but ignores errors.
   [[nodiscard]] result<void> flush();
 
  private:
@@ -45,7 +44,7 @@ class capture_file {
   std::string path_;
 };
 
-/// Wraps a device and writes all that passes to `file`, which must outlive it.
+/// Wraps a device and writes every frame that passes through it to `file`, which must outlive it.
 class capture_device final : public device {
  public:
   capture_device(std::unique_ptr<device> device, capture_file& file)

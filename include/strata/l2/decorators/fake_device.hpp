@@ -1,5 +1,5 @@
-// Two devices joined by memory instead of a wire, for the tests of programs that use devices: no
-// root, no namespace, no time.
+// Two devices joined by memory instead of a wire, for tests of programs that use devices: they need
+// no root, no namespace and no time.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace strata::l2 {
 
-/// One end. What is sent here is received at the other end, once, in order, at once; what the other
-/// end does not take while `capacity` frames wait there is dropped and counted there. Both ends
+/// One end of the pair. The other end receives each sent frame once, in order, without delay. While
+/// `capacity` frames wait at an end, further frames to it are dropped and counted there. Both ends
 /// belong to one thread.
 class fake_device final : public device {
  public:
@@ -25,13 +25,13 @@ class fake_device final : public device {
 
   [[nodiscard]] const interface& link() const override { return link_; }
   void update_link(const interface& interface) override { link_ = interface; }
-  /// Always ready: there is nothing to wait on.
+  /// Always ready: there is nothing to poll.
   [[nodiscard]] int fd() const override { return -1; }
   [[nodiscard]] result<std::size_t> try_send(std::span<const byte_span> frames) override;
   [[nodiscard]] result<std::size_t> try_receive(std::span<frame_slot> slots) override;
   [[nodiscard]] result<device_statistics> statistics() override { return counted_; }
 
-  /// Takes the link down or up again, at both ends.
+  /// Sets the link up or down at both ends.
   void set_up(bool up);
 
  private:

@@ -1,4 +1,5 @@
-// A device that treats what passes through it badly, and the same way for the same seed.
+// A device that injects faults into the frames sent through it; the same seed gives the same
+// faults.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +11,19 @@
 
 namespace strata::l2 {
 
-/// How likely each fault is for each frame, 0 to 1.
+/// The likelihood of each fault for each frame, 0 to 1.
 struct faults {
   double loss = 0;
   double duplication = 0;
   double corruption = 0;  ///< one bit, behind the Ethernet header
-  double reordering = 0;  ///< the frame is held back, by 1 to `most_delay` later frames
-  double delay = 0;       ///< so are all behind it: order is kept
+  double reordering = 0;  ///< held back until 1 to `most_delay` later frames have passed
+  double delay = 0;       ///< held back with all frames behind it: order is kept
   unsigned most_delay = 8;
   std::uint64_t seed = 1;
 };
 
-/// Wraps a device; the faults happen to what is sent. Held frames go as later ones pass, or with
-/// `flush()`. As for threads, like the device within.
+/// Wraps a device and injects faults into sent frames. Held frames are sent as later frames pass,
+/// or by `flush()`. The wrapped device's threading rules apply.
 class fault_injector final : public device {
  public:
   fault_injector(std::unique_ptr<device> device, const faults& faults);
@@ -36,9 +37,9 @@ class fault_injector final : public device {
   }
   [[nodiscard]] result<device_statistics> statistics() override { return within_->statistics(); }
 
-  /// Sends all that is held.
+  /// Sends all held frames.
   [[nodiscard]] result<void> flush();
-  /// What has been done to frames so far.
+  /// Counts of the faults injected so far.
   struct tally {
     std::uint64_t lost = 0;
     std::uint64_t duplicated = 0;
@@ -50,7 +51,7 @@ class fault_injector final : public device {
  private:
   struct held_frame {
     std::vector<std::byte> bytes;
-    unsigned due = 0;  ///< after this number of frames more
+    unsigned due = 0;  ///< frames that must still pass first
     bool blocks = false;
   };
 

@@ -9,8 +9,8 @@
 
 namespace strata::l2 {
 
-/// Wraps a device and calls `see` for each frame that it took or gave, on the caller's thread.
-/// The bytes are valid during the call.
+/// Wraps a device and calls `see` on the caller's thread for each frame that the device sent or
+/// received. The bytes are valid during the call.
 class tracer final : public device {
  public:
   enum class direction : std::uint8_t { sent, received };

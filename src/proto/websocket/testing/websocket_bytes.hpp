@@ -1,5 +1,4 @@
-// For tests: frames byte by byte, right or wrong, and what a reader makes of them however they are
-// cut.
+// For tests: valid and invalid frames, byte by byte, and a reader's results however they are split.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +30,7 @@ struct seen {
 
 struct outcome {
   std::vector<seen> events;
-  int refusal = 0;  // the close code to send; 0 when nothing is wrong
+  int refusal = 0;  // the close code to send; 0 if there is no error
 
   friend bool operator==(const outcome&, const outcome&) = default;
   friend std::ostream& operator<<(std::ostream& out, const outcome& outcome) {
@@ -39,7 +38,7 @@ struct outcome {
   }
 };
 
-/// A frame as `sender` sends it: masked by a client. `first` is the first byte.
+/// Returns a frame as `sender` sends it: a client's is masked. `first` is the first byte.
 inline std::string frame(websocket_role sender, unsigned first, std::string_view payload) {
   constexpr std::string_view key = "\x37\xFA\x21\x3D";
   std::string made(1, static_cast<char>(first));
@@ -54,7 +53,7 @@ inline std::string frame(websocket_role sender, unsigned first, std::string_view
   return made;
 }
 
-/// As `frame`, for a reader on `side`: its peer sends it.
+/// As `frame`, sent by the peer of a reader on `side`.
 inline std::string to(websocket_role side, unsigned first, std::string_view payload = {}) {
   return frame(peer_of(side), first, payload);
 }
@@ -74,7 +73,7 @@ inline outcome read_pieces(websocket_role side, const std::vector<std::string_vi
         {event.what, std::string(as_text(event.payload)), static_cast<int>(event.close_code)});
   };
   for (const auto piece : pieces) {
-    std::string own(piece);  // its end is the memory's end, for the address sanitizer
+    std::string own(piece);  // ends at the end of its memory, for the address sanitizer
     own.shrink_to_fit();
     const auto read = in_place ? reader.feed_in_place(std::as_writable_bytes(std::span(own)), sink)
                                : reader.feed(as_bytes(own), sink);
@@ -88,7 +87,8 @@ inline outcome read_pieces(websocket_role side, const std::vector<std::string_vi
   return got;
 }
 
-/// What whole bytes give; and the same cut at every byte, byte by byte, and in place.
+/// Returns the outcome of whole bytes, and checks that it is the same split at every byte, byte by
+/// byte, and in place.
 inline outcome read_all(websocket_role side, std::string_view bytes,
                         const conditions& conditions = {}) {
   const auto whole = read_pieces(side, {bytes}, conditions);

@@ -94,7 +94,7 @@ std::optional<std::vector<step>> read_steps(call& c) {
 std::int64_t read_field(std::string_view text, const step& step) {
   std::uint64_t value = 0;
   unsigned i = 0;
-  // A field has a bit at least.
+  // A field has at least one bit.
   do {
     const auto at = step.offset + i;
     const bool bit =
@@ -117,7 +117,7 @@ void write_field(char* bytes, const step& step, std::int64_t value) {
   }
 }
 
-// A value in the field's width. Nothing when it does not fit and must.
+// Converts a value to the field's width. Returns nullopt if it does not fit and must.
 __extension__ using wide = __int128;
 std::optional<std::int64_t> fit_within(const step& step, wide sum) {
   const auto type = step.type;
@@ -127,7 +127,8 @@ std::optional<std::int64_t> fit_within(const step& step, wide sum) {
   if (sum >= low && sum <= high) return static_cast<std::int64_t>(sum);
   if (how == overflow::fail) return {};
   if (how == overflow::saturate) {
-    // To Redis, what is set is too large, too, when it is lower than its own sums can tell.
+    // Like Redis, treats a value to set as too large also if it is lower than Redis's own
+    // arithmetic can represent.
     const bool looks_large = step.what == action::set && type.bits != 64 && high - sum > INT64_MAX;
     return static_cast<std::int64_t>(sum > high || looks_large ? high : low);
   }
@@ -137,7 +138,7 @@ std::optional<std::int64_t> fit_within(const step& step, wide sum) {
                         : static_cast<std::int64_t>(bits << unused >> unused);
 }
 
-// What the field is to become, in its width or not. An unsigned field takes a value by its bits.
+// Returns the field's new value, whether or not it fits. An unsigned field takes a value's bits.
 wide wanted_value(const step& step, std::int64_t before) {
   if (step.what == action::add) return static_cast<wide>(before) + step.value;
   return step.type.is_signed ? static_cast<wide>(step.value)
@@ -164,8 +165,8 @@ void write_steps(call& c, const std::vector<step>& steps, entry* entry, std::siz
     c.reply.integer(adds ? *after : before);
     changes += grows || *after != before ? 1 : 0;
   }
-  // A string that grew has changed, even if each value overflows and none is set: Redis forgets it,
-  // and its followers and its log do not have the key.
+  // A string that grew has changed, even if each value overflows and none is set: Redis does not
+  // propagate this, so its followers and its log lack the key.
   if (grows || changes != 0) {
     c.changed(c[1], event_string, "setbit", std::max<std::uint64_t>(changes, 1));
   }

@@ -50,7 +50,7 @@ void getbit(call& c) {
   c.reply.integer(is_set ? 1 : 0);
 }
 
-// Some bits of a text, from `first` on, up to and with `last`.
+// The bits of a text from `first` to `last`, inclusive.
 struct bit_span {
   std::size_t first = 0;
   std::size_t last = 0;
@@ -117,7 +117,8 @@ void bitcount(call& c) {
     if (!to) return;
     first = *from;
     last = *to;
-    // Both from the end, and the wrong way round: nothing, though clamping would find a byte.
+    // Both are from the end, in the wrong order: the result is 0, though clamping would find a
+    // byte.
     if (first < 0 && last < 0 && first > last) {
       c.reply.integer(0);
       return;
@@ -144,7 +145,8 @@ std::int64_t find_bit(std::string_view text, bool bit, bit_span span) {
   return -1;
 }
 
-// The range of BITPOS, words 3 to 5. Nothing, and the error replied, when it is wrong.
+// Reads the range of BITPOS, words 3 to 5. Replies with an error and returns nullopt if it is
+// wrong.
 std::optional<bit_span> read_bitpos_range(call& c, std::size_t bytes) {
   if (c.size() > 6) {
     c.fail_syntax();
@@ -192,7 +194,7 @@ void bitpos(call& c) {
     return;
   }
   auto position = find_bit(text.view(), *bit == 1, *where);
-  // A string goes on with zeros, unless its end was said.
+  // A string continues with zeros, unless its end was given.
   if (position < 0 && *bit == 0 && c.size() <= 4) {
     position = static_cast<std::int64_t>(text.view().size() * 8);
   }

@@ -14,7 +14,7 @@ struct tracking_words {
   std::vector<std::string_view> prefixes;
 };
 
-// REDIRECT's client, which must be there now. False after an error.
+// Reads REDIRECT's client, which must exist now. Returns false after an error.
 bool read_redirect(call& c, std::size_t index, tracking_words& words) {
   if (words.how.redirect != 0) {
     c.fail("ERR A client can only redirect to a single other client");
@@ -60,7 +60,7 @@ std::optional<tracking_words> read_tracking_words(call& c) {
 constexpr std::string_view other_mode =
     " before disabling tracking for this client, and then re-enabling it with a different mode.";
 
-// Whether the options go together, and with what the client has chosen before.
+// Checks that the options are compatible with each other, and with the client's earlier choice.
 bool check_options(call& c, const tracking_words& words) {
   const auto& how = words.how;
   const auto* const now = c.who.tracking.get();
@@ -128,7 +128,7 @@ void client_tracking(call& c) {
       wanted->how.prefixes = c.who.tracking->prefixes;
       wanted->how.has_choice = c.who.tracking->has_choice;
     }
-    // Without a prefix, all keys.
+    // No prefix means all keys.
     if (wanted->how.broadcasts && wanted->prefixes.empty()) wanted->prefixes.emplace_back();
     wanted->how.prefixes.insert(wanted->prefixes.begin(), wanted->prefixes.end());
     c.home().trackers().enable(c.who, wanted->how, wanted->target);

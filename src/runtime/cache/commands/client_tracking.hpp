@@ -1,4 +1,4 @@
-// Those of CLIENT's subcommands that are about client-side caching.
+// The subcommands of CLIENT for client-side caching.
 #pragma once
 
 namespace strata::runtime::cache {

@@ -126,7 +126,7 @@ void client_no_evict(call& c) {
   c.reply.ok();
 }
 
-// Whom CLIENT KILL is to end.
+// The clients that CLIENT KILL is to end.
 struct kill_filter {
   std::optional<std::uint64_t> id;
   std::optional<std::string_view> address;
@@ -240,7 +240,7 @@ void client_pause(call& c) {
     return;
   }
   std::int64_t end_ms = 0;
-  // So long that Redis's clock turns over is no time at all there.
+  // In Redis, a time so long that it overflows the clock does not pause at all.
   if (!__builtin_add_overflow(c.now_ms(), *ms, &end_ms) && *ms != 0) {
     const bool only_writes = c.size() == 4 && c.is(3, "WRITE");
     c.home().pausing().begin(only_writes ? pause::extent::writes : pause::extent::all, end_ms);

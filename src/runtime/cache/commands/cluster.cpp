@@ -1,5 +1,5 @@
-// The commands of Redis's cluster. A cache is no node of one, and says so: clients that ask whether
-// it is take that answer.
+// The commands of Redis's cluster. A cache is not a cluster node, and replies so, which clients
+// that ask accept.
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 

@@ -1,4 +1,4 @@
-// What hashes, sets and sorted sets do alike: their size, removing members, going through them.
+// The commands common to hashes, sets and sorted sets: size, removing members, scanning.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace strata::runtime::cache {
 
-/// Replies how many elements the collection at word 1 has.
+/// Replies with the number of elements in the collection at word 1.
 template <class Value>
 void reply_size(call& c) {
   if (const auto found = c.read_as<Value>(1)) {
@@ -17,8 +17,8 @@ void reply_size(call& c) {
   }
 }
 
-/// Removes the members at words 2 and on from the collection at word 1; replies how many there
-/// were.
+/// Removes the members at words 2 and following from the collection at word 1; replies with how
+/// many existed.
 template <class Value>
 void erase_members(call& c, event_class kind, std::string_view event) {
   const auto found = c.find_as<Value>(1);
@@ -34,9 +34,9 @@ void erase_members(call& c, event_class kind, std::string_view event) {
   c.reply.integer(static_cast<std::int64_t>(removed));
 }
 
-/// Goes on through the collection at word 1: the name of each element, and behind it what
-/// `text_of` makes of the rest of the element. Without the key, or with another kind of value
-/// there, Redis does not look at the options.
+/// Scans the collection at word 1: replies with each element's name, followed by `text_of` of the
+/// rest of the element. If the key is missing, or has another kind of value, Redis does not check
+/// the options.
 template <class Value, class TextOf>
 void scan_members(call& c, TextOf&& text_of) {
   if (!read_scan_cursor(c, 2)) return;

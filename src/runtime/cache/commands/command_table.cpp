@@ -1,4 +1,4 @@
-// The one list of commands: the groups of commands/, by name.
+// The list of all commands: the groups of commands/, by name.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -105,7 +105,7 @@ std::vector<command> read_tables() {
   return all;
 }
 
-// A name in small letters, as three words: what tells two names apart in three comparisons.
+// A name in lower case, as three words, so that three comparisons distinguish two names.
 struct folded {
   static constexpr std::size_t longest = 24;
   std::array<std::uint64_t, 3> words{};
@@ -120,7 +120,7 @@ struct folded {
     }
     for (auto& each : words) each |= 0x2020202020202020;
   }
-  // Up to eight bytes, zeros behind them, without a loop.
+  // Loads up to eight bytes, padded with zeros, without a loop.
   static std::uint64_t load(std::string_view bytes) {
     const auto size = bytes.size();
     std::uint64_t word = 0;
@@ -165,7 +165,8 @@ class name_table {
     const folded name(text);
     for (auto at = name.hash(); places_[at].what != nullptr; at = (at + 1) % places_.size()) {
       if (places_[at].name != name) continue;
-      // Folding makes letters small, and some other bytes equal: only '_' is one that matters.
+      // Folding converts letters to lower case, and makes some other bytes equal: of those, only
+      // '_' matters.
       const auto& found = places_[at];
       if (found.size != text.size()) return nullptr;
       if (found.has_line && !text::same_text(found.what->row->name, text)) return nullptr;

@@ -1,4 +1,4 @@
-// The command groups, each a file of this folder.
+// The command groups; each is a file of this folder.
 #pragma once
 
 #include "runtime/cache/engine/command.hpp"

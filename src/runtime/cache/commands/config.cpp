@@ -1,4 +1,4 @@
-// CONFIG: parameters, as parameters.cpp lists them.
+// CONFIG: the parameters in parameters.cpp.
 #include <fmt/format.h>
 
 #include <array>
@@ -27,7 +27,7 @@ void config_get(call& c) {
   }
 }
 
-// All or none.
+// Sets all parameters or none.
 void config_set(call& c) {
   if (c.size() % 2 != 0) {
     c.fail_syntax();
@@ -57,8 +57,8 @@ void config_resetstat(call& c) {
   c.reply.ok();
 }
 
-// Options go into the daemon's record as soon as they are set. What is no option lasts until the
-// end.
+// Options are stored in the daemon's record as soon as they are set. Parameters that are not
+// options last until the cache ends.
 void config_rewrite(call& c) {
   const auto& trouble = c.home().settings().record_trouble;
   if (!trouble.empty()) {

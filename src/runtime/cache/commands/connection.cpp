@@ -42,7 +42,7 @@ void select(call& c) {
   c.reply.ok();
 }
 
-// Every comparison takes as long, whatever the first byte that differs.
+// Compares in constant time, whatever the first byte that differs.
 bool is_same_secret(std::string_view left, std::string_view right) {
   unsigned difference = left.size() == right.size() ? 0 : 1;
   for (std::size_t i = 0; i < left.size(); ++i) {
@@ -77,7 +77,7 @@ void auth(call& c) {
   if (log_in(c, c.size() == 3 ? c[1] : "default", c[c.size() - 1])) c.reply.ok();
 }
 
-// What HELLO may carry besides: AUTH user password, SETNAME name.
+// Reads HELLO's additional options: AUTH user password, SETNAME name.
 bool read_hello(call& c) {
   for (std::size_t i = 2; i < c.size(); ++i) {
     if (c.is(i, "AUTH") && i + 2 < c.size()) {

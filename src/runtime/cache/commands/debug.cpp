@@ -15,14 +15,14 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// Only the client that asks waits: a loop has others to serve.
+// Only the calling client waits: the loop has others to serve.
 void sleep(call& c) {
   const auto seconds = text::parse_real(c[2]);
   if (!seconds || *seconds < 0 || *seconds > 1e9) {
     c.fail(not_float_error);
     return;
   }
-  // The clock of commands is stopped while they wait, and for this one time alone matters.
+  // The time of commands does not count their waits, but here the wait is the time that matters.
   c.home().count_time(c.who, c.what, c.words, static_cast<std::int64_t>(*seconds * 1e6));
   c.wait_for({}, c.now_ms() + static_cast<std::int64_t>(std::ceil(*seconds * 1000)),
              [](front&, client& client) { client.reply().ok(); });
@@ -52,7 +52,7 @@ void digest_values(call& c) {
   }
 }
 
-// Through the format of a snapshot and back, in memory.
+// Converts the data to a snapshot and back, in memory.
 void reload(call& c) {
   if (c.keys().is_guarded()) {
     c.fail("ERR a snapshot is being written: try again later");
@@ -137,7 +137,7 @@ void protocol(call& c) {
 
 void error(call& c) { c.fail(c[2]); }
 
-// Settings of Redis's own inner side, which test suites turn: nothing here depends on them.
+// Internal settings of Redis that test suites change: nothing here depends on them.
 void accept(call& c) { c.reply.ok(); }
 
 struct debug_row {

@@ -1,4 +1,4 @@
-// Commands on the time at which keys expire.
+// Commands on the expiry times of keys.
 #include <array>
 
 #include "runtime/cache/commands/commands.hpp"
@@ -14,7 +14,8 @@ std::string invalid_expiry(const call& c) {
   return "ERR invalid expire time in '" + c.what.full_name() + "' command";
 }
 
-// Seconds to milliseconds, from now to since 1970. Nothing when that is too large.
+// Converts a time to milliseconds since 1970, from seconds and from relative times. Returns nullopt
+// on overflow.
 std::optional<std::int64_t> to_absolute_ms(const call& c, std::int64_t value, expiry_word unit) {
   std::int64_t at_ms = value;
   if (!unit.is_ms && __builtin_mul_overflow(value, 1000, &at_ms)) return {};
@@ -56,7 +57,7 @@ std::optional<expire_options> read_expire_options(call& c) {
   return read;
 }
 
-// Without a time of expiry a key lives for ever, which is later than any time.
+// A key without an expiry lives forever, which is later than any time.
 bool is_wanted(const expire_options& options, const entry& entry, std::int64_t at_ms) {
   const bool has = entry.has_expiry();
   if (options.if_none && has) return false;
@@ -89,7 +90,7 @@ void pexpire(call& c) { expire_in(c, {.is_ms = true, .is_absolute = false}); }
 void expireat(call& c) { expire_in(c, {.is_ms = false, .is_absolute = true}); }
 void pexpireat(call& c) { expire_in(c, {.is_ms = true, .is_absolute = true}); }
 
-// -2: no key, -1: it does not expire. Looking at it is no use of it.
+// Replies -2 if there is no key, -1 if it does not expire. Does not count as an access.
 void reply_time(call& c, expiry_word unit) {
   const entry* const found = c.look(1);
   if (found == nullptr || !found->has_expiry()) {

@@ -14,7 +14,8 @@ hash_limits limits_of(const call& c) {
   return {settings.hash_max_pack_entries, settings.hash_max_pack_value};
 }
 
-// Sets the pairs of words from 2 on; says how many fields are new. Nothing after an error.
+// Sets the pairs of words from 2 on; returns how many fields are new. Returns nullopt after an
+// error.
 std::optional<std::int64_t> set_pairs(call& c) {
   if (c.size() % 2 == 1) {
     c.fail_arity();
@@ -122,7 +123,7 @@ void hvals(call& c) {
   (*found)->for_each([&](std::string_view, std::string_view value) { c.reply.bulk(value); });
 }
 
-// Replaces a field's value by what `next` makes of it. `next` returns nothing after an error.
+// Replaces a field's value by the result of `next`, which returns nullopt after an error.
 template <class Next>
 void replace_value(call& c, Next&& next) {
   const auto found = c.find_as<hash_value>(1);
@@ -193,7 +194,7 @@ void hincrbyfloat(call& c) {
 }
 
 void reply_field(call& c, bool with_values, std::string_view name, std::string_view value) {
-  // RESP3 has pairs for them.
+  // In RESP3, each is a pair.
   if (with_values && c.reply.is_resp3()) c.reply.array(2);
   c.reply.bulk(name);
   if (with_values) c.reply.bulk(value);
@@ -212,7 +213,7 @@ void reply_fields(call& c, const hash_value& hash, std::int64_t count, bool with
     }
     return;
   }
-  // Of each field that is gone through, some are taken (Knuth's selection sampling).
+  // Selects from all fields in one pass (Knuth's selection sampling).
   auto left = static_cast<std::uint64_t>(hash.size());
   hash.for_each([&](std::string_view name, std::string_view value) {
     if (wanted != 0 && c.keys().random()() % left < wanted) {

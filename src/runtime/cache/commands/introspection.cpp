@@ -1,4 +1,4 @@
-// COMMAND: the commands themselves, told from their rows.
+// COMMAND: describes the commands from their rows.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -21,7 +21,7 @@ std::size_t count_commands() {
 
 void command_count(call& c) { c.reply.integer(static_cast<std::int64_t>(count_commands())); }
 
-// "config|get" or "get".
+// Finds "config|get" or "get".
 const command* find_full(std::string_view name) {
   const auto line = name.find('|');
   const auto* const found = find_command(name.substr(0, line));
@@ -93,8 +93,8 @@ void command_list(call& c) {
   for (const auto& each : names) c.reply.bulk(each);
 }
 
-// The command that the words from the third on are, with the positions of its keys. Nothing after
-// an error.
+// The command in the words from the third on, with the positions of its keys. Nullopt after an
+// error.
 struct examined_command {
   const command* what;
   std::vector<std::size_t> positions;

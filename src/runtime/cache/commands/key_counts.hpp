@@ -1,4 +1,4 @@
-// Words of commands that say first how many keys follow, and perhaps how much is wanted of them.
+// Parses words of commands that give the number of following keys, and a limit.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace strata::runtime::cache {
 
 class call;
 
-/// The number of keys at word `index`, which follow it. Nothing after an error: `too_many` where
-/// there are fewer words.
+/// Reads the number of keys at word `index`, which precedes them. Returns nullopt after an error:
+/// `too_many` if there are fewer words.
 [[nodiscard]] std::optional<std::size_t> read_key_count(call& c, std::size_t index,
                                                         std::string_view too_many);
-/// "LIMIT n" from word `first` on, or 0. Nothing after an error.
+/// Reads "LIMIT n" from word `first` on; 0 if there is none. Returns nullopt after an error.
 [[nodiscard]] std::optional<std::int64_t> read_limit(call& c, std::size_t first);
 
 }  // namespace strata::runtime::cache

@@ -1,4 +1,4 @@
-// Commands on keys, whatever they hold.
+// Commands on keys of any type.
 #include <array>
 
 #include "runtime/cache/commands/commands.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 void remove_keys(call& c, bool frees_later) {
   std::size_t removed = 0;
-  std::vector<std::string_view> said;  // what is propagated: those that were there
+  std::vector<std::string_view> said;  // the command to propagate: with the existing keys only
   if (c.size() > 2) said.push_back(c[0]);
   for (std::size_t i = 1; i < c.size(); ++i) {
     const auto hash = c.hash(i);
@@ -68,7 +68,7 @@ void randomkey(call& c) {
   c.reply.null();
 }
 
-// Puts the value of `source` under `key`, in whichever database. What was there is gone.
+// Puts the value of `source` under `key`, in any database, replacing an existing value.
 void put(call& c, unsigned database, entry& source, std::string_view key) {
   const auto hash = hash_of(key);
   entry* const fresh = entry::move_from(source, key, source.expires_at_ms());
@@ -201,7 +201,7 @@ void object_encoding(call& c) {
   if (const auto* const found = look_at(c)) c.reply.bulk(found->encoding());
 }
 
-// A small number is one object for all in Redis, of which this is its count.
+// In Redis, all small numbers share one object, whose count this is.
 void object_refcount(call& c) {
   constexpr std::int64_t shared_below = 10'000;
   const auto* const found = look_at(c);

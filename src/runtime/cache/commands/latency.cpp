@@ -1,4 +1,4 @@
-// LATENCY: what took long, and how long calls take.
+// LATENCY: slow events, and how long calls take.
 #include "runtime/cache/engine/latency.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ std::string age_of(std::int64_t seconds) {
   return fmt::format("{}d", seconds / 86400);
 }
 
-// A column a sample, four lines of three steps each; below, downwards, how long ago it was.
+// Draws one column per sample, four lines of three steps each; below, vertically, its age.
 std::string draw(std::span<const latency_log::sample> samples, std::int64_t low, std::int64_t high,
                  std::int64_t now_s) {
   constexpr int lines = 4;
@@ -125,7 +125,7 @@ void latency_doctor(call& c) {
 
 // --- HISTOGRAM
 
-// The command of this name, and its subcommands. Without a name, all.
+// Finds the command of this name, and its subcommands; without a name, all.
 std::vector<const command*> find_all(call& c) {
   std::vector<const command*> found;
   const auto add = [&](auto&& is_wanted) {

@@ -18,10 +18,10 @@ std::string_view name_of_end(bool at_front) { return at_front ? "LEFT" : "RIGHT"
 
 enum class moved : std::uint8_t { yes, nothing_there, failed };
 
-// One element from the list at word 1 to that at word 2.
+// Moves one element from the list at word 1 to the list at word 2.
 moved move_element(call& c, bool from_front, bool to_front) {
   entry* const there = c.find(1);
-  // A client that waits for a list waits on when something else appears there.
+  // A client that waits for a list continues to wait if a value of another type appears there.
   if (c.who.waiting && there != nullptr && there->type() != list_value::kind) {
     return moved::nothing_there;
   }
@@ -96,7 +96,7 @@ void pop_or_wait(call& c, bool at_front) {
 void blpop(call& c) { pop_or_wait(c, true); }
 void brpop(call& c) { pop_or_wait(c, false); }
 
-// False: all are empty.
+// Returns false if all are empty.
 bool pop_many(call& c, const multi_pop& pop, std::size_t first) {
   const auto found = find_first<list_value>(c, first, pop.keys);
   if (!found) return true;

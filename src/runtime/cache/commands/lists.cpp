@@ -112,7 +112,7 @@ void lset(call& c) {
   c.changed(c[1], event_list, "lset");
 }
 
-// The range at words 2 and 3 of the list at word 1, which `open` gives. Nothing after an error.
+// The range at words 2 and 3 of the list at word 1, which `open` returns. Nullopt after an error.
 struct list_range {
   list_value* list;
   index_range what;
@@ -240,7 +240,7 @@ std::optional<lpos_options> read_lpos_options(call& c) {
             "or use negative to start from the end of the list");
         return {};
       }
-      // The lowest has no opposite, so that in Redis every match from the end on counts.
+      // The lowest number has no negation, so that in Redis every match from the end on counts.
       read.rank = *rank == INT64_MIN ? -1 : *rank;
     } else if (c.is(i, "COUNT") && has_value) {
       const auto count = text::parse_integer(c[i + 1]);

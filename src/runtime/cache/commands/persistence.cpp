@@ -1,4 +1,4 @@
-// Commands about the data on the disk.
+// Commands on the persistent data.
 #include "runtime/cache/engine/persistence.hpp"
 
 #include "runtime/cache/commands/commands.hpp"
@@ -57,7 +57,7 @@ void lastsave(call& c) {
   if (const auto* const kept = find_persistence(c)) c.reply.integer(kept->figures().last_save_s);
 }
 
-// NOW makes no difference: followers are not waited for.
+// NOW makes no difference: the shutdown does not wait for followers.
 void shutdown(call& c) {
   std::optional<bool> saves;
   bool is_forced = false;
@@ -78,7 +78,7 @@ void shutdown(call& c) {
   }
   auto* const kept = find_persistence(c);
   if (kept == nullptr) return;
-  // No reply tells that it was done, but the end of the connection.
+  // Success has no reply: the connection ends.
   if (auto refused = kept->shut_down(saves, is_forced, c.who)) {
     c.fail(*refused);
   } else {

@@ -1,5 +1,5 @@
-// What the commands share that take elements from the first of several keys that has some, or wait
-// for some.
+// The common part of commands that take elements from the first non-empty of several keys, or wait
+// for elements.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace strata::runtime::cache {
 
-/// The first of some keys that holds a `Value`. Null: none does.
+/// The first of several keys that holds a `Value`; null if none does.
 template <class Value>
 struct first_found {
   std::size_t index = 0;
   Value* value = nullptr;
 };
 
-/// Among `count` keys from word `first` on. Nothing after an error. A client that waits is served
-/// from the key that woke it, and another kind of value there is nothing to wake up for.
+/// Searches `count` keys from word `first` on. Returns nullopt after an error. A waiting client is
+/// served from the key that woke it, and ignores values of other types.
 template <class Value>
 [[nodiscard]] std::optional<first_found<Value>> find_first(call& c, std::size_t first,
                                                            std::size_t count) {
@@ -33,7 +33,7 @@ template <class Value>
   return first_found<Value>{};
 }
 
-/// Waits for the `count` keys from word `first` on; replies null if the client cannot wait.
+/// Waits for the `count` keys from word `first` on; replies with null if the client cannot wait.
 void wait_or_null(call& c, std::size_t first, std::size_t count,
                   std::optional<std::int64_t> deadline_ms);
 
@@ -44,7 +44,8 @@ struct multi_pop {
   std::int64_t count = 1;
 };
 
-/// From word `first` on; the end is one of the two names. Nothing after an error.
+/// Reads the words from `first` on; the end is one of the two names. Returns nullopt after an
+/// error.
 [[nodiscard]] std::optional<multi_pop> read_multi_pop(call& c, std::size_t first,
                                                       std::string_view first_end,
                                                       std::string_view other_end);

@@ -46,7 +46,7 @@ void psubscribe(call& c) {
   }
 }
 
-// The names given, or all that the client has.
+// Returns the given names, or all that the client has.
 template <class Names>
 std::vector<std::string> names_of(const call& c, const Names& all) {
   if (c.size() > 1) return {c.words.begin() + 1, c.words.end()};

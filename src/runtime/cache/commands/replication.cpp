@@ -1,4 +1,4 @@
-// Commands between caches, and about who follows whom.
+// Commands between caches, and on which cache follows which.
 #include "runtime/cache/engine/replication.hpp"
 
 #include "runtime/cache/commands/commands.hpp"
@@ -20,7 +20,7 @@ void replconf(call& c) {
       if (const auto offset = text::parse_integer(c[i + 1])) {
         with.acknowledge(c.who, static_cast<std::uint64_t>(*offset));
       }
-      return;  // it is not replied to
+      return;  // has no reply
     }
     if (c.is(i, "GETACK")) return;
     if (const auto wrong = with.configure(c.who, c[i], c[i + 1]); !wrong.empty()) {
@@ -31,7 +31,7 @@ void replconf(call& c) {
   c.reply.ok();
 }
 
-// False after an error.
+// Returns false after an error.
 bool has_data_to_give(call& c) {
   if (!c.home().is_loading()) return true;
   c.fail("NOMASTERLINK Can't SYNC while not connected with my master");
@@ -47,7 +47,7 @@ void sync(call& c) {
   if (has_data_to_give(c)) c.home().replicated_by()->send_everything(c.who);
 }
 
-// The daemon's record has it too: a restart follows the same leader.
+// Also updates the daemon's record, so that the cache follows the same leader after a restart.
 void keep_leader(call& c) {
   auto next = c.home().settings();
   next.options.follow = c.home().replicated_by()->leader_url();

@@ -1,4 +1,4 @@
-// Going through the keys of a database.
+// Scans the keys of a database.
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/scan_words.hpp"
 #include "runtime/cache/engine/call.hpp"
@@ -8,7 +8,7 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// As C's strtoul reads it: nothing is 0, and a sign may come first.
+// Parses like C's strtoul: an empty text is 0, and a sign may come first.
 std::optional<std::uint64_t> parse_cursor(std::string_view text) {
   if (text.empty()) return 0;
   const bool negative = text.starts_with('-');

@@ -1,4 +1,4 @@
-// The words that SCAN, SSCAN, HSCAN and ZSCAN share: a cursor, MATCH, COUNT, TYPE; and their reply.
+// The common words of SCAN, SSCAN, HSCAN and ZSCAN: a cursor, MATCH, COUNT, TYPE; and their reply.
 #pragma once
 
 #include <algorithm>
@@ -23,14 +23,15 @@ struct scan_words {
   }
 };
 
-/// The cursor alone. Nothing, and the error replied, when it is none.
+/// Reads only the cursor. Replies with an error and returns nullopt if it is invalid.
 [[nodiscard]] std::optional<std::uint64_t> read_scan_cursor(call& c, std::size_t index);
-/// The cursor is the word at `index`. Nothing, and the error replied, when they are wrong.
+/// Reads all words; the cursor is at `index`. Replies with an error and returns nullopt if they are
+/// wrong.
 [[nodiscard]] std::optional<scan_words> read_scan_words(call& c, std::size_t index,
                                                         bool takes_type = false);
-/// Steps on from the cursor until as much was seen as is wanted: `step(cursor, seen)` adds to
-/// `seen` and returns the next cursor, as this does. Empty buckets cost time too: no more of them
-/// than ten for each element that is wanted.
+/// Scans from the cursor on until enough elements were seen: `step(cursor, seen)` adds to `seen`
+/// and returns the next cursor, as this does. Empty buckets cost time too: at most ten buckets are
+/// scanned per requested element.
 template <class Step>
 std::uint64_t scan_enough(const scan_words& words, Step&& step) {
   auto cursor = words.cursor;
@@ -41,7 +42,7 @@ std::uint64_t scan_enough(const scan_words& words, Step&& step) {
   } while (cursor != 0 && --most_buckets > 0 && seen < words.count);
   return cursor;
 }
-/// The beginning of the reply: the next cursor, and how many elements follow.
+/// Writes the beginning of the reply: the next cursor, and how many elements follow.
 void reply_scan(call& c, std::uint64_t cursor, std::size_t count);
 
 }  // namespace strata::runtime::cache

@@ -1,4 +1,4 @@
-// Values in the form that DUMP and RESTORE exchange.
+// Values in the format of DUMP and RESTORE.
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/disk/rdb.hpp"
 #include "runtime/cache/engine/access.hpp"

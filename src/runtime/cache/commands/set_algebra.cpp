@@ -12,7 +12,7 @@ namespace {
 
 using operands = std::vector<const set_value*>;
 
-// The sets at some words, null for those that are not there. Nothing after an error.
+// Returns the sets at the words, null for missing ones. Returns nullopt after an error.
 std::optional<operands> read_operands(call& c, std::size_t first, std::size_t count) {
   operands sets;
   for (auto i = first; i < first + count; ++i) {
@@ -23,7 +23,7 @@ std::optional<operands> read_operands(call& c, std::size_t first, std::size_t co
   return sets;
 }
 
-// Visits what is in all; `visit` returns false when it has enough.
+// Visits the members of all sets; `visit` returns false to stop.
 template <class Visit>
 void intersect(operands sets, Visit&& visit) {
   if (std::ranges::find(sets, nullptr) != sets.end()) return;

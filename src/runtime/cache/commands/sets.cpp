@@ -68,7 +68,7 @@ void smove(call& c) {
   c.reply.integer(1);
 }
 
-// The count of SPOP: nothing, and the error replied, when it is none.
+// Reads the count of SPOP; replies with an error and returns nullopt if it is invalid.
 std::optional<std::uint64_t> read_count(call& c) {
   const auto count = text::parse_integer(c[2]);
   if (!count || *count < 0) {
@@ -131,14 +131,14 @@ void spop(call& c) {
   c.drop_if_empty(1, **found);
 }
 
-// `count` different members, in no order.
+// Replies with `count` different members, unordered.
 void reply_different(call& c, const set_value& set, std::uint64_t count) {
   if (count >= set.size()) {
     c.reply.array(set.size());
     set.for_each([&](std::string_view each) { c.reply.bulk(each); });
     return;
   }
-  // Of each member that is gone through, some are taken (Knuth's selection sampling).
+  // Selects from all members in one pass (Knuth's selection sampling).
   c.reply.array(count);
   auto left = static_cast<std::uint64_t>(set.size());
   set.for_each([&](std::string_view each) {

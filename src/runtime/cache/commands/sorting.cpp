@@ -1,5 +1,5 @@
-// SORT: the elements of a list, set or sorted set in another order, or what keys that are made from
-// them hold.
+// SORT: replies with the elements of a list, set or sorted set in another order, or with the values
+// of keys derived from them.
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -24,13 +24,14 @@ struct sort_words {
   std::int64_t count = -1;
   std::optional<std::string_view> by;
   std::vector<std::string_view> gets;
-  std::optional<std::size_t> target;  // the word that is STORE's key
+  std::optional<std::size_t> target;  // the word with STORE's key
 
-  /// A pattern without an asterisk names one key for all: there is nothing to sort by.
+  /// Reports whether nothing is sorted: a pattern without an asterisk is one key for all elements.
   [[nodiscard]] bool keeps_order() const { return by && !by->contains('*'); }
 };
 
-// The word at `i` and those that belong to it; returns the last of them. Nothing after an error.
+// Reads the word at `i` and its arguments; returns the last of them. Returns nullopt after an
+// error.
 std::optional<std::size_t> read_sort_word(call& c, std::size_t i, bool stores, sort_words& words) {
   const auto behind = c.size() - i - 1;
   if (c.is(i, "ASC") || c.is(i, "DESC")) {
@@ -74,8 +75,8 @@ std::optional<sort_words> read_sort_words(call& c, bool stores) {
 
 // --- what a pattern means
 
-// The value that `pattern` leads to for `element`: "#" is the element itself, "a*b" a string,
-// "a*b->field" a hash's field. Nothing: there is none.
+// Looks up the value of `pattern` for `element`: "#" is the element itself, "a*b" a string,
+// "a*b->field" a hash's field. Returns nullopt if there is none.
 std::optional<std::string> look_up(call& c, std::string_view pattern, std::string_view element) {
   if (pattern == "#") return std::string(element);
   const auto star = pattern.find('*');
@@ -105,7 +106,7 @@ std::optional<std::string> look_up(call& c, std::string_view pattern, std::strin
 struct sorted_element {
   std::string text;
   double number = 0;
-  std::optional<std::string> weight;  // of BY … ALPHA
+  std::optional<std::string> weight;  // for BY … ALPHA
 };
 using elements = std::vector<sorted_element>;
 
@@ -125,7 +126,7 @@ elements elements_of(const entry* entry) {
   return all;
 }
 
-// As C reads a number, up to a zero byte. Nothing: it is none.
+// Parses a number like C, up to a zero byte. Returns nullopt if it is none.
 std::optional<double> number_of(const std::string& text) {
   char* end = nullptr;
   errno = 0;
@@ -134,7 +135,7 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-// False, and the error replied, when an element has no number to be sorted by.
+// Replies with an error and returns false if an element has no number to be sorted by.
 bool weigh(call& c, const sort_words& words, elements& all) {
   for (auto& each : all) {
     std::optional<std::string> found;
@@ -158,8 +159,7 @@ bool weigh(call& c, const sort_words& words, elements& all) {
 
 int compare_bytes(const std::string& left, const std::string& right) { return left.compare(right); }
 
-// What is replied is compared as C's locale has it, up to a zero byte; what is stored, by its
-// bytes.
+// Replied elements are compared in C's locale, up to a zero byte; stored ones by their bytes.
 int compare_text(const std::string& left, const std::string& right, bool stores) {
   return stores ? compare_bytes(left, right) : std::strcmp(left.c_str(), right.c_str());
 }
@@ -176,10 +176,10 @@ int compare(const sorted_element& left, const sorted_element& right, const sort_
   return static_cast<int>(left.weight.has_value()) - static_cast<int>(right.weight.has_value());
 }
 
-// Puts them in order. False after an error.
+// Sorts the elements. Returns false after an error.
 bool put_in_order(call& c, sort_words& words, const entry* entry, elements& all) {
   const bool is_set = entry != nullptr && entry->type() == set_value::kind;
-  // A set has no order that another server would find too.
+  // A set has no order that would be the same on another server.
   if (words.keeps_order() && is_set && words.target) {
     words.by.reset();
     words.as_text = true;

@@ -12,7 +12,7 @@ char* widen(call& c, entry*& found, std::size_t size) {
   if (found == nullptr) found = c.add(entry::make_text(c[1], {}), hash);
   const auto before = string_view_of(*found).view().size();
   if (found->is_integer() || found->capacity() < size) {
-    // Half as much again, so that a string that grows often is seldom moved.
+    // Reserves half as much again, so that a string that grows often is seldom moved.
     constexpr std::size_t most_ahead = 1U << 20U;
     const auto room = std::max(size + std::min(size / 2, most_ahead), before);
     entry* const fresh = entry::grow_text(*found, room);

@@ -1,4 +1,4 @@
-// A string value as bytes that commands change in place.
+// String values as bytes that commands modify in place.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ class entry;
 inline constexpr std::string_view too_long_error =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 
-/// Makes the string at word 1, which may be new (`found` null), at least `size` bytes long, with
-/// zeros where it had none, and says where they are. `found` is then its entry.
+/// Extends the string at word 1, which may be new (`found` null), to at least `size` bytes with
+/// zeros, and returns its bytes. Sets `found` to its entry.
 [[nodiscard]] char* widen(call& c, entry*& found, std::size_t size);
 
 }  // namespace strata::runtime::cache

@@ -20,7 +20,7 @@ void reply_string(call& c, const entry* entry) {
   }
 }
 
-// The key becomes a string that does not expire.
+// Sets the key to a string without an expiry.
 void set_plain(call& c, std::size_t key, std::string_view text) {
   const auto hash = c.hash(key);
   entry* const old = c.keys().find(c.who.database, c[key], hash);
@@ -32,7 +32,8 @@ void set_plain(call& c, std::size_t key, std::string_view text) {
   c.changed(c[key], event_string, "set");
 }
 
-// The string at the first key, or null. Nothing when the command has replied, or waits for it.
+// Returns the string at the first key, or null. Returns nullopt if the command has replied, or
+// waits for a fetched value.
 std::optional<entry*> fetch_string(call& c) {
   entry* const value = c.read(1);
   if (value == nullptr && c.has_to_fetch(1)) return {};
@@ -51,7 +52,7 @@ struct set_options {
   std::optional<std::int64_t> expires_at_ms;
 };
 
-// Other mistakes are found before a wrong time is.
+// Reports other mistakes before a wrong time.
 std::optional<set_options> read_set_options(call& c) {
   set_options read;
   const expiry_word* unit = nullptr;

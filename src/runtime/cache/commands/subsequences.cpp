@@ -1,4 +1,4 @@
-// LCS: the longest text whose bytes two strings have in common, in the same order.
+// LCS: the longest common subsequence of two strings.
 #include <algorithm>
 
 #include "runtime/cache/commands/commands.hpp"
@@ -40,7 +40,7 @@ std::optional<lcs_words> read_lcs_words(call& c) {
   return read;
 }
 
-// How long the common text of each two beginnings is.
+// The length of the longest common subsequence of each pair of prefixes.
 class size_table {
  public:
   size_table(std::string_view left, std::string_view right)
@@ -61,14 +61,15 @@ class size_table {
   std::vector<std::uint32_t> sizes_;
 };
 
-// Bytes that both have one behind the other.
+// Consecutive bytes that both have.
 struct match {
   std::size_t left;
   std::size_t right;
   std::size_t size;
 };
 
-// The common text's matches, the last first. Of several such texts, that which Redis finds.
+// Returns the matches of the common subsequence, the last first. If there are several subsequences,
+// returns the one that Redis finds.
 std::vector<match> find_matches(const size_table& sizes, std::string_view left,
                                 std::string_view right) {
   std::vector<match> found;

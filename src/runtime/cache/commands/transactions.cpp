@@ -33,7 +33,7 @@ void discard(call& c) {
   c.reply.ok();
 }
 
-// A watched key that has expired since counts as changed, if it had not when it was watched.
+// A watched key that has expired since counts as changed, unless it had already expired then.
 bool has_watched_change(call& c) {
   if (c.who.watch_failed) return true;
   return std::ranges::any_of(c.who.watched, [&c](const watched_key& each) {
@@ -43,7 +43,8 @@ bool has_watched_change(call& c) {
   });
 }
 
-// As one: nobody else's commands come between, and the changes are propagated together.
+// Executes as a unit: no other client's commands come between, and the changes are propagated
+// together.
 void execute_queued(call& c) {
   const auto queued = std::exchange(c.who.queued, {});
   c.propagate_nothing();

@@ -73,7 +73,7 @@ loop::task<> command_log::run() {
   }
 }
 
-// A disk that takes its time is seen by what waits for it.
+// Records when the disk call began, so that waiting parts can tell that the disk is slow.
 loop::task<result<void>> command_log::time_call(loop::task<result<void>> call) {
   disk_call_ = loop_.now();
   auto outcome = co_await std::move(call);
@@ -92,14 +92,14 @@ loop::task<bool> command_log::write_waiting() {
     recover();
     co_return true;
   }
-  // What was not taken goes first the next time.
+  // The rest goes first the next time.
   waiting_.insert(0, text, taken);
   fail(outcome.error());
   co_return false;
 }
 
-// After a sync that failed the kernel may have dropped what it could not write, and the next one
-// would say that all is well: the file is given up.
+// After a failed sync the kernel may have dropped data that it could not write, and the next sync
+// would report success: so the file is given up.
 loop::task<> command_log::make_safe() {
   const auto reached = written_;
   auto outcome = co_await time_call(file_.sync());

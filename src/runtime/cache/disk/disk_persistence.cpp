@@ -15,15 +15,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Loading and writing go in steps, between which others on the loop get their turn.
+// Loading and writing proceed in steps, between which others on the loop run.
 constexpr std::size_t keys_a_step = 256;
 constexpr std::size_t commands_a_step = 1024;
 constexpr auto step_budget = 500us;
-// What is still to be copied when the log pauses for the rest.
+// The remaining bytes at which the log pauses, to copy the rest.
 constexpr std::uint64_t short_rest = 256U << 10U;
 constexpr std::size_t copied_at_once = 1U << 20U;
 constexpr std::int64_t retry_after_ms = 5000;
-// A disk is called slow when one write or sync takes longer.
+// A disk counts as slow when a single write or sync takes longer.
 constexpr auto slow_call = 2s;
 
 std::string slowness(const std::string& path) {
@@ -69,7 +69,7 @@ loop::task<result<void>> disk_persistence::open() {
   heed_settings();
   if (where_.log.empty()) co_return result<void>{};
   auto opened = co_await open_log();
-  // What came from elsewhere has to stand in the log before changes of it do.
+  // Data from a snapshot must be in the log before changes to it are.
   if (opened && *has_snapshot) opened = co_await write_log_anew();
   co_return opened;
 }
@@ -90,7 +90,7 @@ result<void> disk_persistence::claim_files() {
   return {};
 }
 
-// An empty file was made to be claimed, and nothing was written since.
+// An empty file was created by a claim, and nothing has been written since.
 result<bool> disk_persistence::holds_something(const std::string& path) {
   auto& files = loop_.files();
   if (path.empty() || !files.exists(path)) return false;
@@ -120,7 +120,7 @@ loop::task<result<void>> disk_persistence::load(const std::string& path) {
 
 loop::task<result<std::size_t>> disk_persistence::load_snapshot(std::string_view text,
                                                                 const std::string& path) {
-  // A log may do without a snapshot.
+  // A log need not begin with a snapshot.
   if (path == where_.log && !rdb::file_reader::is_one(text)) co_return std::size_t{0};
   rdb::file_reader reader(text, engine_.keys(), engine_.home().settings());
   const auto how = co_await read_in_steps(loop_, reader, keys_a_step, hooks_);
@@ -138,7 +138,8 @@ loop::task<result<std::size_t>> disk_persistence::load_commands(std::string_view
   log_reader reader(text, start, engine_);
   const auto how = co_await read_in_steps(loop_, reader, commands_a_step, hooks_);
   if (how == log_reader::outcome::failed) {
-    // Where nothing could be read it may be anything, which nobody should be told to cut.
+    // A file of which nothing could be read may be anything, so the remedy must not be to truncate
+    // it.
     auto remedy = reader.whole() == 0 ? "check that it is the log of a cache, or name another file"
                                       : fmt::format(
                                             "restore a copy of the file, or discard the rest with: "
@@ -241,7 +242,7 @@ void disk_persistence::on_log_trouble(const error* why) {
                                 "second"));
 }
 
-// Of two troubles the log's counts: it is what refuses changes in any case.
+// Of several errors, the log's comes first: it refuses changes in any case.
 void disk_persistence::report_trouble() {
   auto text = log_trouble_;
   if (text.empty() && save_error_) text = describe(*save_error_);
@@ -315,7 +316,7 @@ loop::task<result<void>> disk_persistence::write_snapshot(growing_file& file, bo
   }
 }
 
-// Until the new file has the name the old one's claim holds, and from then on its own.
+// Until the new file has the name, the old one's claim applies; from then on its own.
 loop::task<result<void>> disk_persistence::put_in_place(growing_file& file, const std::string& path,
                                                         loop::file_claim& claim) {
   auto next = loop_.files().claim(file.path());
@@ -337,7 +338,7 @@ loop::task<result<void>> disk_persistence::save_snapshot() {
 }
 
 loop::task<> disk_persistence::save_task() {
-  // From the turn's end on: a transaction is over by then.
+  // Begins after the turn's end: a transaction is over by then.
   co_await loop_.sleep(0ms);
   const auto changes = engine_.keys().changes();
   began_ms_ = engine_.keys().now_ms();
@@ -401,7 +402,7 @@ loop::task<> disk_persistence::rewrite_task() {
   journal_->write(level::error, describe(outcome.error()));
 }
 
-// A snapshot into a new file; then, from the old one, what was changed since it was begun.
+// Writes a snapshot to a new file; then copies from the old one the changes since it began.
 loop::task<result<void>> disk_persistence::write_log_anew() {
   co_await turn_.come();
   auto file = growing_file::create(loop_, where_.log + ".new");
@@ -413,7 +414,7 @@ loop::task<result<void>> disk_persistence::write_log_anew() {
   if (outcome) outcome = co_await catch_up(*file, from);
   if (outcome) outcome = co_await put_in_place(*file, where_.log, log_claim_);
   if (!outcome) {
-    // It has the log's name, but may lose it again by a crash.
+    // The file has the log's name, but may lose it in a crash.
     if (file->path() == where_.log) log_->distrust(outcome.error());
     log_->go_on();
     co_return outcome;
@@ -424,7 +425,7 @@ loop::task<result<void>> disk_persistence::write_log_anew() {
   co_return outcome;
 }
 
-// Ends with the log paused, and all that it has written copied.
+// Ends with the log paused and everything that it has written copied.
 loop::task<result<void>> disk_persistence::catch_up(growing_file& file,
                                                     command_log::position position) {
   while (log_->written() > position && log_->written() - position > short_rest) {

@@ -1,8 +1,8 @@
-// A cache's data on the disk: what it begins with, the append-only log, snapshots, and the log's
-// rewriting. One snapshot is written at a time.
+// A cache's data on the disk: loading at the start, the append-only log, snapshots, and rewriting
+// the log. One snapshot is written at a time.
 //
-// The log is one file: a snapshot, then commands. It is what Redis calls an append-only file with
-// an RDB preamble; a file that is only a snapshot is a log with no commands yet.
+// The log is one file: a snapshot, then commands. Redis calls it an append-only file with an RDB
+// preamble; a file that is only a snapshot is a log without commands.
 #pragma once
 
 #include <atomic>
@@ -23,18 +23,19 @@ namespace strata::runtime::cache {
 class disk_persistence final : public persistence {
  public:
   struct places {
-    std::string log;       ///< the append-only log's file; empty: none
-    std::string snapshot;  ///< where SAVE writes; empty: nowhere
+    std::string log;       ///< the append-only log's file; empty if none
+    std::string snapshot;  ///< the file for SAVE; empty if none
   };
-  /// What it calls back. Around work on the data it calls `begin_work` and `end_work`.
+  /// Callbacks. `begin_work` and `end_work` enclose work on the data.
   struct hooks {
     std::function<void()> begin_work;
     std::function<void()> end_work;
-    /// Replies that waited for the log may go, or never will.
+    /// Called when replies that waited for the log may be sent, or never will be.
     std::function<void()> on_safe;
-    /// Why changes are refused, or would be lost by a crash; empty: they are taken and kept.
+    /// Called with the reason why changes are refused, or would be lost in a crash; empty if
+    /// neither is so.
     std::function<void(const std::string& why)> on_trouble;
-    /// The cache is to end, because of SHUTDOWN.
+    /// Called when SHUTDOWN ends the cache.
     std::function<void()> on_shut_down;
   };
 
@@ -42,20 +43,20 @@ class disk_persistence final : public persistence {
                    hooks hooks, std::shared_ptr<journal> log);
   ~disk_persistence();
 
-  /// Reads what is there into the empty engine, and opens the log. Errors: of the files; malformed
-  /// for one that is damaged otherwise than by ending too early, which is mended.
+  /// Loads the existing files into the empty engine, and opens the log. Errors: those of the files;
+  /// malformed for a file that is damaged, except for one that ends too early, which is repaired.
   [[nodiscard]] loop::task<result<void>> open();
-  /// Writes a snapshot if there are rules for it and changes since the last one. Errors: of the
-  /// file; timed_out at `limit`, canceled when `hurried` is set.
+  /// Writes a snapshot if there are rules for it and changes since the last one. Errors: those of
+  /// the file; timed_out at `limit`, canceled when `hurried` is set.
   [[nodiscard]] loop::task<result<void>> save_changes(loop::time_point limit,
                                                       const std::atomic<bool>& hurried);
-  /// Awaits that all changes are on the disk; for an orderly end. A snapshot is waited for until
-  /// `limit`, or until `hurried` is set; with a limit that has passed none is written.
+  /// Waits until all changes are on the disk; for an orderly end. Waits for a snapshot until
+  /// `limit`, or until `hurried` is set; if the limit has passed, writes none.
   [[nodiscard]] loop::task<> close(loop::time_point limit, const std::atomic<bool>& hurried);
 
-  /// Null when there is none.
+  /// Returns null if there is none.
   [[nodiscard]] const command_log* log() const { return log_.get(); }
-  /// To be called now and then: heeds the engine's settings, and begins what is due.
+  /// Called periodically: applies the engine's settings, and begins due work.
   void tick();
 
   std::optional<std::string> save(bool later, client* waits) override;
@@ -105,7 +106,7 @@ class disk_persistence final : public persistence {
   places where_;
   hooks hooks_;
   std::shared_ptr<journal> journal_;
-  // A file is claimed before it is read, and the one that replaces it before it does.
+  // A file is claimed before it is read, and its replacement is claimed before it is renamed.
   loop::file_claim log_claim_;
   loop::file_claim snapshot_claim_;
   bool made_snapshot_ = false;  // there was none before it was claimed
@@ -118,14 +119,14 @@ class disk_persistence final : public persistence {
   bool saves_next_ = false;
   bool rewrites_next_ = false;
   bool is_closing_ = false;
-  bool ends_unsaved_ = false;           // a client has said SHUTDOWN NOSAVE
+  bool ends_unsaved_ = false;           // a client has sent SHUTDOWN NOSAVE
   std::optional<error> save_error_;     // of the last snapshot
-  std::optional<error> rewrite_error_;  // of the log's last rewriting
-  std::string log_trouble_;             // why the log cannot be written now
-  bool is_slow_ = false;                // a write or sync of the log takes long
+  std::optional<error> rewrite_error_;  // of the last rewriting of the log
+  std::string log_trouble_;             // why the log cannot be written at present
+  bool is_slow_ = false;                // a write or sync of the log is taking long
   std::string reported_trouble_;
-  std::vector<std::uint64_t> waiting_;  // ids of clients that wait for the snapshot
-  loop::condition written_;             // a snapshot or a new log
+  std::vector<std::uint64_t> waiting_;  // ids of clients waiting for the snapshot
+  loop::condition written_;             // notified when a snapshot or a new log is written
   loop::task_group running_;
 };
 

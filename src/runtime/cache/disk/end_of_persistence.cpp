@@ -1,4 +1,4 @@
-// How a cache leaves its data on the disk when it ends.
+// How a cache leaves its data on the disk at its end.
 #include <fmt/format.h>
 
 #include "runtime/cache/disk/disk_persistence.hpp"
@@ -10,11 +10,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto between_looks = 10ms;  // at what hurries the end
+constexpr auto between_looks = 10ms;  // between checks of `hurried`
 
 }  // namespace
 
-// A snapshot that is being written may lack the last changes: another follows it.
+// A snapshot that is being written may lack the last changes: another one follows.
 loop::task<result<void>> disk_persistence::save_changes(loop::time_point limit,
                                                         const std::atomic<bool>& hurried) {
   heed_settings();
@@ -44,7 +44,7 @@ bool disk_persistence::has_unsaved_changes() const {
          engine_.keys().changes() != figures_.changes_at_save;
 }
 
-// The stop has saved already, if it was to: this is what came between.
+// The stop has already saved, if it was to: this saves the changes since.
 loop::task<> disk_persistence::save_last_changes(loop::time_point limit,
                                                  const std::atomic<bool>& hurried) {
   if (ends_unsaved_ || limit <= loop_.now()) co_return;

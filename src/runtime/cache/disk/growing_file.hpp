@@ -1,4 +1,4 @@
-// A file that is written from its beginning, on a loop.
+// A file that is written from its beginning on, on a loop.
 #pragma once
 
 #include <string>
@@ -11,22 +11,22 @@ namespace strata::runtime::cache {
 
 class growing_file {
  public:
-  /// Begins with nothing: a file that is there is removed. Errors: of the file system.
+  /// Creates an empty file, removing an existing one. Errors: those of the file system.
   [[nodiscard]] static result<growing_file> create(loop::loop& loop, std::string path);
-  /// Goes on behind what is there.
+  /// Appends to an existing file.
   [[nodiscard]] static result<growing_file> reopen(loop::loop& loop, std::string path);
 
-  /// Awaits that the kernel has taken all of `bytes`, which must stay until then. Errors: no_space
-  /// and others of the file system; a part may have been written.
+  /// Waits until the kernel has accepted all of `bytes`, which must stay valid until then. Errors:
+  /// no_space and others of the file system; a part may have been written.
   [[nodiscard]] loop::task<result<void>> append(std::string_view bytes);
-  /// Awaits that all of it is on the disk.
+  /// Waits until the whole file is on the disk.
   [[nodiscard]] loop::task<result<void>> sync();
-  /// Syncs, and puts it in the place of `final_path`. After an error `path()` tells whether it is
-  /// there already, if not for certain.
+  /// Syncs the file and renames it to `final_path`. After an error, `path()` shows whether it
+  /// already has that name, though not necessarily safely.
   [[nodiscard]] loop::task<result<void>> finish(const std::string& final_path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Bytes appended through this object.
+  /// The number of bytes appended through this object.
   [[nodiscard]] std::uint64_t appended() const { return appended_; }
 
  private:

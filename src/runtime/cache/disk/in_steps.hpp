@@ -1,4 +1,4 @@
-// Long work on a cache's data, done in steps between which others on the loop get their turn.
+// Long work on a cache's data in steps, between which others on the loop run.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace strata::runtime::cache {
 
-/// Calls `reader.step(most)` until there is no more, each time between the hooks `begin_work` and
-/// `end_work`. Returns how it ended.
+/// Calls `reader.step(most)` repeatedly until it is done, each time between the hooks `begin_work`
+/// and `end_work`. Returns the outcome.
 template <class Reader, class Hooks>
 loop::task<typename Reader::outcome> read_in_steps(loop::loop& loop, Reader& reader,
                                                    std::size_t most, const Hooks& hooks) {

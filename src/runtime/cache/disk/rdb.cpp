@@ -16,7 +16,7 @@ namespace strata::runtime::cache::rdb {
 
 namespace {
 
-// Kinds of values.
+// The kinds of values.
 constexpr unsigned kind_string = 0;
 constexpr unsigned kind_set = 2;
 constexpr unsigned kind_hash = 4;
@@ -26,23 +26,23 @@ constexpr unsigned kind_packed_hash = 16;
 constexpr unsigned kind_packed_sorted_set = 17;
 constexpr unsigned kind_list = 18;
 
-// How a list's node is kept.
+// The forms of a list's node.
 constexpr std::uint64_t node_plain = 1;
 constexpr std::uint64_t node_packed = 2;
 
-// Strings that are not their bytes.
+// Strings that are not stored as their bytes.
 constexpr std::uint64_t special_int8 = 0;
 constexpr std::uint64_t special_int16 = 1;
 constexpr std::uint64_t special_int32 = 2;
 constexpr std::uint64_t special_compressed = 3;
 
 constexpr std::size_t footer_size = 10;
-// A compressed string can hardly be more than this many times as long when it is unpacked.
+// The limit for how many times longer a compressed string can be when it is decompressed.
 constexpr std::uint64_t most_expansion = 300;
 
 using crc_table = std::array<std::array<std::uint64_t, 256>, 8>;
 
-// Reflected polynomial of CRC-64/REDIS; eight tables, so that eight bytes are summed at a time.
+// Reflected polynomial of CRC-64/REDIS; eight tables, to process eight bytes at a time.
 constexpr crc_table make_crc_table() {
   constexpr std::uint64_t polynomial = 0x95AC9329AC4BC9B5;
   crc_table table{};
@@ -101,7 +101,7 @@ void writer::length(std::uint64_t value) {
     byte(0x40U | static_cast<unsigned>(value >> 8U));
     byte(static_cast<unsigned>(value & 0xFF));
   } else {
-    // Large lengths are big-endian, unlike everything else.
+    // Long lengths are big-endian, unlike everything else.
     const bool is_wide = value > UINT32_MAX;
     byte(is_wide ? 0x81 : 0x80);
     for (unsigned i = is_wide ? 8 : 4; i-- != 0;)
@@ -208,7 +208,7 @@ void writer::hash(const hash_value& value) {
   });
 }
 
-// From the highest score on, as Redis has it: reading then puts each before all others.
+// From the highest score on, as in Redis: reading then inserts each before all others.
 void writer::scores(const sorted_set& set) {
   if (set.is_pack()) {
     string(set.packed().dump());
@@ -353,7 +353,7 @@ std::unique_ptr<collection> reader::read_hash(const parameters& settings) {
   return made;
 }
 
-// A pack from elsewhere may name a field twice, which ours never does.
+// A pack from elsewhere may contain a field twice, which ours never does.
 std::unique_ptr<collection> reader::read_packed_hash(const parameters& settings) {
   const auto loaded = pack::load(string());
   if (!loaded || failed_ || loaded->size() % 2 != 0) return fail();
@@ -382,7 +382,7 @@ std::unique_ptr<collection> reader::read_sorted_set(const parameters& settings) 
   return made;
 }
 
-// A pack from elsewhere may be out of order, or name a member twice: it is put together again.
+// A pack from elsewhere may be out of order, or contain a member twice: it is rebuilt.
 std::unique_ptr<collection> reader::read_packed_sorted_set(const parameters& settings) {
   const auto loaded = pack::load(string());
   if (!loaded || failed_ || loaded->size() % 2 != 0) return fail();

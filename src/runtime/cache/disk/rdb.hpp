@@ -1,9 +1,8 @@
-// Redis's snapshot format, version 10 (Redis 7.0): single values, as DUMP and RESTORE exchange
-// them, and the pieces of which a file is made. Source: the documents of the format, and files of
-// redis-server 7.0.
+// Redis's snapshot format, version 10 (Redis 7.0): single values, as in DUMP and RESTORE, and the
+// parts of a file. Source: the documents of the format, and files of redis-server 7.0.
 //
-// Reading is total: every length is checked against what is there, and what says it is larger than
-// that costs no memory.
+// Reading is total: every length is checked against the available bytes, and a length that exceeds
+// them allocates no memory.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +27,10 @@ namespace strata::runtime::cache::rdb {
 
 inline constexpr int version = 10;
 
-/// CRC-64/REDIS, of `bytes` behind others whose sum is `before`.
+/// Returns CRC-64/REDIS of `bytes` behind others whose checksum is `before`.
 [[nodiscard]] std::uint64_t checksum(std::string_view bytes, std::uint64_t before = 0);
 
-// What a file consists of, between the values.
+// The marks in a file between the values.
 enum class mark : std::uint8_t {
   function = 0xF5,
   module_data = 0xF7,
@@ -45,7 +44,7 @@ enum class mark : std::uint8_t {
   end = 0xFF,
 };
 
-/// Writes into a text that others take from it now and then.
+/// Writes into a text that the caller takes periodically.
 class writer {
  public:
   void byte(unsigned value) { text_ += static_cast<char>(value); }
@@ -54,7 +53,7 @@ class writer {
   void length(std::uint64_t value);
   void string(std::string_view text);
   void integer_string(std::int64_t value);
-  /// The kind of value, and the value, with the key between them in a file.
+  /// Write the kind of value, and the value; in a file, the key is between them.
   void kind(const entry& entry);
   void value(const entry& entry);
 
@@ -70,7 +69,7 @@ class writer {
   std::string text_;
 };
 
-/// Reads from a text; after a failure everything else fails too.
+/// Reads from a text; after a failure, all further reads fail too.
 class reader {
  public:
   explicit reader(std::string_view text) : text_(text) {}
@@ -84,14 +83,14 @@ class reader {
   std::uint64_t length();
   std::string string();
   std::string_view bytes(std::uint64_t count);
-  /// A value of that kind, under `key`. Null: it is none, or of a kind that is not known.
+  /// Reads a value of that kind, under `key`. Returns null if it is invalid, or of an unknown kind.
   [[nodiscard]] entry* value(unsigned kind, std::string_view key, std::int64_t expires_at_ms,
                              const parameters& settings);
 
  private:
   struct encoded_length {
     std::uint64_t value;
-    bool is_special;  // not a length, but the way a string is kept
+    bool is_special;  // not a length, but the form of a string
   };
   encoded_length any_length();
   std::string special_string(std::uint64_t how);
@@ -110,11 +109,11 @@ class reader {
   bool failed_ = false;
 };
 
-/// What DUMP replies: the value, the version, and a checksum.
+/// Returns the reply of DUMP: the value, the version, and a checksum.
 [[nodiscard]] std::string dump(const entry& entry);
-/// Why a payload of RESTORE was not taken.
+/// Why a payload of RESTORE was rejected.
 enum class refusal : std::uint8_t { none, wrong_checksum, bad_data };
-/// The entry of such a payload, or null, with the reason.
+/// Returns the entry in a payload of RESTORE, or null, with the reason in `why`.
 [[nodiscard]] entry* restore(std::string_view payload, std::string_view key,
                              std::int64_t expires_at_ms, const parameters& settings, refusal& why);
 

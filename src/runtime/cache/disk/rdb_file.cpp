@@ -171,7 +171,7 @@ file_reader::outcome file_reader::read_end() {
   const auto end = reader_.position();
   const auto sum = reader_.fixed(8);
   if (reader_.failed()) return fail("its checksum is cut off");
-  // 0 stands for a file that was written without.
+  // 0 means that the file was written without a checksum.
   if (sum != 0 && sum != checksum(text_.substr(0, end))) return fail("its checksum is wrong");
   return outcome::done;
 }

@@ -1,5 +1,5 @@
 // A snapshot file: values (rdb.hpp) under their keys, database by database, with a checksum at the
-// end. Also what an append-only log begins with.
+// end. Also the beginning of an append-only log.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ class keyspace;
 
 namespace strata::runtime::cache::rdb {
 
-/// Writes a file piece by piece; whoever drives it takes what is there now and then.
+/// Writes a file piece by piece; the caller takes the available bytes periodically.
 class file_writer {
  public:
-  /// `is_log_base`: commands will follow behind the end.
+  /// `is_log_base`: commands will follow after the end.
   void begin(std::int64_t now_ms, std::int64_t used_memory, bool is_log_base);
-  /// What follows is in this database, which holds `keys` keys.
+  /// Begins a database, which holds `keys` keys.
   void database(unsigned index, std::size_t keys, std::size_t expiring);
   void put(const entry& entry, eviction policy, std::int64_t now_ms);
   void end();
 
-  /// Bytes that wait to be taken.
+  /// The number of bytes that wait to be taken.
   [[nodiscard]] std::size_t size() const { return writer_.text().size(); }
   [[nodiscard]] std::string take();
 
@@ -37,26 +37,26 @@ class file_writer {
   std::uint64_t sum_ = 0;
 };
 
-/// Puts what a file holds into a keyspace, which should be empty, some keys at a time.
+/// Loads a file into a keyspace, which should be empty, some keys at a time.
 class file_reader {
  public:
   enum class outcome : std::uint8_t { more, done, failed };
 
-  /// `text` is the file, or more than it: `position()` tells where it ended.
+  /// `text` is the file, or begins with it: `position()` is then where the file ended.
   file_reader(std::string_view text, keyspace& keyspace, const parameters& settings)
       : reader_(text), text_(text), into_(keyspace), settings_(settings) {}
 
-  /// Whether it begins as such a file does.
+  /// Reports whether the text begins like an RDB file.
   [[nodiscard]] static bool is_one(std::string_view text) { return text.starts_with("REDIS"); }
   [[nodiscard]] outcome step(std::size_t most_keys);
   [[nodiscard]] std::size_t position() const { return reader_.position(); }
   [[nodiscard]] std::uint64_t keys() const { return keys_; }
-  /// After `failed`: why, in a sentence's second half.
+  /// After `failed`: the reason, as the second half of a sentence.
   [[nodiscard]] const std::string& why() const { return why_; }
 
  private:
   bool read_head();
-  /// One thing of the file; `fresh` is set when that was a key.
+  /// Reads one item of the file; sets `was_key` if it was a key.
   outcome read_item(bool& was_key);
   bool read_key(unsigned kind);
   outcome read_end();

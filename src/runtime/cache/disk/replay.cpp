@@ -15,7 +15,8 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// What stands in a log or comes from a leader: changes, the frame of a transaction, messages.
+// Reports whether a command can occur in a log or from a leader: changes, the frame of a
+// transaction, messages.
 bool can_be_repeated(const command& command) {
   constexpr std::array<std::string_view, 6> others = {"select",  "multi",   "exec",
                                                       "discard", "publish", "spublish"};
@@ -65,7 +66,7 @@ log_reader::outcome log_reader::step(std::size_t most_commands) {
       why_ = fmt::format("it is damaged after byte {} ({})", whole_, reader_.error());
       return outcome::failed;
     }
-    // Redis may put the time there, as a remark.
+    // Redis may write the time there, as a comment.
     const bool is_remark = !words_.empty() && words_[0].starts_with('#');
     if (!words_.empty() && !is_remark) {
       if (auto done = replay_.execute(words_); !done) {

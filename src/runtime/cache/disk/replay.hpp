@@ -1,5 +1,5 @@
-// Executes again what was executed elsewhere or before: a log's commands, a leader's. Nobody hears
-// the replies.
+// Executes commands again that were executed elsewhere or before: those of a log, or of a leader.
+// Discards the replies.
 #pragma once
 
 #include <optional>
@@ -22,10 +22,10 @@ class replay final : public client {
   ~replay() override;
 
   /// Errors: not_supported for a command that this cache does not know; malformed for one that
-  /// changes nothing, and has no place in a log.
+  /// changes nothing, and does not belong in a log.
   [[nodiscard]] result<void> execute(std::span<const std::string_view> words);
 
-  /// A transaction that has begun will not be ended.
+  /// Discards a transaction that has begun and will not be completed.
   void forget_transaction();
 
   [[nodiscard]] proto::reply_writer& reply() override { return nowhere_; }
@@ -38,19 +38,19 @@ class replay final : public client {
   no_reply nowhere_;
 };
 
-/// The commands of a log's text, which may end in the middle of one.
+/// Executes the commands of a log's text, which may end in the middle of one.
 class log_reader {
  public:
   enum class outcome : std::uint8_t { more, done, failed };
 
-  /// From byte `start` on.
+  /// Reads from byte `start` on.
   log_reader(std::string_view text, std::size_t start, engine& engine);
-  /// Executes up to that many.
+  /// Executes up to `most_commands` commands.
   [[nodiscard]] outcome step(std::size_t most_commands);
-  /// Behind the last command, or transaction, that is whole.
+  /// Returns the offset behind the last complete command, or transaction.
   [[nodiscard]] std::size_t whole() const { return whole_; }
   [[nodiscard]] std::uint64_t commands() const { return commands_; }
-  /// After `failed`: why, in a sentence's second half.
+  /// After `failed`: the reason, as the second half of a sentence.
   [[nodiscard]] const std::string& why() const { return why_; }
 
  private:
@@ -63,15 +63,15 @@ class log_reader {
   std::string why_;
 };
 
-/// A command as it stands in a log, and as a leader sends it.
+/// A command in the format of a log and of a leader.
 using proto::append_command;
 
-/// Changes of several databases as one row of commands, with a SELECT wherever the database is
-/// another than that of the one before.
+/// Writes changes of several databases as one sequence of commands, with a SELECT wherever the
+/// database differs from that of the previous change.
 class change_row {
  public:
   void append(std::string& text, unsigned database, std::span<const std::string_view> words);
-  /// The next change tells its database: what is from there on can stand behind a snapshot.
+  /// Makes the next change begin with its database: changes from there on can follow a snapshot.
   void begin_anew() { database_.reset(); }
 
  private:

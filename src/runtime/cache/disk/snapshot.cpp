@@ -14,7 +14,7 @@ snapshot::snapshot(keyspace& keyspace, bool is_log_base) : of_(keyspace) {
   keyspace.set_guard(this);
 }
 
-// What was not written is marked all the same, so that the next one finds all marks alike.
+// Marks entries that were not written as well, so that the next snapshot finds all marks equal.
 snapshot::~snapshot() {
   if (!done_) {
     const charging scope(of_.memory_account());
@@ -85,7 +85,7 @@ void snapshot::before_change(unsigned database, std::string_view key) {
   if (found != nullptr && !from.is_marked(*found)) put(*found, parts_[database].number);
 }
 
-// The databases' contents change places; the objects do not.
+// The databases' contents are swapped; the objects are not.
 void snapshot::on_swap(unsigned first, unsigned second) {
   std::swap(parts_[first], parts_[second]);
   std::swap(parts_[first].from, parts_[second].from);

@@ -1,9 +1,9 @@
-// All databases as they are at one moment, written bit by bit while commands go on: a key that a
-// command is about to change is written first, and what is new since the moment is left out. Each
-// entry carries a mark that tells whether it has been written; beginning a snapshot turns all marks
-// over at once, by changing what the mark means.
+// All databases as they are at one moment, written bit by bit while commands continue: a key that a
+// command is about to change is written first, and keys created since the moment are left out. Each
+// entry has a mark that shows whether it has been written; beginning a snapshot inverts all marks
+// at once, by changing the meaning of the mark.
 //
-// No I/O: whoever drives it takes the bytes.
+// No I/O: the caller takes the bytes.
 #pragma once
 
 #include <deque>
@@ -21,16 +21,17 @@ namespace strata::runtime::cache {
 
 class snapshot final : private change_guard {
  public:
-  /// Of `keyspace`, which must have no other; `is_log_base`: commands will follow in the file.
+  /// Begins a snapshot of `keyspace`, which must have no other; `is_log_base`: commands will follow
+  /// in the file.
   snapshot(keyspace& keyspace, bool is_log_base);
   ~snapshot();
   snapshot(const snapshot&) = delete;
   snapshot& operator=(const snapshot&) = delete;
 
-  /// Writes on, for about that long. False: all is written.
+  /// Continues writing for about that long. Returns false when everything is written.
   bool step(loop::duration budget);
   [[nodiscard]] bool is_done() const { return done_; }
-  /// Bytes of the file, in order; to be called until it is done and nothing is left.
+  /// Returns bytes of the file, in order; call it until the snapshot is done and nothing is left.
   [[nodiscard]] std::string take() { return file_.take(); }
   [[nodiscard]] std::size_t blocked() const { return file_.size(); }
   [[nodiscard]] std::uint64_t keys() const { return keys_; }
@@ -39,13 +40,13 @@ class snapshot final : private change_guard {
   void before_command(unsigned database, const command& command,
                       std::span<const std::string_view> words) override;
   void before_change(unsigned database, std::string_view key) override;
-  /// Takes what the database holds away, to go on with it.
+  /// Takes over the database's contents, to continue with them.
   void before_clear(unsigned database) override;
   void on_swap(unsigned first, unsigned second) override;
 
   struct part {
     database* from;
-    unsigned number;  // under which it is written
+    unsigned number;  // under which the database is written
     std::uint64_t cursor = 0;
     bool done = false;
   };
@@ -56,7 +57,7 @@ class snapshot final : private change_guard {
 
   keyspace& of_;
   rdb::file_writer file_;
-  std::vector<part> parts_;  // the engine's databases, in its order; then those taken over
+  std::vector<part> parts_;  // the engine's databases, in order; then those taken over
   std::deque<database> taken_over_;
   std::vector<std::size_t> key_positions_;
   std::vector<entry*> found_;

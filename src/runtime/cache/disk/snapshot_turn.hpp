@@ -1,4 +1,4 @@
-// Snapshots are written one at a time, whoever wants one: the persistence for a file, the leader
+// Ensures that snapshots are written one at a time: the persistence's for a file, and the leader's
 // for its followers.
 #pragma once
 
@@ -17,8 +17,8 @@ class snapshot_turn {
   snapshot_turn(const snapshot_turn&) = delete;
   snapshot_turn& operator=(const snapshot_turn&) = delete;
 
-  /// Awaits that no snapshot is being written: the caller begins one before it awaits anything
-  /// else.
+  /// Waits until no snapshot is being written: the caller must begin one before it waits for
+  /// anything else.
   [[nodiscard]] loop::task<> come();
 
  private:
@@ -27,7 +27,7 @@ class snapshot_turn {
 };
 
 inline loop::task<> snapshot_turn::come() {
-  // Another that waited may have begun one since.
+  // Another waiter may have begun a snapshot since.
   while (keys_.is_guarded()) {
     [[maybe_unused]] const bool is_free =
         co_await over_.wait([this] { return !keys_.is_guarded(); });

@@ -1,4 +1,4 @@
-// The engine's part that decides whether a command may run.
+// The part of the engine that decides whether a command may run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string unknown_command(std::span<const std::string_view> words) {
 
 }  // namespace
 
-// Whether the command has to wait for a pause's end; who sent it will send it again.
+// Reports whether the command must wait for a pause's end; its client then executes it again.
 bool engine::postpone(client& client, const command& command) {
   if (front_.pausing().is_over(keys_.now_ms())) {
     front_.pausing().end();
@@ -36,7 +36,7 @@ bool engine::postpone(client& client, const command& command) {
   return true;
 }
 
-// An EXEC that is refused ends its transaction, and says so.
+// A refused EXEC ends its transaction, and its error reports that.
 void engine::refuse(client& client, const command& command, std::string text) {
   if (command.row->name == "exec") {
     if (text.starts_with("ERR ")) text.erase(0, 4);
@@ -48,7 +48,7 @@ void engine::refuse(client& client, const command& command, std::string text) {
   client.reply().error(text);
 }
 
-// What a command must pass before it runs. Null when it did not, and was told so.
+// Checks a command before it runs. Returns null if it was refused, with an error reply.
 const command* engine::accept(client& client, std::span<const std::string_view> words,
                               const command* command) {
   auto& reply = client.reply();
@@ -98,7 +98,7 @@ const command* engine::accept(client& client, std::span<const std::string_view> 
 }
 
 // A replayed command is never refused: it was accepted where it was first executed. EXEC is refused
-// if a command of its transaction would be, so that all of them are executed or none.
+// if a command of its transaction would be, so that either all of them are executed or none.
 std::string_view engine::reason_to_refuse(const client& client, const command& command) {
   if (client.is_replay) return {};
   const bool is_exec = client.in_transaction && command.row->name == "exec";
@@ -117,12 +117,12 @@ std::string_view engine::reason_to_refuse(const client& client, const command& c
     if (!refusal.empty() && has(flag_write)) return refusal;
   }
   if (parameters_.maxmemory <= 0 || make_room()) return {};
-  // What is queued takes memory too.
+  // Queued commands take memory too.
   const bool is_queued = client.in_transaction && !command.has(trait_ends_transaction);
   return is_queued || has(flag_deny_oom) ? out_of_memory_error : std::string_view();
 }
 
-// Keys may have to go for it. False: there is no room.
+// May evict keys. Returns false if there is no room.
 bool engine::make_room() {
   if (keys_.has_room()) return true;
   const bool timed = parameters_.latency_threshold_ms > 0;

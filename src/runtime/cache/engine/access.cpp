@@ -17,7 +17,7 @@ std::uint32_t minutes_of(std::int64_t now_ms) {
   return static_cast<std::uint32_t>(now_ms / 60'000) & 0xFFFFU;
 }
 
-// A use counts the less, the more there were.
+// Counts an access, with a probability that decreases with the count.
 std::uint32_t counted(const keyspace_limits& limits, std::uint32_t count, std::mt19937_64& random) {
   if (count >= most_count) return most_count;
   const double base = count > first_count ? count - first_count : 0;

@@ -96,7 +96,7 @@ void call::wait_for(std::span<const std::string_view> keys, std::optional<std::i
                     give_up_reply give_up) {
   waits_ = true;
   if (who.waiting) {
-    // Executed again, in vain: it keeps its place.
+    // Executed again without success: it keeps its place.
     return;
   }
   who.waiting.emplace(waiting_state{kept_call(&what, words), who.database,

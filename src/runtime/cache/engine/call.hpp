@@ -1,5 +1,5 @@
-// A command being executed, as the command sees it: its words, who sent it, where the reply goes,
-// and the few things that nearly every command does.
+// A command being executed, as the command sees it: its words, its client, its reply, and the few
+// operations that nearly every command needs.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace strata::runtime::cache {
 
-// Errors that many commands give, in Redis's words.
+// Errors of many commands, in Redis's words.
 inline constexpr std::string_view wrong_type_error =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 inline constexpr std::string_view not_integer_error = "ERR value is not an integer or out of range";
@@ -30,14 +30,14 @@ class call final : public execution {
 
   proto::reply_writer& reply;
 
-  /// The data, in all databases.
+  /// Returns the data, in all databases.
   [[nodiscard]] keyspace& keys() const { return engine_.keys(); }
-  /// What all clients share.
+  /// Returns the state that all clients share.
   [[nodiscard]] front& home() const { return engine_.home(); }
 
   [[nodiscard]] std::size_t size() const { return words.size(); }
   [[nodiscard]] std::string_view operator[](std::size_t index) const { return words[index]; }
-  /// Whether the word is `option`, which is given in capitals.
+  /// Reports whether the word is `option`, which must be in capitals.
   [[nodiscard]] bool is(std::size_t index, std::string_view option) const;
   [[nodiscard]] database& data() { return keys()[who.database]; }
   [[nodiscard]] std::int64_t now_ms() const { return keys().now_ms(); }
@@ -46,7 +46,7 @@ class call final : public execution {
   [[nodiscard]] std::uint64_t hash(std::size_t index) const {
     return index == what.first_key ? hash_ : hash_of(words[index]);
   }
-  /// As `read`, without its counting as a use of the key.
+  /// As `read`, but does not count as an access of the key.
   [[nodiscard]] entry* look(std::size_t index) { return look_key(words[index], hash(index)); }
   [[nodiscard]] entry* look_key(std::string_view key, std::uint64_t hash) {
     entry* const found = keys().find(who.database, key, hash);
@@ -65,7 +65,7 @@ class call final : public execution {
     return found;
   }
   [[nodiscard]] entry* read_key(std::string_view key) { return read_key(key, hash_of(key)); }
-  /// For commands that change it.
+  /// For commands that change the key.
   [[nodiscard]] entry* find(std::size_t index) { return find_key(words[index], hash(index)); }
   [[nodiscard]] entry* find_key(std::string_view key, std::uint64_t hash) {
     entry* const found = keys().find(who.database, key, hash);
@@ -74,8 +74,8 @@ class call final : public execution {
   }
   [[nodiscard]] entry* find_key(std::string_view key) { return find_key(key, hash_of(key)); }
 
-  /// The value of type `Value` in `entry`, which may be null. Nothing, and the error replied, when
-  /// it is of another type.
+  /// Returns the value of type `Value` in `entry`, which may be null. Replies with an error and
+  /// returns nullopt if it is of another type.
   template <class Value>
   [[nodiscard]] std::optional<Value*> open(entry* entry) {
     if (entry == nullptr) return nullptr;
@@ -93,7 +93,7 @@ class call final : public execution {
   [[nodiscard]] std::optional<Value*> find_as(std::size_t index) {
     return open<Value>(find(index));
   }
-  /// As `find_as`; makes an empty one when there is none.
+  /// As `find_as`, but creates an empty value if there is none.
   template <class Value>
   [[nodiscard]] Value* make_as(std::size_t index) {
     const auto found = find_as<Value>(index);
@@ -104,31 +104,33 @@ class call final : public execution {
     add(entry::make(words[index], std::move(made)), hash(index));
     return value;
   }
-  /// A string, or null when there is none. Nothing, and the error replied, for another type.
+  /// Returns a string, or null if there is none. Replies with an error and returns nullopt for
+  /// another type.
   [[nodiscard]] std::optional<entry*> open_string(entry* entry) {
     if (entry == nullptr || entry->is_string()) return entry;
     fail(wrong_type_error);
     return {};
   }
 
-  /// A new key's entry, which it takes.
+  /// Adds a new key's entry, and takes ownership of it.
   entry* add(entry* fresh, std::uint64_t hash);
-  /// Makes `key` hold `fresh` and nothing else.
+  /// Sets the key of `fresh` to it, replacing an existing value.
   void store(entry* fresh, std::uint64_t hash);
-  /// Removes a key that is there, with the event "del".
+  /// Removes an existing key, with the event "del".
   void remove(entry* which, std::uint64_t hash);
-  /// Removes the key at word `index`, which holds `value`, if nothing is left in it.
+  /// Removes the key at word `index`, whose value is `value`, if that is empty.
   void drop_if_empty(std::size_t index, const collection& value) {
     if (value.size() == 0) drop_empty(words[index], hash(index));
   }
   void drop_empty(std::string_view key, std::uint64_t hash);
-  /// Its value was changed: tells who watches or waits, and of the event. `count` changes.
+  /// Reports that a key's value was changed to clients that watch it or wait for it, and as an
+  /// event. `count` is the number of changes.
   void changed(std::string_view key, event_class kind, std::string_view event,
                std::uint64_t count = 1);
 
   // --- words as numbers
 
-  /// Nothing, and the error is the reply, for a word that is none.
+  /// Parse a number; reply with the error and return nullopt if the word is none.
   [[nodiscard]] std::optional<std::int64_t> integer(std::size_t index,
                                                     std::string_view error = not_integer_error);
   [[nodiscard]] std::optional<double> real(std::size_t index,
@@ -138,13 +140,13 @@ class call final : public execution {
   void fail(std::string_view text);
   void fail_syntax() { fail(syntax_error); }
   void fail_arity();
-  /// "ERR unknown subcommand …" and its like.
+  /// Replies with "ERR unknown subcommand …".
   void fail_subcommand();
-  /// HELP's answer: each line as a simple string.
+  /// Replies for HELP: each line as a simple string.
   void reply_lines(std::span<const std::string_view> lines);
 
   // --- what is propagated
-  /// Listeners hear these words instead of the command's own.
+  /// Propagates these words to listeners instead of the command's own.
   template <class... Words>
   void propagate_as(const Words&... other) {
     const std::array<std::string_view, sizeof...(Words)> list = {std::string_view(other)...};
@@ -158,23 +160,23 @@ class call final : public execution {
   }
 
   // --- keys that are not there
-  /// Whether the source of keys is to say first what these hold: then the command will be executed
-  /// again, and returns at once. False where there is no source.
+  /// Reports whether the key must first be fetched from the source of keys: the command must then
+  /// return at once, and will be executed again. False if there is no source.
   [[nodiscard]] bool has_to_fetch(std::size_t index) {
     return home().source() != nullptr && await_source(words.subspan(index, 1));
   }
-  /// The same of all keys of the words that are not there.
+  /// As `has_to_fetch`, for all missing keys among the words.
   [[nodiscard]] bool has_to_fetch_some(std::span<const std::string_view> texts);
 
   // --- blocking
-  /// The command will be executed again when one of the keys has changed, until `deadline_ms`; then
+  /// Has the command executed again when one of the keys has changed, until `deadline_ms`; then
   /// `give_up` replies. Not for a client that may not block.
   void wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms,
                 give_up_reply give_up);
-  /// "0.5" seconds from now as a deadline; 0 is for ever.
+  /// Parses a timeout, such as "0.5" seconds, to a deadline; 0 means forever.
   [[nodiscard]] bool parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms);
-  /// Whether the key at word `index` is one to be served from: of a client that waits, only the one
-  /// that has changed is.
+  /// Reports whether the command may be served from the key at word `index`: for a waiting client,
+  /// only from the key that has changed.
   [[nodiscard]] bool may_serve(std::size_t index) const {
     return !who.waiting || who.waiting->ready == words[index];
   }

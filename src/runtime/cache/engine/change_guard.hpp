@@ -1,4 +1,4 @@
-// What has to see data before it changes: a snapshot that is being written.
+// The interface through which a snapshot that is being written sees data before it changes.
 #pragma once
 
 #include <span>
@@ -10,14 +10,14 @@ namespace strata::runtime::cache {
 
 class change_guard {
  public:
-  /// A command is about to change keys of that database.
+  /// Called when a command is about to change keys of that database.
   virtual void before_command(unsigned database, const command& command,
                               std::span<const std::string_view> words) = 0;
-  /// A key is about to change that none of a command's words names.
+  /// Called when a key is about to change that is not among a command's words.
   virtual void before_change(unsigned database, std::string_view key) = 0;
-  /// A database is about to be emptied.
+  /// Called when a database is about to be emptied.
   virtual void before_clear(unsigned database) = 0;
-  /// Two databases have changed places.
+  /// Called when two databases have been swapped.
   virtual void on_swap(unsigned first, unsigned second) = 0;
 
  protected:

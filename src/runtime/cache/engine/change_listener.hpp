@@ -1,4 +1,4 @@
-// What hears of a keyspace's changes: a log, a follower's leader.
+// Listeners to a keyspace's changes: the log, and the leader for its followers.
 #pragma once
 
 #include <span>
@@ -8,17 +8,18 @@
 
 namespace strata::runtime::cache {
 
-/// Hears of every change, as a command that repeats it.
+/// Receives every change, as a command that repeats it.
 class change_listener {
  public:
   virtual void on_change(unsigned database, std::span<const std::string_view> words) = 0;
-  /// A key goes that no command removes: `why` is event_expired or event_evicted. `words` repeat
-  /// it.
+  /// Called when a key is removed without a command: `why` is event_expired or event_evicted.
+  /// `words` is a command that repeats the removal.
   virtual void on_let_go(unsigned database, std::span<const std::string_view> words,
                          event_class /*why*/) {
     on_change(database, words);
   }
-  /// A message was published, with the command PUBLISH or one like it: no change of the data.
+  /// Called when a message was published, by PUBLISH or a similar command: not a change of the
+  /// data.
   virtual void on_message(std::span<const std::string_view> /*words*/) {}
 
  protected:

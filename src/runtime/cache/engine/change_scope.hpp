@@ -1,4 +1,4 @@
-// Whose doing a keyspace's changes are: a scope on the stack for each command that is executed.
+// The origin of a keyspace's changes: a scope on the stack for each command that is executed.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace strata::runtime::cache {
 
-/// While it lives, and none lives inside it, what changes in the keyspace is its doing. Scopes end
-/// in the order that the stack gives them.
+/// While this is the innermost scope, changes in the keyspace belong to it. Scopes end in the order
+/// of the stack.
 class change_scope {
  public:
-  /// `replays`: it repeats what was executed elsewhere, by whose clock keys expire.
+  /// `replays`: it repeats a command that was executed elsewhere, by whose clock keys expire.
   change_scope(keyspace& keyspace, bool replays)
       : of_(keyspace),
         outer_(keyspace.scope_),
@@ -28,19 +28,19 @@ class change_scope {
   change_scope(const change_scope&) = delete;
   change_scope& operator=(const change_scope&) = delete;
 
-  /// From here on, what changes in this scope and in those inside it is propagated as one
-  /// transaction, which ends with the scope. A scope inside such a one is part of that already.
+  /// From here on, propagates the changes in this scope and in scopes inside it as one transaction,
+  /// which ends with the scope. A scope inside a transaction is part of it already.
   void propagate_together() {
     if (group_ == nullptr) group_ = this;
   }
   [[nodiscard]] bool is_inside() const { return outer_ != nullptr; }
   [[nodiscard]] bool replays() const { return replays_; }
-  /// Something has changed since it began.
+  /// Reports whether anything has changed since the scope began.
   [[nodiscard]] bool has_changes() const { return of_.changes_ != changes_before_; }
 
  private:
   friend class keyspace;
-  /// To be called before a change is told.
+  /// Called before a change is propagated.
   void begin_group(unsigned database) {
     if (group_ != nullptr) group_->begin(database);
   }
@@ -49,7 +49,7 @@ class change_scope {
 
   keyspace& of_;
   change_scope* outer_;
-  change_scope* group_;  // as part of which it is propagated; null: each change by itself
+  change_scope* group_;  // of the transaction to propagate; null: each change by itself
   std::uint64_t changes_before_;
   unsigned database_ = 0;  // of the last change of the group
   bool is_begun_ = false;

@@ -1,4 +1,5 @@
-// The commands: one row each, from which execution, COMMAND's answers and the documentation come.
+// The commands: one row each, from which execution, COMMAND's replies and the documentation are
+// derived.
 //
 // A command is a function in a file of commands/ and a row in that file's table; command_table.cpp
 // lists the tables.
@@ -14,15 +15,15 @@ namespace strata::runtime::cache {
 
 class call;
 
-/// Which words are keys, as COMMAND INFO has it: the first, the last (-1: the last word), and every
-/// how many. All 0: none, or not to be said so.
+/// The words that are keys, as in COMMAND INFO: the first, the last (-1: the last word), and the
+/// step. All 0: none, or not expressible this way.
 struct key_range {
   int first = 0;
   int last = 0;
   int step = 0;
 };
 
-/// What the flags' names mean where they matter to execution.
+/// The flags, by their names in COMMAND INFO, that matter to execution.
 enum command_flag : std::uint32_t {
   flag_write = 1U << 0U,
   flag_deny_oom = 1U << 1U,  ///< refused when memory is full
@@ -38,74 +39,75 @@ enum command_flag : std::uint32_t {
   flag_loading = 1U << 11U,  ///< allowed while the data is being loaded
 };
 
-/// What the engine has to know of a command beyond what COMMAND INFO says.
+/// Properties of a command that the engine needs beyond COMMAND INFO.
 enum command_trait : std::uint8_t {
-  trait_for_subscribers = 1U << 0U,   ///< a RESP2 client that is subscribed may say it
-  trait_ends_transaction = 1U << 1U,  ///< executed inside MULTI, and not queued
-  trait_quick = 1U << 2U,  ///< takes as long as its words say, though Redis does not call it fast
+  trait_for_subscribers = 1U << 0U,   ///< allowed for a subscribed RESP2 client
+  trait_ends_transaction = 1U << 1U,  ///< executed inside MULTI, not queued
+  trait_quick = 1U << 2U,  ///< its time depends only on its words, though Redis does not flag it as
+                           ///< fast
 };
 
-// The order is that in which a row is read.
+// The members are in the order in which a row is read.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct command_row {
   std::string_view name;
-  /// Words, the name included; negative: at least that number.
+  /// The number of words, the name included; negative: at least that number.
   int arity;
-  /// As COMMAND INFO lists them, with blanks between.
+  /// As in COMMAND INFO, separated by blanks.
   std::string_view flags;
   key_range keys;
-  /// How each key is used, as COMMAND INFO's key specifications: "RO access 1 0 1; …". See
-  /// command_info.cpp.
+  /// How each key is used, as in COMMAND INFO's key specifications: "RO access 1 0 1; …". See
+  /// command_info.hpp.
   std::string_view key_uses;
-  /// ACL categories, less @read, @write, @fast and @slow, which the flags say.
+  /// ACL categories, without @read, @write, @fast and @slow, which follow from the flags.
   std::string_view categories;
   std::string_view since;
   std::string_view summary;
-  /// Null when there are only subcommands.
+  /// Null if there are only subcommands.
   void (*run)(call&) = nullptr;
   std::span<const command_row> subcommands = {};
   std::uint8_t traits = 0;  ///< of `command_trait`
 };
 
-/// A row, and what is known of it once all tables are read.
+/// A row, and the data derived from it once all tables are read.
 struct command {
   const command_row* row = nullptr;
-  const command_row* parent = nullptr;  ///< of a subcommand
+  const command_row* parent = nullptr;  ///< for a subcommand
   std::string_view group;
   std::uint32_t flags = 0;
   std::size_t index = 0;  ///< in `all_commands()`, subcommands included
 
-  // From the row, where execution finds them at once.
+  // Copied from the row, for fast access during execution.
   void (*run)(call&) = nullptr;
-  bool is_plain = false;  ///< it can run, and has no subcommands
+  bool is_plain = false;  ///< can run, and has no subcommands
   std::size_t least_words = 0;
   std::size_t most_words = 0;
   std::size_t first_key = 0;  ///< 0: none
 
   [[nodiscard]] bool has(command_flag flag) const { return (flags & flag) != 0; }
   [[nodiscard]] bool has(command_trait trait) const { return (row->traits & trait) != 0; }
-  /// "config|get" for a subcommand.
+  /// Returns "config|get" for a subcommand.
   [[nodiscard]] std::string full_name() const;
   [[nodiscard]] bool takes(std::size_t words) const {
     return words >= least_words && words <= most_words;
   }
 };
 
-/// The commands of one file, and their group as COMMAND DOCS names it.
+/// The commands of one file, and their group in COMMAND DOCS.
 struct command_group {
   std::string_view name;
   std::span<const command_row> rows;
 };
 
-/// All commands, sorted by name, each followed by its subcommands.
+/// Returns all commands, sorted by name, each followed by its subcommands.
 [[nodiscard]] std::span<const command> all_commands();
-/// By its name in any case; null when there is none.
+/// Finds a command by its name, ignoring case; null if there is none.
 [[nodiscard]] const command* find_command(std::string_view name);
 [[nodiscard]] const command* find_subcommand(const command& command, std::string_view name);
 
 enum class key_choice : std::uint8_t { all, changed };
-/// Positions of the key words of a call: of all, or of those that it may change. Errors: false when
-/// they cannot be told from the words.
+/// Finds the positions of a call's keys: all, or those that it may change. Returns false if they do
+/// not follow from the words.
 [[nodiscard]] bool find_keys(const command& command, std::span<const std::string_view> words,
                              std::vector<std::size_t>& positions,
                              key_choice choice = key_choice::all);

@@ -25,11 +25,11 @@ int number_in(std::string_view text) {
   return static_cast<int>(text::parse_integer(text).value_or(0));
 }
 
-// One key specification, taken apart.
+// One key specification, parsed.
 struct key_use {
   std::vector<std::string_view> flags;
-  std::optional<int> index;  // where keys begin, or where the keyword is looked for
-  bool is_hidden = false;    // COMMAND INFO calls it unknown
+  std::optional<int> index;  // where keys begin, or where the search for the keyword begins
+  bool is_hidden = false;    // COMMAND INFO shows it as unknown
   bool only_reads = false;
   std::string_view keyword;  // empty: at the index itself
   enum class kind : std::uint8_t { range, counted, unknown } find = kind::unknown;
@@ -79,7 +79,7 @@ key_use read_use(std::string_view text) {
   return made;
 }
 
-// A command's, taken apart once: keys are looked for in each change.
+// Returns a command's specifications. They are parsed once, since each change looks for keys.
 std::span<const key_use> uses_of(const command& command) {
   static const auto table = [] {
     std::vector<std::vector<key_use>> all;
@@ -97,7 +97,7 @@ void reply_pair(proto::reply_writer& writer, std::string_view name, int value) {
   writer.integer(value);
 }
 
-// One half of a specification: its name and type, and a map of `count` that follows.
+// Writes one half of a specification: its name and type, and the header of a map of `count`.
 void reply_half(proto::reply_writer& writer, std::string_view name, std::string_view type,
                 std::uint64_t count) {
   writer.bulk(name);
@@ -161,13 +161,13 @@ std::vector<std::string> categories_of(const command& command) {
   return found;
 }
 
-// Words that belong to an option of SORT, so that none of them is taken for STORE.
+// Returns the number of arguments of an option of SORT, so that none of them is taken for STORE.
 std::size_t words_of_option(std::string_view option) {
   if (text::same_text(option, "LIMIT")) return 2;
   return text::same_text(option, "BY") || text::same_text(option, "GET") ? 1 : 0;
 }
 
-// Of a keyword that is given twice, the last one counts.
+// If a keyword is given twice, the last one counts.
 std::optional<std::size_t> find_last_keyword(const key_use& use,
                                              std::span<const std::string_view> words) {
   std::optional<std::size_t> position;
@@ -178,7 +178,7 @@ std::optional<std::size_t> find_last_keyword(const key_use& use,
   return position;
 }
 
-// Where this specification's keys begin in the words. Nothing: it has none there.
+// Returns where this specification's keys begin in the words; nullopt if it has none there.
 std::optional<std::size_t> find_begin(const key_use& use, std::span<const std::string_view> words) {
   if (!use.index) return {};
   if (use.keyword.empty()) return static_cast<std::size_t>(*use.index);
@@ -209,7 +209,8 @@ bool add_counted(const key_use& use, std::size_t begin, std::span<const std::str
   return true;
 }
 
-// Adds the positions of this specification's keys. False: the words do not say.
+// Adds the positions of this specification's keys. Returns false if they do not follow from the
+// words.
 bool add_positions(const key_use& use, std::span<const std::string_view> words,
                    std::vector<std::size_t>& positions) {
   const auto begin = find_begin(use, words);
@@ -225,7 +226,7 @@ bool add_positions(const key_use& use, std::span<const std::string_view> words,
   return true;
 }
 
-// Whether a call of BITFIELD only reads. Words that make no sense may change something.
+// Reports whether a call of BITFIELD only reads. Invalid words may change something.
 bool has_only_gets(std::span<const std::string_view> words) {
   for (std::size_t at = 2; at < words.size(); ++at) {
     const auto left = words.size() - at - 1;
@@ -240,7 +241,7 @@ bool has_only_gets(std::span<const std::string_view> words) {
   return true;
 }
 
-// How these words use the key. Of SET and BITFIELD it depends on what else they say.
+// Returns how these words use the key. For SET and BITFIELD it depends on the other words.
 std::vector<std::string_view> flags_of(const key_use& use, const command& command,
                                        std::span<const std::string_view> words) {
   if (std::ranges::find(use.flags, "variable_flags") == use.flags.end()) return use.flags;

@@ -1,4 +1,4 @@
-// A key and the database that it is in, for tables of what concerns single keys.
+// A key and its database, for tables that concern single keys.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct database_key {
   bool operator==(const database_key&) const = default;
 };
 
-/// The same without a copy of the key, to look up by.
+/// A view without a copy of the key, for lookups.
 struct database_key_view {
   unsigned database = 0;
   std::string_view key;

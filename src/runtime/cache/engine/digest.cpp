@@ -16,7 +16,7 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// Two texts as one, so that others cut elsewhere differ.
+// Joins two texts unambiguously, so that texts split elsewhere differ.
 std::string joined(std::string_view first, std::string_view second) {
   return fmt::format("{}:{}{}", first.size(), first, second);
 }
@@ -54,7 +54,7 @@ void digest::add_value(const entry& entry) {
       break;
     case value_kind::sorted_set:
       entry.as<sorted_set>().for_each([this](std::string_view member, double score) {
-        // 0 and -0 are one score.
+        // 0 and -0 are the same score.
         add(joined(member, std::to_string(std::bit_cast<std::uint64_t>(score + 0.0))));
       });
       break;

@@ -1,5 +1,5 @@
-// A short text that is the same for the same data, however it is laid out: for tests that compare
-// two caches, or one before and after.
+// A short text that is equal for equal data, whatever its layout: for tests that compare two
+// caches, or one cache before and after.
 #pragma once
 
 #include <string>
@@ -13,18 +13,18 @@ class keyspace;
 
 class digest {
  public:
-  /// Of a value, whatever its key.
+  /// Returns the digest of a value, whatever its key.
   [[nodiscard]] static digest of_value(const entry& entry);
-  /// Of all databases.
+  /// Returns the digest of all databases.
   [[nodiscard]] static digest of_all(keyspace& keyspace);
 
-  /// 40 hexadecimal digits, as Redis's has them; all 0 for nothing.
+  /// Returns 40 hexadecimal digits, like Redis's; all 0 for no data.
   [[nodiscard]] std::string text() const;
 
  private:
-  /// Adds what stands in no order.
+  /// Adds bytes whose order does not matter.
   void add(std::string_view bytes);
-  /// Adds what follows on what was added before.
+  /// Adds bytes whose order matters.
   void append(std::string_view bytes);
   void add_value(const entry& entry);
 

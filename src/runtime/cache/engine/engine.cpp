@@ -11,7 +11,7 @@ std::uint64_t hash_of_key(const command& command, std::span<const std::string_vi
   return first != 0 && first < words.size() ? hash_of(words[first]) : 0;
 }
 
-// Commands that take as long as they take only because of their words need no clock.
+// A command whose time depends only on its words need not be timed.
 bool needs_clock(const parameters& settings, const command& command) {
   constexpr std::int64_t close_look_us = 1000;
   if (settings.latency_threshold_ms > 0 || settings.latency_tracking) return true;
@@ -34,7 +34,7 @@ void engine::execute(client& client, std::span<const std::string_view> words,
   if (!takes_fast_path(client, words.size(), command)) {
     const auto* const container = command;
     command = accept(client, words, command);
-    // A subcommand has its key elsewhere.
+    // A subcommand has its key in another place.
     if (command != nullptr && command != container) hash = hash_of_key(*command, words);
   }
   if (command == nullptr) {
@@ -98,7 +98,7 @@ void engine::run(call& call) {
   }
 }
 
-// Serving one may make other keys ready.
+// Serving one client may make other keys ready.
 void engine::serve_waiting() {
   auto& blocked = front_.blocked();
   std::vector<std::string_view> words;
@@ -106,7 +106,7 @@ void engine::serve_waiting() {
     for (const auto& key : blocked.take_ready()) {
       for (auto* each : blocked.waiting_for(key)) {
         if (!each->waiting) continue;
-        // The words outlive the waiting.
+        // The words must outlive the wait.
         const kept_call again = each->waiting->call;
         words.assign(again.words.begin(), again.words.end());
         const auto before = each->database;

@@ -1,9 +1,9 @@
-// A cache without its connections: the data (`keyspace`), the clients and what they share
-// (`front`), and here what executes the commands of the ones on the other. No I/O, one thread; its
-// time comes from the clock that it is given.
+// A cache without its connections: the data (`keyspace`), the clients and their shared state
+// (`front`), and here the engine that executes the clients' commands on the data. No I/O, one
+// thread; the time comes from the given clock.
 //
-// They are three since they will differ in number: a cache on several loops has one front, and a
-// keyspace and an engine on each loop.
+// They are three classes because their numbers will differ: a cache on several loops has one front,
+// and a keyspace and an engine on each loop.
 #pragma once
 
 #include "runtime/cache/engine/front.hpp"
@@ -31,21 +31,21 @@ class engine {
   void execute(client& client, std::span<const std::string_view> words, const command* command,
                std::uint64_t hash);
   void execute(client& client, std::span<const std::string_view> words);
-  /// Executes a command inside another: its reply becomes a part of that one's, and its changes
-  /// are propagated as that one's are.
+  /// Executes a command inside another: its reply becomes a part of the outer reply, and its
+  /// changes are propagated as the outer command's.
   void execute_inside(const execution& outer, const command& command,
                       std::span<const std::string_view> words);
-  /// The source has no such key: commands that wait for it go on without. To be called while nobody
-  /// else executes.
+  /// Reports that the source has no such key: commands that wait for it continue without. Called
+  /// while no command is executed.
   void tell_missing(unsigned database, std::string_view key);
-  /// The source cannot say what the key holds: commands that wait for it get this error.
+  /// Reports that the source cannot fetch the key: commands that wait for it get this error.
   void fail_fetching(unsigned database, std::string_view key, std::string_view why);
-  /// To be called when some commands have been executed: tells of what they changed.
+  /// Called after a batch of commands: broadcasts what they changed.
   void end_batch() {
     if (!front_.trackers().empty()) front_.trackers().broadcast();
   }
-  /// To be called now and then, some ten times a second: removes expired keys, for at most
-  /// `budget`, and ends waits that are over. False: there is more to do.
+  /// Called periodically, some ten times a second: removes expired keys, for at most `budget`, and
+  /// ends waits whose time is over. Returns false if there is more to do.
   bool tick(loop::duration budget);
 
  private:
@@ -58,7 +58,7 @@ class engine {
   void run(call& call);
   void serve_waiting();
 
-  // Whether a command may run, in acceptance.cpp.
+  // Decide whether a command may run; in acceptance.cpp.
   [[nodiscard]] const command* accept(client& client, std::span<const std::string_view> words,
                                       const command* command);
   void refuse(client& client, const command& command, std::string text);

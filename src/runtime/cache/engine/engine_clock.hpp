@@ -1,6 +1,6 @@
-// Where a cache's engine has the time from: for what it measures (the slow log, latencies, budgets)
-// and for what it shows (MONITOR, TIME). The time by which keys expire is another: it stands still
-// while commands are executed, and `keyspace::set_time` sets it.
+// The clock of a cache's engine: for measurements (the slow log, latencies, budgets) and for
+// display (MONITOR, TIME). The time by which keys expire is separate: it stands still while
+// commands are executed, and `keyspace::set_time` sets it.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@ class engine_clock {
   engine_clock& operator=(const engine_clock&) = delete;
   virtual ~engine_clock() = default;
 
-  /// Microseconds since some moment; never goes back. It may stand still: then no budget is ever
-  /// used up.
+  /// Returns microseconds since some moment; never decreases. It may stand still: then no budget is
+  /// ever used up.
   [[nodiscard]] virtual std::int64_t steady_us() const = 0;
   /// Microseconds since 1970.
   [[nodiscard]] virtual std::int64_t wall_us() const = 0;

@@ -1,5 +1,5 @@
-// A command being executed, as the engine sees it: on the stack from when it was accepted until it
-// has replied, and below it those that it executes itself.
+// A command being executed, as the engine sees it: on the stack from its acceptance until it has
+// replied, with the commands that it executes itself above it.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace strata::runtime::cache {
 
 class execution {
  public:
-  /// If one is on the stack already, it is executed inside that.
+  /// If another execution is already on the stack, this one is inside it.
   execution(engine& engine, client& client, const command& command,
             std::span<const std::string_view> texts, std::uint64_t first_key_hash)
       : who(client),
@@ -29,21 +29,21 @@ class execution {
   std::span<const std::string_view> words;  ///< the command's name is the first
 
   [[nodiscard]] bool is_inside() const { return changes_.is_inside(); }
-  /// Inside another command, and for a client that must not be kept waiting, it replies at once.
+  /// Reports whether it may wait. Inside another command, and for a client that must not wait, it
+  /// must reply at once.
   [[nodiscard]] bool may_block() const { return !is_inside() && who.may_block; }
   [[nodiscard]] bool has_failed() const { return failed_; }
-  /// It waits for a key, and will be executed again.
+  /// Reports whether it waits for a key, and will be executed again.
   [[nodiscard]] bool is_waiting() const { return waits_; }
 
   // --- what is propagated
-  /// It has changed something of which the listeners do not know yet.
+  /// Reports whether it has changes that are not propagated to the listeners yet.
   [[nodiscard]] bool has_to_be_propagated() const {
     return changes_.has_changes() && !propagated_ && what.has(flag_write);
   }
-  /// Listeners hear nothing of it but what the commands inside it change.
+  /// Propagates nothing for this command, only for the commands inside it.
   void propagate_nothing() { propagated_ = true; }
-  /// What it changes from here on, and what commands inside it do, is propagated as one
-  /// transaction.
+  /// From here on, propagates its changes, and those of commands inside it, as one transaction.
   void propagate_together() { changes_.propagate_together(); }
 
  protected:

@@ -1,5 +1,4 @@
-// The keyspace's part that lets keys go: those whose time is over, and those that memory is too
-// small for.
+// The part of the keyspace that removes keys: expired ones, and those evicted when memory is short.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,7 +11,7 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// How gladly a key is evicted: the more, the sooner.
+// Returns the priority of a key for eviction: higher means sooner.
 std::uint64_t badness(const keyspace_limits& limits, const entry& entry, std::int64_t now_ms) {
   if (limits.policy == eviction::volatile_ttl) {
     return UINT64_MAX - static_cast<std::uint64_t>(entry.expires_at_ms());
@@ -26,14 +25,14 @@ std::uint64_t badness(const keyspace_limits& limits, const entry& entry, std::in
 entry* keyspace::unless_expired(unsigned index, entry* entry, std::uint64_t hash) {
   const bool replays = scope_ != nullptr && scope_->replays();
   if (entry->expires_at_ms() > now_ms_ || replays) return entry;
-  // The leader will say so.
+  // The leader will send the removal.
   if (expires_by_leader_) return nullptr;
   ++counters_.expired;
   let_go(index, entry, hash, event_expired, "expired");
   return nullptr;
 }
 
-// Removes a key that no command has removed: the listeners hear of it, too.
+// Removes a key without a command, and propagates that to the listeners.
 void keyspace::let_go(unsigned index, entry* entry, std::uint64_t hash, event_class why,
                       std::string_view event) {
   const std::array<std::string_view, 2> words = {"DEL", entry->key()};
@@ -47,7 +46,7 @@ bool keyspace::tidy(loop::duration budget, bool may_expire) {
   peak_memory_ = std::max(peak_memory_, memory_);
   const auto deadline_us =
       clock_.steady_us() + std::chrono::duration_cast<std::chrono::microseconds>(budget).count();
-  // Each database gets its turn, though one alone may take all the time of a tick.
+  // The databases take turns, though one may use up a tick's whole time.
   const bool expires = may_expire && expires_actively_ && !expires_by_leader_;
   for (unsigned i = 0; i < database_count && expires; ++i) {
     const auto index = expiry_database_++ % database_count;
@@ -66,7 +65,8 @@ bool keyspace::tidy(loop::duration budget, bool may_expire) {
   return true;
 }
 
-// Goes once through the keys that expire, from where it stood. False: the time was over first.
+// Goes once through the expiring keys, from the last position on. Returns false if the time was
+// over first.
 bool keyspace::expire_some(unsigned index, std::int64_t deadline_us) {
   auto& from = databases_[index];
   auto& cursor = expiry_cursors_[index];
@@ -91,7 +91,7 @@ bool keyspace::expire_some(unsigned index, std::int64_t deadline_us) {
 }
 
 bool keyspace::make_room() {
-  // What is dead already goes before what lives.
+  // Frees already removed values before it evicts keys.
   while (!has_room() && !graveyard_.empty()) counters_.freed_later += graveyard_.free_some();
   bool has_more = true;
   while (has_more && !has_room()) has_more = evict_one();

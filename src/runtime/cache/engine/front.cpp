@@ -167,7 +167,7 @@ void front::set_loading(bool enabled) {
 void front::count_time(const client& client, const command& command,
                        std::span<const std::string_view> words, std::int64_t us) {
   command_counters_[command.index].times.add(static_cast<std::uint64_t>(us));
-  // What EXEC executes is counted one by one.
+  // The commands in EXEC are counted individually.
   if (command.row->name == "exec") return;
   note_latency(command.has(flag_fast) ? "fast-command" : "command", us);
   if (parameters_.slow_log_us < 0 || us < parameters_.slow_log_us) return;

@@ -1,6 +1,5 @@
-// A cache's clients, and all that they share: channels, what they watch and wait for, settings, and
-// what is counted and logged of them. It hears of keys what clients have to hear. No I/O, one
-// thread.
+// A cache's clients, and their shared state: channels, watched keys and waits, settings, counters
+// and logs. It receives the keyspace's notifications that clients need. No I/O, one thread.
 #pragma once
 
 #include <array>
@@ -26,15 +25,15 @@
 
 namespace strata::runtime::cache {
 
-/// Counted since the cache was started, or since CONFIG RESETSTAT.
+/// Counters since the cache was started, or since CONFIG RESETSTAT.
 struct front_counters {
   std::uint64_t commands = 0;
   std::uint64_t connections = 0;
   std::uint64_t rejected = 0;
   std::uint64_t errors = 0;
   std::uint64_t full_syncs = 0;        ///< followers that got a snapshot
-  std::uint64_t partial_syncs = 0;     ///< followers that got what they had missed
-  std::uint64_t refused_partials = 0;  ///< that wanted it, and got a snapshot
+  std::uint64_t partial_syncs = 0;     ///< followers that got only what they had missed
+  std::uint64_t refused_partials = 0;  ///< that requested only that, but got a snapshot
 };
 
 struct command_counters {
@@ -42,40 +41,41 @@ struct command_counters {
   std::uint64_t us = 0;
   std::uint64_t rejected = 0;
   std::uint64_t failed = 0;
-  time_histogram times;  ///< of those calls whose time was taken
+  time_histogram times;  ///< of the calls that were timed
 };
 
 class key_source;
 class persistence;
 class replication;
 
-/// Why changes may be refused.
+/// Reasons to refuse changes.
 enum class obstacle : std::uint8_t { log_fails, save_fails, few_followers, follows, script_lags };
 inline constexpr std::size_t obstacle_count = 5;
 
 class front final : private key_observer {
  public:
-  /// Both must outlive it; `data` takes its limits from `settings`.
+  /// Both must outlive the front; `data` takes its limits from `settings`.
   front(keyspace& data, parameters& settings);
   ~front() override;
   front(const front&) = delete;
   front& operator=(const front&) = delete;
 
-  /// The data that its clients work on.
+  /// Returns the data of its clients.
   [[nodiscard]] keyspace& keys() { return keys_; }
 
   // --- clients
   void enter(client& arrived);
-  /// Forgets a client, with all that it watched, waited for and was subscribed to.
+  /// Removes a client, with its watches, waits and subscriptions.
   void leave(client& gone);
   [[nodiscard]] std::vector<client*>& clients() { return clients_; }
-  /// Ends what the client of that id waits for; `reply` says how. Nothing if it does not wait.
+  /// Ends the wait of the client with that id; `reply` writes the reply. Does nothing if it does
+  /// not wait.
   void answer(std::uint64_t id, const std::function<void(client&)>& reply);
-  /// Ends what `client` waits for, with nothing.
+  /// Ends the wait of `client` without a result.
   void give_up_waiting(client& client);
-  /// Ends waits and a pause whose time is over.
+  /// Ends waits, and a pause, whose time is over.
   void end_overdue();
-  /// When the next waiting client's time is over, or a pause.
+  /// Returns when the next wait, or the pause, ends by its time.
   [[nodiscard]] std::optional<std::int64_t> next_deadline_ms() const;
   [[nodiscard]] pubsub& channels() { return pubsub_; }
   [[nodiscard]] watched_keys& watched() { return watched_; }
@@ -98,35 +98,36 @@ class front final : private key_observer {
   // --- settings
   [[nodiscard]] parameters& settings() { return parameters_; }
   [[nodiscard]] const parameters& settings() const { return parameters_; }
-  /// Sets what a client has changed, and tells `on_configured`.
+  /// Sets parameters that a client has changed, and calls `on_configured`.
   void configure(parameters changed);
-  /// `told` hears which options a client has changed (none of them, perhaps), and their values.
+  /// `told` is called with the options that a client has changed (perhaps none), and their values.
   void on_configured(std::function<void(const nlohmann::json& options)> told) {
     on_configured_ = std::move(told);
   }
 
   // --- refusals
-  /// Because of that, commands that change data get this error; empty: they do not.
+  /// Makes commands that change data fail with this error because of the obstacle; empty: no
+  /// longer.
   void refuse_changes(obstacle because, std::string error);
   [[nodiscard]] bool has(obstacle obstacle) const {
     return !refusals_[static_cast<std::size_t>(obstacle)].empty();
   }
-  /// The error that changes get; empty: none.
+  /// Returns the error for changes; empty if they are accepted.
   [[nodiscard]] std::string_view refusal() const;
-  /// The data is being put there: nobody may look at it.
+  /// While enabled, the data is being loaded, and clients must not read it.
   void set_loading(bool enabled);
   [[nodiscard]] bool is_loading() const { return is_loading_; }
-  /// Changes are refused, or it is loading.
+  /// Reports whether changes are refused, or data is being loaded.
   [[nodiscard]] bool is_restricted() const { return is_restricted_; }
 
   // --- what is counted and logged
   [[nodiscard]] front_counters& counted() { return counters_; }
   [[nodiscard]] std::vector<command_counters>& counted_commands() { return command_counters_; }
-  /// A command took that time, which was measured.
+  /// Records the measured time of a command.
   void count_time(const client& client, const command& command,
                   std::span<const std::string_view> words, std::int64_t us);
   void note_latency(std::string_view event, std::int64_t us);
-  /// `told` hears of each client that has given a wrong password.
+  /// `told` is called with each client that has given a wrong password.
   void tell_of_wrong_passwords(std::function<void(const client& client)> told) {
     on_wrong_password_ = std::move(told);
   }
@@ -136,24 +137,24 @@ class front final : private key_observer {
   [[nodiscard]] slow_log& slow() { return slow_log_; }
   [[nodiscard]] latency_log& latencies() { return latency_; }
   [[nodiscard]] std::int64_t started_ms() const { return started_ms_; }
-  /// Another one each time that the cache is started.
+  /// A new id each time that the cache is started.
   [[nodiscard]] const std::string& run_id() const { return run_id_; }
-  /// Counts from nothing again: CONFIG RESETSTAT.
+  /// Resets the counters: CONFIG RESETSTAT.
   void reset_counts();
 
   // --- what commands ask for beyond the engine
-  /// What keeps the data on the disk, or null.
+  /// Sets the persistence of the data on the disk, or null.
   void set_persistence(persistence* persistence) { persistence_ = persistence; }
   [[nodiscard]] persistence* persisted_by() const { return persistence_; }
-  /// What speaks with other caches, or null.
+  /// Sets the replication with other caches, or null.
   void set_replication(replication* replication) { replication_ = replication; }
   [[nodiscard]] replication* replicated_by() const { return replication_; }
-  /// Where keys are looked for that are not there, or null.
+  /// Sets the source of missing keys, or null.
   void set_source(key_source* source) { source_ = source; }
   [[nodiscard]] key_source* source() const { return source_; }
-  /// What serves the clients; without it there are no figures of that.
+  /// Sets the figures of the server of the clients; without it there are none.
   void set_service(std::function<service_figures()> figures) { service_ = std::move(figures); }
-  /// Bytes are counted as `counted()` is.
+  /// Returns the figures; bytes are counted like `counted()`.
   [[nodiscard]] service_figures service() const;
 
  private:

@@ -9,7 +9,7 @@ namespace strata::runtime::cache {
 
 class front;
 
-/// `sections` as INFO takes them; none means the default ones.
+/// Returns INFO's text; `sections` are INFO's arguments; none means the default ones.
 [[nodiscard]] std::string write_info(front& front, std::span<const std::string_view> sections);
 
 }  // namespace strata::runtime::cache

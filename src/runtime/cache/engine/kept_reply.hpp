@@ -19,10 +19,10 @@ class no_reply final : public proto::reply_writer {
   std::string memory_ = std::string(4096, '\0');
 };
 
-/// Kept until somebody takes them, to give them another form.
+/// Keeps replies until they are taken, to be converted.
 class kept_reply final : public proto::reply_writer {
  public:
-  /// What was written since the last call; valid until more is written.
+  /// Returns the replies written since the last call; valid until more is written.
   [[nodiscard]] std::string_view take() {
     const std::string_view written(
         memory_.data(), at_ == nullptr ? 0 : static_cast<std::size_t>(at_ - memory_.data()));

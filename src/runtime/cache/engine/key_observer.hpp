@@ -1,4 +1,5 @@
-// What a keyspace tells of its keys to those who serve clients, and how it knows that nobody asks.
+// A keyspace's notifications about its keys for the server of clients, and how it knows that none
+// is needed.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +16,20 @@ class key_observer {
   key_observer& operator=(const key_observer&) = delete;
   virtual ~key_observer() = default;
 
-  /// The key's value has changed, or the key has come or gone. Told only while there is attention.
+  /// Called when the key's value has changed, or the key was added or removed. Only while there is
+  /// attention.
   virtual void on_touch(unsigned database, std::string_view key) = 0;
-  /// A database is about to be emptied.
+  /// Called when a database is about to be emptied.
   virtual void on_clear(unsigned database) = 0;
-  /// A database is about to get the keys of `other`; and it has got another's.
+  /// Called when a database is about to get the keys of `other`; and when it has got another's.
   virtual void on_exchange(unsigned database, unsigned other) = 0;
   virtual void on_exchanged(unsigned database) = 0;
-  /// Told only of events that the limits name.
+  /// Called only for events that the limits select.
   virtual void on_event(std::string_view event, std::string_view key, unsigned database) = 0;
 };
 
-/// Why somebody wants to hear of each key that is touched. The keyspace asks for it before it says
-/// anything: while there is none, a change costs one test.
+/// The reasons why touched keys must be reported. The keyspace checks it first: while there is no
+/// reason, a change costs one test.
 class attention {
  public:
   enum class reason : std::uint8_t { watched = 1, awaited = 2, tracked = 4 };

@@ -1,4 +1,4 @@
-// Where keys may be had that are not there: what a script fetches from elsewhere.
+// A source of missing keys: a script that fetches them from elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,16 @@ namespace strata::runtime::cache {
 class key_source {
  public:
   enum class answer : std::uint8_t {
-    nothing,   ///< what is not here is nowhere
+    nothing,   ///< there is nowhere to fetch the key from
     fetching,  ///< `engine::tell_missing`, `fail_fetching` or a change of the key will follow
-    busy,      ///< too many are being fetched
+    busy,      ///< too many keys are being fetched
   };
-  /// Asks for a key, unless it is being fetched already. Called while a command is executed.
+  /// Requests a key, unless it is already being fetched. Called while a command is executed.
   [[nodiscard]] virtual answer fetch(unsigned database, std::string_view key) = 0;
-  /// A client has removed a key that is not there: what is being fetched may be what it was before.
+  /// Called when a client has removed a missing key: a value that is being fetched may be from
+  /// before.
   virtual void note_removed(unsigned database, std::string_view key) = 0;
-  /// For how long a client waits, in milliseconds.
+  /// How long a client waits, in milliseconds.
   [[nodiscard]] virtual std::int64_t patience_ms() const = 0;
 
  protected:

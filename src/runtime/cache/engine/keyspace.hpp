@@ -1,6 +1,6 @@
-// A cache's data and all that belongs to it: the databases, the memory they take, the time by which
-// their keys expire, and who hears of changes. It knows no clients and no settings but its limits.
-// No I/O, one thread.
+// A cache's data and everything that belongs to it: the databases, their memory, the time by which
+// their keys expire, and the listeners to changes. It knows no clients, and no settings but its
+// limits. No I/O, one thread.
 #pragma once
 
 #include <functional>
@@ -18,13 +18,13 @@
 
 namespace strata::runtime::cache {
 
-/// Counted since the cache was started, or since CONFIG RESETSTAT.
+/// Counters since the cache was started, or since CONFIG RESETSTAT.
 struct key_counters {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t expired = 0;
   std::uint64_t evicted = 0;
-  std::uint64_t freed_later = 0;  ///< values whose memory was left for later, and is free now
+  std::uint64_t freed_later = 0;  ///< values that were freed later than they were removed
 };
 
 class change_scope;
@@ -33,7 +33,7 @@ class keyspace {
  public:
   static constexpr unsigned database_count = 16;
 
-  /// Both must outlive it; the limits may change at any time.
+  /// Both must outlive the keyspace; the limits may change at any time.
   keyspace(const keyspace_limits& limits, const engine_clock& clock);
   keyspace(const keyspace&) = delete;
   keyspace& operator=(const keyspace&) = delete;
@@ -44,7 +44,7 @@ class keyspace {
   [[nodiscard]] key_counters& counted() { return counters_; }
 
   // --- time
-  /// The time by which keys expire until the next call, in milliseconds since 1970.
+  /// Sets the time by which keys expire until the next call, in milliseconds since 1970.
   void set_time(std::int64_t now_ms) {
     now_ms_ = now_ms;
     access_clock_ = static_cast<std::uint32_t>(now_ms / 1000);
@@ -54,32 +54,32 @@ class keyspace {
 
   // --- keys
   [[nodiscard]] database& operator[](unsigned index) { return databases_[index]; }
-  /// The entry, unless it has expired: then it is removed.
+  /// Returns the entry, unless it has expired: then removes it.
   [[nodiscard]] entry* find(unsigned index, std::string_view key, std::uint64_t hash) {
     entry* const found = databases_[index].find(key, hash);
     return found == nullptr || !found->has_expiry() ? found : unless_expired(index, found, hash);
   }
-  /// Removes a key that is there, and says so to the observer, but not to the listeners.
+  /// Removes an existing key, and reports it to the observer, but not to the listeners.
   void remove(unsigned index, entry* which, std::uint64_t hash, event_class why,
               std::string_view event);
-  /// Empties a database; what it held is freed bit by bit if `later`.
+  /// Empties a database; if `later`, its contents are freed bit by bit.
   void clear(unsigned index, bool later = false);
-  /// Exchanges two databases.
+  /// Swaps two databases.
   void swap(unsigned first, unsigned second);
-  /// Its value will be freed later, bit by bit. The entry is good only to be removed.
+  /// Frees its value later, bit by bit. The entry can then only be removed.
   void free_later(entry& entry) {
     if (!entry.is_string()) graveyard_.bury(entry.take_object());
   }
   void free_later(database&& whole) { graveyard_.bury(std::move(whole)); }
-  /// Values that are still to be freed.
+  /// The number of values still to be freed.
   [[nodiscard]] std::size_t values_to_free() const { return graveyard_.size(); }
 
   // --- telling of keys
-  /// Hears of keys; null: nobody does.
+  /// Sets the observer of keys; null for none.
   void set_observer(key_observer* one) { observer_ = one; }
-  /// Whether the observer wants to hear of touched keys.
+  /// The observer's reasons to receive touched keys.
   [[nodiscard]] attention& watchfulness() { return attention_; }
-  /// The key's value has changed.
+  /// Reports that the key's value has changed.
   void touch(unsigned index, std::string_view key) {
     if (attention_.is_paid()) observer_->on_touch(index, key);
   }
@@ -88,10 +88,10 @@ class keyspace {
   }
 
   // --- changes
-  /// Something changed that listeners will hear of, and that counts for "save".
+  /// Counts a change that will be propagated to listeners, and that counts for "save".
   void count_change(std::uint64_t count = 1) { changes_ += count; }
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
-  /// Tells the listeners of a change, as a command that repeats it.
+  /// Propagates a change to the listeners, as a command that repeats it.
   void propagate(unsigned index, std::span<const std::string_view> words) {
     if (!listeners_.empty()) tell_listeners(index, words);
   }
@@ -102,34 +102,35 @@ class keyspace {
   void remove_listener(change_listener& listener) { std::erase(listeners_, &listener); }
   [[nodiscard]] bool has_listeners() const { return !listeners_.empty(); }
 
-  /// Sees data before it changes, until it is taken away by null; one at a time.
+  /// Sets the guard, which sees data before it changes, until it is removed by null; one at a time.
   void set_guard(change_guard* one);
   [[nodiscard]] bool is_guarded() const { return guard_ != nullptr; }
-  /// Called when the guard has been taken away.
+  /// `told` is called when the guard has been removed.
   void on_unguarded(std::function<void()> told) { on_unguarded_ = std::move(told); }
-  /// A command that writes is about to be executed.
+  /// Called when a command that writes is about to be executed.
   void before_command(unsigned index, const command& command,
                       std::span<const std::string_view> words) {
     if (guard_ != nullptr) guard_->before_command(index, command, words);
   }
-  /// A command is about to change this key, which is none of the keys that its words name in the
-  /// client's database.
+  /// Called when a command is about to change this key, which is not among its keys in the client's
+  /// database.
   void before_change(unsigned index, std::string_view key) {
     if (guard_ != nullptr) guard_->before_change(index, key);
   }
 
   // --- letting keys go
-  /// What it follows, or the log that it reads, says which keys have expired: they do not expire
-  /// by themselves.
+  /// While enabled, keys do not expire by themselves: the leader, or the log being read, determines
+  /// which have expired.
   void set_expires_by_leader(bool enabled) { expires_by_leader_ = enabled; }
   [[nodiscard]] bool expires_by_leader() const { return expires_by_leader_; }
   void set_active_expiry(bool enabled) { expires_actively_ = enabled; }
-  /// Does what is not urgent, for at most `budget`: removes expired keys if it `may_expire`, frees
-  /// what is dead, grows tables. False: there is more to do.
+  /// Does work that is not urgent, for at most `budget`: removes expired keys if it `may_expire`,
+  /// frees removed values, grows tables. Returns false if there is more to do.
   bool tidy(loop::duration budget, bool may_expire);
-  /// Whether its memory is within the limit, which there must be.
+  /// Reports whether its memory is within the limit, which must be set.
   [[nodiscard]] bool has_room() const { return memory_ <= limits_.maxmemory; }
-  /// Gives keys up until it has room. False: it has none, and no key that may go.
+  /// Evicts keys until there is room. Returns false if there is none, and no key that may be
+  /// evicted.
   bool make_room();
 
   [[nodiscard]] std::int64_t memory() const { return memory_; }
@@ -159,7 +160,7 @@ class keyspace {
   attention attention_;
   key_observer* observer_ = nullptr;
   std::uint64_t changes_ = 0;
-  change_scope* scope_ = nullptr;  // the innermost; null: nobody's command is executed
+  change_scope* scope_ = nullptr;  // the innermost; null: no command is being executed
   std::vector<change_listener*> listeners_;
   change_guard* guard_ = nullptr;
   std::function<void()> on_unguarded_;

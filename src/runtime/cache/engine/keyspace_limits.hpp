@@ -1,12 +1,12 @@
-// The parameters that a keyspace heeds by itself: how much memory it may take, what it gives up
-// when that is too little, and of which events it tells.
+// The parameters that a keyspace itself uses: the limit of its memory, its eviction policy, and the
+// events that it reports.
 #pragma once
 
 #include <cstdint>
 
 namespace strata::runtime::cache {
 
-/// Kinds of keyspace events, as notify-keyspace-events lists them by letters.
+/// Kinds of keyspace events, with their letters in notify-keyspace-events.
 enum event_class : std::uint32_t {
   event_keyspace = 1U << 0U,  // K
   event_keyevent = 1U << 1U,  // E
@@ -37,7 +37,7 @@ enum class eviction : std::uint8_t {
 [[nodiscard]] inline bool is_lfu(eviction policy) {
   return policy == eviction::all_lfu || policy == eviction::volatile_lfu;
 }
-/// Only keys that expire are given up.
+/// Reports whether only keys with an expiry are evicted.
 [[nodiscard]] inline bool is_for_expiring(eviction policy) {
   return policy == eviction::volatile_lru || policy == eviction::volatile_lfu ||
          policy == eviction::volatile_random || policy == eviction::volatile_ttl;

@@ -16,7 +16,7 @@ class still_clock final : public engine_clock {
   [[nodiscard]] std::int64_t wall_us() const override { return 0; }
 };
 
-/// Hears all that there is to hear.
+/// Records every notification.
 class recorder final : public change_listener, public key_observer, public change_guard {
  public:
   std::vector<std::string> changes;
@@ -119,7 +119,7 @@ TEST_F(keyspace_alone, a_replayed_command_sees_keys_whose_time_is_over) {
       const change_scope own(keys, false);
       EXPECT_EQ(keys[0].size(), 1U);
     }
-    // What has ended inside leaves the outer one as it was.
+    // The inner scope's end does not change the outer one.
     EXPECT_NE(find("key"), nullptr);
   }
   EXPECT_EQ(find("key"), nullptr);
@@ -133,7 +133,7 @@ TEST_F(keyspace_alone, evicts_until_there_is_room) {
   EXPECT_FALSE(keys.has_room());
   {
     const charging scope(keys.memory_account());
-    EXPECT_FALSE(keys.make_room());  // nothing may go
+    EXPECT_FALSE(keys.make_room());  // no key may be evicted
     limits.policy = eviction::all_lru;
     EXPECT_TRUE(keys.make_room());
   }
@@ -188,7 +188,7 @@ TEST_F(keyspace_alone, changes_of_a_scope_and_those_inside_it_are_propagated_tog
     outer.propagate_together();
     {
       change_scope inner(keys, false);
-      inner.propagate_together();  // is a part of it already
+      inner.propagate_together();  // already part of it
       change("one");
       EXPECT_FALSE(inner.has_changes());
       keys.count_change();

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t most_samples = 160;
 
-// The first step is about a microsecond. Redis keeps two digits of each time, which lets a step
-// reach a little above its power of two.
+// The first step is about a microsecond. Redis keeps two digits of each time, so a step extends
+// slightly beyond its power of two.
 constexpr unsigned first_power = 10;
 constexpr std::uint64_t limit_ns(std::size_t step) {
   const auto power = first_power + step;

@@ -1,5 +1,5 @@
-// LATENCY: what took longer than latency-monitor-threshold, by kinds of events; and how long each
-// command's calls took.
+// LATENCY: events that took longer than latency-monitor-threshold, by kind; and the times of each
+// command's calls.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class latency_log {
     std::int64_t ms;
   };
   struct history {
-    std::deque<sample> samples;  ///< the worst of a second each, the oldest first
+    std::deque<sample> samples;  ///< the worst of each second, oldest first
     std::int64_t worst_ms = 0;
   };
   using table = std::map<std::string, history, std::less<>>;
@@ -26,7 +26,7 @@ class latency_log {
   void add(std::string_view event, std::int64_t time_s, std::int64_t ms);
   [[nodiscard]] const table& events() const { return events_; }
   [[nodiscard]] const history* find(std::string_view event) const;
-  /// Says whether there was something to forget.
+  /// Reports whether there was anything to forget.
   bool forget(std::string_view event);
   void clear() { events_.clear(); }
 
@@ -34,7 +34,7 @@ class latency_log {
   table events_;
 };
 
-/// Times of calls in steps of powers of two, as Redis shows them.
+/// A histogram of call times in powers of two, as Redis shows them.
 class time_histogram {
  public:
   void add(std::uint64_t us);
@@ -42,9 +42,9 @@ class time_histogram {
 
   struct step {
     std::uint64_t most_us;
-    std::uint64_t calls;  ///< that took at most this time
+    std::uint64_t calls;  ///< that took at most `most_us`
   };
-  /// Those steps that some call belongs to.
+  /// Returns the non-empty steps.
   [[nodiscard]] std::vector<step> steps() const;
 
  private:

@@ -1,4 +1,4 @@
-// What several clients are told, written once and shared by all who speak the same protocol.
+// A message to several clients, written once and shared by all that use the same protocol version.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace strata::runtime::cache {
 
 class message_text final : public proto::reply_writer {
  public:
-  /// `write(proto::reply_writer&)` says it.
+  /// `write(proto::reply_writer&)` writes it.
   template <class Write>
   message_text(int protocol, Write&& write) {
     speak(protocol);

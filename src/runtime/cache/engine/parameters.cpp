@@ -31,7 +31,7 @@ enum class kind : std::uint8_t {
   guarded,
   leader,
   fixed,
-  idle  // has its one value, since it would mean nothing here
+  idle  // has a fixed value, since it has no meaning here
 };
 
 using member = std::variant<std::monostate, std::int64_t parameters::*, std::string parameters::*,
@@ -44,7 +44,7 @@ struct row {
   std::int64_t min = 0;
   std::int64_t max = INT64_MAX;
   std::string_view fixed = {};
-  std::string_view option = {};  // the key of the option that it is
+  std::string_view option = {};  // the key of the corresponding option
 };
 
 constexpr std::size_t longest_address = 255;
@@ -164,7 +164,7 @@ std::string format_events(std::uint32_t events) {
     const auto bit = 1U << i;
     if ((events & bit) != 0 && !(all && (all_events & bit) != 0)) text += event_letters[i];
   }
-  // Redis puts K and E behind the classes.
+  // Redis writes K and E after the classes.
   std::ranges::stable_partition(text, [](char each) { return each != 'K' && each != 'E'; });
   return text;
 }
@@ -186,7 +186,7 @@ std::string option_text(const cache_options& options, std::string_view key) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// "host port", as Redis writes it.
+// Returns "host port", in Redis's format.
 std::string leader_text(const std::string& url) {
   const auto colon = url.rfind(':');
   if (colon == std::string::npos) return {};
@@ -216,7 +216,7 @@ std::string text_of(const parameters& parameters, const row& row) {
 }
 
 result<void> set_option(parameters& parameters, const row& row, const nlohmann::json& value) {
-  // Options are shown and kept as JSON, which is UTF-8.
+  // Options are shown and stored as JSON, which is UTF-8.
   if (value.is_string() && !text::is_utf8(value.get_ref<const std::string&>())) {
     return refuse(row.name, "argument must be UTF-8: it is an option of the cache");
   }
@@ -264,7 +264,7 @@ result<void> set_flag(parameters& parameters, const row& row, std::string_view v
   return {};
 }
 
-// What followers announce stands in a line of their leader's INFO.
+// A follower's announced address becomes part of a line of its leader's INFO.
 result<void> set_address(parameters& parameters, const row& row, std::string_view value) {
   if (value.size() > longest_address || !text::is_visible(value)) {
     return refuse(row.name, "argument must be an IP address or a host name");

@@ -1,5 +1,6 @@
-// What CONFIG GET and CONFIG SET reach: one row a parameter, in parameters.cpp. Some parameters are
-// options of the runtime under Redis's name: then the option is the value, and there is no other.
+// The parameters of CONFIG GET and CONFIG SET: one row each, in parameters.cpp. Some parameters are
+// options of the runtime under Redis's name: then the option holds the value, and nothing else
+// does.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +18,21 @@
 namespace strata::runtime::cache {
 
 struct parameters : keyspace_limits {
-  /// After a change of them call `heed_options()`.
+  /// After changing them, call `heed_options()`.
   cache_options options;
 
-  // What is worked out from the options, by `heed_options()` alone; so are the memory's limit and
-  // the policy of eviction.
+  // Derived from the options, only by `heed_options()`; as are the memory's limit and the eviction
+  // policy.
   permission access = permission::admin;
   std::string directory;
   std::string snapshot_file;
   std::string log_file;
   bool append_only = false;
 
-  // Where the cache listens, filled in when it does.
+  // The cache's listening addresses, set when it listens.
   std::string port = "0";      ///< of tcp://
   std::string tls_port = "0";  ///< of tls://
-  std::string addresses;       ///< of both, with blanks between
+  std::string addresses;       ///< of both, separated by blanks
   std::string unix_socket;
 
   std::int64_t hash_max_pack_entries = 512;
@@ -52,10 +53,10 @@ struct parameters : keyspace_limits {
   std::int64_t backlog_size = 1 << 20;
   std::int64_t replication_timeout_s = 60;
   std::int64_t replication_ping_s = 10;
-  std::int64_t min_followers = 0;  ///< with fewer, changes are refused
+  std::int64_t min_followers = 0;  ///< with fewer followers, changes are refused
   std::int64_t max_follower_lag_s = 10;
   std::int64_t follower_priority = 100;
-  std::string announced_address;  ///< as a follower; empty: the one that its leader sees
+  std::string announced_address;  ///< as a follower; empty: the address that its leader sees
   std::int64_t announced_port = 0;
   std::int64_t rewrite_percentage = 100;
   std::int64_t rewrite_min_size = 64 << 20;
@@ -64,17 +65,17 @@ struct parameters : keyspace_limits {
   bool latency_tracking = false;
   bool lazy_delete = false;
   bool lazy_flush = false;
-  /// What keeps options that were set out of the cache's record; empty: nothing.
+  /// Why changed options are not in the cache's record; empty if they are.
   std::string record_trouble;
 
-  /// Name and value of each parameter that `pattern` matches.
+  /// Returns name and value of each parameter that `pattern` matches.
   [[nodiscard]] std::vector<std::pair<std::string_view, std::string>> find(
       std::string_view pattern) const;
-  /// Those with another value than at first that no option keeps.
+  /// Returns the changed parameters that are not stored as options.
   [[nodiscard]] std::vector<std::string_view> changed_names() const;
-  /// Works out what the options mean.
+  /// Updates everything that is derived from the options.
   void heed_options();
-  /// Errors: the reason's text is what Redis says behind "ERR ".
+  /// Errors: the reason is Redis's text after "ERR ".
   [[nodiscard]] result<void> set(std::string_view name, std::string_view value);
 };
 

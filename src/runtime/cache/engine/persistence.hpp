@@ -1,4 +1,4 @@
-// What commands ask of whoever keeps the data on the disk.
+// The commands' interface to the persistence of the data on the disk.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +30,15 @@ struct persistence_figures {
 
 class persistence {
  public:
-  /// Begins to write a snapshot; `later`: when what is being written now is done, if something is.
-  /// `waits`, if not null, is told the outcome. Returns an error reply when nothing was begun.
+  /// Begins to write a snapshot; if `later`, waits for anything that is being written now. Reports
+  /// the outcome to `waits`, if not null. Returns an error reply if nothing was begun.
   virtual std::optional<std::string> save(bool later, client* waits) = 0;
-  /// Begins to rewrite the log, now or when something else has been written. Returns what to
-  /// reply; an error begins with its code.
+  /// Begins to rewrite the log, now or after anything that is being written. Returns the reply; an
+  /// error begins with its code.
   virtual std::string rewrite() = 0;
-  /// Ends the cache, after saving if `saves` (or, if that is not said, if there are rules for it).
-  /// Returns an error reply when it does not. If it cannot save, the cache goes on and `asking`
-  /// gets an error, unless the end `is_forced`.
+  /// Ends the cache, after saving if `saves` (if that is not set, if there are save rules). Returns
+  /// an error reply if it does not. If saving fails, the cache continues and `asking` gets an
+  /// error, unless the end `is_forced`.
   virtual std::optional<std::string> shut_down(std::optional<bool> saves, bool is_forced,
                                                client& asking) = 0;
   [[nodiscard]] virtual persistence_figures figures() const = 0;

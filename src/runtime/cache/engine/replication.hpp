@@ -1,5 +1,5 @@
-// What commands ask of whoever speaks with other caches: those that follow this one, and the one
-// that this one follows.
+// The commands' interface to the replication with other caches: this cache's followers, and its
+// leader.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace strata::runtime::cache {
 
 class client;
 
-/// The followers of this cache, as INFO and ROLE show it.
+/// A follower of this cache, for INFO and ROLE.
 struct follower_figures {
-  std::string address;  ///< without the port; as it announces it, or as it is seen
-  unsigned port = 0;    ///< on which it listens, as it said
+  std::string address;  ///< without the port; as announced, or as seen
+  unsigned port = 0;    ///< its listening port, as announced
   bool is_online = false;
   std::uint64_t acknowledged = 0;
   std::int64_t lag_s = 0;
@@ -26,7 +26,7 @@ struct replication_figures {
   std::uint64_t backlog_size = 0;
   std::uint64_t backlog_begin = 0;
   std::vector<follower_figures> followers;
-  std::size_t prompt_followers = 0;  ///< heard of within min-replicas-max-lag
+  std::size_t prompt_followers = 0;  ///< that acknowledged within min-replicas-max-lag
 
   bool is_follower = false;
   std::string leader_host;
@@ -40,24 +40,24 @@ class replication {
  public:
   virtual void follow(std::string host, std::uint16_t port) = 0;
   virtual void follow_nobody() = 0;
-  /// Whom it follows, as the option --follow says it; empty: nobody.
+  /// Returns the leader in the format of the option --follow; empty if there is none.
   [[nodiscard]] virtual std::string leader_url() const = 0;
-  /// REPLCONF: what a follower says of itself. Gives what Redis says of an error behind "ERR ";
-  /// empty: none.
+  /// REPLCONF: sets a follower's properties. Returns Redis's error text after "ERR "; empty if
+  /// there is no error.
   virtual std::string configure(client& client, std::string_view option,
                                 std::string_view value) = 0;
-  /// A follower has everything up to there.
+  /// Records that a follower has everything up to `offset`.
   virtual void acknowledge(client& who, std::uint64_t offset) = 0;
-  /// PSYNC: from now on the client is a follower; replies to it. `start` is the first byte that it
-  /// wants.
+  /// PSYNC: makes the client a follower; replies to it. `start` is the first byte that it requests.
   virtual void synchronise(client& client, std::string_view id, std::int64_t start) = 0;
-  /// SYNC: the same, without a past, for a client that will not acknowledge what it gets.
+  /// SYNC: makes the client a follower from the beginning; it will not acknowledge what it
+  /// receives.
   virtual void send_everything(client& client) = 0;
   virtual void forget(client& client) = 0;
-  /// How many followers have everything up to `offset`, and asking the others to say so.
+  /// Return how many followers have everything up to `offset`, and ask the others to acknowledge.
   [[nodiscard]] virtual std::size_t count_followers(std::uint64_t offset) const = 0;
   virtual void ask_followers() = 0;
-  /// `client` is told when `count` followers have what there is now.
+  /// Notifies `client` when `count` followers have everything up to now.
   virtual void wait_for_followers(client& client, std::size_t count) = 0;
   [[nodiscard]] virtual replication_figures figures() const = 0;
 

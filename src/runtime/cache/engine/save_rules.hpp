@@ -1,4 +1,4 @@
-// When a snapshot is due by itself: after some seconds, if a number of changes were made.
+// The rules for automatic snapshots: after some seconds, if a number of changes were made.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace strata::runtime::cache {
 
 class save_rules {
  public:
-  /// "3600 1 300 100": pairs of seconds and changes. Nothing when it is something else.
+  /// Parses "3600 1 300 100": pairs of seconds and changes. Returns nullopt for anything else.
   [[nodiscard]] static std::optional<save_rules> parse(std::string_view text);
 
   [[nodiscard]] bool empty() const { return rules_.empty(); }

@@ -1,4 +1,4 @@
-// The commands that took longest to execute: SLOWLOG.
+// SLOWLOG: the commands that took longest to execute.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class slow_log {
     std::string name;
   };
 
-  /// Keeps at most `most` lines, the newest.
+  /// Adds a line, and keeps at most `most` lines, the newest.
   void add(std::int64_t time_s, std::int64_t us, std::span<const std::string_view> words,
            std::string address, std::string name, std::size_t most);
   [[nodiscard]] const std::deque<line>& lines() const { return lines_; }  // newest first

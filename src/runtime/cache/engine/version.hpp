@@ -1,4 +1,4 @@
-// The version of Redis whose commands and replies the cache has; clients ask for it.
+// The version of Redis with whose commands and replies the cache is compatible; clients ask for it.
 #pragma once
 
 #include <string_view>

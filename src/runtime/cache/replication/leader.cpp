@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto step_budget = 500us;
-// A snapshot waits while the network has not taken this much of it.
+// A snapshot pauses while more of it than this waits for the network.
 constexpr std::size_t most_on_the_way = 4U << 20U;
 constexpr std::size_t longest_address = 255;
 
@@ -100,7 +100,7 @@ std::string leader::configure(client& client, std::string_view option, std::stri
   } else if (text::same_text(option, "rdb-only")) {
     from.wants_changes = value != "1";
   } else if (text::same_text(option, "rdb-filter-only")) {
-    // There are no functions, of which a snapshot could be all that remains.
+    // There are no functions, so a filter for functions leaves an empty snapshot.
     if (!value.empty() && !text::same_text(value, "functions")) {
       return fmt::format("Unsupported rdb-filter-only option: {}", value);
     }
@@ -187,7 +187,7 @@ void leader::send_everything(client& client) {
   take_on(wants);
 }
 
-// It gets a snapshot, and what changes from then on.
+// Gives the follower a snapshot, and the changes from then on.
 void leader::take_on(follower& follower) {
   ++engine_.home().counted().full_syncs;
   if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
@@ -265,7 +265,7 @@ void leader::add_to(replication_figures& figures) const {
 // --- snapshots
 
 loop::task<> leader::send_snapshots() {
-  // From the turn's end on: a transaction is over by then.
+  // Begins after the turn's end: a transaction is over by then.
   co_await loop_.sleep(0ms);
   while (
       std::ranges::any_of(followers_, [](const auto& each) { return each.at == stage::waits; })) {
@@ -278,8 +278,8 @@ loop::task<> leader::send_snapshots() {
   is_sending_ = false;
 }
 
-// All that wait get the same one: as it is made if each of them knows an end without a size, else
-// when it is whole.
+// All waiting followers get the same snapshot: while it is made if each of them supports an end
+// mark instead of a size, otherwise when it is complete.
 loop::task<> leader::send_snapshot() {
   flush();
   row_.begin_anew();
@@ -329,7 +329,7 @@ void leader::send_empty_snapshot(follower& follower) {
   end_snapshot(follower, true);
 }
 
-// PSYNC is answered; SYNC, which is older, by the snapshot alone.
+// PSYNC gets an answer; for the older SYNC, the snapshot alone is the answer.
 void leader::greet(const follower& follower) {
   if (follower.acknowledges) {
     follower.who->push(slice_of(fmt::format("+FULLRESYNC {} {}\r\n", id_, offset_)));

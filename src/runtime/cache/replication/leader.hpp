@@ -1,6 +1,6 @@
-// The leader's side of replication, as Redis's PSYNC has it: each follower gets a snapshot, and
-// from then on every change, as bytes that all followers share. A follower that was away for a
-// short time gets only what it missed, from the backlog.
+// The leader's side of replication, by Redis's PSYNC: each follower gets a snapshot, and from then
+// on every change, as bytes that all followers share. A follower that was away for a short time
+// gets only what it missed, from the backlog.
 //
 // Offsets count the bytes of that stream since it began.
 #pragma once
@@ -38,33 +38,34 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void forget(client& client);
   [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const;
   void ask_followers();
-  /// Starts another stream: the data is replaced, and what was sent of the old data leads nowhere.
-  /// Each follower is disconnected and needs a new snapshot.
+  /// Starts another stream: the data is replaced, and the stream of the old data cannot be
+  /// continued. Each follower is disconnected and needs a new snapshot.
   void begin_history();
-  /// Disconnects each follower; one that comes back may continue the stream.
+  /// Disconnects each follower; a follower that reconnects may continue the stream.
   void drop_followers();
-  /// To be called now and then: followers that are silent for too long go, the others hear a PING.
+  /// Called periodically: disconnects followers that are silent for too long, and sends the others
+  /// a PING.
   void tick();
   void add_to(replication_figures& figures) const;
-  /// Refuses changes while fewer followers than min-replicas-to-write are online and prompt.
+  /// Refuses changes while fewer followers than min-replicas-to-write are online and up to date.
   void check_followers();
 
  private:
-  // A follower that is told no size knows a snapshot's end by its being the last that came: nothing
-  // may follow until it has said that it has it.
+  // A follower that gets no size recognizes a snapshot's end by the mark in the last bytes that it
+  // received: so nothing may follow until it has acknowledged the snapshot.
   enum class stage : std::uint8_t { introduces_itself, waits, gets_snapshot, loads, online, ends };
   struct follower {
     client* who;
     unsigned port = 0;
-    std::string address = {};  // that it announces
+    std::string address = {};  // as it announces
     bool takes_end_mark = false;
-    bool wants_changes = true;  // and not only the snapshot
-    bool wants_data = true;     // else a snapshot without keys
-    bool acknowledges = true;   // what it has got; one that said SYNC does not
+    bool wants_changes = true;  // not only the snapshot
+    bool wants_data = true;     // otherwise a snapshot without keys
+    bool acknowledges = true;   // what it has received; a follower by SYNC does not
     stage at = stage::introduces_itself;
     std::uint64_t acknowledged = 0;
     std::int64_t heard_ms = 0;
-    std::vector<loop::slice> later;  // what was changed while it gets its snapshot
+    std::vector<loop::slice> later;  // changes while it gets its snapshot
   };
 
   void on_turn_end() override { flush(); }
@@ -86,7 +87,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   loop::task<> send_snapshot();
   loop::task<> send_whole(std::string text);
   void push_to_receivers(std::string_view text);
-  /// One that has too much of the snapshot to read still, or null.
+  /// Returns a follower that still has too much of the snapshot to receive, or null.
   [[nodiscard]] client* slow_receiver() const;
 
   loop::loop& loop_;

@@ -52,7 +52,7 @@ std::string leader_connection::url() const {
 }
 
 loop::task<> leader_connection::run() {
-  // The one that asks for it hears of it first.
+  // The client that requested it gets its reply first.
   co_await loop_.sleep(0ms);
   std::string last_trouble;
   for (;;) {
@@ -73,7 +73,7 @@ loop::task<> leader_connection::run() {
       log_->write(level::warning, trouble + "; it is tried again");
       hooks_.on_trouble(trouble);
     }
-    // At once after it was there; else there is no hurry.
+    // Retries quickly if the connection worked before or the error is new; otherwise more slowly.
     co_await loop_.sleep(trouble == last_trouble ? 1s : 50ms);
     last_trouble = trouble;
   }
@@ -157,7 +157,7 @@ loop::task<result<void>> leader_connection::receive() {
   co_return result<void>{};
 }
 
-// An empty line only says that the leader is still there.
+// An empty line only shows that the leader is still there.
 loop::task<result<std::string>> leader_connection::read_line() {
   for (;;) {
     const auto end = received_.find('\n');
@@ -203,7 +203,7 @@ loop::task<result<void>> leader_connection::synchronise() {
     if (parts.size() > 1) id_ = parts[1];
     log_->write(level::info, fmt::format("follows {} from byte {} on", name(), offset_ + 1));
   } else if (parts.size() == 3 && parts[0] == "+FULLRESYNC" && text::parse_integer(parts[2])) {
-    // Until the snapshot is there, there is nothing to go on from.
+    // Until the snapshot has arrived, there is nothing to continue from.
     id_.clear();
     auto taken = co_await take_snapshot();
     if (!taken) co_return taken;
@@ -228,7 +228,7 @@ loop::task<result<void>> leader_connection::take_snapshot() {
   co_return co_await load(std::move(*payload));
 }
 
-// "$SIZE", or "$EOF:" and 40 bytes that come again at the end.
+// "$SIZE", or "$EOF:" and 40 bytes that are repeated at the end.
 loop::task<result<std::string>> leader_connection::receive_payload() {
   auto head = co_await read_line();
   if (!head) co_return std::unexpected(head.error());
@@ -287,7 +287,7 @@ loop::task<result<void>> leader_connection::repeat() {
       outcome = reader.next(words);
       if (outcome != proto::request_reader::outcome::request) break;
       if (!words.empty()) done = execute(words);
-      // A link that goes on later must not begin in the middle of a transaction.
+      // A connection that continues later must not begin in the middle of a transaction.
       unfinished_ += reader.last_size();
       if (!replay_->in_transaction) offset_ += std::exchange(unfinished_, 0);
     }

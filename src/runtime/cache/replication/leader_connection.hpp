@@ -1,6 +1,6 @@
 // The follower's side of replication: a connection to a leader, Redis or another cache, whose data
-// and changes become this cache's. When the connection breaks it is made again, and only what was
-// missed is asked for, if the leader still has it.
+// and changes become this cache's. When the connection breaks, it reconnects, and requests only
+// what it missed, if the leader still has it.
 #pragma once
 
 #include <functional>
@@ -25,17 +25,18 @@ class leader_connection {
   struct place {
     std::string host;
     std::uint16_t port;
-    unsigned own_port;  ///< on which this cache listens; 0: it does not say
-    std::shared_ptr<const net::tls_slot> secure;  ///< empty: the leader is reached without TLS
+    unsigned own_port;  ///< this cache's listening port; 0: not announced
+    std::shared_ptr<const net::tls_slot> secure;  ///< empty: without TLS
   };
   struct hooks {
     std::function<void()> begin_work;
     std::function<void()> end_work;
-    /// The data is about to be replaced by the leader's: followers' streams end here.
+    /// Called when the leader's data is about to replace this cache's: the followers' streams end
+    /// here.
     std::function<void()> on_discard;
-    /// All data has been replaced: what was kept of it elsewhere is void.
+    /// Called when all data has been replaced: anything derived from the old data is invalid.
     std::function<void()> on_new_data;
-    /// Why the leader cannot be followed; empty: it is followed.
+    /// Called with the reason why the leader cannot be followed; empty if it is followed.
     std::function<void(const std::string& why)> on_trouble;
   };
 
@@ -46,17 +47,17 @@ class leader_connection {
   leader_connection& operator=(const leader_connection&) = delete;
 
   [[nodiscard]] const place& leader() const { return leader_; }
-  /// "tcp://host:port", or "tls://host:port" if it is reached by TLS.
+  /// Returns "tcp://host:port", or "tls://host:port" with TLS.
   [[nodiscard]] std::string url() const;
-  /// "connect", "connecting", "sync" or "connected".
+  /// Returns "connect", "connecting", "sync" or "connected".
   [[nodiscard]] std::string_view state() const { return state_; }
   [[nodiscard]] bool is_connected() const { return state_ == "connected"; }
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
-  /// Whose stream it is; empty before the first.
+  /// The id of the leader's stream; empty before the first.
   [[nodiscard]] const std::string& id() const { return id_; }
-  /// When the leader was last heard; nothing before the first time.
+  /// When bytes last arrived from the leader; nullopt before the first time.
   [[nodiscard]] std::optional<std::int64_t> heard_ms() const { return heard_ms_; }
-  /// To be called now and then: tells the leader what has arrived, and gives up on a silent one.
+  /// Called periodically: acknowledges what has arrived, and gives up on a silent leader.
   void tick();
 
  private:
@@ -84,11 +85,11 @@ class leader_connection {
   std::shared_ptr<journal> log_;
   std::unique_ptr<net::stream> stream_;
   std::unique_ptr<replay> replay_;
-  std::string received_;  // and not looked at yet
+  std::string received_;  // not yet parsed
   std::string_view state_ = "connect";
   std::string id_;
   std::uint64_t offset_ = 0;
-  std::uint64_t unfinished_ = 0;  // bytes of a transaction behind it
+  std::uint64_t unfinished_ = 0;  // bytes of an incomplete transaction behind it
   std::optional<std::int64_t> heard_ms_;
   std::int64_t acknowledged_ms_ = 0;
   loop::task_group running_;

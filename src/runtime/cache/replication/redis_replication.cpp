@@ -25,7 +25,7 @@ void redis_replication::tick() {
 
 void redis_replication::follow(std::string host, std::uint16_t port) {
   if (link_ && link_->leader().host == host && link_->leader().port == port) return;
-  // Whoever follows this cache has to learn of other data.
+  // Followers of this cache must get the new data.
   leader_.drop_followers();
   link_.reset();
   auto told = hooks_;

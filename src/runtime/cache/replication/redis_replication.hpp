@@ -1,4 +1,4 @@
-// Both sides of replication for one cache: those that follow it, and the one that it follows.
+// Both sides of replication for one cache: its followers, and its leader.
 #pragma once
 
 #include <functional>
@@ -18,18 +18,18 @@ class redis_replication final : public replication {
   redis_replication(const redis_replication&) = delete;
   redis_replication& operator=(const redis_replication&) = delete;
 
-  /// The port on which this cache listens, for its leader's lists.
+  /// Sets the port on which this cache listens, for its leader's lists.
   void set_own_port(unsigned port) { own_port_ = port; }
-  /// From the next connection on, leaders are followed by TLS, with what is in `secure`; also those
-  /// that REPLICAOF names, so that nothing once guarded goes by plain TCP.
+  /// From the next connection on, leaders are followed by TLS, with the settings in `secure`; this
+  /// includes leaders from REPLICAOF, so that protected data never goes by plain TCP.
   void secure_with(std::shared_ptr<const net::tls_context> secure) {
     secure_->set(std::move(secure));
   }
-  /// Ends everything under way.
+  /// Ends all connections and pending work.
   void close();
-  /// To be called now and then.
+  /// Called periodically.
   void tick();
-  /// To be called when min-replicas-to-write or -max-lag has changed.
+  /// Called when min-replicas-to-write or -max-lag has changed.
   void check_followers() { leader_.check_followers(); }
 
   void follow(std::string host, std::uint16_t port) override;

@@ -82,7 +82,7 @@ void cache_script::call_in(script::call& call) {
   execute(call, static_cast<unsigned>(database), {call.text(1)}, 2);
 }
 
-// Each command is a function. TYPE is not: `self.type` is the runtime's.
+// Each command is a function. TYPE is an exception: `self.type` is the runtime's.
 std::span<const script::function_row> script_functions() {
   static const auto rows = [] {
     std::vector<script::function_row> all;

@@ -1,5 +1,5 @@
-// The script of a cache: its functions are the commands, it fetches keys that are not there, and
-// hears of changes.
+// The script of a cache: its functions are the commands; it fetches missing keys, and receives
+// changes.
 #pragma once
 
 #include <atomic>
@@ -18,10 +18,10 @@ class cache_script {
   cache_script(loop::loop& loop, engine& data, work_hooks hooks, const cache_options& options,
                scripting::identity identity);
 
-  /// Loads the script and calls on_start. Errors: of the script.
+  /// Loads the script and calls on_start. Errors: those of the script.
   result<void> open();
-  /// Calls on_stop, and awaits that all changes are told, until `limit` or until `hurried` is set.
-  /// No client is there.
+  /// Calls on_stop, and waits until the script has received all changes, until `limit` or until
+  /// `hurried` is set. No clients must be left.
   loop::task<> end(loop::time_point limit, const std::atomic<bool>& hurried);
   result<void> reload();
 
@@ -29,7 +29,8 @@ class cache_script {
     return host_.evaluate(std::move(text), limit);
   }
 
-  /// A client has come, and one has gone: awaits that the script has heard.
+  /// Reports to the script that a client has connected or disconnected, and waits until its handler
+  /// has ended.
   loop::task<> tell(scripting::callback callback, std::uint64_t client);
 
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
@@ -51,7 +52,7 @@ class cache_script {
   read_through misses_;
 };
 
-/// What scripts of caches see in `self`: each command, and `call`.
+/// The functions of a cache's script in `self`: each command, and `call`.
 [[nodiscard]] std::span<const script::function_row> script_functions();
 
 }  // namespace strata::runtime::cache

@@ -1,4 +1,4 @@
-// A script as a client of its own cache: it executes commands, and has their replies as values.
+// A script as a client of its own cache: it executes commands, and gets their replies as values.
 #pragma once
 
 #include <functional>
@@ -23,8 +23,8 @@ class own_client final : public client {
   own_client(engine& engine, const work_hooks& hooks);
   ~own_client() override;
 
-  /// Executes a command at once, while nobody else executes one. A command that would wait, or
-  /// that changes what the client is, replies with an error.
+  /// Executes a command at once; no other command may be executing. A command that would wait, or
+  /// that changes the client's state, replies with an error.
   [[nodiscard]] proto::resp_value execute(unsigned database,
                                           std::span<const std::string_view> words);
 
@@ -39,8 +39,8 @@ class own_client final : public client {
   kept_reply reply_;
 };
 
-/// Whether scripts may say it: not what makes a client a subscriber, a monitor or a follower, or
-/// gives it a transaction.
+/// Reports whether scripts may use the command: not commands that make a client a subscriber, a
+/// monitor or a follower, or begin a transaction.
 [[nodiscard]] bool is_for_scripts(const command& command);
 
 }  // namespace strata::runtime::cache

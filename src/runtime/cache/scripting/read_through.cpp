@@ -25,8 +25,8 @@ class read_through::fetching final : public script::waiter {
  public:
   fetching(read_through& through, database_key key) : of_(through), key_(std::move(key)) {}
   [[nodiscard]] const database_key& key() const { return key_; }
-  bool is_overtaken = false;  ///< it has been written or removed since the script was asked
-  unsigned tries = 0;         ///< how often that was
+  bool is_overtaken = false;  ///< written or removed since on_miss was called
+  unsigned tries = 0;         ///< how often that happened
 
  private:
   void on_end(const script::finished& outcome) override { of_.on_fetched(*this, outcome); }
@@ -57,7 +57,7 @@ void read_through::heed_script() {
   patience_ms_ = std::llround(script_.global_number("miss_ms", usual_patience_ms));
 }
 
-// What follows another has that one's data, and fetches nothing.
+// A follower has its leader's data, and fetches nothing.
 key_source::answer read_through::fetch(unsigned database, std::string_view key) {
   if (data_.home().has(obstacle::follows)) return answer::nothing;
   if (fetching_.contains(database_key_view{database, key})) return answer::fetching;
@@ -74,7 +74,7 @@ void read_through::note_removed(unsigned database, std::string_view key) {
   if (found != fetching_.end()) found->second->is_overtaken = true;
 }
 
-// MOVE, COPY and SWAPDB reach other databases, so that the key alone counts: at worst, one is
+// MOVE, COPY and SWAPDB reach other databases, so only the key is compared: at worst, a key is
 // fetched twice.
 void read_through::on_change(unsigned /*database*/, std::span<const std::string_view> words) {
   if (fetching_.empty() || is_filling_) return;
@@ -88,7 +88,7 @@ void read_through::on_change(unsigned /*database*/, std::span<const std::string_
   }
 }
 
-// A script's function never runs inside a command.
+// Calls on_miss here, since a script's function never runs inside a command.
 void read_through::on_turn_end() {
   for (const auto& key : std::exchange(fresh_, {})) {
     const auto found = fetching_.find(key);
@@ -131,8 +131,8 @@ bool read_through::is_stale(const fetching& fetching) {
   return !is_there;
 }
 
-// Puts the value into the cache, unless somebody has written one meanwhile: those who wait are
-// served by that. Gives the error that they get instead.
+// Puts the value into the cache, unless a client has written one meanwhile: the waiting clients are
+// then served with that. Returns the error that they get instead, if any.
 std::string read_through::fill(const database_key& key, const script::finished& outcome) {
   if (!outcome.is_text()) {
     script_.log(level::error, fmt::format("on_miss returned no text for '{}': return a text and, "

@@ -1,6 +1,6 @@
-// Keys that are not there, fetched by the script's on_miss. A key that several clients miss at the
-// same time is fetched once. What a client writes or removes meanwhile is not overwritten: if it is
-// not there in the end, it is fetched again.
+// Fetches missing keys by the script's on_miss. A key that several clients miss at the same time is
+// fetched once. A key that a client writes meanwhile is not overwritten; if it was changed and is
+// missing in the end, it is fetched again.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -19,12 +19,12 @@ namespace strata::runtime::cache {
 class read_through final : public key_source, private change_listener, private loop::turn_end_hook {
  public:
   /// `on_fill` is called with true before a fetched value is put into the cache, and with false
-  /// behind that.
+  /// afterwards.
   read_through(loop::loop& loop, engine& data, own_client& hand, const work_hooks& hooks,
                scripting::host& script, std::function<void(bool begins)> on_fill);
   ~read_through() override;
 
-  /// The script has been loaded.
+  /// Called when the script has been loaded.
   void heed_script();
 
   [[nodiscard]] answer fetch(unsigned database, std::string_view key) override;
@@ -37,7 +37,7 @@ class read_through final : public key_source, private change_listener, private l
   void on_change(unsigned database, std::span<const std::string_view> words) override;
   void on_turn_end() override;
   void on_fetched(fetching& fetching, const script::finished& outcome);
-  /// It has been written or removed meanwhile, and is not there.
+  /// Reports whether the key was written or removed meanwhile, and is missing.
   [[nodiscard]] bool is_stale(const fetching& fetching);
   [[nodiscard]] std::string fill(const database_key& key, const script::finished& outcome);
   void fail(const database_key& key, std::string_view why);
@@ -54,7 +54,7 @@ class read_through final : public key_source, private change_listener, private l
   boost::unordered_flat_map<database_key, std::unique_ptr<fetching>, database_key_hash,
                             database_key_equal>
       fetching_;
-  std::vector<database_key> fresh_;  // to be asked for
+  std::vector<database_key> fresh_;  // not yet passed to on_miss
 };
 
 }  // namespace strata::runtime::cache

@@ -21,16 +21,16 @@ constexpr double usual_gather_ms = 100;
 constexpr double usual_at_once = 1000;
 constexpr double usual_waiting = 100000;
 constexpr double most_of_all = 1e7;
-constexpr auto first_pause = 100ms;  // before a batch is tried again
+constexpr auto first_pause = 100ms;  // before a batch is retried
 constexpr auto longest_pause = 10s;
 constexpr auto between_batches = 1ms;
-constexpr auto between_looks = 10ms;  // at what hurries the end
+constexpr auto between_looks = 10ms;  // between checks of `hurried`
 
 std::size_t count_of(double number) {
   return static_cast<std::size_t>(std::clamp(number, 1.0, most_of_all));
 }
 
-// Where MOVE and COPY put a key, if that is another database than the client's.
+// Returns the database into which MOVE and COPY put a key, if it is not the client's.
 std::optional<unsigned> other_database(const command& command,
                                        std::span<const std::string_view> words) {
   std::optional<std::int64_t> number;
@@ -49,7 +49,7 @@ std::optional<unsigned> other_database(const command& command,
 
 using enum options::figure_kind;
 
-// A row is read as a row: one figure, two or three lines.
+// Each row is one figure in two or three lines.
 // clang-format off
 const std::vector<options::bound_figure<behind_figures>>& behind_figure_table() {
   static const std::vector<options::bound_figure<behind_figures>> table = {
@@ -98,7 +98,7 @@ void write_behind::heed_script() {
 
 // --- what has changed
 
-// What a leader says is for the leader's script.
+// Changes from a leader are for the leader's script.
 void write_behind::on_change(unsigned database, std::span<const std::string_view> words) {
   if (is_deaf_ || data_.home().has(obstacle::follows)) return;
   const auto* const what = find_command(words[0]);
@@ -123,14 +123,14 @@ void write_behind::on_let_go(unsigned database, std::span<const std::string_view
   add(std::move(made));
 }
 
-// FLUSHDB and FLUSHALL; SWAPDB is told as a command.
+// Records FLUSHDB and FLUSHALL; SWAPDB is reported as a command.
 void write_behind::note_clear(unsigned database, std::span<const std::string_view> words) {
   change made{.what = kind::clear, .key = {database, {}}};
   made.command.assign(words.begin(), words.end());
   add(std::move(made));
 }
 
-// It is looked up as it is, without expiring.
+// Looks the key up as it is, without expiring it.
 void write_behind::note_key(unsigned database, std::string_view key,
                             std::span<const std::string_view> words) {
   const entry* const now = data_.keys()[database].find(key, hash_of(key));
@@ -159,7 +159,7 @@ void write_behind::add(change&& change) {
     }
   }
   if (change.what == kind::clear) {
-    last_.clear();  // what comes behind it does not change what came before
+    last_.clear();  // later changes must not replace changes before it
   } else {
     last_[change.key] = first_ + waiting_.size();
   }
@@ -216,7 +216,7 @@ loop::task<> write_behind::run() {
     changed_.notify();
     if (taken == count) {
       pause = {};
-      // A function that changes the data makes work for itself: all others have their turn.
+      // A function that changes the data makes work for itself: others must run in between.
       co_await loop_.sleep(between_batches);
       continue;
     }

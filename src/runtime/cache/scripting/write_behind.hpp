@@ -1,8 +1,8 @@
-// What the script is told of changes of the data: by on_write, on_delete and on_expire one by one,
-// and by on_flush in batches, which are tried again until the script takes them.
+// Reports changes of the data to the script: one by one to on_write, on_delete and on_expire, and
+// in batches to on_flush, which are retried until the script accepts them.
 //
-// A change waits here with the value that it gave, so that a key may be evicted meanwhile. A later
-// one of the same key takes its place. When too many wait, clients' changes are refused.
+// A change waits here with its value, so that the key may be evicted meanwhile. A later change of
+// the same key replaces it. When too many wait, clients' changes are refused.
 #pragma once
 
 #include <atomic>
@@ -38,12 +38,12 @@ class write_behind final : private change_listener {
   write_behind(const write_behind&) = delete;
   write_behind& operator=(const write_behind&) = delete;
 
-  /// The script has been loaded: it may have other functions than before.
+  /// Called when the script has been loaded: it may have other functions than before.
   void heed_script();
-  /// What changes now came out of the script's own store.
+  /// Ignores changes while enabled: they come from the script's own store.
   void set_deaf(bool enabled) { is_deaf_ = enabled; }
-  /// Awaits that all is told, until `limit` or until `hurried` is set; what is left then is lost,
-  /// and logged.
+  /// Waits until everything is reported, until `limit` or until `hurried` is set; the rest is then
+  /// lost, and logged.
   [[nodiscard]] loop::task<> drain(loop::time_point limit, const std::atomic<bool>& hurried);
   [[nodiscard]] const behind_figures& counted() const { return figures_; }
 
@@ -52,12 +52,12 @@ class write_behind final : private change_listener {
   struct change {
     kind what = kind::write;
     database_key key;
-    std::string value;                 // of a string
-    std::int64_t expires_at_ms = -1;   // never
-    std::string_view type;             // of another value than a string
-    std::vector<std::string> command;  // that changed it
-    bool is_told = false;              // by on_write and its kin
-    /// It says all of the key.
+    std::string value;                 // for a string
+    std::int64_t expires_at_ms = -1;   // -1: never
+    std::string_view type;             // for a value other than a string
+    std::vector<std::string> command;  // the command that made the change
+    bool is_told = false;              // reported to on_write and so on
+    /// Reports whether the change contains the key's whole new state.
     [[nodiscard]] bool is_whole() const { return command.empty() && what != kind::clear; }
   };
 
@@ -73,10 +73,10 @@ class write_behind final : private change_listener {
 
   loop::task<> run();
   loop::task<> tell_each(std::size_t count);
-  /// How many the script has taken.
+  /// Returns how many changes the script has accepted.
   loop::task<std::size_t> flush(std::size_t count);
   [[nodiscard]] nlohmann::json shown(const change& change) const;
-  /// Seconds that its value has yet to live.
+  /// Returns the remaining lifetime of its value in seconds.
   [[nodiscard]] double life_of(const change& change) const;
 
   loop::loop& loop_;
@@ -84,16 +84,16 @@ class write_behind final : private change_listener {
   scripting::host& script_;
   behind_figures figures_;
   std::deque<change> waiting_;
-  std::uint64_t first_ = 0;         // the number of the first that waits
-  std::uint64_t frozen_until_ = 0;  // those before are being told, and are not changed
-  // The number of a key's last change.
+  std::uint64_t first_ = 0;         // number of the first waiting change
+  std::uint64_t frozen_until_ = 0;  // earlier ones are being reported, and do not change
+  // The number of the last change of a key.
   boost::unordered_flat_map<database_key, std::uint64_t, database_key_hash, database_key_equal>
       last_;
   bool is_listening_ = false;
   bool is_deaf_ = false;
   bool is_refusing_ = false;
   bool is_ending_ = false;
-  // As the script says.
+  // Set by the script.
   loop::duration gather_{};
   std::size_t most_at_once_ = 0;
   std::size_t most_waiting_ = 0;

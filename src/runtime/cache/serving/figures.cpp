@@ -7,7 +7,7 @@ namespace strata::runtime::cache {
 using enum options::figure_kind;
 using enum options::figure_unit;
 
-// A row is read as a row: one figure, two or three lines.
+// Each row is one figure in two or three lines.
 // clang-format off
 const std::vector<options::bound_figure<key_figures>>& key_figure_table() {
   static const std::vector<options::bound_figure<key_figures>> table = {

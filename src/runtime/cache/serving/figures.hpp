@@ -1,4 +1,4 @@
-// What a cache counts of its keys, beside what every runtime counts.
+// A cache's figures of its keys, in addition to those of every runtime.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@ namespace strata::runtime::cache {
 
 class keyspace;
 
-/// The keyspace's own counts have no reader but its thread. Here a shard shows them to all.
+/// The keyspace's own counters are only for its thread. Here a shard publishes them for all
+/// threads.
 struct key_figures {
   options::counter keys;
   options::counter hits;

@@ -1,4 +1,4 @@
-// The clock of an engine that works on a loop.
+// The clock of an engine on a loop.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace strata::runtime::cache {
 
-/// In a simulated world the loop's time is all there is, and it stands still during a turn. So that
-/// budgets are used up there too, a look at the steady clock counts as work of some time. The world
-/// began on a day like any other.
+/// In a simulated world there is only the loop's time, which stands still during a turn. So that
+/// budgets are used up there too, each read of the steady clock counts as some time of work. The
+/// world's date begins at a fixed day.
 class simulated_clock final : public engine_clock {
  public:
   explicit simulated_clock(const loop::loop& loop) : loop_(loop) {}
@@ -33,7 +33,7 @@ class simulated_clock final : public engine_clock {
   mutable std::int64_t seen_us_ = 0;
 };
 
-/// The machine's clocks, unless the loop is a simulated one. The loop must outlive it.
+/// Returns the machine's clocks, unless the loop is simulated. The loop must outlive the clock.
 [[nodiscard]] inline std::unique_ptr<engine_clock> make_clock(const loop::loop& loop) {
   if (dynamic_cast<const loop::os_loop*>(&loop) != nullptr)
     return std::make_unique<machine_clock>();

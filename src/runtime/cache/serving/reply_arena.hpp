@@ -1,5 +1,5 @@
-// Replies on their way out: written straight into memory that the connections of a shard share, a
-// slice of which each connection's outbox gets.
+// Outgoing replies: written directly into memory that the connections of a shard share, a slice of
+// which goes to each connection's outbox.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ namespace strata::runtime::cache {
 
 class reply_stream;
 
-/// The memory. One stream writes at a time: another that begins makes it hand over what it wrote.
+/// The shared memory. One stream writes at a time: when another one begins, the first passes on
+/// what it wrote.
 class reply_arena {
  public:
   reply_arena() = default;
@@ -20,7 +21,7 @@ class reply_arena {
   reply_arena& operator=(const reply_arena&) = delete;
   ~reply_arena();
 
-  /// Hands over what the present writer wrote.
+  /// Passes on what the current writer wrote.
   void flush();
 
  private:
@@ -32,19 +33,19 @@ class reply_arena {
   void change_chunk(std::size_t size);
 
   loop::chunk* current_ = nullptr;
-  // Chunks that are full, and will be used again once what they hold has been sent: new memory
-  // would have to be mapped by the kernel each time.
+  // Full chunks, which are reused once their contents have been sent: otherwise the kernel would
+  // have to map new memory each time.
   std::vector<loop::chunk*> spare_;
   reply_stream* writing_ = nullptr;
 };
 
-/// One connection's replies.
+/// The replies of one connection.
 class reply_stream final : public proto::reply_writer {
  public:
   reply_stream(reply_arena& shared, net::outbox& outbox) : shared_(shared), to_(outbox) {}
   ~reply_stream() override;
 
-  /// Hands what was written to the outbox.
+  /// Passes what was written to the outbox.
   void flush();
 
  private:

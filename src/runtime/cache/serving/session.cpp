@@ -15,16 +15,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Replies that may wait for a client before its requests do.
+// The pending replies of a client at which its requests wait.
 constexpr std::size_t most_replies = 1U << 20U;
-// What others say to a client may wait up to this, if client-output-buffer-limit has no other
-// limit.
+// The limit for pending pushes to a client, if client-output-buffer-limit sets none.
 constexpr std::size_t most_pushed = 32U << 20U;
-// What a client that waits for a key may say meanwhile before it is read from no more.
+// The bytes that a client that waits for a key may send before reading from it stops.
 constexpr std::size_t most_unexecuted = 1U << 20U;
-// A rate limit may be raised while somebody waits for it.
+// A rate limit may be raised while a client waits for it.
 constexpr auto longest_pause = 100ms;
-// So many batches of a client are executed before others have their turn.
+// The number of a client's batches executed before others have their turn.
 constexpr int most_batches = 32;
 
 }  // namespace
@@ -46,8 +45,8 @@ session::~session() {
   bench_.data().home().leave(*this);
 }
 
-// With a strict log nothing is sent that was not settled: what speaks of changes, one's own or
-// others', goes when these are safe.
+// With a strict log, nothing unsafe is sent: output that depends on changes, one's own or others',
+// waits until these are safe.
 void session::release_durable() {
   auto& out = stream_->out();
   const auto* const log = bench_.strict_log();
@@ -60,7 +59,7 @@ void session::release_durable() {
     out.allow(held_.front().replies);
     held_.pop_front();
   }
-  // What it was told of its changes must not be sent, and cannot be taken back.
+  // Replies to its changes must not be sent, and cannot be taken back.
   if (log->is_failing() && changed_until_ > log->safe() && !is_ending) {
     disconnect(false);
     return;
@@ -118,7 +117,8 @@ const output_limit& session::limit() {
   return bench_.buffer_limits().of(which);
 }
 
-// Whether this number of bytes may not wait, or not any longer.
+// Reports whether this number of bytes exceeds the hard limit, or has exceeded the soft limit for
+// too long.
 bool session::is_too_much(std::size_t bytes) {
   const auto& most = limit();
   if (most.hard != 0 && bytes >= static_cast<std::uint64_t>(most.hard)) return true;
@@ -188,11 +188,11 @@ loop::task<> session::run() {
       reader_.feed(got->bytes());
       work();
     }
-    // A client that does not read its replies is not read from: what it asks for waits in its own
+    // Reading from a client that does not read its replies stops: its requests wait in its own
     // kernel's buffers.
     co_await caught_up_.wait([this] { return !has_to_pause() || is_over(); });
   }
-  // The client may have closed only its sending side: it still gets what waits for it.
+  // The client may have closed only its sending side: it still gets its pending output.
   reply_.flush();
   flush_plain();
   count_out();
@@ -212,7 +212,7 @@ void session::on_turn_end() {
   }
 }
 
-// Wakes the reader, once the client has what was said to it.
+// Wakes the reader, once the pending output has been sent to the client.
 loop::task<> session::leave() {
   co_await stream_->flushed(bench_.loop().now() + 5s);
   stream_->leave();
@@ -238,7 +238,7 @@ loop::task<> session::catch_up() {
   caught_up_.notify();
 }
 
-// When the soft limit of what waits for the client becomes a hard one.
+// Returns when the soft limit for pending output becomes a hard one.
 loop::time_point session::end_of_patience() {
   if (!over_since_) return loop::time_point::max();
   return *over_since_ + std::chrono::seconds(limit().soft_s) + 1ms;
@@ -287,7 +287,7 @@ void session::execute_batches() {
   }
 }
 
-// Reads some requests and asks memory for what they will need; says whether there are any.
+// Reads some requests and prefetches the memory that they will need; reports whether there are any.
 bool session::read_batch() {
   auto& batch = bench_.batch();
   batch.words.clear();
@@ -323,14 +323,14 @@ bool session::read_batch() {
   return !batch.requests.empty();
 }
 
-// False: the rest has to wait.
+// Returns false if the rest has to wait.
 bool session::execute_batch() {
   auto& batch = bench_.batch();
   const auto count = batch.requests.size();
   std::size_t without_reply = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto& each = batch.requests[i];
-    // The first was not too early when the batch was read.
+    // The first was admitted when the batch was read.
     if (!try_admit() && i != 0) {
       rest_ = rest::rate_limit;
       reader_.go_back(batch.requests[i - 1].end);
@@ -367,7 +367,7 @@ void session::count_executed(std::size_t commands, std::size_t without_reply) {
   uncounted_ += commands - without_reply;
 }
 
-// To be called once a batch, or for what somebody else says to the client.
+// Called once per batch, and for each push from elsewhere to the client.
 void session::count_out() {
   const auto pushed = stream_->out().pushed();
   if (uncounted_ == 0 && pushed == said_) return;
@@ -376,7 +376,7 @@ void session::count_out() {
   said_ = pushed;
 }
 
-// CLIENT REPLY SKIP silences the next command, and only that.
+// CLIENT REPLY SKIP suppresses the reply of the next command only.
 void session::end_reply_mode() {
   if (replies == reply_mode::skip) {
     replies = reply_mode::on;

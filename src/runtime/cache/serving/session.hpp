@@ -1,7 +1,7 @@
-// One connection of a cache: bytes in become commands, replies become bytes out.
+// One connection of a cache: incoming bytes become commands, replies become outgoing bytes.
 //
-// What has arrived is read as a batch of requests; the memory that their keys will need is asked
-// for before the first is executed, so that the batch waits for it once.
+// Received bytes are parsed as a batch of requests; the memory that their keys will need is
+// prefetched before the first is executed, so that the batch waits for memory once.
 #pragma once
 
 #include <deque>
@@ -45,24 +45,25 @@ class session final : public client, private loop::turn_end_hook {
   [[nodiscard]] std::size_t held() const override;
   [[nodiscard]] loop::task<> room(std::size_t low) override;
 
-  /// As `strata clients` shows it.
+  /// Returns the client's report for `strata clients`.
   [[nodiscard]] client_report report() const;
 
-  /// Sees which replies may go: to be called when there are new ones, and when the log is safe
-  /// further on.
+  /// Determines which replies may be sent: called when there are new ones, and when more of the log
+  /// is safe.
   void release_durable();
 
  private:
   [[nodiscard]] std::uint64_t sent() const { return stream_->out().pushed() - stream_->unsent(); }
   void on_turn_end() override;
   void work();
-  /// Executes what was read, as far as it may.
+  /// Executes the received requests, as far as they may run now.
   void execute_batches();
-  /// No more commands of it will be executed.
+  /// Reports whether no more of its commands will be executed.
   [[nodiscard]] bool is_over() const { return is_ending || is_broken_ || stream_->broken() != 0; }
-  /// Too much of what it said waits: it is read from no more until that is executed.
+  /// Reports whether too many of its requests are pending: reading stops until they are executed.
   [[nodiscard]] bool has_to_pause() const;
-  /// Executes what `work` has left, when there is room, it is time, or others had their turn.
+  /// Executes the requests that `work` has left, when there is room, it is time, or others have had
+  /// their turn.
   loop::task<> catch_up();
   loop::task<> leave();
   [[nodiscard]] loop::duration time_to_admission() const;
@@ -82,29 +83,30 @@ class session final : public client, private loop::turn_end_hook {
   proto::request_reader reader_;
   reply_stream reply_;
   struct held_replies {
-    command_log::position until;  // the log has to be safe to there
-    std::uint64_t replies;        // for them to go: the output's first bytes
+    command_log::position until;  // the log must be safe up to here
+    std::uint64_t replies;        // before these may be sent: the output's first bytes
   };
   std::deque<held_replies> held_;
-  command_log::position changed_until_ = 0;  // where the log has the last change of its own
-  std::unique_ptr<kept_reply> plain_;        // set for a client that opened with a plain line
+  command_log::position changed_until_ = 0;  // position in the log of its own last change
+  std::unique_ptr<kept_reply> plain_;        // set for a client whose first bytes were a plain line
   bool is_new_ = true;                       // nothing has been read yet
-  // Requests that are not executed yet, and what they wait for.
+  // Unexecuted requests, and what they wait for.
   enum class rest : std::uint8_t { none, its_turn, room_for_replies, rate_limit };
   rest rest_ = rest::none;
   std::int64_t rate_due_ = 0;
   bool is_broken_ = false;
-  bool owes_reply_ = false;  // the one to a blocking command
+  bool owes_reply_ = false;  // to a blocking command
   loop::time_point came_;
   loop::time_point last_heard_;
   std::uint64_t commands_ = 0;                  // executed
-  std::uint64_t replies_ = 0;                   // and pushes, that were counted
-  std::uint64_t heard_ = 0;                     // bytes
-  std::uint64_t said_ = 0;                      // of the outbox's bytes, those that are counted
-  std::uint64_t uncounted_ = 0;                 // replies and pushes that are not
-  std::optional<loop::time_point> over_since_;  // more waits for the client than its soft limit
+  std::uint64_t replies_ = 0;                   // and pushes, as far as counted
+  std::uint64_t heard_ = 0;                     // received bytes
+  std::uint64_t said_ = 0;                      // bytes of the outbox, as far as counted
+  std::uint64_t uncounted_ = 0;                 // replies and pushes not yet counted
+  std::optional<loop::time_point> over_since_;  // since when the pending output exceeds its soft
+                                                // limit
   loop::condition caught_up_;
-  loop::task_group catching_up_;  // one at the most
+  loop::task_group catching_up_;  // at most one task
 };
 
 }  // namespace strata::runtime::cache

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Where more keys have expired than a tick's budget lets go, the next tick comes soon.
+// If more keys have expired than a tick's budget can remove, the next tick comes soon.
 constexpr auto soon = 1ms;
 constexpr auto budget = 500us;
 constexpr std::int64_t between_idle_checks_ms = 1000;
@@ -70,7 +70,7 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
       });
 }
 
-// Sessions leave it while its own members are still there.
+// Sessions use it while its members still exist.
 shard::~shard() {
   acceptor_.stop_listening();
   acceptor_.end_connections();
@@ -99,7 +99,7 @@ serve::reception shard::reception(serve::connection_gauge& connections) {
   return made;
 }
 
-// As Redis does it, and in its first words, which its clients know.
+// As in Redis, and with its first words, which its clients recognize.
 std::string shard::objection_to(const net::stream& arrived) const {
   const auto& options = settings().options;
   if (options.serves_strangers() || arrived.peer().address.is_of_this_machine()) return {};
@@ -172,7 +172,7 @@ loop::task<> shard::close(loop::time_point limit, const std::atomic<bool>& hurri
   const auto end = end_limit(limit);
   acceptor_.stop_listening();
   replication_.close();
-  // Nothing is to change any more when the log is ended.
+  // No more changes may occur when the log is closed.
   acceptor_.end_connections();
   if (script_) co_await script_->end(end, hurried);
   disarm();
@@ -197,7 +197,7 @@ serve::memory_watch::view shard::look_at_memory() {
   return {.held = held, .goes_on = false};
 }
 
-// Followers stay: one that has to begin again costs more than it holds.
+// Followers stay: a follower that has to begin again costs more than the memory it holds.
 void shard::let_go(std::uint64_t held) {
   std::vector<serve::held_memory<client*>> all;
   for (auto* each : data_.home().clients()) {
@@ -216,8 +216,7 @@ void shard::let_go(std::uint64_t held) {
 
 loop::duration shard::usual_tick() const { return loop::duration(1s) / settings().hz; }
 
-// The next tick: when it is time for one, or when somebody's waiting ends. Never later than it was
-// to be.
+// Arms the next tick: at its regular time, or when a client's wait ends. Never postpones it.
 void shard::arm_timer(loop::duration longest) {
   auto delay = longest;
   if (const auto deadline = data_.home().next_deadline_ms()) {
@@ -240,7 +239,7 @@ void shard::on_timer() {
   arm_timer(done ? usual_tick() : loop::duration(soon));
 }
 
-// A client is idle while it sends nothing and takes nothing.
+// A client is idle while it neither sends nor receives.
 void shard::end_idle_clients() {
   const auto limit_ms = settings().idle_timeout_s * 1000;
   const auto now_ms = bench_.loop_ms();
@@ -256,7 +255,7 @@ void shard::end_idle_clients() {
   }
 }
 
-// Of the engine's clients, those that are connections.
+// Reports only those of the engine's clients that are connections.
 std::vector<client_report> shard::report() const {
   std::vector<client_report> reports;
   for (const auto* each : data_.home().clients()) {

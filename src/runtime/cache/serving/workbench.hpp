@@ -1,11 +1,11 @@
-// What the sessions of one loop work with, one after the other: the engine, the time by which it
-// works, memory for requests and replies, limits and counters. A `work_turn` is held meanwhile.
+// The common tools of the sessions on one loop, which use them one after another: the engine, its
+// time, memory for requests and replies, limits and counters. A `work_turn` is held during use.
 //
-// At the end of a loop's turn hooks run in the order in which they were registered: a leader's and
-// a log's by the first change, this one's (which hands over the replies that are still in its
-// memory) by the first work, a session's when something was said to it or it may go on. None relies
-// on that order: each gives bytes to an outbox, which registers a hook of its own then, behind all
-// that are there, and sends what it has by that time.
+// At the end of a loop's turn, hooks run in the order in which they were registered: a leader's and
+// a log's by the first change, this one's (which passes on the replies that are still in its
+// memory) by the first work, a session's when it received a push or may continue. None relies on
+// that order: each passes bytes to an outbox, which then registers a hook of its own behind all
+// existing ones, and sends what it has by that time.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ namespace strata::runtime::cache {
 
 class session;
 
-/// Requests read from one connection and not executed yet.
+/// Requests received on one connection and not executed yet.
 struct request_batch {
   static constexpr std::size_t most = 32;
   struct request {
@@ -37,8 +37,8 @@ struct request_batch {
     std::size_t count;
     const command* what;
     std::uint64_t hash;  ///< of its first key
-    std::size_t begin;   ///< where it begins in what was read
-    std::size_t end;     ///< where the next does
+    std::size_t begin;   ///< where it begins in the received bytes
+    std::size_t end;     ///< where the next one begins
   };
   std::vector<std::string_view> words;
   std::vector<request> requests;
@@ -47,7 +47,7 @@ struct request_batch {
 class workbench final : private loop::turn_end_hook {
  public:
   /// `on_deadline` is called after work while the engine has something to do at a certain time;
-  /// `look` is `memory()`'s.
+  /// `look` is for `memory()`.
   workbench(loop::loop& loop, const cache_options& options, std::function<void()> on_deadline,
             std::function<serve::memory_watch::view()> look);
 
@@ -68,23 +68,23 @@ class workbench final : private loop::turn_end_hook {
   [[nodiscard]] bool speaks_only_resp() const { return options().resp; }
   [[nodiscard]] std::uint64_t rate_limit() const { return options().rate_limit; }
 
-  /// To be told of what comes and of what is to go.
+  /// Returns the watch, to be notified of growing memory and of a changed limit.
   [[nodiscard]] serve::memory_watch& memory() { return memory_; }
 
   // --- replies that wait for the log
-  /// What keeps the data; to be called once, before the first session.
+  /// Sets the persistence; called once, before the first session.
   void rely_on(const disk_persistence& disk) { disk_ = &disk; }
-  /// The log, if replies must wait until what they speak of is safe in it; else null.
+  /// Returns the log if replies must wait until their changes are safe in it; otherwise null.
   [[nodiscard]] const command_log* strict_log() const {
     const auto* const log = disk_->log();
     return log != nullptr && log->policy() == sync_policy::always ? log : nullptr;
   }
-  /// `session` has replies that wait for the log, or none any more.
+  /// Records that `session` has replies that wait for the log.
   void hold(session& session) {
     if (held_.empty() || held_.back() != &session) held_.push_back(&session);
   }
   void forget(session& session) { std::erase(held_, &session); }
-  /// The log is safe further on.
+  /// Called when more of the log is safe.
   void release_held();
 
   // --- counting
@@ -93,17 +93,17 @@ class workbench final : private loop::turn_end_hook {
   void count_out(std::uint64_t messages, std::uint64_t bytes);
   void count_disk_trouble(bool has_trouble) { key_figures_.disk_fails.set(has_trouble ? 1 : 0); }
   void show_figures() { key_figures_.copy_from(data_.keys()); }
-  /// For reading from any thread.
+  /// May be read from any thread.
   [[nodiscard]] const counters& counted() const { return counters_; }
   [[nodiscard]] const key_figures& counted_keys() const { return key_figures_; }
 
   // --- around every execution
-  /// The time is set, memory is charged to this cache.
+  /// Sets the time, and charges memory to this cache.
   void begin_work();
   void end_work();
-  /// To be called now and then: the machine's date may have been changed.
+  /// Called periodically, since the machine's date may have been changed.
   void set_date();
-  /// The loop's time, in milliseconds.
+  /// Returns the loop's time, in milliseconds.
   [[nodiscard]] std::int64_t loop_ms() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now().time_since_epoch())
         .count();
@@ -116,7 +116,7 @@ class workbench final : private loop::turn_end_hook {
   loop::loop& loop_;
   std::function<void()> on_deadline_;
   std::unique_ptr<engine_clock> clock_;
-  std::int64_t date_offset_ms_ = 0;  // from the loop's time to the date
+  std::int64_t date_offset_ms_ = 0;  // the date minus the loop's time
   counters counters_;
   key_figures key_figures_;  // as of the last turn's end
   reply_arena replies_;
@@ -129,7 +129,7 @@ class workbench final : private loop::turn_end_hook {
   serve::memory_watch memory_;
 };
 
-/// Somebody works at the bench, and nobody else.
+/// The exclusive use of the workbench.
 class work_turn {
  public:
   explicit work_turn(workbench& workbench) : at_(workbench) { at_.begin_work(); }

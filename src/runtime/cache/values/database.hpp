@@ -16,30 +16,30 @@ class database {
   database& operator=(database&&) noexcept = default;
   ~database() { clear(); }
 
-  /// The entry of `key`, expired or not, or null. Owned by the database.
+  /// Returns the entry of `key`, expired or not, or null. Owned by the database.
   [[nodiscard]] entry* find(std::string_view key, std::uint64_t hash) {
     auto* const place = entries_.find(key, hash);
     return place == nullptr ? nullptr : *place;
   }
-  /// Takes an entry whose key is not there.
+  /// Takes ownership of an entry whose key does not exist.
   void add(entry* fresh, std::uint64_t hash);
-  /// Puts `fresh`, of the same key, in the place of `old`, which is destroyed.
+  /// Replaces `old`, which is destroyed, by `fresh`, of the same key.
   void replace(entry* old, entry* fresh, std::uint64_t hash);
   void remove(entry* which, std::uint64_t hash);
-  /// Takes it out and hands it over.
+  /// Removes the entry and passes its ownership to the caller.
   [[nodiscard]] entry* release(entry* entry, std::uint64_t hash);
   /// Sets the time of expiry, or `entry::never`; returns the entry, which may have moved.
   entry* set_expiry(entry* entry, std::int64_t at_ms, std::uint64_t hash);
   void clear();
-  /// Hands all that it holds to another one.
+  /// Moves all contents to a new database.
   [[nodiscard]] database take_all();
 
-  // A snapshot tells by each entry's mark whether it has written it: it has, if the mark is like
-  // the database's.
+  // Each entry's mark shows whether a snapshot has written it: it has, if the mark equals the
+  // database's.
   [[nodiscard]] bool is_marked(const entry& entry) const { return entry.mark() == mark_; }
   void mark(entry& entry) const { entry.set_mark(mark_); }
   void mark_all();
-  /// From now on no entry is marked, if all were.
+  /// From now on no entry is marked, if all were before.
   void turn_marks() { mark_ = !mark_; }
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -59,7 +59,8 @@ class database {
   void for_each(Visit&& visit) const {
     entries_.for_each(visit);
   }
-  /// Any entry; the database must not be empty, nor, for the second, be without expiring keys.
+  /// Return a random entry; the database must not be empty, or, for the second, not without
+  /// expiring keys.
   template <class Random>
   [[nodiscard]] entry* random(Random& source) const {
     return entries_.random(source);
@@ -68,7 +69,7 @@ class database {
   [[nodiscard]] entry* random_expiring(Random& source) const {
     return expiring_.random(source);
   }
-  /// Goes on with growing tables; says whether there is more to do.
+  /// Continues growing the tables; reports whether there is more to do.
   bool advance(std::size_t steps) { return entries_.advance(steps) | expiring_.advance(steps); }
 
  private:

@@ -9,9 +9,9 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// The longest string that Redis keeps in one block with its object, which it calls embstr.
+// The longest string that Redis stores in one block with its object (embstr).
 constexpr std::size_t most_embedded = 44;
-// A block may be this many times too large for its text before it is given back.
+// How many times too large a block may be for its text before it is freed.
 constexpr std::size_t worst_waste = 4;
 constexpr std::size_t small_block = 256;
 

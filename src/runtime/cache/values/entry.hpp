@@ -1,5 +1,5 @@
 // A key and its value, in one block of memory for strings: header, time of expiry if it has one,
-// key, and the string's bytes. Larger kinds of values are objects of their own (`collection`).
+// key, and the string's bytes. Other types of values are objects of their own (`collection`).
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 namespace strata::runtime::cache {
 
 enum class value_kind : std::uint8_t { string, list, set, sorted_set, hash };
-/// As TYPE says it.
+/// Returns the type's name, as in TYPE.
 [[nodiscard]] std::string_view name_of(value_kind type);
 
-/// A value that is more than a string. Its memory is charged to the cache.
+/// A value other than a string. Its memory is charged to the cache.
 class collection {
  public:
   collection() = default;
@@ -26,15 +26,15 @@ class collection {
   virtual ~collection() = default;
 
   [[nodiscard]] virtual value_kind type() const = 0;
-  /// Elements, fields or members. A key whose value has none is removed.
+  /// The number of elements, fields or members. A key whose value has none is removed.
   [[nodiscard]] virtual std::size_t size() const = 0;
   [[nodiscard]] virtual std::unique_ptr<collection> clone() const = 0;
-  /// As OBJECT ENCODING says it.
+  /// Returns the encoding, as in OBJECT ENCODING.
   [[nodiscard]] virtual std::string_view encoding() const = 0;
-  /// Bytes of memory, about.
+  /// Returns the approximate memory in bytes.
   [[nodiscard]] virtual std::size_t memory() const = 0;
-  /// Frees some of its elements, of at most `steps` buckets or nodes, and says whether there are
-  /// more. Of no use after that but to be destroyed.
+  /// Frees some of its elements, of at most `steps` buckets or nodes, and reports whether there are
+  /// more. Afterwards it may only be destroyed.
   virtual bool shed(std::size_t steps) = 0;
 
   static void* operator new(std::size_t size) { return allocate(size); }
@@ -45,16 +45,18 @@ class entry {
  public:
   static constexpr std::int64_t never = -1;
 
-  /// A string; kept as an integer when it prints as one. Owned by the caller.
+  /// Creates a string; stores it as an integer if that prints as the same text. Owned by the
+  /// caller.
   [[nodiscard]] static entry* make_text(std::string_view key, std::string_view text,
                                         std::int64_t expires_at_ms = never);
-  /// A string that is not kept as an integer, whatever it says. `changed` shows in its encoding.
+  /// Creates a string that is not stored as an integer, whatever its text. `changed` affects its
+  /// encoding.
   [[nodiscard]] static entry* make_bytes(std::string_view key, std::string_view bytes,
                                          std::int64_t expires_at_ms = never, bool changed = true);
   [[nodiscard]] static entry* make(std::string_view key, std::unique_ptr<collection> value,
                                    std::int64_t expires_at_ms = never);
-  /// The same value under `key`, with that time of expiry. A collection goes over to it: `source`
-  /// is good only to be destroyed.
+  /// Creates an entry with the same value under `key`, with that time of expiry. A collection is
+  /// moved to it: `source` may then only be destroyed.
   [[nodiscard]] static entry* move_from(entry& source, std::string_view key,
                                         std::int64_t expires_at_ms);
   /// As `move_from` under the same key, with room for a text of `size` bytes; an integer becomes
@@ -72,24 +74,25 @@ class entry {
   [[nodiscard]] bool has_expiry() const { return (flags_ & expiry_flag) != 0; }
   /// Milliseconds since 1970, or `never`.
   [[nodiscard]] std::int64_t expires_at_ms() const;
-  /// Of an entry that has a time of expiry already.
+  /// For an entry that already has a time of expiry.
   void change_expiry(std::int64_t at_ms);
   [[nodiscard]] std::size_t memory() const;
-  /// As OBJECT ENCODING says it.
+  /// Returns the encoding, as in OBJECT ENCODING.
   [[nodiscard]] std::string_view encoding() const;
 
   // --- strings
   [[nodiscard]] std::int64_t integer() const { return value_.integer; }
-  /// A string that is no integer.
+  /// For a string that is not stored as an integer.
   [[nodiscard]] std::string_view text() const {
     return {bytes() + key_offset() + key_size_, value_.text.size};
   }
-  /// Bytes that the text may have without another block.
+  /// The most bytes of text that fit into this block.
   [[nodiscard]] std::size_t capacity() const { return is_integer() ? 0 : value_.text.capacity; }
-  /// Makes it `text` if that can be done in this block without wasting much of it.
+  /// Sets the text if it fits into this block without wasting much of it; reports whether it did.
   [[nodiscard]] bool assign(std::string_view text);
   void assign_integer(std::int64_t value);
-  /// The text's bytes, for changes in place; `size` at most `capacity()`. It counts as changed.
+  /// Returns the text's bytes, for changes in place; `size` is at most `capacity()`. Counts as
+  /// changed.
   [[nodiscard]] char* resize_text(std::size_t size);
 
   // --- collections
@@ -99,12 +102,12 @@ class entry {
   }
   [[nodiscard]] collection& object() const { return *value_.object; }
   void set_object(std::unique_ptr<collection> value);
-  /// The entry is good only to be destroyed after that.
+  /// Afterwards the entry may only be destroyed.
   [[nodiscard]] std::unique_ptr<collection> take_object() {
     return std::unique_ptr<collection>(std::exchange(value_.object, nullptr));
   }
 
-  /// 24 bits: seconds of the last use (LRU), or minutes and a logarithmic counter (LFU).
+  /// 24 bits: seconds of the last access (LRU), or minutes and a logarithmic counter (LFU).
   [[nodiscard]] std::uint32_t access() const { return access_; }
   void set_access(std::uint32_t value) { access_ = value & 0xFFFFFFU; }
 
@@ -116,7 +119,7 @@ class entry {
   static constexpr std::uint32_t integer_flag = 1;
   static constexpr std::uint32_t expiry_flag = 2;
   static constexpr std::uint32_t changed_flag =
-      4;  // a string that APPEND and its like have changed
+      4;  // a string changed by APPEND and similar commands
   static constexpr std::uint32_t mark_flag = 8;
   static constexpr std::size_t header_size = 16;
 
@@ -148,7 +151,7 @@ class entry {
   payload value_{};
 };
 
-/// A string value's bytes; of an integer, its digits.
+/// The bytes of a string value; for an integer, its digits.
 class string_view_of {
  public:
   explicit string_view_of(const entry& entry) {

@@ -6,7 +6,7 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// What has no more elements is freed sooner than it is put by.
+// A value with no more elements is freed faster than it is stored.
 constexpr std::size_t small_size = 64;
 // Buckets of a table, or nodes of a list.
 constexpr std::size_t steps = 16;
@@ -54,7 +54,7 @@ std::uint64_t graveyard::free_some_of(dead_database& database) {
     if (!gone->is_string()) bury(gone->take_object());
     entry::destroy(gone);
   }
-  // Large values were buried again.
+  // Large values have been added to the graveyard.
   return found.size() - values_.size();
 }
 

@@ -1,5 +1,4 @@
-// Large values that nobody can reach any more, and that are freed bit by bit: UNLINK, FLUSHALL
-// ASYNC.
+// Large removed values, which are freed bit by bit: UNLINK, FLUSHALL ASYNC.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +12,12 @@ namespace strata::runtime::cache {
 class graveyard {
  public:
   [[nodiscard]] bool empty() const { return values_.empty() && databases_.empty(); }
-  /// Takes a value. A small one is freed at once.
+  /// Takes a value. Frees a small one at once.
   void bury(std::unique_ptr<collection> value);
   void bury(database&& whole);
-  /// Frees some of it: so much as takes a few microseconds. Says how many values are gone for good.
+  /// Frees a part, which takes a few microseconds. Returns how many values are completely freed.
   std::uint64_t free_some();
-  /// Values that are still to be freed.
+  /// The number of values still to be freed.
   [[nodiscard]] std::size_t size() const;
 
  private:

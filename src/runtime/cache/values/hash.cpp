@@ -10,7 +10,8 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// Nobody outside can tell which keys share a bucket. So few bytes the kernel always gives.
+// Random, so that an attacker cannot know which keys share a bucket. The kernel always provides so
+// few bytes.
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): getrandom throws nothing.
 const std::uint64_t seed = []() noexcept {
   std::uint64_t made = 0;

@@ -6,7 +6,7 @@
 
 namespace strata::runtime::cache {
 
-/// Each process has its own seed, so that nobody outside can make keys that collide.
+/// Each process has its own seed, so that an attacker cannot construct colliding keys.
 [[nodiscard]] std::uint64_t hash_of(std::string_view bytes);
 
 }  // namespace strata::runtime::cache

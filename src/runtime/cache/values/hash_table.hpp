@@ -1,15 +1,16 @@
-// The hash table of the cache: of keys, and of what large sets and hashes hold.
+// The hash table of the cache: for keys, and for the elements of large sets and hashes.
 //
-// A bucket is one cache line: seven items (pointers), a byte of each one's hash, and which places
-// are taken. So a look-up reads one line, and the item that it means; both can be asked of memory
-// beforehand (`prefetch_bucket`, `prefetch_item`), which is how a pipeline of requests waits for
-// memory once and not for each. A full bucket goes on in another, chained in its last place.
+// A bucket is one cache line: seven items (pointers), one byte of each item's hash, and which
+// places are taken. So a lookup reads one line, and the item that matches; both can be prefetched
+// (`prefetch_bucket`, `prefetch_item`), so that a pipeline of requests waits for memory once and
+// not for each request. A full bucket continues in another one, chained in its last place.
 //
-// It grows and shrinks a bucket at a time, with each insertion and erasure: none waits for a whole
-// table to be moved. `scan` has the guarantees of Redis's SCAN: what is there from the scan's
-// beginning to its end is visited at least once, however the table changes between the calls.
+// The table grows and shrinks one bucket at a time, with each insertion and erasure: none waits for
+// a whole table to be moved. `scan` has the guarantees of Redis's SCAN: an item that exists from
+// the scan's beginning to its end is visited at least once, however the table changes between the
+// calls.
 //
-// The table does not own what its items point to.
+// The table does not own the objects to which its items point.
 #pragma once
 
 #include <sys/mman.h>
@@ -29,7 +30,7 @@
 
 namespace strata::runtime::cache {
 
-/// `KeyOf::key(Item)` is the item's key, a std::string_view.
+/// `KeyOf::key(Item)` returns the item's key, a std::string_view.
 template <class Item, class KeyOf>
 class hash_table {
   static_assert(std::is_pointer_v<Item>);
@@ -53,7 +54,7 @@ class hash_table {
 
   [[nodiscard]] std::size_t size() const { return levels_[0].count + levels_[1].count; }
   [[nodiscard]] bool empty() const { return size() == 0; }
-  /// Bytes of memory, without what the items point to.
+  /// Returns the bytes of memory, without the objects to which the items point.
   [[nodiscard]] std::size_t memory() const { return levels_[0].memory() + levels_[1].memory(); }
 
   void prefetch_bucket(std::uint64_t hash) const {
@@ -64,7 +65,7 @@ class hash_table {
       prefetch_line(&levels_[1].buckets[hash & levels_[1].mask]);
     }
   }
-  /// Asks memory for the item that `hash` most likely means; its bucket should be there by now.
+  /// Prefetches the item that most likely has `hash`; its bucket should be in the cache by now.
   void prefetch_item(std::uint64_t hash) const {
     for (const auto& each : levels_) {
       if (each.buckets == nullptr) continue;
@@ -75,7 +76,7 @@ class hash_table {
     }
   }
 
-  /// Where the item with this key is, or null. The place is valid until the table changes.
+  /// Returns the place of the item with this key, or null. Valid until the table changes.
   [[nodiscard]] Item* find(std::string_view key, std::uint64_t hash) {
     for (std::size_t i = 0; i < 2; ++i) {
       if (levels_[i].buckets == nullptr) return nullptr;
@@ -89,14 +90,14 @@ class hash_table {
   [[nodiscard]] Item* find(std::string_view key) { return find(key, hash_of(key)); }
   [[nodiscard]] const Item* find(std::string_view key) const { return find(key, hash_of(key)); }
 
-  /// Puts in an item whose key is not there yet.
+  /// Inserts an item whose key does not exist yet.
   void insert(Item item, std::uint64_t hash) {
     if (levels_[0].buckets == nullptr) levels_[0] = make_level(1);
     advance();
     grow_if_full();
     put(is_moving() ? levels_[1] : levels_[0], item, hash);
   }
-  /// Takes out the item at `place`, which `find` gave.
+  /// Removes the item at `place`, which `find` returned.
   Item erase(Item* place, std::uint64_t hash) {
     const Item taken = *place;
     level& where = holds(levels_[0], place, hash) ? levels_[0] : levels_[1];
@@ -105,8 +106,8 @@ class hash_table {
     shrink_if_empty();
     return taken;
   }
-  /// Takes out the items of some buckets, each of which goes to `visit`, and gives back their
-  /// memory; says whether there is more. The table is of no other use any more.
+  /// Removes the items of some buckets, passing each to `visit`, and frees the buckets' memory;
+  /// reports whether there is more. The table must not be used otherwise afterwards.
   template <class Visit>
   bool drain(std::size_t steps, Visit&& visit) {
     while (steps-- != 0) {
@@ -123,13 +124,13 @@ class hash_table {
     }
     return true;
   }
-  /// Forgets all items.
+  /// Removes all items.
   void clear() {
     for (auto& each : levels_) free_level(each);
     moved_ = 0;
   }
 
-  /// Visits all; `visit` must not change the table.
+  /// Visits all items; `visit` must not change the table.
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (const auto& each : levels_) {
@@ -154,7 +155,7 @@ class hash_table {
     return cursor;
   }
 
-  /// Any item, each about as likely. The table must not be empty.
+  /// Returns a random item, with about equal likelihood for each. The table must not be empty.
   template <class Random>
   [[nodiscard]] Item random(Random& source) const {
     for (;;) {
@@ -164,7 +165,8 @@ class hash_table {
       if (&where == &levels_[1]) index -= levels_[0].size();
       std::size_t count = 0;
       visit_chain(where.buckets[index], [&](Item) { ++count; });
-      // Rejected as often as it is emptier than the fullest: else its items would be too likely.
+      // Rejects a bucket the more often, the emptier it is: otherwise its items would be too
+      // likely.
       constexpr std::size_t usual = places;
       const auto roll = static_cast<std::size_t>(source() % (count > usual ? count : usual));
       if (roll >= count) continue;
@@ -177,7 +179,7 @@ class hash_table {
     }
   }
 
-  /// Moves up to `steps` buckets of a growth under way; says whether more is to be done.
+  /// Moves up to `steps` buckets of a pending growth; reports whether there is more to do.
   bool advance(std::size_t steps = 1) {
     while (is_moving() && steps-- != 0) move_next();
     return is_moving();
@@ -187,21 +189,21 @@ class hash_table {
   static constexpr std::size_t places = 7;
   static constexpr std::size_t line = 64;
   static constexpr std::uint8_t chained = 0x80;
-  // From this size on levels are mapped: the kernel gives zeroed pages when they are touched.
+  // From this size on, levels are mapped: the kernel provides zeroed pages when they are touched.
   static constexpr std::size_t mapped_from = 256U << 10U;
   static constexpr std::size_t huge_page = 2U << 20U;
   static constexpr std::size_t release_step = huge_page;
 
   struct alignas(line) bucket {
     std::array<std::uint8_t, places> tags;
-    std::uint8_t taken;  // a bit a place; `chained`: the last place leads to another bucket
+    std::uint8_t taken;  // one bit per place; `chained`: the last place points to another bucket
     std::array<Item, places> items;
 
     [[nodiscard]] bool has_next() const { return (taken & chained) != 0; }
     [[nodiscard]] bucket* next() const { return reinterpret_cast<bucket*>(items[places - 1]); }
     [[nodiscard]] std::uint8_t usable() const { return has_next() ? 0x3F : 0x7F; }
-    // The top bit of each byte whose place is taken and whose tag is `tag`; now and then also of
-    // one that is not, which comparing the keys will tell.
+    // Returns the top bit of each byte whose place is taken and whose tag is `tag`; sometimes also
+    // of another one, which the comparison of the keys detects.
     [[nodiscard]] std::uint64_t matches(std::uint8_t tag) const {
       std::uint64_t word = 0;
       std::memcpy(&word, this, sizeof word);
@@ -210,7 +212,7 @@ class hash_table {
       const std::uint64_t zero = (difference - ones) & ~difference & (ones << 7U);
       return zero & spread(taken & usable());
     }
-    // Bit i to the top bit of byte i.
+    // Moves bit i to the top bit of byte i.
     static std::uint64_t spread(unsigned bits) {
       return ((bits * 0x0002040810204081ULL) & 0x0001010101010101ULL) << 7U;
     }
@@ -250,7 +252,7 @@ class hash_table {
     if (bytes >= mapped_from) {
       memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED) throw std::bad_alloc();
-      // Else nearly every look-up misses the TLB too. Where the kernel refuses, that is all.
+      // Otherwise nearly every lookup misses the TLB too. It does not matter if the kernel refuses.
       if (bytes >= 2 * huge_page) ::madvise(memory, bytes, MADV_HUGEPAGE);
       charge(static_cast<std::int64_t>(bytes));
     } else {
@@ -321,7 +323,8 @@ class hash_table {
       each = each->next();
     }
   }
-  // The last place of a full bucket becomes the way to another, which takes what was there.
+  // Turns the last place of a full bucket into a link to another bucket, which takes the place's
+  // item.
   static void chain(level& level, bucket& full) {
     void* const memory = allocate_line(sizeof(bucket));
     auto* const more = static_cast<bucket*>(std::memset(memory, 0, sizeof(bucket)));
@@ -341,7 +344,7 @@ class hash_table {
     bucket* before = &level.buckets[hash & level.mask];
     if (from == before || (from->taken & from->usable()) != 0) return;
     while (before->next() != from) before = before->next();
-    // An empty bucket in a chain is freed; what followed it follows the one before.
+    // Frees an empty bucket in a chain; its successor follows its predecessor.
     if (from->has_next()) {
       before->items[places - 1] = from->items[places - 1];
     } else {
@@ -367,7 +370,7 @@ class hash_table {
   void move_next() {
     level& from = levels_[0];
     bucket& head = from.buckets[moved_];
-    // For the next step: this one's were asked for by the step before.
+    // For the next step: the previous step prefetched this one's items.
     if (moved_ + 1 < from.size()) {
       visit_chain(from.buckets[moved_ + 1], [](Item each) { prefetch_line(each); });
     }
@@ -380,7 +383,7 @@ class hash_table {
       std::swap(levels_[0], levels_[1]);
     }
   }
-  // Forgets what the next bucket of the first level holds; true if it was the last.
+  // Drops the items of the first level's next bucket; returns true if it was the last.
   bool empty_next() {
     level& from = levels_[0];
     bucket& head = from.buckets[moved_];
@@ -393,7 +396,7 @@ class hash_table {
       return true;
     }
     if (const auto done = moved_ * sizeof(bucket); done % release_step == 0) {
-      // So that freeing the whole takes no longer than a step does.
+      // Ensures that freeing the whole level takes no longer than a step.
       ::madvise(reinterpret_cast<std::byte*>(from.buckets) + done - release_step, release_step,
                 MADV_DONTNEED);
     }
@@ -412,8 +415,8 @@ class hash_table {
     }
   }
 
-  // Counts with the bits reversed: whatever was visited in a table stays visited in one twice or
-  // half its size.
+  // Counts with reversed bits: an item visited in a table stays visited in a table of twice or half
+  // the size.
   static std::uint64_t reversed(std::uint64_t value) {
     value = (value >> 1U & 0x5555555555555555) | (value & 0x5555555555555555) << 1U;
     value = (value >> 2U & 0x3333333333333333) | (value & 0x3333333333333333) << 2U;
@@ -424,8 +427,8 @@ class hash_table {
     return reversed(reversed(cursor | ~mask) + 1);
   }
 
-  std::array<level, 2> levels_;  // the second while the first is being moved there
-  std::size_t moved_ = 0;        // buckets of the first that are
+  std::array<level, 2> levels_;  // the second is used while the first is moved there
+  std::size_t moved_ = 0;        // moved buckets of the first
 };
 
 }  // namespace strata::runtime::cache

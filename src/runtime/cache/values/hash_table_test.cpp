@@ -13,7 +13,7 @@ namespace {
 
 using table = hash_table<text_item*, key_of_text>;
 
-// A table that owns its items, beside a std::set of the same keys.
+// A table that owns its items, with a std::set of the same keys.
 class model {
  public:
   explicit model(std::uint64_t seed) : random_(seed) {}
@@ -78,7 +78,7 @@ TEST(hash_table, scan_visits_what_stays_however_the_table_changes) {
     int steps = 0;
     do {
       cursor = both.items.scan(cursor, [&](const text_item* each) { seen.emplace(each->text()); });
-      // Now it grows, now it shrinks.
+      // The table alternately grows and shrinks.
       const int count = round % 2 == 0 ? 40 : 4;
       for (int i = 0; i < count; ++i) {
         both.toggle("comes and goes " + std::to_string(both.random()() % 30'000));
@@ -133,7 +133,7 @@ TEST(hash_table, gives_all_memory_back) {
     model both(new_seed());
     for (int i = 0; i < 50'000; ++i) both.toggle(std::to_string(i));
     EXPECT_GT(account, 50'000 * 24);
-    // A bucket has room for seven; filled by a third at least, beside the items themselves.
+    // A bucket has room for seven; it is at least a third full, not counting the items themselves.
     EXPECT_LT(account, 50'000 * (24 + 32));
   }
   EXPECT_EQ(account, 0);

@@ -20,7 +20,7 @@ void hash_field::destroy(hash_field* field) { release(field, field->block_size()
 
 bool hash_field::assign(std::string_view value) {
   if (value.size() > capacity_) return false;
-  // A block much too large for its value is given back.
+  // A block much too large for its value is freed.
   constexpr std::size_t small_block = 256;
   if (capacity_ > small_block && value.size() < capacity_ / 4) return false;
   value_size_ = static_cast<std::uint32_t>(value.size());

@@ -1,4 +1,4 @@
-// A hash: a pack of fields and values while it is small, a hash table after that.
+// A hash: a pack of fields and values while it is small, a hash table afterwards.
 #pragma once
 
 #include <variant>
@@ -17,7 +17,7 @@ class hash_field {
   static void destroy(hash_field* field);
   [[nodiscard]] std::string_view name() const { return {bytes(), name_size_}; }
   [[nodiscard]] std::string_view value() const { return {bytes() + name_size_, value_size_}; }
-  /// Says whether the value fits into this block, and if so sets it.
+  /// Sets the value if it fits into this block; reports whether it did.
   [[nodiscard]] bool assign(std::string_view value);
   [[nodiscard]] std::size_t memory() const { return block_size(); }
 
@@ -30,7 +30,7 @@ class hash_field {
   std::uint32_t capacity_ = 0;
 };
 
-/// When a hash is small: hash-max-listpack-entries and -value.
+/// The limits of a small hash: hash-max-listpack-entries and -value.
 struct hash_limits {
   std::int64_t entries;
   std::int64_t value;
@@ -46,12 +46,12 @@ class hash_value final : public collection {
   hash_value& operator=(const hash_value&) = delete;
   ~hash_value() override;
 
-  /// Says whether the field is new.
+  /// Sets a field; reports whether it is new.
   bool set(std::string_view name, std::string_view value, const hash_limits& limits);
-  /// Says whether it was there.
+  /// Removes a field; reports whether it existed.
   bool erase(std::string_view name);
   [[nodiscard]] bool contains(std::string_view name) const;
-  /// Visits the field's value; says whether there is one.
+  /// Visits the field's value; reports whether there is one.
   template <class Visit>
   bool with_value(std::string_view name, Visit&& visit) const {
     if (const auto* const fields = std::get_if<pack>(&fields_)) {
@@ -65,13 +65,13 @@ class hash_value final : public collection {
     visit((*place)->value());
     return true;
   }
-  /// A small one becomes a table if one of these is too long for a pack.
+  /// Converts a small hash to a table if one of these texts is too long for a pack.
   void fit(std::span<const std::string_view> texts, const hash_limits& limits);
 
   [[nodiscard]] bool is_pack() const { return std::holds_alternative<pack>(fields_); }
   [[nodiscard]] const pack& packed() const { return std::get<pack>(fields_); }
 
-  /// Visits all, as (name, value). `visit` must not change the hash.
+  /// Visits all fields, as (name, value). `visit` must not change the hash.
   template <class Visit>
   void for_each(Visit&& visit) const {
     if (const auto* const fields = std::get_if<pack>(&fields_)) {
@@ -85,7 +85,7 @@ class hash_value final : public collection {
           [&](const hash_field* each) { visit(each->name(), each->value()); });
     }
   }
-  /// A step of HSCAN.
+  /// Performs a step of HSCAN.
   template <class Visit>
   std::uint64_t scan(std::uint64_t cursor, Visit&& visit) const {
     if (is_pack()) {
@@ -95,7 +95,7 @@ class hash_value final : public collection {
     return std::get<table>(fields_).scan(
         cursor, [&](const hash_field* each) { visit(each->name(), each->value()); });
   }
-  /// Visits any field, as (name, value).
+  /// Visits a random field, as (name, value).
   template <class Random, class Visit>
   void with_random(Random& source, Visit&& visit) const {
     if (const auto* const fields = std::get_if<pack>(&fields_)) {

@@ -1,4 +1,4 @@
-// Ranges of indexes as commands give them: from the end if negative, both ends included.
+// Ranges of indexes in commands: counted from the end if negative, both ends inclusive.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ struct index_range {
   std::size_t count = 0;
 };
 
-/// What of the range is there, of `size` elements.
+/// Returns the part of the range that exists among `size` elements.
 [[nodiscard]] inline index_range clamp_range(std::int64_t first, std::int64_t last,
                                              std::size_t size) {
   const auto count = static_cast<std::int64_t>(size);

@@ -69,7 +69,7 @@ void int_set::write_header() {
   std::memcpy(memory_ + 4, &count_, 4);
 }
 
-// Room for `count` integers.
+// Ensures that there is room for `count` integers, and not much more.
 void int_set::resize(std::size_t count) {
   const auto wanted = header_size + count * width_;
   if (wanted <= capacity_ && wanted * 2 > capacity_) return;

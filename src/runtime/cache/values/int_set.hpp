@@ -1,5 +1,5 @@
-// A sorted set of integers, in as few bytes each as the largest needs: how small sets of numbers
-// are kept. Its memory is an intset of Redis, header included.
+// A sorted set of integers, each in as few bytes as the largest needs: the form of small sets of
+// numbers. Its memory is a Redis intset, header included.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ class int_set {
   /// The smallest has index 0.
   [[nodiscard]] std::int64_t operator[](std::size_t index) const;
   [[nodiscard]] bool contains(std::int64_t value) const { return search(value).found; }
-  /// Says whether it is new.
+  /// Inserts an integer; reports whether it is new.
   bool insert(std::int64_t value);
-  /// Says whether it was there.
+  /// Removes an integer; reports whether it existed.
   bool erase(std::int64_t value);
 
-  /// As an intset of Redis.
+  /// Returns the set as a Redis intset.
   [[nodiscard]] std::string_view dump() const;
-  /// From an intset of Redis; nothing when it is none, or is not sorted.
+  /// Loads a Redis intset; nullopt if it is none, or not sorted.
   [[nodiscard]] static std::optional<int_set> load(std::string_view dumped);
 
  private:

@@ -7,8 +7,8 @@ namespace strata::runtime::cache {
 
 namespace {
 
-constexpr std::size_t element_head = 8;  // what Redis reckons with around an element
-// A pack with a fixed number of elements still has a limit in bytes.
+constexpr std::size_t element_head = 8;  // what Redis counts as overhead of an element
+// The limit in bytes of a pack with a fixed number of elements.
 constexpr std::size_t safe_bytes = 8192;
 
 bool has_room(const pack& node, std::size_t size, std::int64_t fill) {
@@ -63,7 +63,7 @@ list_value::place list_value::seek(std::int64_t index) const {
       index -= inside;
     }
   }
-  auto left = count - index;  // from the end, 1 is the last
+  auto left = count - index;  // from the end; 1 is the last
   for (std::size_t node = nodes_.size() - 1;; --node) {
     const auto inside = static_cast<std::int64_t>(nodes_[node].size());
     if (left <= inside) return {node, nodes_[node].seek(inside - left)};
@@ -83,7 +83,7 @@ list_value::place list_value::previous(place place) const {
   return place;
 }
 
-// What is before `place` becomes a pack of its own, before that of `place`.
+// Moves the elements before `place` to a pack of their own, before that of `place`.
 void list_value::split(place place) {
   auto& node = nodes_[place.node];
   pack before;
@@ -99,7 +99,7 @@ void list_value::insert_before(place place, std::string_view text, std::int64_t 
   if (has_room(node, text.size(), fill)) {
     node.insert(place.at, text);
   } else {
-    // Between two packs: into the one before if it has room, else into one of its own.
+    // Between two packs: inserts into the previous pack if it has room, otherwise into a new one.
     if (place.at != node.first()) {
       split(place);
       ++place.node;
@@ -140,7 +140,7 @@ list_value::place list_value::erase(place place) {
 }
 
 list_value::place list_value::erase_backwards(place place) {
-  // Erasing moves offsets, but not the order: what follows is found, and gone back from.
+  // Erasing changes offsets, but not the order: so find the next element and go back from there.
   const bool is_first = place.node == 0 && place.at == nodes_[0].first();
   const auto following = erase(place);
   if (is_first) return {};

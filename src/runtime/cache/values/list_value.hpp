@@ -1,4 +1,4 @@
-// A list: packs of some 8 KiB in a row, so that both ends are near and memory is short.
+// A list: a row of packs of some 8 KiB, so that both ends are near and little memory is needed.
 #pragma once
 
 #include <vector>
@@ -12,20 +12,22 @@ class list_value final : public collection {
  public:
   static constexpr value_kind kind = value_kind::list;
 
-  /// Where an element is; valid until the list changes.
+  /// The place of an element; valid until the list changes.
   struct place {
     std::size_t node = 0;
     pack::offset at = pack::none;
     [[nodiscard]] explicit operator bool() const { return at != pack::none; }
   };
 
-  /// `fill` as list-max-listpack-size: elements of a pack, or if negative -1 to -5 for 4 to 64 KiB.
+  /// `fill` as in list-max-listpack-size: elements per pack, or if negative -1 to -5 for 4 to 64
+  /// KiB.
   void push(std::string_view text, bool at_front, std::int64_t fill);
-  /// The element at an end; the list must not be empty.
+  /// Returns the element at an end; the list must not be empty.
   [[nodiscard]] element end(bool at_front) const;
   void pop(bool at_front);
 
-  /// Counted from the end if negative; false when there is none.
+  /// Finds an element by its index, counted from the end if negative; the place is false if there
+  /// is none.
   [[nodiscard]] place seek(std::int64_t index) const;
   [[nodiscard]] place first() const { return seek(0); }
   [[nodiscard]] place next(place place) const;
@@ -38,15 +40,15 @@ class list_value final : public collection {
   void insert_before(place place, std::string_view text, std::int64_t fill);
   void insert_behind(place place, std::string_view text, std::int64_t fill);
   void replace(place place, std::string_view text);
-  /// Returns the place of what follows.
+  /// Erases an element; returns the place of the next one.
   place erase(place place);
-  /// As `erase`; returns the place of what stands before.
+  /// As `erase`, but returns the place of the previous element.
   place erase_backwards(place place);
-  /// Removes `count` elements from the one with index `first` on.
+  /// Erases `count` elements from index `first` on.
   void erase_range(std::size_t first, std::size_t count);
 
   [[nodiscard]] const std::vector<pack>& nodes() const { return nodes_; }
-  /// A pack of elements, put behind all.
+  /// Appends a pack of elements at the end.
   void append(pack&& node);
 
   [[nodiscard]] value_kind type() const override { return kind; }
@@ -61,8 +63,8 @@ class list_value final : public collection {
  private:
   void split(place place);
 
-  // Of 8 KiB of elements each; so few that moving all of them along for a new first one is seldom
-  // and soon done.
+  // Each has 8 KiB of elements; there are so few that moving all of them for a new first one is
+  // rare and quick.
   std::vector<pack> nodes_;
   std::size_t size_ = 0;
 };

@@ -1,5 +1,5 @@
-// The memory of a cache's data, and its account: who works for a cache charges it for what is
-// allocated, so that `maxmemory` costs an addition and no look at the allocator.
+// The memory of a cache's data, and its account: work for a cache charges the cache for its
+// allocations, so that `maxmemory` costs an addition and no query of the allocator.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace strata::runtime::cache {
 
-/// While it lives, allocations of this thread are charged to `account`, in bytes.
+/// While it lives, charges allocations of this thread to `account`, in bytes.
 class charging {
  public:
   explicit charging(std::int64_t& account);
@@ -25,36 +25,36 @@ namespace detail {
 extern thread_local constinit std::int64_t* charged_account;
 }
 
-/// For nobody's account if nobody is charged.
+/// Charges the current account, if there is one.
 inline void charge(std::int64_t bytes) {
   if (detail::charged_account != nullptr) *detail::charged_account += bytes;
 }
 
-/// What an allocation of `size` bytes really takes, about.
+/// Returns the approximate real size of an allocation of `size` bytes.
 [[nodiscard]] constexpr std::size_t allocation_size(std::size_t size) {
   if (size <= 128) return (size + 15) & ~std::size_t{15};
-  // Four size classes to a doubling, as jemalloc has them.
+  // Four size classes per doubling, as in jemalloc.
   const auto quarter = std::size_t{1} << (61U - static_cast<unsigned>(__builtin_clzll(size - 1)));
   return (size + quarter - 1) & ~(quarter - 1);
 }
 
-/// Copies a text, which may be empty and then be nowhere: memcpy must not be asked for that.
+/// Copies a text, which may be empty with a null pointer: memcpy does not allow that.
 inline void copy_text(void* bytes, std::string_view text) {
   if (!text.empty()) std::memcpy(bytes, text.data(), text.size());
 }
 
-/// Asks for the cache line at `memory`, which need not be valid.
+/// Prefetches the cache line at `memory`, which need not be valid.
 inline void prefetch_line(const void* memory) {
   __builtin_prefetch(memory);
-  // GCC 12 takes a function that only prefetches for one without an effect and drops its calls.
+  // GCC 12 considers a function that only prefetches to have no effect, and drops its calls.
   asm volatile("" : : "r"(memory));
 }
 
-/// Throws std::bad_alloc, which ends the process: state on disk is safe at any moment.
+/// Throws std::bad_alloc, which ends the process: the state on disk is safe at any moment.
 [[nodiscard]] void* allocate(std::size_t size);
-/// `size` as it was allocated.
+/// `size` must be the allocated size.
 void release(void* memory, std::size_t size) noexcept;
-/// Keeps the first bytes, as many as fit.
+/// Keeps as many of the first bytes as fit.
 [[nodiscard]] void* reallocate(void* memory, std::size_t size, std::size_t new_size);
 
 }  // namespace strata::runtime::cache

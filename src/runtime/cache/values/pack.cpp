@@ -12,14 +12,14 @@ namespace {
 
 constexpr unsigned char end_mark = 0xFF;
 constexpr std::size_t pack_header_size = 6;
-constexpr std::size_t most_back = 5;  // the length at an element's end
+constexpr std::size_t most_back = 5;  // the most bytes of the length at an element's end
 
-// An element's bytes before its text (all of them, for an integer), as numbers: bytes that are
-// stored one by one and then returned as a word make the processor wait.
+// An element's bytes before its text (for an integer, all of them), as numbers: storing bytes one
+// by one and then returning them as a word would stall the processor.
 struct head {
   unsigned first;
   unsigned more = 0;       // bytes after the first
-  std::uint64_t rest = 0;  // those, the least significant first
+  std::uint64_t rest = 0;  // those bytes, least significant first
 
   [[nodiscard]] std::size_t size() const { return 1 + more; }
   void write(unsigned char* bytes) const {
@@ -49,7 +49,8 @@ head text_head(std::size_t size) {
   return {0xF0, 4, size};
 }
 
-// The length of an element, 7 bits a byte, most significant first, to be read from its end.
+// The size of an element's length, 7 bits per byte, most significant first, to be read from its
+// end.
 unsigned back_size(std::size_t size) {
   if (size <= 127) return 1;
   if (size < 16384) return 2;
@@ -86,8 +87,8 @@ unsigned integer_bytes(unsigned mark) {
   }
 }
 
-// Of the element whose first bytes are at `at`: where its text begins, and how long that is. For
-// integers the text is what stands behind the mark.
+// The layout of an element from its first bytes: where its text begins, and its size. For integers
+// the text is the bytes behind the mark.
 struct shape {
   unsigned head;
   std::size_t body;
@@ -135,7 +136,7 @@ void pack::swap(pack& other) noexcept {
 }
 
 pack::offset pack::size_at(offset at) const {
-  // Most are small integers or short texts.
+  // Most elements are small integers or short texts.
   const unsigned mark = memory_[at];
   if (mark < 0x80) return 2;
   if (mark < 0xC0) return 2 + (mark & 0x3FU);
@@ -217,7 +218,7 @@ pack::offset pack::find(std::string_view text, offset offset, unsigned step) con
   return none;
 }
 
-// A text of less than 64 bytes: its length is in its first byte.
+// For a text of less than 64 bytes: its length is in its first byte.
 pack::offset pack::find_short(std::string_view text, offset offset, unsigned step) const {
   const unsigned mark = 0x80U | static_cast<unsigned>(text.size());
   while (offset != end_) {
@@ -235,7 +236,7 @@ void pack::make_room(offset size, bool at_front) {
   const std::size_t wanted = allocation_size(std::size_t{used} + size + (used + size) / 4);
   auto* const moved = static_cast<unsigned char*>(allocate(wanted));
   const auto slack = static_cast<offset>(wanted) - used - size;
-  // The room goes where the pushing is: most lists grow at one end.
+  // Puts the room at the end where elements are pushed: most lists grow at one end.
   const offset begin = at_front ? slack + size : 0;
   if (used != 0) std::memcpy(moved + begin, memory_ + begin_, used);
   release(memory_, capacity_);
@@ -281,7 +282,7 @@ pack::offset pack::replace(offset where, std::string_view text) {
   const auto whole = static_cast<offset>(size + back_size(size));
   const auto old = size_at(where);
   if (whole != old) {
-    // Behind it everything moves; what is before it, and so its own offset, stays.
+    // Everything behind it moves; everything before it, and so its own offset, stays.
     const offset tail = end_ - where - old;
     if (whole > old && capacity_ - end_ < whole - old) {
       const offset before = where - begin_;

@@ -1,9 +1,9 @@
-// A sequence of short strings and integers in one block of memory: how small hashes and sorted
-// sets, and the parts of lists, are kept. Each element is encoded as in Redis's listpack, so that
-// a dump is a copy. Source: listpack.md of Redis (the format), redis.io.
+// A sequence of short strings and integers in one block of memory: the form of small hashes and
+// sorted sets, and of the parts of lists. Each element is encoded as in Redis's listpack, so that a
+// dump is a copy. Source: listpack.md of Redis (the format), redis.io.
 //
-// Room is left at both ends: pushing and popping at either costs no move of the rest. An element is
-// named by its offset, which any change behind or before it may change.
+// Both ends have spare room: pushing and popping there does not move the rest. An element is
+// identified by its offset, which any change before or behind it may change.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace strata::runtime::cache {
 
-/// One element: text, or an integer that stands for its digits.
+/// One element: text, or an integer that represents its digits.
 class element {
  public:
   explicit element(std::string_view text) : text_(text) {}
   explicit element(std::int64_t integer) : integer_(integer) {}
 
-  /// Valid as long as this object, and the pack unchanged. An integer's digits are made when they
-  /// are first asked for.
+  /// Returns the text, which is valid as long as this object, while the pack is unchanged. An
+  /// integer's digits are created on first use.
   [[nodiscard]] std::string_view text() const {
     if (!integer_) return text_;
     if (!digits_) digits_.emplace(*integer_);
@@ -42,7 +42,7 @@ class pack {
  public:
   using offset = std::uint32_t;
   static constexpr offset none = UINT32_MAX;
-  /// Bytes that Redis's header and end mark take besides.
+  /// The additional bytes of Redis's header and end mark.
   static constexpr std::size_t envelope_size = 7;
 
   pack() = default;
@@ -57,12 +57,12 @@ class pack {
 
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] bool empty() const { return count_ == 0; }
-  /// Bytes of the elements, with Redis's envelope.
+  /// Returns the bytes of the elements, with Redis's envelope.
   [[nodiscard]] std::size_t bytes() const { return end_ - begin_ + envelope_size; }
-  /// Bytes of memory held.
+  /// Returns the bytes of allocated memory.
   [[nodiscard]] std::size_t memory() const { return capacity_; }
 
-  // Offsets of elements; `none` when there is no such element.
+  // Offsets of elements; `none` if there is no such element.
   [[nodiscard]] offset first() const { return count_ == 0 ? none : begin_; }
   [[nodiscard]] offset last() const { return count_ == 0 ? none : previous_of(end_); }
   [[nodiscard]] offset next(offset at) const {
@@ -72,34 +72,34 @@ class pack {
   [[nodiscard]] offset previous(offset offset) const {
     return offset == begin_ ? none : previous_of(offset);
   }
-  /// The element with this index, counted from the end if negative.
+  /// Returns the offset of the element with this index, counted from the end if negative.
   [[nodiscard]] offset seek(std::int64_t index) const;
 
   [[nodiscard]] element at(offset offset) const;
-  /// The same, of an integer alone.
+  /// As `at`, for integers only.
   [[nodiscard]] std::optional<std::int64_t> integer_at(offset offset) const;
-  /// The first element equal to `text` from `offset` on, looking at every `step`-th.
+  /// Finds the first element equal to `text` from `offset` on, comparing every `step`-th.
   [[nodiscard]] offset find(std::string_view text, offset offset, unsigned step = 1) const;
   [[nodiscard]] bool equals(offset offset, std::string_view text) const;
 
-  // Changes. The text is not a view into this pack.
+  // Changes. The text must not be a view into this pack.
   void push_back(std::string_view text) { insert_bytes(end_, text); }
   void push_front(std::string_view text) { insert_bytes(begin_, text); }
   /// Inserts before the element at `offset`, or at the end if that is `none`.
   void insert(offset offset, std::string_view text) {
     insert_bytes(offset == none ? end_ : offset, text);
   }
-  /// Replaces the element at `where`; returns its offset now.
+  /// Replaces the element at `where`; returns its new offset.
   offset replace(offset where, std::string_view text);
-  /// Removes `count` elements from `where` on; returns the offset of what follows, or `none`.
+  /// Removes `count` elements from `where` on; returns the offset of the next one, or `none`.
   offset erase(offset where, std::size_t count = 1);
   void clear() { *this = {}; }
-  /// Gives back room that is not used.
+  /// Frees unused room.
   void shrink();
 
-  /// As a listpack of Redis, header and end mark included.
+  /// Returns the pack as a Redis listpack, header and end mark included.
   [[nodiscard]] std::string dump() const;
-  /// From a listpack of Redis. Nothing when it is not one: every length is checked.
+  /// Loads a Redis listpack. Returns nullopt if it is not one: every length is checked.
   [[nodiscard]] static std::optional<pack> load(std::string_view dumped);
 
  private:
@@ -107,7 +107,7 @@ class pack {
   [[nodiscard]] offset previous_of(offset at) const;
   [[nodiscard]] offset find_short(std::string_view text, offset offset, unsigned step) const;
   void insert_bytes(offset where, std::string_view text);
-  // Makes a gap of `size` bytes before `where`; says where it begins.
+  // Opens a gap of `size` bytes before `where`; returns where it begins.
   offset open_gap(offset where, offset size);
   void make_room(offset size, bool at_front);
 

@@ -1,4 +1,4 @@
-// A set: sorted integers while it is small and has nothing else, a hash table after that.
+// A set: sorted integers while it is small and contains only integers, a hash table afterwards.
 #pragma once
 
 #include <variant>
@@ -21,9 +21,9 @@ class set_value final : public collection {
   set_value& operator=(const set_value&) = delete;
   ~set_value() override;
 
-  /// Says whether it is new. `most_integers` as set-max-intset-entries.
+  /// Inserts a member; reports whether it is new. `most_integers` as in set-max-intset-entries.
   bool insert(std::string_view member, std::int64_t most_integers);
-  /// Says whether it was there.
+  /// Removes a member; reports whether it existed.
   bool erase(std::string_view member);
   [[nodiscard]] bool contains(std::string_view member) const;
 
@@ -40,7 +40,7 @@ class set_value final : public collection {
       std::get<table>(members_).for_each([&](const text_item* each) { visit(each->text()); });
     }
   }
-  /// A step of SSCAN.
+  /// Performs a step of SSCAN.
   template <class Visit>
   std::uint64_t scan(std::uint64_t cursor, Visit&& visit) const {
     if (!is_integers()) {
@@ -50,7 +50,7 @@ class set_value final : public collection {
     for_each(visit);
     return 0;
   }
-  /// Visits one member, any.
+  /// Visits a random member.
   template <class Random, class Visit>
   void with_random(Random& source, Visit&& visit) const {
     if (is_integers()) {

@@ -10,8 +10,8 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// One node in four reaches the next level. Each process has its own seed: nobody outside can tell
-// which members make a list slow.
+// One node in four reaches the next level. Each process has its own seed, so that an attacker
+// cannot know which members make a list slow.
 unsigned random_height(unsigned most) {
   static thread_local std::uint64_t state = std::random_device{}() | std::uint64_t{1} << 32U;
   state ^= state << 13U;
@@ -106,7 +106,7 @@ void skip_list::insert(scored_member* fresh) {
 
 void skip_list::link(scored_member* node) {
   path before = path_to(node->score_, node->member());
-  // Levels that were not there yet begin as one link from the head to nowhere.
+  // New levels begin as a single link from the head to the end.
   for (; height_ < node->height_; ++height_) before[height_] = {head_, 0};
   const std::size_t rank = before[0].rank + 1;
   for (unsigned level = 0; level < height_; ++level) {

@@ -1,8 +1,8 @@
-// Members of a sorted set in order of score, then of their bytes, with the rank of each: a skip
-// list whose links know how far they lead. Everything takes time in proportion to the logarithm of
-// the size, but for visiting what is asked for.
+// The members of a sorted set in order of score, then of their bytes, with the rank of each: a skip
+// list whose links know their span. All operations take time proportional to the logarithm of the
+// size, plus the visited members.
 //
-// A link knows the score of what it leads to: passing by a node costs no look at it, and a look is
+// A link contains the score of its target, so that passing a node does not read it; such reads are
 // what costs time in a large set.
 //
 // Source: W. Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", and its "Cookbook"
@@ -15,8 +15,8 @@
 
 namespace strata::runtime::cache {
 
-/// A member and its score, in one block of memory with its links. A list owns those that are
-/// linked, and whoever made it one that is not.
+/// A member and its score, in one block of memory with its links. A list owns its linked members;
+/// the creator owns a member that is not linked.
 class scored_member {
  public:
   [[nodiscard]] static scored_member* make(std::string_view member, double score);
@@ -26,9 +26,9 @@ class scored_member {
     return {reinterpret_cast<const char*>(links() + height_), size_};
   }
   [[nodiscard]] double score() const { return score_; }
-  /// Of one that is not linked.
+  /// For a member that is not linked.
   void set_score(double score) { score_ = score; }
-  /// Null behind the last, and before the first.
+  /// Null behind the last member, and before the first.
   [[nodiscard]] const scored_member* next() const { return links()[0].next; }
   [[nodiscard]] const scored_member* previous() const { return previous_; }
   [[nodiscard]] bool is_before(double score, std::string_view member) const {
@@ -42,7 +42,7 @@ class scored_member {
   struct link {
     scored_member* next;
     double next_score;
-    std::size_t span;  // by how much the rank of `next` is higher; without a next, it is not used
+    std::size_t span;  // by how much the rank of `next` is higher; unused without a next
   };
 
   scored_member() = default;
@@ -61,7 +61,7 @@ class scored_member {
 
 class skip_list {
  public:
-  /// A place in the list: null and the size, at its end.
+  /// A place in the list; at its end, null and the size.
   struct position {
     scored_member* node;
     std::size_t rank;
@@ -77,10 +77,11 @@ class skip_list {
   [[nodiscard]] scored_member* last() const { return last_; }
   [[nodiscard]] scored_member* at(std::size_t rank) const;
   [[nodiscard]] std::size_t rank_of(const scored_member& node) const;
-  /// The first for which `is_before(score, node)` is not true; it must be true for those before.
+  /// Returns the first node for which `is_before(score, node)` is false; it must be true for all
+  /// before.
   template <class Before>
   [[nodiscard]] position seek(Before&& is_before) const {
-    // Many ranges go up to the end, which is near.
+    // Many ranges extend to the end, which is checked first.
     if (last_ != nullptr && is_before(last_->score_, *last_)) return {nullptr, size_};
     std::size_t rank = 0;
     const scored_member* at = head_;
@@ -97,12 +98,12 @@ class skip_list {
     return {at->links()[0].next, rank};
   }
 
-  /// Takes `fresh`, which is not linked and like no other.
+  /// Takes ownership of `fresh`, which must not be linked or equal to another member.
   void insert(scored_member* fresh);
-  /// Gives `node` another score, and the place that belongs to it.
+  /// Changes the score of `node`, and moves it to its new place.
   void move(scored_member* node, double score);
   void erase(scored_member* node);
-  /// Erases `count` from rank `first` on; calls `gone(node)` before each is destroyed.
+  /// Erases `count` members from rank `first` on; calls `gone(node)` before each is destroyed.
   template <class Gone>
   void erase(std::size_t first, std::size_t count, Gone&& gone) {
     const path before = path_to(first);
@@ -115,7 +116,7 @@ class skip_list {
   }
 
  private:
-  // At each level, the last node before some place, with its rank counted from 1 (0: the head).
+  // The last node before some place on each level, with its rank counted from 1 (0: the head).
   using path = std::array<position, scored_member::most_height>;
 
   [[nodiscard]] path path_to(double score, std::string_view member) const;

@@ -12,12 +12,12 @@
 namespace strata::runtime::cache {
 namespace {
 
-// A list beside a std::set of the same members.
+// A list, with a std::set of the same members.
 class model {
  public:
   explicit model(std::uint32_t seed) : random_(seed) {}
 
-  // Few scores, so that many are equal, and infinities.
+  // Few different scores, so that many are equal, and infinities.
   double score() {
     const auto roll = random_() % 40;
     if (roll == 0) return std::numeric_limits<double>::infinity();

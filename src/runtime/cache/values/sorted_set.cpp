@@ -11,10 +11,10 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// Redis keeps whole scores up to this as integers in its packs.
+// Redis stores whole scores up to this as integers in its packs.
 constexpr double most_integer = 0x1p62;
 
-// A score as it is kept in a pack.
+// A score in the form of a pack.
 class score_text {
  public:
   explicit score_text(double score) {
@@ -64,7 +64,7 @@ void sorted_set::large_set::insert(std::string_view member, double score, std::u
 }
 
 sorted_set::sorted_set(member_table members) : large_(std::make_unique<large_set>()) {
-  // In order each is put behind the last, where memory is warm.
+  // Inserted in order, each goes behind the last, where memory is in the cache.
   std::vector<scored_member*> all;
   all.reserve(members.size());
   members.for_each([&](scored_member* each) { all.push_back(each); });
@@ -113,7 +113,7 @@ void sorted_set::insert_small(std::string_view member, double score) {
     at = small_.next(score_at);
     score_at = small_.next(at);
   }
-  // An insertion may move what is before it, but not away from the beginning.
+  // An insertion may move the elements before it, but their distance from the beginning stays.
   const auto before = at - small_.first();
   small_.insert(at, text.view());
   small_.insert(small_.first() + before, member);
@@ -147,7 +147,7 @@ void sorted_set::enlarge() {
 
 bool sorted_set::shed(std::size_t steps) {
   if (is_pack()) return false;
-  // The members themselves are the list's.
+  // The list owns the members themselves.
   if (large_->members.drain(steps, [](scored_member*) {})) return true;
   constexpr std::size_t members_of_a_step = 8;
   large_->order.erase(0, std::min(steps * members_of_a_step, large_->order.size()),

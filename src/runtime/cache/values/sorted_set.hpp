@@ -1,8 +1,8 @@
-// A sorted set: a pack of members and scores, in order, while it is small; after that nodes that a
-// hash table finds by member, and a skip list by score and rank. It owns its nodes.
+// A sorted set: a pack of members and scores, in order, while it is small; afterwards nodes, which
+// a hash table finds by member, and a skip list by score and rank. It owns its nodes.
 //
-// Ranges of scores and of members become ranges of ranks first: their size is known before any
-// member is visited, and there is one way of visiting, in either direction.
+// Ranges of scores and of members are first converted to ranges of ranks: so their size is known
+// before any member is visited, and there is one way to visit them, in either direction.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace strata::runtime::cache {
 
-/// When a sorted set is small: zset-max-listpack-entries and -value.
+/// The limits of a small sorted set: zset-max-listpack-entries and -value.
 struct sorted_set_limits {
   std::int64_t entries;
   std::int64_t value;
@@ -56,14 +56,14 @@ struct lex_range {
 struct key_of_member {
   static std::string_view key(const scored_member* member) { return member->member(); }
 };
-/// Members by name alone.
+/// Members by name only.
 using member_table = hash_table<scored_member*, key_of_member>;
 
 class sorted_set final : public collection {
  public:
   static constexpr value_kind kind = value_kind::sorted_set;
 
-  /// Where a member is or is to be; until the set changes.
+  /// The place where a member is or would be; valid until the set changes.
   class place {
    public:
     [[nodiscard]] bool is_there() const { return score_.has_value(); }
@@ -78,9 +78,10 @@ class sorted_set final : public collection {
   };
 
   sorted_set() = default;
-  /// From a pack of members and scores, in order.
+  /// Takes a pack of members and scores, in order.
   explicit sorted_set(pack members) : small_(std::move(members)) {}
-  /// Takes the nodes, which are not linked. It is large, whatever its size.
+  /// Takes ownership of the nodes, which must not be linked. The set has the large form, whatever
+  /// its size.
   explicit sorted_set(member_table members);
   sorted_set(const sorted_set& other);
   sorted_set& operator=(const sorted_set&) = delete;
@@ -90,21 +91,21 @@ class sorted_set final : public collection {
   [[nodiscard]] std::optional<double> score_of(std::string_view member) const {
     return find(member).score();
   }
-  /// Gives the member at `place`, which `find` gave, a score.
+  /// Sets the score of the member at `place`, which `find` returned.
   void put(const place& place, std::string_view member, double score,
            const sorted_set_limits& limits);
-  /// Puts in a member that is not there yet.
+  /// Adds a member that does not exist yet.
   void add(std::string_view member, double score, const sorted_set_limits& limits);
-  /// Says whether it was there.
+  /// Removes a member; reports whether it existed.
   bool erase(std::string_view member);
-  /// From the lowest score, 0.
+  /// Returns the member's rank; the lowest score has rank 0.
   [[nodiscard]] std::optional<std::size_t> rank_of(std::string_view member) const;
 
   [[nodiscard]] index_range ranks_of(const score_range& scores) const;
   [[nodiscard]] index_range ranks_of(const lex_range& members) const;
   /// Erases the members with these ranks.
   void erase_ranks(index_range ranks);
-  /// Visits the members with these ranks, which are there, as (member, score), from the highest on
+  /// Visits the members with these ranks, which must exist, as (member, score), from the highest on
   /// if `reversed`. `visit` must not change the set.
   template <class Visit>
   void visit(index_range ranks, bool reversed, Visit&& visit) const {
@@ -124,7 +125,7 @@ class sorted_set final : public collection {
   void for_each(Visit&& each) const {
     visit({0, size()}, false, each);
   }
-  /// A step of ZSCAN.
+  /// Performs a step of ZSCAN.
   template <class Visit>
   std::uint64_t scan(std::uint64_t cursor, Visit&& visit) const {
     if (is_pack()) {
@@ -134,9 +135,9 @@ class sorted_set final : public collection {
     return large_->members.scan(
         cursor, [&](const scored_member* each) { visit(each->member(), each->score()); });
   }
-  /// A score of this set as ZSCAN says it: what a pack keeps is told as it is kept.
+  /// Returns a score of this set for ZSCAN: for a pack, in its stored form.
   [[nodiscard]] std::string score_as_kept(double score) const;
-  /// Visits any member. The set must not be empty.
+  /// Visits a random member. The set must not be empty.
   template <class Random, class Visit>
   void with_random(Random& source, Visit&& each) const {
     if (is_pack()) {
@@ -146,7 +147,7 @@ class sorted_set final : public collection {
       each(any->member(), any->score());
     }
   }
-  /// Makes a pack of it if it is small enough. What else changes a set never does so.
+  /// Converts it to a pack if it is small enough. No other change does so.
   void fit(const sorted_set_limits& limits);
 
   [[nodiscard]] bool is_pack() const { return large_ == nullptr; }
@@ -185,8 +186,8 @@ class sorted_set final : public collection {
       at = reversed ? small_.previous(small_.previous(at)) : small_.next(score_at);
     }
   }
-  // From the first that is not below to the last that is not above; both are told the offsets of
-  // member and score.
+  // Returns the ranks from the first member that is not below to the last that is not above; both
+  // functions get the offsets of member and score.
   template <class Below, class Above>
   [[nodiscard]] index_range small_ranks(Below&& is_below, Above&& is_above) const;
   [[nodiscard]] double small_score(pack::offset offset) const;
@@ -195,7 +196,7 @@ class sorted_set final : public collection {
   void insert_small(std::string_view member, double score);
   void enlarge();
 
-  pack small_;  // empty when it is large
+  pack small_;  // empty in the large form
   std::unique_ptr<large_set> large_;
 };
 

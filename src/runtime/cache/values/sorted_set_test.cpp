@@ -20,7 +20,7 @@ pairs all_of(const sorted_set& set, bool reversed = false) {
   return seen;
 }
 
-// A sorted set beside a std::map and a std::set of the same.
+// A sorted set, with a std::map and a std::set of the same members.
 class model {
  public:
   model(std::uint32_t seed, const sorted_set_limits& limits) : random_(seed), limits_(limits) {}
@@ -32,7 +32,7 @@ class model {
                                              -3,   127,  128,   4095,      -4097, 1 << 24};
     return some[random_() % some.size()];
   }
-  // Some are integers, which packs keep in another way.
+  // Some are integers, which packs store differently.
   std::string member() {
     const auto number = random_() % 200;
     return (number % 2 == 0 ? "m" : "") + std::to_string(number);

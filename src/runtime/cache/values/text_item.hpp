@@ -1,4 +1,4 @@
-// A string of its own in one block of memory: what tables of members hold.
+// A single string in one block of memory: an element of tables of members.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace {
 
 // --- sources
 
-// One operand: a sorted set, a plain set, or neither when the key is not there.
+// One operand: a sorted set, a plain set, or neither if the key is missing.
 struct source {
   const sorted_set* sorted = nullptr;
   const set_value* plain = nullptr;
@@ -38,7 +38,7 @@ struct source {
 };
 using sources = std::vector<source>;
 
-// Nothing, and the error replied, for another kind of value.
+// Replies with an error and returns nullopt for another type of value.
 std::optional<source> read_source(call& c, const entry* entry) {
   if (entry == nullptr) return source{};
   if (entry->type() == sorted_set::kind) return source{.sorted = &entry->as<sorted_set>()};
@@ -47,7 +47,7 @@ std::optional<source> read_source(call& c, const entry* entry) {
   return {};
 }
 
-// The number of keys at word `index`, and the keys behind it. Nothing after an error.
+// Reads the number of keys at word `index`, and the keys behind it. Returns nullopt after an error.
 std::optional<sources> read_sources(call& c, std::size_t index) {
   const auto count = c.integer(index);
   if (!count) return {};
@@ -73,7 +73,7 @@ std::optional<sources> read_sources(call& c, std::size_t index) {
 
 enum class aggregate : std::uint8_t { sum, least, most };
 
-// Infinities that cancel each other out make 0.
+// Infinities that cancel out give 0.
 double number_or_zero(double value) { return std::isnan(value) ? 0 : value; }
 
 double combine(aggregate aggregate, double left, double right) {
@@ -89,7 +89,7 @@ double combine(aggregate aggregate, double left, double right) {
 
 enum class combination : std::uint8_t { unite, intersect, subtract };
 
-// The members of a result with their scores, in no order yet.
+// The members of a result with their scores, unordered.
 class score_sums {
  public:
   score_sums() = default;
@@ -106,7 +106,7 @@ class score_sums {
       members_.insert(scored_member::make(member, score), hash);
     }
   }
-  /// For a member that is new.
+  /// Adds a new member.
   void add(std::string_view member, double score) {
     members_.insert(scored_member::make(member, score), hash_of(member));
   }
@@ -126,7 +126,7 @@ void unite(const sources& sources, aggregate aggregate, score_sums& sums) {
   }
 }
 
-// Visits (member, score) of what is in all; `visit` returns false when it has enough.
+// Visits (member, score) of the members of all sources; `visit` returns false to stop.
 template <class Visit>
 void intersect(const sources& sources, aggregate aggregate, Visit&& visit) {
   bool goes_on = true;
@@ -151,8 +151,8 @@ void subtract(const sources& sources, score_sums& sums) {
   });
 }
 
-// The smallest first: so an intersection looks at as few members as it can. Sums are made in this
-// order too, on which the last bits of a score depend.
+// Puts the smallest first, so that an intersection checks as few members as possible. Sums use this
+// order too, which affects the last bits of a score.
 void sort_by_size(sources& all) { std::ranges::stable_sort(all, {}, &source::size); }
 
 std::unique_ptr<sorted_set> compute(sources& sources, combination operation, aggregate aggregate) {

@@ -1,4 +1,4 @@
-// Commands that take the lowest or highest members of sorted sets, or wait for some.
+// Commands that take the lowest or highest members of sorted sets, or wait for members.
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/pops.hpp"
 #include "runtime/cache/commands/sorted_sets/sorted_set_words.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using found_set = first_found<sorted_set>;
 
-// Takes `count` members, as many as there are; `reply(member, score)` for each.
+// Takes `count` members, which must exist; calls `reply(member, score)` for each.
 template <class Reply>
 void take(call& c, const found_set& source, bool highest, std::uint64_t count, Reply&& reply) {
   sorted_set& set = *source.value;
@@ -42,7 +42,7 @@ void pop(call& c, bool highest) {
     return;
   }
   const auto taken = std::min(static_cast<std::size_t>(*count), (*found)->size());
-  // RESP3 has pairs for them if there may be several.
+  // In RESP3, members are in pairs if there may be several.
   const bool in_pairs = has_count && c.reply.is_resp3();
   c.reply.array(in_pairs ? taken : taken * 2);
   take(c, {1, *found}, highest, taken, [&](std::string_view member, double score) {
@@ -79,7 +79,7 @@ void pop_or_wait(call& c, bool highest) {
 void bzpopmin(call& c) { pop_or_wait(c, false); }
 void bzpopmax(call& c) { pop_or_wait(c, true); }
 
-// False: all are empty.
+// Returns false if all are empty.
 bool pop_many(call& c, const multi_pop& pop, std::size_t first) {
   const auto found = find_first<sorted_set>(c, first, pop.keys);
   if (!found) return true;

@@ -10,16 +10,16 @@ namespace {
 
 enum class order : std::uint8_t { rank, score, member };
 
-// What a range command asks for besides the range itself.
+// The options of a range command besides the range itself.
 struct range_options {
-  std::optional<order> by;  // nothing: the options may say it, and else it is the rank
+  std::optional<order> by;  // nullopt: set by an option; by default, rank
   std::optional<bool> reversed;
   bool with_scores = false;
   std::int64_t offset = 0;
-  std::int64_t limit = -1;  // negative: none
+  std::int64_t limit = -1;  // negative: no limit
 };
 
-// Ranks as they are given: the first and the last, from the end if negative.
+// Ranks as given: the first and the last, counted from the end if negative.
 struct given_ranks {
   std::int64_t first;
   std::int64_t last;
@@ -36,7 +36,7 @@ bool read_limit(call& c, std::size_t index, range_options& options) {
   return true;
 }
 
-// The options from word `first` on, added to what the command's name says.
+// Reads the options from word `first` on, in addition to those that follow from the command's name.
 bool read_range_options(call& c, std::size_t first, bool stores, range_options& options) {
   for (auto i = first; i < c.size(); ++i) {
     if (!stores && c.is(i, "WITHSCORES")) {
@@ -56,7 +56,7 @@ bool read_range_options(call& c, std::size_t first, bool stores, range_options& 
     }
   }
   const auto by = options.by.value_or(order::rank);
-  // To Redis a limit of -1 is none, and then the offset says nothing either.
+  // In Redis a limit of -1 means no limit, and the offset is then ignored too.
   if (by == order::rank) options.offset = 0;
   if (options.limit != -1 && by == order::rank) {
     c.fail("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
@@ -72,7 +72,8 @@ std::optional<given_range> as_given(const std::optional<Range>& range) {
   return *range;
 }
 
-// The words at `first` and behind it. A reversed range of scores or members begins at its top.
+// Reads the words at `first` and behind it. A reversed range of scores or members begins at its
+// top.
 std::optional<given_range> read_range(call& c, std::size_t first, order order, bool reversed) {
   const auto low = reversed ? first + 1 : first;
   const auto high = reversed ? first : first + 1;
@@ -94,7 +95,7 @@ index_range find_range(const sorted_set& set, const given_range& range, bool rev
   return set.ranks_of(std::get<lex_range>(range));
 }
 
-// What LIMIT leaves of a range that is gone through in that direction.
+// Applies LIMIT to a range that is traversed in that direction.
 index_range limited(index_range range, const range_options& options, bool reversed) {
   const auto skipped = options.offset < 0
                            ? range.count
@@ -108,8 +109,9 @@ index_range limited(index_range range, const range_options& options, bool revers
   return range;
 }
 
-// A set of its own. As in Redis it is large from the beginning if it is known to become so, which
-// only a range of ranks tells: a pack keeps no sign of a zero.
+// Copies the range to a new set. As in Redis, the set has the large form from the start if its
+// final size is known to require it, which only a range of ranks shows: a pack does not keep the
+// sign of a zero.
 std::unique_ptr<sorted_set> copy_range(const call& c, const sorted_set* set, index_range ranks,
                                        bool reversed, bool by_rank) {
   const auto limits = limits_of_sorted_sets(c);
@@ -122,7 +124,8 @@ std::unique_ptr<sorted_set> copy_range(const call& c, const sorted_set* set, ind
   return made;
 }
 
-// The range of the set at word `key`, whose ends are the two words behind it.
+// Replies with or stores the range of the set at word `key`, whose ends are the two words behind
+// it.
 void give_range(call& c, std::size_t key, range_options options, bool stores = false) {
   if (!read_range_options(c, key + 3, stores, options)) return;
   const bool reversed = options.reversed.value_or(false);

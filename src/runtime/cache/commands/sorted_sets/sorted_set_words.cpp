@@ -8,7 +8,7 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// Ranges are read as C reads numbers, in all its notations: more is allowed than in a score.
+// Parses a range's end in all of C's number notations: more are allowed than in a score.
 std::optional<double> parse_range_end(std::string_view text) {
   if (const auto usual = text::parse_real(text)) return usual;
   const std::string ended(text);
@@ -18,7 +18,7 @@ std::optional<double> parse_range_end(std::string_view text) {
   return value;
 }
 
-// "(" before it: without it.
+// A leading "(" excludes the bound.
 std::optional<double> parse_score_bound(std::string_view text, bool& is_without) {
   is_without = text.starts_with('(');
   return parse_range_end(text.substr(is_without ? 1 : 0));

@@ -17,7 +17,7 @@ struct add_options {
   bool if_less = false;
   bool counts_changes = false;
   bool increments = false;
-  std::size_t first = 2;  // the word that is the first score
+  std::size_t first = 2;  // the word with the first score
 };
 
 add_options read_add_options(const call& c) {
@@ -42,7 +42,7 @@ add_options read_add_options(const call& c) {
   return read;
 }
 
-// Says whether the options go together, and with the words behind them.
+// Checks that the options are compatible with each other, and with the following words.
 bool check_add_options(call& c, const add_options& options) {
   const auto words = c.size() - options.first;
   if (words == 0 || words % 2 != 0) {
@@ -58,7 +58,7 @@ bool check_add_options(call& c, const add_options& options) {
   return !c.has_failed();
 }
 
-// The score that a member gets instead of `before`; nothing when it stays as it is.
+// Returns the new score of a member with the score `before`; nullopt if it does not change.
 std::optional<double> next_score(const add_options& options, std::optional<double> before,
                                  double value) {
   if (!before) return options.if_present ? std::nullopt : std::optional(value);
@@ -68,9 +68,9 @@ std::optional<double> next_score(const add_options& options, std::optional<doubl
   return after;
 }
 
-// The scores and members from word `how.first` on.
+// Adds the scores and members from word `options.first` on.
 void add_members(call& c, const add_options& options) {
-  // A wrong score further on must leave everything as it is.
+  // An invalid score further on must leave the set unchanged.
   boost::container::small_vector<double, 16> scores;
   for (auto i = options.first; i < c.size(); i += 2) {
     const auto score = c.real(i);
@@ -181,7 +181,7 @@ void reply_random(call& c, const sorted_set& set, std::int64_t count, bool with_
   const auto all = static_cast<std::uint64_t>(set.size());
   auto wanted = std::min(static_cast<std::uint64_t>(count), all);
   begin_members(c, wanted, with_scores);
-  // Of each member that is gone through, some are taken (Knuth's selection sampling).
+  // Selects from all members in one pass (Knuth's selection sampling).
   auto left = all;
   set.visit({0, all}, true, [&](std::string_view member, double score) {
     if (wanted != 0 && c.keys().random()() % left < wanted) {
@@ -192,7 +192,7 @@ void reply_random(call& c, const sorted_set& set, std::int64_t count, bool with_
   });
 }
 
-// The count of ZRANDMEMBER, and WITHSCORES behind it. Nothing after an error.
+// Reads the count of ZRANDMEMBER, and the optional WITHSCORES. Returns nullopt after an error.
 std::optional<std::int64_t> read_random_count(call& c) {
   const auto count = c.integer(2);
   if (!count) return {};

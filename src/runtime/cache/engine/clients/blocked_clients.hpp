@@ -1,4 +1,4 @@
-// Clients that wait in blocking commands, by the keys that they wait for, and which of those keys
+// Clients that wait in blocking commands, by the keys for which they wait, and which of those keys
 // have changed since.
 #pragma once
 
@@ -16,23 +16,23 @@ namespace strata::runtime::cache {
 
 class blocked_clients {
  public:
-  /// `drawn`: it is drawn to touched keys while somebody waits for one.
+  /// `drawn`: set to require touched keys while any client waits for a key.
   explicit blocked_clients(attention& drawn) : attention_(drawn) {}
 
-  /// `who.waiting` says what it waits for.
+  /// Adds a client; `client.waiting` holds what it waits for.
   void add(client& client);
   void remove(client& client);
 
   void touch(unsigned database, std::string_view key);
   void touch_all(unsigned database);
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
-  /// The keys touched since the last call, in that order.
+  /// Returns the keys touched since the last call, in that order.
   [[nodiscard]] std::vector<database_key> take_ready();
-  /// Those who wait for `key`, longest first.
+  /// Returns the clients that wait for `key`, longest first.
   [[nodiscard]] std::vector<client*> waiting_for(const database_key& key) const;
 
   [[nodiscard]] std::optional<std::int64_t> next_deadline_ms() const;
-  /// Those whose time is over.
+  /// Returns the clients whose time is over.
   [[nodiscard]] std::vector<client*> overdue(std::int64_t now_ms) const;
   [[nodiscard]] std::size_t size() const { return count_; }
 

@@ -1,5 +1,5 @@
-// A sender of commands to a cache: a connection, or whatever replays commands. What is here is all
-// that commands know of it; how bytes come and go is the deriving class's affair.
+// A sender of commands to a cache: a connection, or a replay of commands. This is all that commands
+// know of it; the derived class handles the transfer of bytes.
 #pragma once
 
 #include <boost/container/flat_set.hpp>
@@ -18,7 +18,7 @@
 
 namespace strata::runtime::cache {
 
-/// A command kept for later: of a transaction, or one that waits for a key.
+/// A command kept for later: in a transaction, or waiting for a key.
 struct kept_call {
   const command* what = nullptr;
   std::vector<std::string> words;
@@ -30,38 +30,38 @@ struct kept_call {
 struct watched_key {
   unsigned database;
   std::string key;
-  bool was_expired;  ///< when it was watched
+  bool was_expired;  ///< when the watch began
   bool operator==(const watched_key&) const = default;
 };
 
 class client;
 class front;
 
-/// What a blocking command replies when it has waited in vain.
+/// Writes a blocking command's reply when its wait ends without a result.
 using give_up_reply = void (*)(front& front, client& client);
 
-/// What a client waits for in a blocking command.
+/// The wait of a client in a blocking command.
 struct waiting_state {
   kept_call call;
   unsigned database;
   std::vector<std::string> keys;
   std::optional<std::int64_t> deadline_ms;
   give_up_reply give_up;
-  std::string_view ready = {};            ///< the key that has changed, while it is tried again
-  bool is_fetching = false;               ///< it waits for a source of keys
-  std::vector<std::string> nowhere = {};  ///< of those, the keys that the source does not have
+  std::string_view ready = {};            ///< the key that has changed, during a retry
+  bool is_fetching = false;               ///< waits for a source of keys
+  std::vector<std::string> nowhere = {};  ///< the keys that the source does not have
 };
 
-/// How a client that keeps copies of keys wants to hear that they have changed: CLIENT TRACKING.
+/// How a client that caches keys is notified of their changes: CLIENT TRACKING.
 struct tracking_state {
-  bool broadcasts = false;  ///< of all keys with its prefixes, and not of those that it read
+  bool broadcasts = false;  ///< for all keys with its prefixes, not for those that it read
   bool opts_in = false;
   bool opts_out = false;
-  bool no_loop = false;     ///< not of its own changes
-  bool has_choice = false;  ///< CLIENT CACHING said so for the next command
+  bool no_loop = false;     ///< excludes its own changes
+  bool has_choice = false;  ///< set by CLIENT CACHING for the next command
   bool is_redirect_broken = false;
-  std::uint64_t redirect = 0;  ///< the client that hears instead; 0: none
-  client* target = nullptr;    ///< the same, while it is there
+  std::uint64_t redirect = 0;  ///< id of the client notified instead; 0: none
+  client* target = nullptr;    ///< that client, while it is connected
   boost::container::flat_set<std::string, std::less<>> prefixes = {};
 };
 
@@ -74,27 +74,28 @@ class client {
   client& operator=(const client&) = delete;
   virtual ~client() = default;
 
-  /// Where replies go.
+  /// Returns the writer of replies.
   [[nodiscard]] virtual proto::reply_writer& reply() = 0;
-  /// Where confirmations of subscriptions go: also to a client that wants no replies.
+  /// Returns the writer of subscriptions' confirmations, which are also sent to a client that wants
+  /// no replies.
   [[nodiscard]] virtual proto::reply_writer& pushes() { return reply(); }
-  /// Bytes that are shared with others who get the same.
+  /// Sends bytes that are shared with other receivers.
   virtual void push(const loop::slice& bytes) = 0;
-  /// Ends it soon, after what it was told has been sent if `after_reply`.
+  /// Disconnects it soon; if `after_reply`, after pending output has been sent.
   virtual void disconnect(bool after_reply) = 0;
-  /// A blocking command has ended: what came meanwhile can be executed.
+  /// Called when a blocking command has ended: commands that arrived meanwhile can be executed.
   virtual void resume() = 0;
   [[nodiscard]] virtual std::string remote_address() const { return {}; }
   [[nodiscard]] virtual std::string local_address() const { return {}; }
   /// The protocol as the scheme of a URL; empty if it has no connection.
   [[nodiscard]] virtual std::string_view protocol() const { return {}; }
-  /// The number of its descriptor in this process; -1: it has none.
+  /// Returns the number of its descriptor in this process; -1 if it has none.
   [[nodiscard]] virtual int descriptor_number() const { return -1; }
   [[nodiscard]] virtual std::size_t output_bytes() { return 0; }
-  /// Bytes of a command that has not come whole, and the room for more of it.
+  /// The bytes of an incomplete command, and the memory reserved for more of it.
   [[nodiscard]] virtual std::size_t input_bytes() const { return 0; }
   [[nodiscard]] virtual std::size_t input_room() const { return 0; }
-  /// Bytes of commands that wait for EXEC.
+  /// The bytes of commands queued for EXEC.
   [[nodiscard]] std::size_t queued_bytes() const {
     std::size_t all = 0;
     for (const auto& each : queued) {
@@ -102,12 +103,12 @@ class client {
     }
     return all;
   }
-  /// Bytes of commands that are not executed yet, and of output that waits.
+  /// The bytes of unexecuted commands and of pending output.
   [[nodiscard]] virtual std::size_t held() const { return 0; }
-  /// Awaits that no more than `low` bytes of output wait, or its end.
+  /// Waits until at most `low` bytes of output are pending, or the client ends.
   [[nodiscard]] virtual loop::task<> room(std::size_t /*low*/) { co_return; }
 
-  /// Bytes that it has sent and been sent so far.
+  /// The number of bytes received and sent so far.
   [[nodiscard]] virtual std::uint64_t traffic() { return 0; }
 
   [[nodiscard]] bool is_resp3() { return reply().is_resp3(); }
@@ -122,27 +123,28 @@ class client {
   std::int64_t last_command_ms = 0;
   const command* last_command = nullptr;
   std::uint64_t calls = 0;
-  /// For "timeout": its traffic when it was last looked at, and when that was seen to have changed.
+  /// For "timeout": its traffic at the last check, and the time of the check at which that had
+  /// changed.
   std::uint64_t seen_traffic = UINT64_MAX;
   std::int64_t last_active_ms = 0;
-  loop::time_point last_whole;  ///< when its last command was executed, or it came
+  loop::time_point last_whole;  ///< time of its last command, or of its connection
   std::string name;
   std::string library;
   std::string library_version;
-  bool is_trusted = true;  ///< gave the password, or there is none
+  bool is_trusted = true;  ///< gave the password, or none is needed
   bool is_monitor = false;
   bool no_evict = false;
   bool no_touch = false;
   bool may_block = true;
   bool is_ending = false;
-  bool is_replay = false;    ///< executes what was executed elsewhere: nothing is refused it
-  bool is_follower = false;  ///< hears every change
-  bool is_script = false;    ///< the cache's own: --access does not bind it
+  bool is_replay = false;    ///< replays commands: none of them is refused
+  bool is_follower = false;  ///< receives every change
+  bool is_script = false;    ///< the cache's own script: --access does not apply
   reply_mode replies = reply_mode::on;
 
   // --- transactions
   bool in_transaction = false;
-  bool transaction_failed = false;  ///< a command of it was refused when it was queued
+  bool transaction_failed = false;  ///< one of its commands was refused when queued
   bool watch_failed = false;        ///< a watched key has changed
   std::vector<kept_call> queued;
   std::vector<watched_key> watched;
@@ -157,10 +159,10 @@ class client {
 
   // --- blocking
   std::optional<waiting_state> waiting;
-  std::uint64_t waits_for_offset = 0;  ///< WAIT: what followers are to acknowledge
+  std::uint64_t waits_for_offset = 0;  ///< WAIT: the offset that followers must acknowledge
   bool is_postponed = false;           ///< its command waits for the end of CLIENT PAUSE
   [[nodiscard]] bool is_held() const { return waiting || is_postponed; }
-  /// It may be silent for long: it waits for others.
+  /// Reports whether it may be silent for long because it waits for others.
   [[nodiscard]] bool may_idle() const {
     return is_held() || is_subscribed() || is_monitor || is_follower || is_replay;
   }

@@ -1,4 +1,4 @@
-// client-output-buffer-limit: how many bytes may wait for a client that does not read them.
+// client-output-buffer-limit: limits for the pending output of a client that does not read it.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 namespace strata::runtime::cache {
 
 struct output_limit {
-  std::int64_t hard = 0;  ///< bytes; 0: none
-  std::int64_t soft = 0;  ///< bytes that may wait for `soft_s` seconds; 0: none
+  std::int64_t hard = 0;  ///< bytes; 0: no limit
+  std::int64_t soft = 0;  ///< bytes that may be pending for `soft_s` seconds; 0: no limit
   std::int64_t soft_s = 0;
 };
 
@@ -22,9 +22,10 @@ class output_limits {
   [[nodiscard]] const output_limit& of(kind kind) const {
     return limits_[static_cast<std::size_t>(kind)];
   }
-  /// "normal 0 0 0 slave …", as CONFIG GET says it.
+  /// Returns "normal 0 0 0 slave …", in the format of CONFIG GET.
   [[nodiscard]] std::string text() const;
-  /// Sets those kinds that `text` names, all or none. Returns what is wrong with it, if anything.
+  /// Sets the limits of the kinds that `text` names, all or none. Returns the fault in `text`, if
+  /// any.
   [[nodiscard]] std::optional<std::string_view> set(std::string_view text);
 
  private:

@@ -7,7 +7,7 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// What a follower would be told, too.
+// Reports whether the command would be propagated to a follower.
 bool is_write(const command& command) {
   return command.has(flag_write) || command.row->name == "publish" ||
          command.row->name == "spublish";

@@ -1,5 +1,5 @@
-// CLIENT PAUSE: for a while clients' commands, or only those that write, are put off. When the
-// pause is over, each client goes on with the command that was put off.
+// CLIENT PAUSE: postpones clients' commands, or only those that write, for a while. When the pause
+// is over, each client continues with its postponed command.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ class pause {
   enum class extent : std::uint8_t { none, writes, all };
 
   [[nodiscard]] bool is_on() const { return what_ != extent::none; }
-  /// Of two pauses the longer time and the larger extent count.
+  /// Begins or extends a pause: the later end and the larger extent apply.
   void begin(extent extent, std::int64_t end_ms);
-  /// Lets all go on.
+  /// Ends the pause for all clients.
   void end();
   [[nodiscard]] bool is_over(std::int64_t now_ms) const { return is_on() && now_ms >= end_ms_; }
   [[nodiscard]] std::optional<std::int64_t> end_ms() const {
     return is_on() ? std::optional(end_ms_) : std::nullopt;
   }
 
-  /// Whether this command of `client` has to wait.
+  /// Reports whether this command of `client` must wait.
   [[nodiscard]] bool holds(const client& client, const command& command) const;
   void postpone(client& client);
   void leave(client& gone);

@@ -8,8 +8,8 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// INFO is dangerous in Redis's categories, but changes nothing, and clients ask for it before
-// they say that they are ready.
+// INFO is dangerous in Redis's categories, but changes nothing, and clients call it before they
+// report that they are ready.
 bool is_for_admins(const command& command) {
   if (command.has(flag_admin)) return true;
   return command.row->categories.contains("dangerous") && command.row->name != "info";

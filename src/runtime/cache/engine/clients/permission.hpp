@@ -1,4 +1,4 @@
-// What the clients of a cache may do: `--access`.
+// The permissions of a cache's clients: `--access`.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace strata::runtime::cache {
 struct command;
 
 enum class permission : std::uint8_t {
-  readonly,   ///< nothing that changes data or concerns other clients or the cache as a whole
-  readwrite,  ///< data may change
+  readonly,   ///< no commands that change data or concern other clients or the whole cache
+  readwrite,  ///< also commands that change data
   admin,      ///< everything
 };
 
-/// "readonly", "readwrite"; what is neither is `admin`.
+/// Parses "readonly" or "readwrite"; anything else is `admin`.
 [[nodiscard]] permission permission_of(std::string_view name);
-/// Why it does not allow a command, as an error reply; nothing when it does.
+/// Returns why a command is not permitted, as an error reply; nullopt if it is.
 [[nodiscard]] std::optional<std::string> denial(permission permission, const command& command);
 
 }  // namespace strata::runtime::cache

@@ -20,7 +20,7 @@ class pubsub {
   using table =
       boost::unordered_flat_map<std::string, std::vector<client*>, text_hash, std::equal_to<>>;
 
-  /// Says whether it is new.
+  /// The functions return whether the subscription changed.
   bool subscribe(client& client, std::string_view channel);
   bool unsubscribe(client& client, std::string_view channel);
   bool subscribe_pattern(client& client, std::string_view pattern);
@@ -29,10 +29,10 @@ class pubsub {
   bool unsubscribe_shard(client& client, std::string_view channel);
   void leave(client& gone);
 
-  /// Returns how many heard it; one who is subscribed twice hears it twice.
+  /// Returns the number of receivers; a client that is subscribed twice receives the message twice.
   std::uint64_t publish(std::string_view channel, std::string_view message);
 
-  /// To those who are subscribed to the shard channel.
+  /// Publishes to the subscribers of the shard channel.
   std::uint64_t publish_shard(std::string_view channel, std::string_view message);
 
   [[nodiscard]] const table& channels() const { return channels_; }
@@ -45,7 +45,7 @@ class pubsub {
 
   table channels_;
   table patterns_;
-  table shard_channels_;  // a name space of its own
+  table shard_channels_;  // a separate namespace
 };
 
 }  // namespace strata::runtime::cache

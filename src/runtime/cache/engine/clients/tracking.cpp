@@ -18,7 +18,7 @@ bool is_client_command(const command& command) {
   return command.parent != nullptr && command.parent->name == "client";
 }
 
-// Positions of the words that are keys.
+// Returns the positions of the words that are keys.
 std::vector<std::size_t> keys_in(const command& command, std::span<const std::string_view> words) {
   std::vector<std::size_t> positions;
   const auto& range = command.row->keys;
@@ -26,7 +26,7 @@ std::vector<std::size_t> keys_in(const command& command, std::span<const std::st
     (void)find_keys(command, words, positions);
     return positions;
   }
-  // Most commands say it without being taken apart.
+  // For most commands, the positions follow from the range alone.
   const auto count = static_cast<int>(words.size());
   const int last = range.last < 0 ? count + range.last : range.last;
   for (int at = range.first; at <= last && at < count; at += range.step) {
@@ -86,7 +86,7 @@ void tracking::end(const command& command) {
     const std::array<std::string_view, 1> keys = {each ? std::string_view(*each) : ""};
     tell(*who, each ? std::optional<key_list>(keys) : std::nullopt);
   }
-  // CLIENT CACHING is about the next command, or the next transaction.
+  // CLIENT CACHING applies to the next command, or the next transaction.
   if (!who->in_transaction && !is_client_command(command)) who->tracking->has_choice = false;
 }
 
@@ -121,7 +121,7 @@ void tracking::touch(std::string_view key) {
   }
   const auto found = keys_.find(key);
   if (found == keys_.end()) return;
-  // `key` may be what the entry was made from.
+  // `key` may refer to the entry's own key.
   tell_of(key, take_readers(found), reason::changed);
 }
 
@@ -148,7 +148,7 @@ void tracking::forget_keys() {
 
 void tracking::flush() {
   forget_keys();
-  // Of several databases, one after the other, it hears once.
+  // If several databases are flushed in sequence, the client is notified once.
   if (!std::exchange(has_flushed_, true)) pending_.emplace_back();
 }
 
@@ -184,7 +184,7 @@ void tracking::tell(client& tracker, std::optional<key_list> keys) {
     });
     return;
   }
-  // RESP2 has no word for it but a message on a channel, of which another connection hears.
+  // RESP2 can only express it as a message on a channel, which another connection receives.
   const bool as_message = !to->is_resp3();
   if (as_message && (how.redirect == 0 || !to->is_subscribed())) return;
   push_to(*to, [&](proto::reply_writer& writer) {

@@ -1,7 +1,8 @@
-// Client-side caching: which clients keep copies of which keys, and are told when those change.
+// Client-side caching: which clients have copies of which keys, and must be notified when those
+// change.
 //
-// It costs nothing while nobody tracks: the engine asks `empty()` first. A key is remembered by its
-// name alone, in whichever database it is, as Redis has it.
+// It costs nothing while no client tracks: the engine checks `empty()` first. A key is recorded by
+// its name alone, whatever its database, as in Redis.
 #pragma once
 
 #include <boost/container/flat_set.hpp>
@@ -22,37 +23,37 @@ namespace strata::runtime::cache {
 
 class tracking {
  public:
-  /// `drawn`: it is drawn to touched keys while somebody tracks.
+  /// `drawn`: set to require touched keys while any client tracks.
   explicit tracking(attention& drawn) : attention_(drawn) {}
 
   [[nodiscard]] bool empty() const { return trackers_.empty(); }
   [[nodiscard]] std::size_t clients() const { return trackers_.size(); }
   [[nodiscard]] std::size_t keys() const { return keys_.size(); }
-  /// Pairs of a key and a client that has read it.
+  /// The number of pairs of a key and a client that has read it.
   [[nodiscard]] std::size_t items() const { return items_; }
-  /// Different prefixes that clients want to hear of.
+  /// The number of different prefixes for which clients are notified.
   [[nodiscard]] std::size_t prefixes() const;
 
-  /// `target` hears instead of `who`, if not null.
+  /// If `target` is not null, it is notified instead of `who`.
   void enable(client& who, const tracking_state& state, client* target);
   void disable(client& client);
-  /// Forgets a client, as one who tracks and as one who hears for another.
+  /// Removes a client, both as a tracking client and as a target.
   void leave(client& gone);
 
-  /// From here on, what happens is the doing of `client`: it hears of it behind its reply.
+  /// From here on, attributes changes to `client`, which is notified of them after its reply.
   void begin(client& client) { current_ = &client; }
-  /// `command` is all done.
+  /// Called when `command` is complete.
   void end(const command& command);
-  /// `client` has read these words' keys. At most `most_keys` are kept (0: all); of another one its
-  /// clients are told, as if it had changed.
+  /// Records that `client` has read these words' keys. At most `most_keys` keys are kept (0: all);
+  /// if there are more, a key is forgotten and its clients are notified as if it had changed.
   void remember(client& client, const command& command, std::span<const std::string_view> words,
                 std::size_t most_keys);
-  /// Forgets keys beyond that number (0: none), and tells their clients as if they had changed.
+  /// Forgets keys beyond that number (0: none), and notifies their clients as if they had changed.
   void keep_within(std::size_t most_keys);
   void touch(std::string_view key);
-  /// All keys are gone.
+  /// Called when all keys are removed.
   void flush();
-  /// Tells those who hear of prefixes what has changed since the last call.
+  /// Notifies the clients with prefixes of all changes since the last call.
   void broadcast();
 
  private:
@@ -63,20 +64,20 @@ class tracking {
   boost::container::flat_set<std::uint64_t> take_readers(key_table::iterator place);
   void forget_keys();
   void tell(client& tracker, std::optional<key_list> keys);
-  // A client that does not want to hear of its own changes still hears of keys that are forgotten.
+  // A client that excludes its own changes is still notified of forgotten keys.
   enum class reason : std::uint8_t { changed, forgotten };
   void tell_of(std::string_view key, const boost::container::flat_set<std::uint64_t>& ids,
                reason why);
   void tell_of_prefix(client& tracker, std::string_view prefix);
 
-  // Which clients have read the key; some of them may have gone since.
+  // The clients that have read each key; some may have disconnected since.
   key_table keys_;
-  std::size_t items_ = 0;  // of all keys together
+  std::size_t items_ = 0;  // over all keys together
   std::map<std::uint64_t, client*> trackers_;
   std::size_t broadcasters_ = 0;
   // Changed keys, and the client that changed each.
   std::map<std::string, std::uint64_t, std::less<>> changed_;
-  // What the present client will hear of; nothing stands for all keys.
+  // Pending notifications for the current client; nullopt means all keys.
   std::vector<std::optional<std::string>> pending_;
   client* current_ = nullptr;
   bool has_flushed_ = false;

@@ -24,7 +24,7 @@ void watched_keys::unwatch(client& client) {
   attention_.set(attention::reason::watched, !keys_.empty());
 }
 
-// That a key which had expired when it was watched has gone since is no change of the data.
+// The removal of a key that had already expired when the watch began is not a change of the data.
 void watched_keys::touch(unsigned database, std::string_view key, bool is_there) {
   const auto found = keys_.find(database_key_view{database, key});
   if (found == keys_.end()) return;

@@ -1,4 +1,4 @@
-// WATCH: which clients are to be told that a key has changed, so that their EXEC fails.
+// WATCH: which clients are to be notified that a key has changed, so that their EXEC fails.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -13,18 +13,18 @@ namespace strata::runtime::cache {
 
 class watched_keys {
  public:
-  /// `drawn`: it is drawn to touched keys while somebody watches one.
+  /// `drawn`: set to require touched keys while any client watches one.
   explicit watched_keys(attention& drawn) : attention_(drawn) {}
 
   [[nodiscard]] bool empty() const { return keys_.empty(); }
-  /// `was_expired`: the key is there, but its time is over.
+  /// `was_expired`: the key exists, but its time is over.
   void watch(client& client, unsigned database, std::string_view key, bool was_expired);
-  /// Forgets all that `client` watches.
+  /// Ends all watches of `client`.
   void unwatch(client& client);
-  /// The key has changed, or has gone unless it `is_there`.
+  /// Reports that the key has changed, or, unless it `is_there`, was removed.
   void touch(unsigned database, std::string_view key, bool is_there);
   enum class presence : std::uint8_t { absent, expired, present };
-  /// The keys of the database change from what `before(key)` gives to what `after(key)` gives.
+  /// Changes the keys of the database from the state `before(key)` to the state `after(key)`.
   template <class Before, class After>
   void replace_all(unsigned database, Before&& before, After&& after) {
     for (auto& [watched, clients] : keys_) {
