@@ -1,8 +1,8 @@
 // Connections to servers that are kept for later HTTP requests: idle ones, and with HTTP/2 also
 // busy ones. A connection that its server has closed is noticed at once, not by the next request.
 //
-// A server is whatever object the caller has for it, and is compared by its address. The pool shares
-// ownership of a server while it keeps a connection to it.
+// A server is any object of the caller, compared by its address. The pool shares ownership of a
+// server while it keeps a connection to it.
 //
 // For one loop's thread.
 #pragma once
