@@ -323,7 +323,7 @@ TEST_F(strata_nl_link_test, what_happens_to_links_is_heard) {
   strata_nl_watch* made = nullptr;
   ASSERT_EQ(strata_nl_watch_open(nullptr, &made), 0) << strata_last_error();
   const watch_handle on(made);
-  const auto hears = [&](int kind, auto fits) {
+  const auto receives = [&](int kind, auto fits) {
     for (;;) {
       const strata_nl_link* link = nullptr;
       constexpr int patience_ms = 2000;
@@ -333,12 +333,13 @@ TEST_F(strata_nl_link_test, what_happens_to_links_is_heard) {
     }
   };
   run_command("ip address add 192.0.2.9/24 dev vethA; ip link set vethA mtu 1400");
-  EXPECT_TRUE(hears(STRATA_NL_LINK_CHANGED, [](const strata_nl_link& link) {
+  EXPECT_TRUE(receives(STRATA_NL_LINK_CHANGED, [](const strata_nl_link& link) {
     return link.mtu == 1400 && std::string(link.name) == "vethA";
   }));
   run_command("ip link del vethA");
-  EXPECT_TRUE(hears(STRATA_NL_LINK_REMOVED,
-                    [](const strata_nl_link& link) { return std::string(link.name) == "vethA"; }));
+  EXPECT_TRUE(receives(STRATA_NL_LINK_REMOVED, [](const strata_nl_link& link) {
+    return std::string(link.name) == "vethA";
+  }));
 }
 
 }  // namespace

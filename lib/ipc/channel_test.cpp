@@ -35,7 +35,7 @@ class ipc_channel_test : public l2::veth_test {
     if (!made) throw std::runtime_error(describe(made.error()));
     return std::move(*made);
   }
-  static std::string hear(channel& channel, std::chrono::milliseconds limit = 2000ms) {
+  static std::string receive(channel& channel, std::chrono::milliseconds limit = 2000ms) {
     const auto heard = channel.receive_with_timeout(limit);
     return heard ? std::string(as_text(*heard))
                  : "(" + std::string(name_of(heard.error().code)) + ")";
@@ -60,15 +60,15 @@ TEST_F(ipc_channel_test, a_message_reaches_all_others_of_its_channel_and_nobody_
   ASSERT_TRUE(a.send(text("hello")));
   ASSERT_TRUE(a.send({}));
   for (auto* each : {&b, &c}) {
-    EXPECT_EQ(hear(*each), "hello");
-    EXPECT_EQ(hear(*each), "");
+    EXPECT_EQ(receive(*each), "hello");
+    EXPECT_EQ(receive(*each), "");
   }
   for (auto* each : {&a, &b, &c, &other, &foreign}) EXPECT_FALSE(*each->try_receive());
   // Not even its own socket received anything of another channel, or of itself.
   for (auto* each : {&a, &other, &foreign}) EXPECT_EQ(each->statistics().frames_received, 0U);
   ASSERT_TRUE(b.send(text("back")));
-  EXPECT_EQ(hear(a), "back");
-  EXPECT_EQ(hear(c), "back");
+  EXPECT_EQ(receive(a), "back");
+  EXPECT_EQ(receive(c), "back");
 }
 
 TEST_F(ipc_channel_test, each_message_is_handed_over_until_the_handler_or_a_stop_ends_it) {
@@ -105,9 +105,9 @@ TEST_F(ipc_channel_test, messages_go_over_a_veth) {
   auto local = open({});
   const auto large = numbered(1, 1U << 20U);
   ASSERT_TRUE(a.send(text("hello")));
-  EXPECT_EQ(hear(b), "hello");
+  EXPECT_EQ(receive(b), "hello");
   ASSERT_TRUE(b.send(large));
-  EXPECT_EQ(hear(a), as_text(large));
+  EXPECT_EQ(receive(a), as_text(large));
   EXPECT_FALSE(*local.try_receive());
 }
 
@@ -118,7 +118,7 @@ TEST_F(ipc_channel_test, what_goes_together_shares_a_frame) {
   std::vector<byte_span> batch(1000, message);
   ASSERT_TRUE(a.send_batch(batch));
   EXPECT_EQ(a.statistics().frames_sent, 1U);
-  for (int i = 0; i < 1000; ++i) ASSERT_EQ(hear(b), as_text(message));
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(receive(b), as_text(message));
   EXPECT_EQ(b.statistics().frames_received, 1U);
   // A frame has just been sent, so the next messages wait for others.
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(a.post(message).value());
@@ -127,21 +127,21 @@ TEST_F(ipc_channel_test, what_goes_together_shares_a_frame) {
   ASSERT_TRUE(a.flush());
   EXPECT_FALSE(a.deadline());
   EXPECT_EQ(a.statistics().frames_sent, 2U);
-  for (int i = 0; i < 10; ++i) ASSERT_EQ(hear(b), as_text(message));
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(receive(b), as_text(message));
 }
 
 TEST_F(ipc_channel_test, full_frames_wait_for_each_other_up_to_a_size) {
   auto a = open({.interface_name = "vethA", .max_delay = 1h});
   auto b = open({.interface_name = "vethB"});
   ASSERT_TRUE(a.send(text("first")));
-  EXPECT_EQ(hear(b), "first");
+  EXPECT_EQ(receive(b), "first");
   const auto message = numbered(7, 50);
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(a.post(message).value());
   EXPECT_EQ(a.statistics().frames_sent, 1U);
   EXPECT_TRUE(a.deadline());
   ASSERT_TRUE(a.flush());
   EXPECT_EQ(a.statistics().frames_sent, 5U);  // 27 messages per frame of 1500 bytes
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(hear(b), as_text(message));
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(receive(b), as_text(message));
   for (int i = 0; i < 2000; ++i) ASSERT_TRUE(a.post(message).value());
   EXPECT_GE(a.statistics().frames_sent, 5 + 65536U / 1500);
   EXPECT_LT(a.statistics().frames_sent, 5 + 2000U / 27);
@@ -156,7 +156,7 @@ TEST_F(ipc_channel_test, full_frames_go_at_the_deadline) {
     std::this_thread::sleep_until(*next);
     ASSERT_TRUE(a.turn());
   }
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(hear(b), as_text(message));
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(receive(b), as_text(message));
 }
 
 TEST_F(ipc_channel_test, messages_of_every_size_arrive) {
@@ -166,7 +166,7 @@ TEST_F(ipc_channel_test, messages_of_every_size_arrive) {
        {0UL, 1UL, 65400UL, 65463UL, 65477UL, 65478UL, 65535UL, 65536UL, 131072UL, 1UL << 20U}) {
     const auto message = numbered(static_cast<std::uint32_t>(size), size);
     ASSERT_TRUE(a.send(message));
-    ASSERT_EQ(hear(b), as_text(message)) << size;
+    ASSERT_EQ(receive(b), as_text(message)) << size;
   }
   const auto refused = a.send(std::vector<std::byte>((1U << 20U) + 1));
   ASSERT_FALSE(refused);
@@ -184,7 +184,7 @@ TEST_F(ipc_channel_test, a_receiver_that_is_too_slow_counts_what_it_lost) {
   EXPECT_LT(received, count);
   // The gap is known once a later message arrives.
   ASSERT_TRUE(a.send(text("end")));
-  EXPECT_EQ(hear(b), "end");
+  EXPECT_EQ(receive(b), "end");
   const auto counted = b.statistics();
   EXPECT_EQ(counted.messages_lost, count - received);
   EXPECT_EQ(counted.frames_lost, count - received);
@@ -202,7 +202,7 @@ TEST_F(ipc_channel_test, says_what_is_wrong) {
   EXPECT_EQ(channel::create({.ethertype = 0x8100}).error().code, errc::invalid_argument);
   EXPECT_EQ(channel::create({.max_message = 1U << 22U}).error().code, errc::invalid_argument);
   auto a = open({});
-  EXPECT_EQ(hear(a, 20ms), "(timed_out)");
+  EXPECT_EQ(receive(a, 20ms), "(timed_out)");
   auto lonely = open({.acknowledged = true});
   const auto waited = lonely.receive_with_timeout(20ms);
   ASSERT_FALSE(waited);
@@ -216,10 +216,10 @@ TEST_F(ipc_channel_test, goes_on_after_the_link_was_down) {
   const auto refused = a.send(text("lost"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::connection_closed);
-  EXPECT_EQ(hear(a, 20ms), "(connection_closed)");
+  EXPECT_EQ(receive(a, 20ms), "(connection_closed)");
   l2::run_command("ip link set vethA up");
   ASSERT_TRUE(a.send(text("found")));
-  EXPECT_EQ(hear(b), "found");
+  EXPECT_EQ(receive(b), "found");
   l2::run_command("ip link del vethA");
   EXPECT_EQ(a.send(text("gone")).error().code, errc::not_found);
 }
@@ -231,19 +231,19 @@ TEST_F(ipc_channel_test, acknowledged_ends_find_each_other_and_part) {
   {
     auto b = open({.acknowledged = true});
     ASSERT_TRUE(join(a, b));
-    EXPECT_EQ(hear(b), "early");
+    EXPECT_EQ(receive(b), "early");
     const auto large = numbered(3, 1U << 20U);
     ASSERT_TRUE(b.send(large));
-    EXPECT_EQ(hear(a), as_text(large));
+    EXPECT_EQ(receive(a), as_text(large));
     ASSERT_TRUE(b.send(text("last")));
     EXPECT_EQ(a.statistics().retransmitted, 0U);
   }
-  EXPECT_EQ(hear(a), "last") << "what came before the end is still received";
-  EXPECT_EQ(hear(a), "(connection_closed)");
+  EXPECT_EQ(receive(a), "last") << "what came before the end is still received";
+  EXPECT_EQ(receive(a), "(connection_closed)");
   auto c = open({.acknowledged = true});
   ASSERT_TRUE(join(a, c));
   ASSERT_TRUE(c.send(text("again")));
-  EXPECT_EQ(hear(a), "again");
+  EXPECT_EQ(receive(a), "again");
 }
 
 TEST_F(ipc_channel_test, the_modes_do_not_understand_each_other) {
@@ -304,7 +304,7 @@ TEST_F(ipc_channel_test, a_peer_that_was_killed_is_noticed) {
     ::raise(SIGKILL);
   }
   auto a = open(config);
-  EXPECT_EQ(hear(a), "here");
+  EXPECT_EQ(receive(a), "here");
   ASSERT_TRUE(a.send(text("die")));
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   ASSERT_TRUE(a.send(text("two")));
@@ -317,7 +317,7 @@ TEST_F(ipc_channel_test, a_peer_that_was_killed_is_noticed) {
   auto b = open(config);
   ASSERT_TRUE(join(a, b));
   ASSERT_TRUE(a.send(text("back")));
-  EXPECT_EQ(hear(b), "back");
+  EXPECT_EQ(receive(b), "back");
 }
 
 }  // namespace

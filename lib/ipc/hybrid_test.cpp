@@ -42,7 +42,7 @@ class hybrid_test : public l2::veth_test {
     if (!called) throw std::runtime_error(describe(called.error()));
     return {std::move(*server), std::move(*called)};
   }
-  static std::string hear(hybrid_endpoint& endpoint, std::chrono::milliseconds limit = 2000ms) {
+  static std::string receive(hybrid_endpoint& endpoint, std::chrono::milliseconds limit = 2000ms) {
     const auto heard = endpoint.receive_data_with_timeout(limit);
     if (!heard) return "(" + std::string(name_of(heard.error().code)) + ")";
     return std::string(as_text(heard->payload));
@@ -64,17 +64,17 @@ TEST_F(hybrid_test, data_goes_both_ways_with_its_tag) {
   // Zeros at the end of a short message must not be taken for padding.
   const std::string zeros("a\0b\0\0", 5);
   ASSERT_TRUE(server.send_data(as_bytes(zeros)));
-  EXPECT_EQ(hear(client), zeros);
+  EXPECT_EQ(receive(client), zeros);
   ASSERT_TRUE(server.send_data({}));
-  EXPECT_EQ(hear(client), "");
+  EXPECT_EQ(receive(client), "");
   const std::vector<std::byte> largest(client.max_payload(), std::byte{1});
   EXPECT_EQ(largest.size(), 1490U);
   ASSERT_TRUE(client.send_data(largest));
-  EXPECT_EQ(hear(server), as_text(largest));
+  EXPECT_EQ(receive(server), as_text(largest));
   const auto refused = client.send_data(std::vector<std::byte>(1491));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::limit_exceeded);
-  EXPECT_EQ(hear(client, 20ms), "(timed_out)");
+  EXPECT_EQ(receive(client, 20ms), "(timed_out)");
   EXPECT_FALSE(*client.try_receive_data());
 }
 
@@ -153,17 +153,17 @@ TEST_F(hybrid_test, foreign_frames_are_not_taken) {
   const auto peer = client.link().mac;
   send(mac_address({2, 9, 9, 9, 9, 9}), 10, client.session());
   send(peer, 11, client.session());
-  EXPECT_EQ(hear(server, 50ms), "(timed_out)");
+  EXPECT_EQ(receive(server, 50ms), "(timed_out)");
   EXPECT_EQ(server.refused(), 0U) << "the kernel left them out";
   send(peer, 10, client.session() + 1);
   ASSERT_TRUE(stranger->send_to(server.link().mac, 0x88B5, as_bytes("untagged")));
   const auto cut = wire::build_vlan_frame(server.link().mac, peer, {.priority = 7, .vlan_id = 10},
                                           0x88B5, as_bytes("x"));
   ASSERT_TRUE(stranger->send_raw(*cut));
-  EXPECT_EQ(hear(server, 50ms), "(timed_out)");
+  EXPECT_EQ(receive(server, 50ms), "(timed_out)");
   EXPECT_EQ(server.refused(), 2U);
   send(peer, 10, client.session());
-  EXPECT_EQ(hear(server), "forged") << "or else nothing of this was tested";
+  EXPECT_EQ(receive(server), "forged") << "or else nothing of this was tested";
 }
 
 TEST_F(hybrid_test, the_peers_end_is_noticed_after_its_data) {
@@ -172,8 +172,8 @@ TEST_F(hybrid_test, the_peers_end_is_noticed_after_its_data) {
     auto client = std::move(gone);
     ASSERT_TRUE(client.send_data(as_bytes("last")));
   }
-  EXPECT_EQ(hear(server), "last");
-  EXPECT_EQ(hear(server), "(connection_closed)");
+  EXPECT_EQ(receive(server), "last");
+  EXPECT_EQ(receive(server), "(connection_closed)");
   const auto refused = server.send_data(as_bytes("?"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::connection_closed);
@@ -203,7 +203,7 @@ TEST_F(hybrid_test, callers_that_greet_wrongly_do_not_keep_others_out) {
   auto server = waiting.get();
   ASSERT_TRUE(server) << describe(server.error());
   ASSERT_TRUE(client->send_data(as_bytes("through")));
-  EXPECT_EQ(hear(*server), "through");
+  EXPECT_EQ(receive(*server), "through");
 }
 
 TEST_F(hybrid_test, deadlines_hold) {

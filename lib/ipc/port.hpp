@@ -78,7 +78,7 @@ class port {
   void end_frame();
   [[nodiscard]] result<bool> advance_heard(ipc_time now);
   [[nodiscard]] result<bool> advance_session(ipc_time now);
-  [[nodiscard]] result<void> hear(ipc_time now);
+  [[nodiscard]] result<void> receive_batches(ipc_time now);
   [[nodiscard]] result<void> transmit(ipc_time now);
   [[nodiscard]] result<void> transmit_accepted(ipc_time now);
   [[nodiscard]] result<void> transmit_plain(ipc_time now);

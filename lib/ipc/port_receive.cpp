@@ -145,7 +145,7 @@ result<bool> port::advance_session(ipc_time now) {
 }
 
 // Acknowledged: passes received frames to the session.
-result<void> port::hear(ipc_time now) {
+result<void> port::receive_batches(ipc_time now) {
   for (int batch = 0; batch < most_batches; ++batch) {
     const auto filled = fill_slots();
     if (!filled) return std::unexpected(filled.error());

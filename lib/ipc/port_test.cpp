@@ -273,7 +273,7 @@ class hub_test : public ipc_port_test {
   static bool post(port& port, std::string_view text, ipc_time now) {
     return port.post(as_bytes(text), false, now).value_or(false);
   }
-  std::string hear(port& port) {
+  std::string receive(port& port) {
     const auto found = port.next(now_);
     if (!found) return "(" + std::string(name_of(found.error().code)) + ")";
     return *found ? std::string(as_text((*found)->bytes)) : "(nothing)";
@@ -304,11 +304,11 @@ TEST_F(hub_test, a_third_endpoint_is_refused_and_told_so) {
   ASSERT_NE(third, nullptr);
   EXPECT_TRUE(third->is_refused());
   pass(1000ms, {a.get(), b.get(), c.get()});
-  EXPECT_EQ(hear(*third), "(conflict)");
+  EXPECT_EQ(receive(*third), "(conflict)");
   ASSERT_TRUE(post(*paired[0], "between us", now_));
   pass(5ms, {a.get(), b.get(), c.get()});
-  EXPECT_EQ(hear(*paired[1]), "between us");
-  EXPECT_EQ(hear(*third), "(nothing)");
+  EXPECT_EQ(receive(*paired[1]), "between us");
+  EXPECT_EQ(receive(*third), "(nothing)");
   EXPECT_GT(paired[0]->statistics().refused, 0U);
 }
 
@@ -322,13 +322,13 @@ TEST_F(hub_test, a_peer_that_starts_anew_is_noticed_and_found_again) {
   ASSERT_TRUE(post(*a, "lost", now_));
   ASSERT_TRUE(post(*b, "new", now_));
   pass(1500ms, {a.get(), b.get()});
-  EXPECT_EQ(hear(*b), "(nothing)") << "not even what the old one was sent";
-  EXPECT_EQ(hear(*a), "(connection_closed)");
+  EXPECT_EQ(receive(*b), "(nothing)") << "not even what the old one was sent";
+  EXPECT_EQ(receive(*a), "(connection_closed)");
   pass(300ms, {a.get(), b.get()});
-  EXPECT_EQ(hear(*a), "new");
+  EXPECT_EQ(receive(*a), "new");
   ASSERT_TRUE(post(*a, "again", now_));
   pass(5ms, {a.get(), b.get()});
-  EXPECT_EQ(hear(*b), "again");
+  EXPECT_EQ(receive(*b), "again");
 }
 
 TEST_F(hub_test, a_farewell_is_heard_at_once_and_after_all_that_came) {
@@ -338,10 +338,10 @@ TEST_F(hub_test, a_farewell_is_heard_at_once_and_after_all_that_came) {
   ASSERT_TRUE(post(*b, "one", now_));
   ASSERT_TRUE(post(*b, "two", now_));
   b->close(now_);
-  EXPECT_EQ(hear(*a), "one");
-  EXPECT_EQ(hear(*a), "two");
-  EXPECT_EQ(hear(*a), "(connection_closed)");
-  EXPECT_EQ(hear(*a), "(nothing)");
+  EXPECT_EQ(receive(*a), "one");
+  EXPECT_EQ(receive(*a), "two");
+  EXPECT_EQ(receive(*a), "(connection_closed)");
+  EXPECT_EQ(receive(*a), "(nothing)");
 }
 
 TEST_F(hub_test, a_message_above_the_receivers_limit_is_an_error) {
@@ -354,8 +354,8 @@ TEST_F(hub_test, a_message_above_the_receivers_limit_is_an_error) {
   ASSERT_TRUE(a->post(large, false, now_).value());
   ASSERT_TRUE(post(*a, "small", now_));
   pass(10ms, {a.get(), b.get()});
-  EXPECT_EQ(hear(*b), "(limit_exceeded)");
-  EXPECT_EQ(hear(*b), "small");
+  EXPECT_EQ(receive(*b), "(limit_exceeded)");
+  EXPECT_EQ(receive(*b), "small");
 }
 
 TEST_F(hub_test, a_frame_that_the_peer_cannot_take_ends_the_pair) {
@@ -381,7 +381,7 @@ TEST_F(hub_test, other_channels_and_modes_are_not_heard) {
   pass(500ms, {a.get(), b.get(), c.get()});
   for (auto* each : {a.get(), b.get(), c.get()}) {
     EXPECT_FALSE(each->has_peer());
-    EXPECT_EQ(hear(*each), "(nothing)");
+    EXPECT_EQ(receive(*each), "(nothing)");
   }
   EXPECT_EQ(b->statistics().frames_received, 0U) << "told apart by the address already";
 }

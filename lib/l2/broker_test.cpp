@@ -74,7 +74,9 @@ class packet_broker_test : public veth_test {
     const auto* const to = reinterpret_cast<const sockaddr*>(&address);
     return ::bind(socket.fd(), to, sizeof address) == 0 ? 0 : errno;
   }
-  bool hears(raw_socket& socket) { return socket.receive_with_timeout(memory_, 100ms).has_value(); }
+  bool receives(raw_socket& socket) {
+    return socket.receive_with_timeout(memory_, 100ms).has_value();
+  }
 
   std::vector<std::byte> memory_ = std::vector<std::byte>(2000);
 };
@@ -82,13 +84,13 @@ class packet_broker_test : public veth_test {
 TEST_F(packet_broker_test, it_hears_and_sends_as_one_of_its_own_does) {
   auto b = given("vethB", {.filter = {.ethertype = type}});
   send("vethA", type + 1);
-  EXPECT_FALSE(hears(b));
+  EXPECT_FALSE(receives(b));
   send("vethA", type);
-  EXPECT_TRUE(hears(b));
+  EXPECT_TRUE(receives(b));
   auto a = given("vethA", {.filter = {.ethertype = type}, .promiscuous = true, .priority = 5});
   ASSERT_TRUE(b.send_to(a.link().mac, type, {}));
-  EXPECT_TRUE(hears(a));
-  EXPECT_FALSE(hears(b)) << "b hears itself";
+  EXPECT_TRUE(receives(a));
+  EXPECT_FALSE(receives(b)) << "b hears itself";
 }
 
 TEST_F(packet_broker_test, its_owner_can_neither_bind_it_elsewhere_nor_take_its_filter_away) {
@@ -96,9 +98,9 @@ TEST_F(packet_broker_test, its_owner_can_neither_bind_it_elsewhere_nor_take_its_
   EXPECT_EQ(bind_to(b, "vethA"), EINVAL);
   EXPECT_EQ(bind_to(b, "vethB"), EINVAL);
   send("vethB", type);
-  EXPECT_FALSE(hears(b)) << "the frames of vethA";
+  EXPECT_FALSE(receives(b)) << "the frames of vethA";
   send("vethA", type);
-  EXPECT_TRUE(hears(b));
+  EXPECT_TRUE(receives(b));
   const int off = 0;
   EXPECT_EQ(::setsockopt(b.fd(), SOL_SOCKET, SO_DETACH_FILTER, &off, sizeof off), -1);
   EXPECT_EQ(errno, EPERM);
@@ -108,7 +110,7 @@ TEST_F(packet_broker_test, one_that_only_sends_never_hears) {
   auto b = given("vethB", {.receives = false});
   EXPECT_EQ(bind_to(b, "vethB"), EINVAL);
   send("vethA", type);
-  EXPECT_FALSE(hears(b));
+  EXPECT_FALSE(receives(b));
   EXPECT_TRUE(b.send_to(mac_address::broadcast(), type, {}));
 }
 
@@ -117,15 +119,15 @@ TEST_F(packet_broker_test, it_joins_nobodys_fanout_group) {
   const fanout group{.group = 7, .how = fanout::mode::load_balance};
   auto sniffer = raw_socket::create_bound("vethB", {.share = group});
   ASSERT_TRUE(sniffer) << describe(sniffer.error());
-  for (const bool receives : {true, false}) {
-    auto b = given("vethB", {.filter = {.ethertype = type}, .receives = receives});
+  for (const bool can_receive : {true, false}) {
+    auto b = given("vethB", {.filter = {.ethertype = type}, .receives = can_receive});
     const auto address = address_of(b.link(), ETH_P_ALL);
     (void)::bind(b.fd(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
     const int join = PACKET_FANOUT_LB << 16 | group.group;
     EXPECT_EQ(::setsockopt(b.fd(), SOL_PACKET, PACKET_FANOUT, &join, sizeof join), -1);
     EXPECT_EQ(errno, EALREADY);
     for (int i = 0; i < 10; ++i) send("vethA", type + 1);
-    for (int i = 0; i < 10; ++i) EXPECT_TRUE(hears(*sniffer)) << i;
+    for (int i = 0; i < 10; ++i) EXPECT_TRUE(receives(*sniffer)) << i;
   }
   const auto refused = raw_socket::open_through_daemon("vethB", {.share = group}, "/nowhere");
   ASSERT_FALSE(refused);

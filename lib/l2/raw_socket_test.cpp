@@ -38,14 +38,14 @@ class raw_socket_test : public veth_test {
     return std::move(*made);
   }
   /// Returns the next frame as a value; nullopt if none arrives within `limit`.
-  std::optional<wire::ethernet> hear(raw_socket& socket,
-                                     std::chrono::milliseconds limit = patience) {
+  std::optional<wire::ethernet> receive(raw_socket& socket,
+                                        std::chrono::milliseconds limit = patience) {
     last_ = socket.receive_with_timeout(memory_, limit).value_or(received_frame{});
     const auto view = wire::ethernet_view::parse(last_.bytes);
     if (!view) return std::nullopt;
     return wire::ethernet::copy_of(*view);
   }
-  bool is_silent(raw_socket& socket) { return !hear(socket, 50ms); }
+  bool is_silent(raw_socket& socket) { return !receive(socket, 50ms); }
 
   std::vector<std::byte> memory_ = std::vector<std::byte>(70000);
   received_frame last_;
@@ -55,7 +55,7 @@ TEST_F(raw_socket_test, a_frame_arrives_as_it_was_sent) {
   auto a = open("vethA");
   auto b = open("vethB", {.filter = {.ethertype = type}});
   ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(100)));
-  const auto heard = hear(b);
+  const auto heard = receive(b);
   ASSERT_TRUE(heard);
   EXPECT_EQ(heard->source, a.link().mac);
   EXPECT_EQ(heard->payload, bytes_of(100));
@@ -71,10 +71,10 @@ TEST_F(raw_socket_test, one_of_all_interfaces_hears_each_and_says_which) {
   auto a = open("vethA");
   auto b = open("vethB");
   ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(100)));
-  ASSERT_TRUE(hear(*all));
+  ASSERT_TRUE(receive(*all));
   EXPECT_EQ(last_.interface_index, b.link().index);
   ASSERT_TRUE(b.send_to(a.link().mac, type, bytes_of(100)));
-  ASSERT_TRUE(hear(*all));
+  ASSERT_TRUE(receive(*all));
   EXPECT_EQ(last_.interface_index, a.link().index);
   // Frames of an interface that is added later are received, too.
   run_command("ip link add vethC type veth peer name vethD; ip link set vethC up");
@@ -82,12 +82,12 @@ TEST_F(raw_socket_test, one_of_all_interfaces_hears_each_and_says_which) {
   auto c = open("vethC");
   const auto d = *interface::query("vethD");
   const auto frame = wire::ethernet{d.mac, c.link().mac, {}, type, bytes_of(50)}.build();
-  for (int tries = 0; tries < 100 && !hear(*all, 50ms); ++tries) ASSERT_TRUE(c.send_raw(*frame));
+  for (int tries = 0; tries < 100 && !receive(*all, 50ms); ++tries) ASSERT_TRUE(c.send_raw(*frame));
   EXPECT_EQ(last_.interface_index, d.index);
   while (!is_silent(*all)) {
   }
   ASSERT_TRUE(all->send_raw(*frame, c.link()));
-  EXPECT_TRUE(hear(*all));
+  EXPECT_TRUE(receive(*all));
   const auto refused = all->send_raw(*frame);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().remedy, "say through which interface: this socket is of all");
@@ -115,23 +115,23 @@ TEST_F(raw_socket_test, a_filter_changes_while_the_socket_is_open) {
   constexpr std::uint16_t other = 0x88B6;
   auto a = open("vethA");
   auto b = open("vethB", {.filter = {.ethertype = type}});
-  const auto hears = [&](std::uint16_t which) {
-    const auto heard = hear(b);
+  const auto receives = [&](std::uint16_t which) {
+    const auto heard = receive(b);
     return heard && heard->ethertype == which;
   };
   ASSERT_TRUE(b.set_filter({.ethertype = other}));
   for (const auto which : {type, other}) {
     ASSERT_TRUE(a.send_to(b.link().mac, which, bytes_of(50)));
   }
-  EXPECT_TRUE(hears(other));
+  EXPECT_TRUE(receives(other));
   EXPECT_TRUE(is_silent(b));
   ASSERT_TRUE(b.set_filter({}));
   ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50)));
-  EXPECT_TRUE(hears(type));
+  EXPECT_TRUE(receives(type));
   ASSERT_TRUE(b.set_filter({})) << "there is none to take away";
   EXPECT_EQ(b.set_filter({.vlan_id = 5000}).error().code, errc::invalid_argument);
   ASSERT_TRUE(a.send_to(b.link().mac, other, bytes_of(50)));
-  EXPECT_TRUE(hears(other)) << "what was refused has changed nothing";
+  EXPECT_TRUE(receives(other)) << "what was refused has changed nothing";
   auto sender = open("vethB", {.receives = false});
   EXPECT_EQ(sender.set_filter({}).error().code, errc::invalid_argument);
 }
@@ -194,7 +194,7 @@ TEST_F(raw_socket_test, tags_of_every_kind_survive_the_kernel) {
   for (const auto& tags : kinds) {
     const wire::ethernet sent{b.link().mac, a.link().mac, tags, type, bytes_of(64)};
     ASSERT_TRUE(a.send_raw(*sent.build()));
-    EXPECT_EQ(hear(b), sent) << tags.size() << " tags, the first " << tags[0].tci.encode();
+    EXPECT_EQ(receive(b), sent) << tags.size() << " tags, the first " << tags[0].tci.encode();
     EXPECT_FALSE(last_.is_truncated());
   }
 }
@@ -213,12 +213,12 @@ TEST_F(raw_socket_test, the_filter_takes_what_it_should_and_nothing_else) {
   const auto expect = [&](const wire::ethernet& sent, bool type_, bool vlan, bool none, bool source,
                           bool destination, bool not_source) {
     ASSERT_TRUE(a.send_raw(*sent.build()));
-    EXPECT_EQ(hear(not_other, not_source ? patience : 30ms).has_value(), not_source);
-    EXPECT_EQ(hear(by_type, type_ ? patience : 1ms).has_value(), type_);
-    EXPECT_EQ(hear(by_vlan, vlan ? patience : 1ms).has_value(), vlan);
-    EXPECT_EQ(hear(by_none, none ? patience : 1ms).has_value(), none);
-    EXPECT_EQ(hear(by_source, source ? patience : 1ms).has_value(), source);
-    EXPECT_EQ(hear(by_destination, destination ? patience : 1ms).has_value(), destination);
+    EXPECT_EQ(receive(not_other, not_source ? patience : 30ms).has_value(), not_source);
+    EXPECT_EQ(receive(by_type, type_ ? patience : 1ms).has_value(), type_);
+    EXPECT_EQ(receive(by_vlan, vlan ? patience : 1ms).has_value(), vlan);
+    EXPECT_EQ(receive(by_none, none ? patience : 1ms).has_value(), none);
+    EXPECT_EQ(receive(by_source, source ? patience : 1ms).has_value(), source);
+    EXPECT_EQ(receive(by_destination, destination ? patience : 1ms).has_value(), destination);
   };
   expect({b_mac, a_mac, {}, type, bytes_of(50)}, true, false, true, false, true, true);
   expect({b_mac, a_mac, {}, 0x0800, bytes_of(50)}, false, false, true, false, true, true);
@@ -241,7 +241,7 @@ TEST_F(raw_socket_test, the_filter_finds_tags_in_frames_on_their_way_out) {
   const wire::ethernet sent{
       mac_address::broadcast(), a.link().mac, {{0x8100, {7, false, 10}}}, type, {}};
   ASSERT_TRUE(a.send_raw(*sent.build()));
-  const auto heard = hear(b);
+  const auto heard = receive(b);
   ASSERT_TRUE(heard);
   EXPECT_EQ(heard->tags, sent.tags);
   EXPECT_EQ(last_.type, packet_type::outgoing);
@@ -285,7 +285,7 @@ TEST_F(raw_socket_test, what_is_cut_says_so) {
     }
     ASSERT_TRUE(a.send_raw(frame));
     memory_.resize(2048);
-    ASSERT_TRUE(hear(b));
+    ASSERT_TRUE(receive(b));
     EXPECT_TRUE(last_.is_truncated());
     EXPECT_EQ(last_.wire_size, frame.size());
     EXPECT_EQ(last_.bytes.size(), tagged ? 2048U : 2044U);
@@ -317,7 +317,7 @@ TEST_F(raw_socket_test, a_receiver_that_is_too_slow_reads_how_many_it_lost) {
   const auto frame = *wire::build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(1000));
   for (int i = 0; i < 500; ++i) ASSERT_TRUE(a.send_raw(frame));
   std::size_t heard = 0;
-  while (hear(b, 20ms)) ++heard;
+  while (receive(b, 20ms)) ++heard;
   const auto counted = b.statistics();
   ASSERT_TRUE(counted);
   EXPECT_EQ(counted->received, heard);
@@ -338,7 +338,7 @@ TEST_F(raw_socket_test, a_link_that_goes_down_is_told_once_and_then_works_again)
   bool heard = false;
   for (int i = 0; i < 100 && !heard; ++i) {
     ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50)));
-    heard = hear(b, 50ms).has_value();
+    heard = receive(b, 50ms).has_value();
   }
   EXPECT_TRUE(heard);
 }
@@ -444,7 +444,7 @@ TEST_F(raw_socket_test, a_program_shares_frames_out) {
   for (const auto& [to, which] :
        {std::pair("02:00:00:00:00:04", &first), std::pair("02:00:00:00:00:07", &second)}) {
     ASSERT_TRUE(a.send_to(*mac_address::from_text(to), type, bytes_of(50)));
-    EXPECT_TRUE(hear(*which)) << to;
+    EXPECT_TRUE(receive(*which)) << to;
   }
   EXPECT_TRUE(is_silent(first) && is_silent(second));
   others.share->group = 0;
@@ -464,7 +464,7 @@ TEST_F(raw_socket_test, timestamps_groups_fanout_and_priorities_are_accepted_and
   for (int i = 0; i < 500 && last_.time_ns == 0; ++i) {
     if (i != 0) std::this_thread::sleep_for(10ms);
     ASSERT_TRUE(a.send_to(group, type, bytes_of(60)));
-    ASSERT_TRUE(hear(b));
+    ASSERT_TRUE(receive(b));
   }
   EXPECT_EQ(last_.type, packet_type::multicast);
   EXPECT_GT(last_.time_ns, 1'700'000'000'000'000'000U);
@@ -475,8 +475,8 @@ TEST_F(raw_socket_test, timestamps_groups_fanout_and_priorities_are_accepted_and
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(60)));
   std::size_t first = 0;
   std::size_t second = 0;
-  while (hear(one, 20ms)) ++first;
-  while (hear(other, 20ms)) ++second;
+  while (receive(one, 20ms)) ++first;
+  while (receive(other, 20ms)) ++second;
   EXPECT_EQ(first, 5U);
   EXPECT_EQ(second, 5U);
   ASSERT_TRUE(one.send_to(a.link().mac, type, bytes_of(60)));

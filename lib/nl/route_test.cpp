@@ -27,7 +27,7 @@ class route_test : public l2::veth_test {
   }
   /// Reads events until one is of the kind and `fits` accepts it.
   template <class Kind>
-  static bool hears(route_watch& watch, const std::function<bool(const Kind&)>& fits) {
+  static bool receives(route_watch& watch, const std::function<bool(const Kind&)>& fits) {
     for (;;) {
       const auto event = watch.try_event();
       if (!event) throw std::runtime_error(describe(event.error()));
@@ -77,20 +77,22 @@ TEST_F(route_test, addresses_are_listed) {
 TEST_F(route_test, what_happens_to_a_link_is_heard) {
   auto on = watch();
   run_command("ip link set vethA down");
-  EXPECT_TRUE(hears<link_changed>(
+  EXPECT_TRUE(receives<link_changed>(
       on, [](const auto& what) { return what.now.name == "vethA" && !what.now.is_up(); }));
   run_command("ip link set vethA name other");
-  EXPECT_TRUE(hears<link_changed>(on, [](const auto& what) { return what.now.name == "other"; }));
+  EXPECT_TRUE(
+      receives<link_changed>(on, [](const auto& what) { return what.now.name == "other"; }));
   run_command("ip link set other mtu 1400");
-  EXPECT_TRUE(hears<link_changed>(on, [](const auto& what) { return what.now.mtu == 1400; }));
+  EXPECT_TRUE(receives<link_changed>(on, [](const auto& what) { return what.now.mtu == 1400; }));
   run_command("ip link set other up");
-  EXPECT_TRUE(hears<link_changed>(
+  EXPECT_TRUE(receives<link_changed>(
       on, [](const auto& what) { return what.now.name == "other" && what.now.is_running(); }));
   run_command("ip address add 192.0.2.7/24 dev other");
-  EXPECT_TRUE(hears<address_added>(
+  EXPECT_TRUE(receives<address_added>(
       on, [](const auto& what) { return what.what.text() == "192.0.2.7/24"; }));
   run_command("ip link del other");
-  EXPECT_TRUE(hears<link_removed>(on, [](const auto& what) { return what.last.name == "other"; }));
+  EXPECT_TRUE(
+      receives<link_removed>(on, [](const auto& what) { return what.last.name == "other"; }));
 }
 
 TEST_F(route_test, a_port_that_leaves_its_bridge_was_not_removed) {
@@ -124,7 +126,7 @@ TEST_F(route_test, a_listener_that_is_too_slow_is_told) {
   }
   EXPECT_TRUE(was_told);
   run_command("ip link set vethB down");
-  EXPECT_TRUE(hears<link_changed>(
+  EXPECT_TRUE(receives<link_changed>(
       *made, [](const auto& what) { return what.now.name == "vethB" && !what.now.is_up(); }));
 }
 

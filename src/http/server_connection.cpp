@@ -152,18 +152,18 @@ void server_connection::retire() {
 
 void server_connection::refuse_rest(const refusal& refuse) {
   if (is_late_) {
-    say(408,
-        failure(errc::timed_out, "read the HTTP request",
-                "its head was not complete in "
-                "time")
-            .error(),
-        refuse);
+    answer_error(408,
+           failure(errc::timed_out, "read the HTTP request",
+                   "its head was not complete in "
+                   "time")
+               .error(),
+           refuse);
   } else if (!parsed_ && parser_.refusal_status() != 0) {
-    say(parser_.refusal_status(), parsed_.error(), refuse);
+    answer_error(parser_.refusal_status(), parsed_.error(), refuse);
   }
 }
 
-void server_connection::say(int status, const error& why, const refusal& refuse) {
+void server_connection::answer_error(int status, const error& why, const refusal& refuse) {
   const auto [body, type] = refuse(status, why, stream_->peer());
   stream_->push_copy(as_bytes(proto::http_response(status, type, body, false)));
 }

@@ -96,7 +96,7 @@ class server_connection final : public served_connection, private loop::timer {
   loop::task<bool> pass_over_body();
   /// Reports to the client why no more is read, if that is the client's fault.
   void refuse_rest(const refusal& refuse);
-  void say(int status, const error& why, const refusal& refuse);
+  void answer_error(int status, const error& why, const refusal& refuse);
   loop::task<bool> room(std::size_t left);
   loop::task<> close();
   void expect(awaiting awaiting);

@@ -79,7 +79,7 @@ class websocket_port final : public net::message_port, private loop::timer {
 
   [[nodiscard]] std::string_view subprotocol() const override { return subprotocol_; }
 
-  loop::task<error> receive(ears ears) override {
+  loop::task<error> receive(receiver receiver) override {
     const auto ended =
         failure(errc::connection_closed, "receive", "the peer has closed the connection").error();
     result<void> fed;
@@ -96,13 +96,13 @@ class websocket_port final : public net::message_port, private loop::timer {
         if (got->empty()) co_return ended;
         last_heard_ = loop_.now();
         is_pinged_ = false;
-        ears.on_bytes(got->bytes().size());
-        fed = reader_.feed_in_place(got->writable(),
-                                    [&](const websocket_event& event) { on_event(event, ears); });
+        receiver.on_bytes(got->bytes().size());
+        fed = reader_.feed_in_place(
+            got->writable(), [&](const websocket_event& event) { on_event(event, receiver); });
       }
-      if (!ears.room || !fed) continue;
+      if (!receiver.room || !fed) continue;
       is_held_back_ = true;
-      co_await ears.room();
+      co_await receiver.room();
       is_held_back_ = false;
       last_heard_ = loop_.now();
     }
@@ -166,10 +166,10 @@ class websocket_port final : public net::message_port, private loop::timer {
     return size;
   }
 
-  void on_event(const websocket_event& event, const ears& ears) {
+  void on_event(const websocket_event& event, const receiver& receiver) {
     switch (event.what) {
       case websocket_event::kind::text:
-      case websocket_event::kind::binary: ears.on_message(event.payload); break;
+      case websocket_event::kind::binary: receiver.on_message(event.payload); break;
       case websocket_event::kind::ping:
         // Also after our own close: only a received close ends that duty (section 5.5.2).
         if (stream_->unsent() < most_pongs) {

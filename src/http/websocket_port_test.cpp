@@ -134,12 +134,12 @@ class websocket_port_test : public net::backend_stage {
   loop::task<> receive() {
     ended_.reset();
     messages_.clear();
-    net::message_port::ears ears{
+    net::message_port::receiver receiver{
         .on_bytes = [](std::size_t) {},
         .on_message = [this](byte_span message) { messages_.emplace_back(as_text(message)); },
         .on_trouble = {},
         .on_notice = {}};
-    ended_ = co_await port_->receive(std::move(ears));
+    ended_ = co_await port_->receive(std::move(receiver));
   }
 
   std::optional<bool> answered_;

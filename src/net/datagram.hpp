@@ -97,7 +97,7 @@ class datagram {
   void forget_arrived() { arrived_.clear(); }
   [[nodiscard]] bool is_wanted() const { return static_cast<bool>(waiter_); }
   void count_send_error() { ++send_errors_; }
-  void tell(bool is_trouble, std::string text) {
+  void report(bool is_trouble, std::string text) {
     if (notice_) {
       notice_(is_trouble, text);
     } else {

@@ -20,7 +20,7 @@ class loss_watch final : private loop::timer {
   /// Called if there are any losses.
   using listener = std::function<void(const losses& lost)>;
 
-  loss_watch(loop::loop& loop, listener hears) : loop_(loop), hears_(std::move(hears)) {}
+  loss_watch(loop::loop& loop, listener hears) : loop_(loop), listener_(std::move(hears)) {}
 
   /// Checks soon after a datagram was sent or received. `there` outlives this object, or call
   /// `forget`.
@@ -32,7 +32,7 @@ class loss_watch final : private loop::timer {
   void look() {
     if (there_ == nullptr) return;
     const losses lost{.unsent = there_->take_send_errors(), .unheard = there_->take_kernel_drops()};
-    if (lost.unsent + lost.unheard != 0) hears_(lost);
+    if (lost.unsent + lost.unheard != 0) listener_(lost);
   }
   void forget() {
     disarm();
@@ -43,7 +43,7 @@ class loss_watch final : private loop::timer {
   void on_timer() override { look(); }
 
   loop::loop& loop_;
-  listener hears_;
+  listener listener_;
   datagram* there_ = nullptr;
 };
 

@@ -25,8 +25,8 @@ message_joint::message_joint(loop::loop& loop, message_port& first, message_port
 
 loop::task<std::optional<message_joint::breach>> message_joint::run() {
   auto& [first, second] = sides_;
-  hearing_.spawn(hear(first, second));
-  hearing_.spawn(hear(second, first));
+  hearing_.spawn(receive(first, second));
+  hearing_.spawn(receive(second, first));
   co_await changed_.wait([&] { return breach_ || first.is_over || second.is_over; });
   if (!breach_) co_await finish();
   hearing_.cancel();
@@ -96,29 +96,30 @@ void message_joint::give_up() {
             {.code = errc::canceled, .operation = "join two ports", .reason = "given up"});
 }
 
-loop::task<> message_joint::hear(side& source, side& side) {
+loop::task<> message_joint::receive(side& source, side& side) {
   const bool is_dropped = settings_.is_one_way && !is_first(source);
-  message_port::ears ears{.on_bytes = [](std::size_t) {},
-                          .on_message =
-                              [&, is_dropped](byte_span message) {
-                                source.last_heard = loop_.now();
-                                if (settings_.on_message) {
-                                  settings_.on_message(is_first(source), message);
-                                }
-                                if (!is_dropped) pass(side, message);
-                              },
-                          .on_trouble =
-                              [&](const error& why, bool is_new) {
-                                if (settings_.on_trouble)
-                                  settings_.on_trouble(is_first(source), why, is_new);
-                              },
-                          .on_notice =
-                              [&](bool is_trouble, const std::string& text) {
-                                if (settings_.on_notice) settings_.on_notice(is_trouble, text);
-                              },
-                          .room = [&] { return room(side); },
-                          .hears_empty = settings_.hears_empty};
-  auto why = co_await source.port->receive(std::move(ears));
+  message_port::receiver receiver{.on_bytes = [](std::size_t) {},
+                                  .on_message =
+                                      [&, is_dropped](byte_span message) {
+                                        source.last_heard = loop_.now();
+                                        if (settings_.on_message) {
+                                          settings_.on_message(is_first(source), message);
+                                        }
+                                        if (!is_dropped) pass(side, message);
+                                      },
+                                  .on_trouble =
+                                      [&](const error& why, bool is_new) {
+                                        if (settings_.on_trouble)
+                                          settings_.on_trouble(is_first(source), why, is_new);
+                                      },
+                                  .on_notice =
+                                      [&](bool is_trouble, const std::string& text) {
+                                        if (settings_.on_notice)
+                                          settings_.on_notice(is_trouble, text);
+                                      },
+                                  .room = [&] { return room(side); },
+                                  .hears_empty = settings_.hears_empty};
+  auto why = co_await source.port->receive(std::move(receiver));
   co_await room(side);
   if (why.code != errc::connection_closed || why.sys_errno != 0) {
     break_off(source, std::move(why));

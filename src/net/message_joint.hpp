@@ -61,7 +61,7 @@ class message_joint {
     bool tells_size = true;  // a message that is too large is not yet reported
   };
 
-  loop::task<> hear(side& source, side& side);
+  loop::task<> receive(side& source, side& side);
   loop::task<> room(side& side);
   void pass(side& side, byte_span message);
   void break_off(const side& side, error why);

@@ -14,23 +14,23 @@ class stream_port final : public message_port {
   stream_port(std::unique_ptr<stream> stream, proto::framing framing, std::size_t max_message)
       : stream_(std::move(stream)), framing_(framing), reader_(framing, max_message) {}
 
-  loop::task<error> receive(ears ears) override {
+  loop::task<error> receive(receiver receiver) override {
     for (;;) {
       {
         // Lent memory is returned before waiting for room.
         auto got = co_await stream_->receive();
         if (!got) co_return got.error();
         if (got->empty()) break;
-        ears.on_bytes(got->bytes().size());
-        auto fed = reader_.feed(got->bytes(), ears.on_message);
+        receiver.on_bytes(got->bytes().size());
+        auto fed = reader_.feed(got->bytes(), receiver.on_message);
         if (!fed) co_return fed.error();
       }
-      if (ears.room) co_await ears.room();
+      if (receiver.room) co_await receiver.room();
     }
     if (stream_->broken() != 0) co_return system_error(stream_->broken(), "send");
     // A last line without a LF is a message too.
     if (framing_ == proto::framing::line && !reader_.unfinished().empty()) {
-      ears.on_message(reader_.unfinished());
+      receiver.on_message(reader_.unfinished());
     } else if (!reader_.unfinished().empty()) {
       co_return failure(errc::malformed, "receive a message",
                         "the stream has ended inside it, " +
@@ -76,11 +76,11 @@ class datagram_port final : public message_port {
         has_peer_(is_connected),
         is_open_(!is_connected) {}
 
-  loop::task<error> receive(ears ears) override {
-    datagrams_->on_notice(ears.on_notice);
-    hears_loss_ = ears.on_loss;
+  loop::task<error> receive(receiver receiver) override {
+    datagrams_->on_notice(receiver.on_notice);
+    hears_loss_ = receiver.on_loss;
     if (!hears_loss_) {
-      hears_loss_ = [on_trouble = ears.on_trouble](const losses& lost) {
+      hears_loss_ = [on_trouble = receiver.on_trouble](const losses& lost) {
         for (auto left = lost.unsent; left != 0; --left)
           on_trouble(system_error(EIO, "send"), false);
       };
@@ -92,16 +92,16 @@ class datagram_port final : public message_port {
         co_return system_error(ENODEV, "receive", "the interface was removed");
       }
       if (got.result < 0) {
-        ears.on_trouble(system_error(-got.result, "receive"), !std::exchange(failing, true));
+        receiver.on_trouble(system_error(-got.result, "receive"), !std::exchange(failing, true));
         co_await loop_.sleep(10ms);
         continue;
       }
       failing = false;
       if (!is_of_peer(got.from)) continue;
-      ears.on_bytes(got.data.bytes().size());
-      if (ears.hears_empty || !got.data.empty()) ears.on_message(got.data.bytes());
+      receiver.on_bytes(got.data.bytes().size());
+      if (receiver.hears_empty || !got.data.empty()) receiver.on_message(got.data.bytes());
       got.data = {};
-      if (ears.room) co_await ears.room();
+      if (receiver.room) co_await receiver.room();
     }
   }
 

@@ -34,7 +34,7 @@ class message_port {
   using losses = loss_watch::losses;
 
   /// The callbacks of the owner while the port receives.
-  struct ears {
+  struct receiver {
     std::function<void(std::size_t count)> on_bytes;
     /// The span is valid during the call.
     std::function<void(byte_span message)> on_message;
@@ -59,7 +59,7 @@ class message_port {
 
   /// Receives until there is no more and returns why: connection_closed if the peer has ended,
   /// limit_exceeded if a message is too long.
-  virtual loop::task<error> receive(ears ears) = 0;
+  virtual loop::task<error> receive(receiver receiver) = 0;
 
   /// Sends a message. Returns its size in bytes on the wire; nullopt if there is no room.
   [[nodiscard]] virtual std::optional<std::size_t> offer(byte_span message) = 0;

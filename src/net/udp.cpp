@@ -90,9 +90,9 @@ void udp::set_buffers(const loop::datagram_buffers& buffers) {
 
 void udp::tell_of_less(std::string_view text, std::uint64_t expected, std::uint64_t granted) {
   if (granted >= expected) return;
-  tell(false, fmt::format("the kernel gives {} of the {} bytes of --{}-buffer: raise "
-                          "net.core.{}mem_max or grant CAP_NET_ADMIN",
-                          granted, expected, text, text.front() == 'r' ? 'r' : 'w'));
+  report(false, fmt::format("the kernel gives {} of the {} bytes of --{}-buffer: raise "
+                            "net.core.{}mem_max or grant CAP_NET_ADMIN",
+                            granted, expected, text, text.front() == 'r' ? 'r' : 'w'));
 }
 
 std::uint64_t udp::take_kernel_drops() {

@@ -53,7 +53,7 @@ struct context {
   /// Shows the runtime's traffic.
   std::shared_ptr<strata::runtime::tap> tap;
   /// Reports an event of the runtime to the followers of the daemon's events. From any thread.
-  std::function<void(std::string_view event, const std::string& detail)> tell =
+  std::function<void(std::string_view event, const std::string& detail)> report =
       [](std::string_view, const std::string&) {};
   /// Carries out a script's requests about other runtimes. Null if there are none.
   house* others = nullptr;
@@ -105,10 +105,10 @@ class runtime {
   /// saved before are not checked. Errors: as `edit`, and for an option without effect.
   [[nodiscard]] virtual result<void> check_effects(const nlohmann::json& changes) const = 0;
   /// Changes options, all or none. A change that needs no restart takes effect on each loop at its
-  /// next turn: `settle` waits for that.
+  /// next turn: `wait_until_applied` waits for that.
   virtual result<edit_outcome> edit(const nlohmann::json& changes) = 0;
   /// Waits until all edits so far are in force. Not while it starts or stops.
-  virtual loop::task<void> settle() = 0;
+  virtual loop::task<void> wait_until_applied() = 0;
 
   [[nodiscard]] virtual nlohmann::json options(bool with_secrets) const = 0;
   [[nodiscard]] virtual const runtime_options& common() const = 0;

@@ -54,7 +54,8 @@ loop::task<result<void>> runtime_of_parts::open(std::vector<net::bind_target>& t
 loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
   hurried_ = false;
   for (std::size_t i = 0; i < opened_; ++i) {
-    co_await loop::run_on(context_.home, *loops_[i], [&each = *parts_[i]] { each.fall_silent(); });
+    co_await loop::run_on(context_.home, *loops_[i],
+                          [&each = *parts_[i]] { each.stop_receiving(); });
   }
   // Concurrently: each may take the whole of the limit.
   loop::task_group closing;
@@ -79,7 +80,7 @@ loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
 }
 
 // Posts run in order: this one comes after those of the edits.
-loop::task<void> runtime_of_parts::settle() {
+loop::task<void> runtime_of_parts::wait_until_applied() {
   for (std::size_t i = 0; i < opened_; ++i) {
     co_await loop::run_on(context_.home, *loops_[i], [] {});
   }

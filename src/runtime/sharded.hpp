@@ -38,7 +38,7 @@ class part {
   [[nodiscard]] virtual loop::task<result<void>> open(std::vector<net::bind_target>& targets) = 0;
   /// Stops receiving; earlier data is still delivered. All parts stop receiving before the first
   /// one is closed.
-  virtual void fall_silent() {}
+  virtual void stop_receiving() {}
   /// Ends its work; pending deliveries are given up at `limit`. All parts are closed before the
   /// first one is destroyed, so parts may still receive from each other.
   [[nodiscard]] virtual loop::task<> close(loop::time_point limit) = 0;
@@ -56,7 +56,7 @@ class runtime_of_parts : public runtime {
   loop::task<void> stop(loop::time_point limit) override;
   using runtime::stop;
   void hurry() final { hurried_ = true; }
-  loop::task<void> settle() final;
+  loop::task<void> wait_until_applied() final;
   loop::task<result<void>> rehearse() final;
   [[nodiscard]] std::vector<std::string> endpoints() const final {
     return bound_.empty() ? wanted_endpoints() : bound_;

@@ -51,7 +51,7 @@ class step final : public part {
     }
     co_return result<void>{};
   }
-  void fall_silent() override { tell("falls silent"); }
+  void stop_receiving() override { tell("falls silent"); }
   loop::task<> close(loop::time_point /*limit*/) override {
     co_await loop_.sleep(1ms);
     counters_.messages_in.add();

@@ -78,11 +78,11 @@ result<nlohmann::json> finished::structure(int index, const char* without) const
 
 waiter::~waiter() {
   if (of_ == nullptr) return;
-  of_->tell = nullptr;
+  of_->waiter = nullptr;
   of_->steps = nullptr;
 }
 
-activity& machine::take_activity(waiter* tell) {
+activity& machine::take_activity(waiter* waiter) {
   if (idle_.empty()) {
     auto made = std::make_unique<activity>();
     made->thread = lua_newthread(state_);
@@ -92,16 +92,16 @@ activity& machine::take_activity(waiter* tell) {
   }
   auto& one = *idle_.back();
   idle_.pop_back();
-  one.tell = tell;
+  one.waiter = waiter;
   one.callback = stretch::no_callback;
   one.has_begun = false;
-  if (tell != nullptr) tell->of_ = &one;
+  if (waiter != nullptr) waiter->of_ = &one;
   return one;
 }
 
 void machine::release(activity& one, bool is_usable) {
-  if (one.tell != nullptr) one.tell->of_ = nullptr;
-  one.tell = nullptr;
+  if (one.waiter != nullptr) one.waiter->of_ = nullptr;
+  one.waiter = nullptr;
   one.steps = nullptr;
   if (is_usable && idle_.size() < most_idle) {
     lua_settop(one.thread, 0);
@@ -112,17 +112,18 @@ void machine::release(activity& one, bool is_usable) {
   std::erase_if(activities_, [&one](const auto& each) { return each.get() == &one; });
 }
 
-bool machine::start(std::size_t callback, std::span<const argument> arguments, waiter* tell) {
-  return start_referred(callbacks_[callback], callback, arguments, tell);
+bool machine::start(std::size_t callback, std::span<const argument> arguments, waiter* waiter) {
+  return start_referred(callbacks_[callback], callback, arguments, waiter);
 }
 
-bool machine::start(const value_ref& function, std::span<const argument> arguments, waiter* tell) {
-  return start_referred(function.reference(), stretch::no_callback, arguments, tell);
+bool machine::start(const value_ref& function, std::span<const argument> arguments,
+                    waiter* waiter) {
+  return start_referred(function.reference(), stretch::no_callback, arguments, waiter);
 }
 
 bool machine::start_referred(int reference, std::size_t callback,
-                             std::span<const argument> arguments, waiter* tell) {
-  auto& one = take_activity(tell);
+                             std::span<const argument> arguments, waiter* waiter) {
+  auto& one = take_activity(waiter);
   one.callback = callback;
   lua_rawgeti(one.thread, LUA_REGISTRYINDEX, reference);
   return begin(one, arguments);
@@ -216,17 +217,17 @@ void machine::end(activity& one, int status) {
     observer_.on_error(last_error_);
     is_usable = false;
   }
-  if (one.tell != nullptr)
-    one.tell->on_end(finished(one.thread, values, values < 0 ? last_error_ : std::string_view()));
+  if (one.waiter != nullptr)
+    one.waiter->on_end(finished(one.thread, values, values < 0 ? last_error_ : std::string_view()));
   release(one, is_usable);
 }
 
 // Called when the machine is destroyed while the handler waits.
 void machine::end_early(activity& one) {
-  auto* const tell = std::exchange(one.tell, nullptr);
-  if (tell == nullptr) return;
-  tell->of_ = nullptr;
-  tell->on_end(finished(nullptr, -1));
+  auto* const waiter = std::exchange(one.waiter, nullptr);
+  if (waiter == nullptr) return;
+  waiter->of_ = nullptr;
+  waiter->on_end(finished(nullptr, -1));
 }
 
 // Returns the script's error as text, with the lines that led to it.

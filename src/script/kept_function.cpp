@@ -15,8 +15,8 @@ kept_function::~kept_function() {
   luaL_unref(in_->state_, LUA_REGISTRYINDEX, reference_);
 }
 
-bool kept_function::start(std::span<const argument> arguments, waiter* tell) {
-  return in_->start_referred(reference_, stretch::no_callback, arguments, tell);
+bool kept_function::start(std::span<const argument> arguments, waiter* waiter) {
+  return in_->start_referred(reference_, stretch::no_callback, arguments, waiter);
 }
 
 namespace {

@@ -17,7 +17,7 @@ class kept_function {
   /// Reports whether its machine, and the function with it, is gone.
   [[nodiscard]] bool is_gone() const { return in_ == nullptr; }
   /// As `machine::start`. The function must not be gone.
-  bool start(std::span<const argument> arguments, waiter* tell);
+  bool start(std::span<const argument> arguments, waiter* waiter);
 
  private:
   friend class machine;

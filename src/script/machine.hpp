@@ -189,10 +189,10 @@ class machine {
   // --- once it has been loaded
   /// Reports whether the script has this callback.
   [[nodiscard]] bool has(std::size_t callback) const { return callbacks_[callback] != 0; }
-  /// Starts a handler. Returns true if it has ended, and `tell` has been called; false if it waits.
-  bool start(std::size_t callback, std::span<const argument> arguments, waiter* tell = nullptr);
+  /// Starts a handler. Returns true if it has ended, and `waiter` has been called; false if it waits.
+  bool start(std::size_t callback, std::span<const argument> arguments, waiter* waiter = nullptr);
   bool start(const value_ref& function, std::span<const argument> arguments,
-             waiter* tell = nullptr);
+             waiter* waiter = nullptr);
   bool start(series& series);
   /// Returns the function that the program's own Lua code returns, which must end without waiting.
   [[nodiscard]] value_ref make_function(std::string_view lines, const char* name);
@@ -257,9 +257,9 @@ class machine {
   static int invoke(lua_State* state, const bound_function& function, void* host);
   /// Reports whether the arguments are so large that the function may take long.
   static bool check_arguments(lua_State* state, const bound_function& function);
-  activity& take_activity(waiter* tell);
+  activity& take_activity(waiter* waiter);
   bool start_referred(int reference, std::size_t callback, std::span<const argument> arguments,
-                      waiter* tell);
+                      waiter* waiter);
   void turn_to(std::size_t callback);
   void count_memory(std::size_t before, std::size_t now);
   bool begin_timing(std::chrono::steady_clock::time_point now);

@@ -63,7 +63,7 @@ result<std::string> sudo_password(const invocation& call, const std::string& hos
 
 result<measure::remote_node> start(const invocation& call, measure::remote_node_options options) {
   progress_bar bar;
-  options.tell = [&](const std::string& text) { bar.show(text); };
+  options.report = [&](const std::string& text) { bar.show(text); };
   options.shell.ask_passphrase = [&](const std::string& prompt) {
     bar.clear();
     auto read = read_secret({.prompt = prompt, .variable = "STRATA_KEY_PASSPHRASE"});

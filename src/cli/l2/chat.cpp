@@ -46,11 +46,11 @@ class conversation {
       if (::poll(asked.data(), asked.size(), -1) < 0 && errno != EINTR) {
         return refuse(exit_failed, system_error(errno, "wait for messages"));
       }
-      const auto heard = hear();
+      const auto heard = receive();
       if (!heard) return std::unexpected(heard.error());
       if (!*heard) return exit_done;
       if (asked[2].revents != 0) {
-        if (auto said = say(); !said) return std::unexpected(said.error());
+        if (auto said = send_lines(); !said) return std::unexpected(said.error());
         if (input_ended_ && ends_with_input_) return exit_done;
       }
     }
@@ -59,7 +59,7 @@ class conversation {
 
  private:
   /// Returns false if the other end has gone.
-  outcome<bool> hear() {
+  outcome<bool> receive() {
     for (;;) {
       const auto message = with_.try_receive_data();
       if (!message && message.error().code == errc::connection_closed) {
@@ -75,7 +75,7 @@ class conversation {
     }
   }
 
-  outcome<> say() {
+  outcome<> send_lines() {
     std::array<char, 65536> block;
     const auto count = ::read(STDIN_FILENO, block.data(), block.size());
     if (count < 0 && errno == EINTR) return {};

@@ -110,7 +110,7 @@ outcome<int> receive_cycles(const invocation& call) {
   {
     progress shown(plan->count);
     while (heard && !is_interrupted() && counted.frames() < plan->count) {
-      heard = over->hear(interrupt_interval, [&](const auto& each) {
+      heard = over->receive(interrupt_interval, [&](const auto& each) {
         if (counted.frames() < plan->count) counted.take(each);
       });
       shown.show(counted.frames());

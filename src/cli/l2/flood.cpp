@@ -203,7 +203,7 @@ outcome<int> run_l2_sink(const invocation& call) {
   std::uint64_t frames_before = 0;
   std::uint64_t bytes_before = 0;
   while (heard && !state.is_over()) {
-    heard = over->hear(interrupt_interval, [&](const auto& each) {
+    heard = over->receive(interrupt_interval, [&](const auto& each) {
       state.note_frame();
       if (state.is_over()) return;
       counted.take(each);

@@ -50,8 +50,9 @@ class pinger {
       if (!is_sending && now >= until) break;
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(
           std::chrono::nanoseconds(until > now ? until - now : 0));
-      const auto heard = over_.hear(std::min<std::chrono::milliseconds>(left, interrupt_interval),
-                                    [&](const auto& each) { take(each); });
+      const auto heard =
+          over_.receive(std::min<std::chrono::milliseconds>(left, interrupt_interval),
+                        [&](const auto& each) { take(each); });
       if (!heard) return heard;
     }
     return {};
@@ -68,7 +69,7 @@ class pinger {
                                     .sequence = trips_.sent_count(),
                                     .time_ns = now});
     const auto sent = over_.socket().send_raw(bytes, room_patience);
-    if (sent) return over_.hear(0ms, [&](const auto& each) { take(each); });
+    if (sent) return over_.receive(0ms, [&](const auto& each) { take(each); });
     const auto why = sent.error().code;
     if (why != errc::connection_closed && why != errc::timed_out) {
       return refuse(exit_failed, sent.error());
@@ -161,7 +162,7 @@ outcome<int> run_l2_echo(const invocation& call) {
   std::uint64_t failed = 0;
   outcome<> heard;
   while (heard && !state.is_over()) {
-    heard = over->hear(interrupt_interval, [&](const auto& each) {
+    heard = over->receive(interrupt_interval, [&](const auto& each) {
       state.note_frame();
       if (state.is_over()) return;
       const auto done = answer(*over, each);

@@ -39,8 +39,8 @@ outcome<probe_port> probe_port::open(const invocation& call, l2::raw_socket_opti
   return probe_port(std::move(*socket), **type, options.receives);
 }
 
-outcome<> probe_port::hear(std::chrono::milliseconds most,
-                           const std::function<void(const heard&)>& take) {
+outcome<> probe_port::receive(std::chrono::milliseconds most,
+                              const std::function<void(const heard&)>& take) {
   const auto ready = l2::wait_readable(socket_, most);
   if (!ready) return refuse(exit_failed, ready.error());
   if (!*ready) return {};

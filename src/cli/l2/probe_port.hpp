@@ -28,7 +28,7 @@ class probe_port {
 
   /// Waits until frames have arrived, or for `most`, and passes on what has arrived. A link that
   /// goes down is reported on standard error, and may come back. Errors: the interface is gone.
-  outcome<> hear(std::chrono::milliseconds most, const std::function<void(const heard&)>& take);
+  outcome<> receive(std::chrono::milliseconds most, const std::function<void(const heard&)>& take);
 
   [[nodiscard]] l2::raw_socket& socket() { return socket_; }
   [[nodiscard]] const l2::interface& link() const { return socket_.link(); }

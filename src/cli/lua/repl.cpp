@@ -25,7 +25,7 @@ class lua_dialogue {
   explicit lua_dialogue(const invocation& call) : call_(call), client_(call.daemon) {}
 
   /// Runs a line, appended to earlier incomplete ones. Errors: those of the daemon.
-  outcome<> say(const std::string& line) {
+  outcome<> evaluate(const std::string& line) {
     begun_ += (begun_.empty() ? "" : "\n") + line;
     if (begun_.find_first_not_of(" \t\r\n") == std::string::npos) {
       begun_.clear();
@@ -94,7 +94,7 @@ outcome<int> talk_at_terminal(lua_dialogue& talk, const std::string& name) {
       return exit_done;
     }
     if (!line->empty()) editor.remember(*line);
-    if (auto said = talk.say(*line); !said) {
+    if (auto said = talk.evaluate(*line); !said) {
       // A line that takes long, or a runtime that is restarted, does not end the session.
       if (said.error().exit != exit_failed) return std::unexpected(said.error());
       complain(said.error().message);
@@ -113,7 +113,7 @@ outcome<int> read_lines(lua_dialogue& talk) {
     const auto lines = has_more ? splitter.feed({buffer.data(), static_cast<std::size_t>(got)})
                                 : splitter.finish();
     for (const auto& line : lines) {
-      if (auto said = talk.say(line); !said) return std::unexpected(said.error());
+      if (auto said = talk.evaluate(line); !said) return std::unexpected(said.error());
     }
   }
   talk.finish();
@@ -126,7 +126,7 @@ outcome<int> run_lua_repl(const invocation& call) {
   lua_dialogue talk(call);
   if (call.flags.contains("eval")) {
     for (const auto& line : call.flags.at("eval")) {
-      if (auto said = talk.say(line.get<std::string>()); !said) {
+      if (auto said = talk.evaluate(line.get<std::string>()); !said) {
         return std::unexpected(said.error());
       }
       talk.finish();

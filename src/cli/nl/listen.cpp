@@ -19,7 +19,7 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 /// Runs until `count` messages, a silence of `timeout`, or Ctrl-C.
-void hear(const invocation& call, nl::connection& connection, message_sink& sink) {
+void receive_messages(const invocation& call, nl::connection& connection, message_sink& sink) {
   const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
   const std::chrono::duration<double> silence(call.flags.value("timeout", 1e9));
   auto last = clock::now();
@@ -60,7 +60,7 @@ outcome<int> run_nl_listen(const invocation& call) {
   watch_for_interrupt();
   complain(fmt::format("listening to '{}' of '{}'", group->name, family.name));
   message_sink sink(call.as_json, named->spec());
-  hear(call, connection, sink);
+  receive_messages(call, connection, sink);
   sink.end();
   return exit_done;
 }

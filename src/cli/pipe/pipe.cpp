@@ -179,7 +179,7 @@ class course {
 
   loop::task<> run(bool is_fork, outcome<int>& destination) {
     constexpr int first_signal_code = 128;
-    running_.spawn(hear());
+    running_.spawn(receive());
     running_.spawn(work_on());
     co_await changed_.wait([this] { return done_.has_value() || signal_ != 0; });
     if (!done_) work_.interrupt();
@@ -193,7 +193,7 @@ class course {
     done_ = co_await work_.run();
     changed_.notify();
   }
-  loop::task<> hear() {
+  loop::task<> receive() {
     signal_ = co_await next_signal(loop_, signals_);
     changed_.notify();
   }

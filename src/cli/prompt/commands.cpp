@@ -36,7 +36,7 @@ class teller {
     return talk_->begin(door.password);
   }
 
-  outcome<> tell(const std::vector<std::string>& words) {
+  outcome<> run(const std::vector<std::string>& words) {
     if (words.empty()) return {};
     return talk_->execute(words);
   }
@@ -44,7 +44,7 @@ class teller {
   /// Shows subscribed messages until the cache or the user ends it.
   outcome<int> finish() {
     while (talk_->is_subscribed() || talk_->is_monitoring()) {
-      if (auto heard = talk_->hear(); !heard) return std::unexpected(heard.error());
+      if (auto heard = talk_->receive(); !heard) return std::unexpected(heard.error());
     }
     return exit_;
   }
@@ -75,7 +75,7 @@ outcome<int> run_cache_command(const invocation& call, const cache_door& door,
                                const std::vector<std::string>& words) {
   teller cache(call);
   if (auto begun = cache.begin(door); !begun) return std::unexpected(begun.error());
-  if (auto told = cache.tell(words); !told) return std::unexpected(told.error());
+  if (auto told = cache.run(words); !told) return std::unexpected(told.error());
   return cache.finish();
 }
 
@@ -86,7 +86,7 @@ outcome<int> run_cache_lines(const invocation& call, const cache_door& door) {
   const auto done = for_each_input_line([&](std::string_view line) -> outcome<> {
     ++number;
     std::vector<std::string> words;
-    if (proto::split_words(line, words)) return cache.tell(words);
+    if (proto::split_words(line, words)) return cache.run(words);
     cache.fail(fmt::format("line {}: unbalanced quotes", number));
     return {};
   });

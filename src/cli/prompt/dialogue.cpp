@@ -131,7 +131,7 @@ outcome<std::optional<resp_value>> cache_talk::ask(const words_type& words) {
   }
 }
 
-outcome<> cache_talk::hear() {
+outcome<> cache_talk::receive() {
   if (auto more = link_.receive(); !more) return more;
   return show_arrived();
 }

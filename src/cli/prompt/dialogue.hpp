@@ -29,7 +29,7 @@ class cache_talk {
   [[nodiscard]] outcome<std::optional<proto::resp_value>> ask(
       const std::vector<std::string>& words);
   /// Reads what is available, and shows unrequested messages.
-  [[nodiscard]] outcome<> hear();
+  [[nodiscard]] outcome<> receive();
   /// The same for messages that are already read.
   [[nodiscard]] outcome<> show_arrived();
 

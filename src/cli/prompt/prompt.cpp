@@ -36,7 +36,7 @@ std::optional<std::vector<std::string>> read_words(std::string_view line) {
 /// Shows MONITOR's lines until they end.
 outcome<> watch(cache_talk& talk) {
   for (;;) {
-    if (auto heard = talk.hear(); !heard) return heard;
+    if (auto heard = talk.receive(); !heard) return heard;
   }
 }
 
@@ -72,8 +72,8 @@ outcome<int> talk_at_terminal(cache_link link, const std::string& name, const st
   vocabulary known(talk);
   editor.complete_with([&known](std::string_view begun) { return known.words_from(begun); });
   outcome<> ended;
-  const side_channels beside{{.fd = talk.fd(), .hear = [&]() -> std::optional<std::string> {
-                                ended = talk.hear();
+  const side_channels beside{{.fd = talk.fd(), .receive = [&]() -> std::optional<std::string> {
+                                ended = talk.receive();
                                 if (!ended) return {};
                                 return std::exchange(heard, {});
                               }}};
@@ -131,7 +131,7 @@ outcome<int> talk_through_pipes(cache_link link, const std::string& password) {
         {{has_input ? STDIN_FILENO : -1, POLLIN, 0}, {talk.fd(), POLLIN, 0}}};
     if (::poll(ready.data(), ready.size(), -1) < 0) continue;  // interrupted by a signal
     if (ready[1].revents != 0) {
-      if (auto heard = talk.hear(); !heard) return std::unexpected(heard.error());
+      if (auto heard = talk.receive(); !heard) return std::unexpected(heard.error());
     }
     if (ready[0].revents == 0) continue;
     std::vector<std::string> lines;

@@ -46,7 +46,7 @@ outcome<std::string> show_arrived(line_stream& stream, line_renderer render) {
 }
 
 /// The output of a stream; nullopt at its end, or after an error, which is then in `ended`.
-std::optional<std::string> hear(line_stream& stream, outcome<>& ended, line_renderer render) {
+std::optional<std::string> receive(line_stream& stream, outcome<>& ended, line_renderer render) {
   ended = stream.wait();
   auto shown = show_arrived(stream, render);
   if (!shown) ended = std::unexpected(shown.error());
@@ -98,8 +98,8 @@ outcome<int> converse(control_client& client, const json& detail, line_stream& m
   const auto about_log = text_at(detail, "type") == "client" ? log_line : trouble_line;
   outcome<> ended;
   const side_channels beside{
-      {.fd = messages.fd(), .hear = [&] { return hear(messages, ended, message_line); }},
-      {.fd = log->fd(), .hear = [&] { return hear(*log, ended, about_log); }}};
+      {.fd = messages.fd(), .receive = [&] { return receive(messages, ended, message_line); }},
+      {.fd = log->fd(), .receive = [&] { return receive(*log, ended, about_log); }}};
   print(banner(detail));
   // Messages that arrived with the answer's head do not make the descriptor readable.
   const auto first = show_arrived(messages, message_line);

@@ -40,7 +40,7 @@ struct line_editor::state {
     return *static_cast<state*>(found);
   }
   int read_letter(wchar_t* room);
-  bool hear(const side_channel& one) const;
+  bool receive(const side_channel& one) const;
   void show_above(const std::string& text) const;
   void complete() const;
   void load_history();
@@ -58,7 +58,7 @@ int line_editor::state::read_letter(wchar_t* room) {
       continue;
     }
     for (std::size_t at = 1; at < ready.size(); ++at) {
-      if (ready[at].revents != 0 && !hear((*beside)[at - 1])) return 0;
+      if (ready[at].revents != 0 && !receive((*beside)[at - 1])) return 0;
     }
     if (ready[0].revents == 0) continue;
     char byte = 0;
@@ -76,8 +76,8 @@ int line_editor::state::read_letter(wchar_t* room) {
   }
 }
 
-bool line_editor::state::hear(const side_channel& one) const {
-  const auto text = one.hear();
+bool line_editor::state::receive(const side_channel& one) const {
+  const auto text = one.receive();
   if (!text) return false;
   if (!text->empty()) show_above(*text);
   return true;

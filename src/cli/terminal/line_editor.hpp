@@ -15,7 +15,7 @@ struct side_channel {
   int fd = -1;
   /// Called when `fd` is readable; returns what to show above the line. Nullopt: the source has
   /// ended, and so does the reading.
-  std::function<std::optional<std::string>()> hear;
+  std::function<std::optional<std::string>()> receive;
 };
 using side_channels = std::vector<side_channel>;
 

@@ -18,7 +18,7 @@ namespace strata::cli {
 
 namespace {
 
-void say(int terminal, std::string_view text) {
+void write_text(int terminal, std::string_view text) {
   // Even if the prompt cannot be written, the secret can be read.
   [[maybe_unused]] const auto written = ::write(terminal, text.data(), text.size());
 }
@@ -69,7 +69,7 @@ class silent_terminal {
   silent_terminal& operator=(const silent_terminal&) = delete;
   ~silent_terminal() {
     ::tcsetattr(fd_, TCSAFLUSH, &before_);
-    say(fd_, "\n");
+    write_text(fd_, "\n");
   }
 
   result<std::string> read() {
@@ -107,7 +107,7 @@ class silent_terminal {
 // Switches echo off before the prompt: input typed at once must not be lost.
 result<std::string> ask(int terminal, const std::string& prompt) {
   std::optional<silent_terminal> silent(terminal);
-  say(terminal, prompt + ": ");
+  write_text(terminal, prompt + ": ");
   auto secret = silent->read();
   const bool is_interrupted = silent->is_interrupted();
   silent.reset();

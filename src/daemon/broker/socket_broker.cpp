@@ -89,7 +89,7 @@ result<std::optional<xdp::grant>> make(int connection, const socket_request& req
   return std::move(*handed);
 }
 
-void tell(int event) {
+void notify(int event) {
   const std::uint64_t once = 1;
   (void)!::write(event, &once, sizeof once);
 }
@@ -126,7 +126,7 @@ result<void> socket_broker::start(const std::string& path, const std::string& po
 
 void socket_broker::stop() {
   if (!thread_.joinable()) return;
-  tell(stopping_.get());
+  notify(stopping_.get());
   thread_.join();
   for (auto& [fd, one] : clients_) {
     if (one.maker.joinable()) one.maker.join();
@@ -214,7 +214,7 @@ result<void> socket_broker::begin(client& client) {
       const std::lock_guard guard(made_lock_);
       made_.push_back(std::move(done));
     }
-    tell(made_some_.get());
+    notify(made_some_.get());
   });
   if (!started) return std::unexpected(started.error());
   client.maker = std::move(*started);

@@ -65,7 +65,7 @@ void reconciler::write_event(const std::string& name, std::string_view type, std
   events_.write(runtime::level::info, text_of(text), name);
 }
 
-void reconciler::tell(const entry& subject, std::string_view event, const std::string& detail) {
+void reconciler::report(const entry& subject, std::string_view event, const std::string& detail) {
   write_event(subject.name(), subject.type->name, event, detail);
   const bool bad = event == "failed";
   subject.log->write(bad ? runtime::level::error : runtime::level::info,
@@ -83,9 +83,9 @@ result<std::unique_ptr<runtime::runtime>> reconciler::make_body(const entry& sub
        .log = subject.log,
        .messages = subject.messages,
        .tap = subject.tap,
-       .tell = [this, name = subject.name(), type = subject.type->name](
-                   std::string_view event,
-                   const std::string& detail) { write_event(name, type, event, detail); },
+       .report = [this, name = subject.name(), type = subject.type->name](
+                     std::string_view event,
+                     const std::string& detail) { write_event(name, type, event, detail); },
        .others = &others_},
       options);
 }
@@ -193,7 +193,7 @@ loop::task<result<void>> reconciler::create(entry_ref subject, bool is_started) 
     list_.erase(subject->name());
     co_return written;
   }
-  tell(*subject, "created");
+  report(*subject, "created");
   if (!is_started) co_return written;
   const manner conduct{.is_retry = false, .leaves_failure = true};
   auto started = co_await reconcile(subject, conduct);

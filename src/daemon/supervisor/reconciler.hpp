@@ -81,7 +81,7 @@ class reconciler {
   void begin_end();
   [[nodiscard]] bool is_ending() const { return is_ending_; }
 
-  void tell(const entry& subject, std::string_view event, const std::string& detail = {});
+  void report(const entry& subject, std::string_view event, const std::string& detail = {});
 
   [[nodiscard]] entry_list& list() { return list_; }
   [[nodiscard]] const entry_list& list() const { return list_; }

@@ -35,15 +35,15 @@ loop::task<result<runtime::edit_outcome>> reconciler::apply_options(entry_ref su
     keys += (keys.empty() ? "" : ", ") + key;
   }
   subject->unapplied = nlohmann::json::object();
-  co_await subject->body->settle();
-  if (!keys.empty()) tell(*subject, "edited", keys);
+  co_await subject->body->wait_until_applied();
+  if (!keys.empty()) report(*subject, "edited", keys);
   co_return edited;
 }
 
 void reconciler::set_failed(entry& subject, const error& why, bool is_retry) {
   subject.state = run_state::failed;
   const auto before = std::exchange(subject.reason, describe(why));
-  if (!is_retry || subject.reason != before) tell(subject, "failed", subject.reason);
+  if (!is_retry || subject.reason != before) report(subject, "failed", subject.reason);
 }
 
 loop::task<result<void>> reconciler::start_body(entry_ref subject, manner conduct) {
@@ -79,7 +79,7 @@ loop::task<result<void>> reconciler::start_body(entry_ref subject, manner conduc
   subject->started = home_.now();
   std::string where;
   for (const auto& each : subject->body->endpoints()) where += (where.empty() ? "" : ", ") + each;
-  tell(*subject, "started", where);
+  report(*subject, "started", where);
   co_return started;
 }
 
@@ -129,7 +129,7 @@ loop::task<> reconciler::stop_body(entry_ref subject, loop::time_point limit) {
   if (subject->state == run_state::running) co_await end_body(subject, limit);
   subject->state = run_state::stopped;
   subject->reason.clear();
-  tell(*subject, "stopped", needed);
+  report(*subject, "stopped", needed);
 }
 
 loop::task<> reconciler::drop(entry_ref subject, loop::time_point limit) {
@@ -141,7 +141,7 @@ loop::task<> reconciler::drop(entry_ref subject, loop::time_point limit) {
   // From now on no runtime can become its child, and another runtime may take its name.
   const auto children = children_of(list_.entries(), subject->name());
   list_.erase(subject->name());
-  tell(*subject, "removed");
+  report(*subject, "removed");
   subject->log->end();
   subject->messages->end();
   subject->tap->end();
@@ -162,7 +162,7 @@ loop::task<result<void>> reconciler::restart(entry_ref subject, loop::time_point
     if (!saved) co_return saved;
     co_await end_body(subject, limit);
     subject->state = run_state::stopped;
-    tell(*subject, "stopped", "to be started again");
+    report(*subject, "stopped", "to be started again");
   }
   auto started = co_await start(subject);
   co_return started;
@@ -214,7 +214,7 @@ loop::task<> reconciler::end_failed(entry_ref subject) {
   if (subject->uptime_s(home_.now()) > long_run_s) subject->restarts.succeeded();
   subject->state = run_state::failed;
   subject->reason = subject->body->failure_reason();
-  tell(*subject, "failed", subject->reason);
+  report(*subject, "failed", subject->reason);
   co_await end_children(subject->name(), children_of(list_.entries(), subject->name()), false);
   return_later(subject);
 }

@@ -181,7 +181,7 @@ loop::task<> reconciler::enter(std::string name, std::optional<record> saved) {
   }
   const auto guard = co_await (*made)->lock.acquire();
   list_.add(*made);
-  tell(**made, "created");
+  report(**made, "created");
   const manner conduct;
   (void)co_await reconcile(*made, conduct);
 }

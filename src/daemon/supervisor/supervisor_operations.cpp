@@ -153,7 +153,7 @@ loop::task<result<entry_ref>> supervisor::reload(std::string name) {
     if (!restarted) co_return std::unexpected(restarted.error());
     co_return who;
   }
-  reconciler_.tell(**who, "reloaded", what_was_reloaded(**who, *done));
+  reconciler_.report(**who, "reloaded", what_was_reloaded(**who, *done));
   co_return who;
 }
 
@@ -165,7 +165,7 @@ loop::task<> supervisor::read_files_again() {
     const auto done = co_await each->body->reload();
     if (!done) each->log->write(runtime::level::error, describe(done.error()));
     if (done && *done == runtime::reload_outcome::files_read) {
-      reconciler_.tell(*each, "reloaded", what_was_reloaded(*each, *done));
+      reconciler_.report(*each, "reloaded", what_was_reloaded(*each, *done));
     }
   }
 }

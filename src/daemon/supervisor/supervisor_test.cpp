@@ -28,13 +28,13 @@ class supervisor_test : public testing::Test {
       value->emplace(co_await inner);
     };
     tasks_.spawn(run(std::move(work), into));
-    settle();
+    wait_until_applied();
     return into;
   }
-  void settle() { world_.run_for(1s); }
+  void wait_until_applied() { world_.run_for(1s); }
   void release(const std::string& text) {
     store_.release(text);
-    settle();
+    wait_until_applied();
   }
   pending<bool> begin_shut_down() {
     const auto run = [](supervisor& supervisor, loop::time_point limit) -> loop::task<bool> {
@@ -249,7 +249,7 @@ TEST_F(supervisor_test, the_records_come_back_and_what_ran_runs) {
   const auto loaded = begin(subject_.load());
   ASSERT_TRUE(*loaded && **loaded);
   tasks_.spawn(subject_.start_all());
-  settle();
+  wait_until_applied();
   ASSERT_EQ(subject_.list().all().size(), 2U);
   EXPECT_EQ((*subject_.find("a"))->state, run_state::running);
   EXPECT_EQ((*subject_.find("b"))->state, run_state::created);
@@ -304,7 +304,7 @@ TEST_F(supervisor_test, a_write_whose_answer_was_lost_does_not_stand_in_the_way_
   faults_ = {};
   const auto next = begin(subject_.edit("a", {{"owner", ""}}));
   ASSERT_TRUE(*next && **next) << describe((*next)->error());
-  settle();
+  wait_until_applied();
   EXPECT_EQ(records_.records.at("a").revision, (*subject_.find("a"))->stored.revision);
 }
 
@@ -321,7 +321,7 @@ TEST_F(supervisor_test, what_another_writes_is_done) {
   records_.put(theirs);
   records_.erase("b");
   records_.put({"c", "server", "2026-11-21T00:00:00.000Z", true, options().dump()});
-  settle();
+  wait_until_applied();
   const auto a = subject_.find("a");
   ASSERT_TRUE(a);
   EXPECT_EQ((*a)->state, run_state::running);
@@ -341,16 +341,16 @@ TEST_F(supervisor_test, a_record_that_another_makes_unusable_or_usable_again_is_
   auto strange = good;
   strange.type = "of no type";
   records_.put(strange);
-  settle();
+  wait_until_applied();
   EXPECT_FALSE(subject_.find("a"));
   ASSERT_TRUE(subject_.list().unusable().contains("a"));
   records_.put(good);
-  settle();
+  wait_until_applied();
   EXPECT_TRUE(subject_.find("a"));
   EXPECT_TRUE(subject_.list().unusable().empty());
   strange.revision = 0;
   records_.put(strange);
-  settle();
+  wait_until_applied();
   ASSERT_TRUE(**begin(subject_.remove("a"))) << "by the revision that the store has";
   EXPECT_TRUE(records_.records.empty());
 }
@@ -361,10 +361,10 @@ TEST_F(supervisor_test, a_history_that_is_lost_is_made_up_for_by_all_names) {
   have("a");
   faults_.forgetting = 1;
   records_.erase("a");
-  settle();
+  wait_until_applied();
   EXPECT_TRUE(subject_.list().all().empty());
   records_.put({"b", "server", "2026-11-21T00:00:00.000Z", false, options().dump()});
-  settle();
+  wait_until_applied();
   EXPECT_TRUE(subject_.find("b"));
 }
 

@@ -25,7 +25,7 @@ http2_client::http2_client(loop::loop& loop, std::unique_ptr<net::stream> stream
       patience_(patience),
       output_(*stream_),
       session_(*this, client_limits, proto::http2_role::client) {
-  running_.spawn(hear());
+  running_.spawn(receive());
   loop_.at_turn_end(*this);
 }
 
@@ -62,7 +62,7 @@ void http2_client::on_timer() {
   retire();
 }
 
-loop::task<> http2_client::hear() {
+loop::task<> http2_client::receive() {
   for (unsigned pieces = 1;; ++pieces) {
     if (pieces % http2_pieces_a_turn == 0) co_await loop_.sleep(loop::duration::zero());
     const auto got = co_await stream_->receive();

@@ -44,7 +44,7 @@ class http2_client final : public std::enable_shared_from_this<http2_client>,
   void on_turn_end() override { flush(); }
   void on_timer() override;
 
-  loop::task<> hear();
+  loop::task<> receive();
   void flush();
   void give_output();
   loop::task<> write_on();

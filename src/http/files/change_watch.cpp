@@ -151,13 +151,13 @@ void change_watch::take_events() {
       std::memcpy(&event, room.data() + at, sizeof event);
       at += sizeof event;
       const auto* const name = room.data() + at;  // padded with zeros
-      hear(event.wd, event.mask, {name, ::strnlen(name, event.len)});
+      take_event(event.wd, event.mask, {name, ::strnlen(name, event.len)});
       at += event.len;
     }
   }
 }
 
-void change_watch::hear(int watch, std::uint32_t what, std::string_view name) {
+void change_watch::take_event(int watch, std::uint32_t what, std::string_view name) {
   if ((what & IN_Q_OVERFLOW) != 0) {
     forget_all();
     return;

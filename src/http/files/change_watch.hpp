@@ -66,7 +66,7 @@ class change_watch final : private loop::request {
 
   void on_completion(loop::completion completion) override;
   void take_events();
-  void hear(int watch, std::uint32_t what, std::string_view name);
+  void take_event(int watch, std::uint32_t what, std::string_view name);
   /// Marks the files of that name as changed.
   static void doubt(folder& folder, std::string_view name);
   /// Marks all files in and below the folder as changed, and stops watching it.

@@ -29,12 +29,12 @@ class http2_channel_test : public net::backend_stage {
     tasks_.spawn(run_client());
   }
 
-  void say() {
+  void send_request() {
     if (says_nothing_) return;
     if (const auto said = peer_->take(); !said.empty()) wire_->push_copy(as_bytes(said));
   }
   bool says_until(const std::function<bool()>& done) {
-    say();
+    send_request();
     return run_until(done);
   }
   [[nodiscard]] bool is_closed(std::uint32_t stream) { return peer_->of(stream).is_closed; }
@@ -67,7 +67,7 @@ class http2_channel_test : public net::backend_stage {
       auto got = co_await wire_->receive();
       if (!got || got->empty()) break;
       EXPECT_TRUE(peer_->feed(as_text(got->bytes())));
-      say();
+      send_request();
     }
     wire_ended_ = true;
   }

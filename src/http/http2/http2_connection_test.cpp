@@ -23,11 +23,11 @@ class http2_connection_test : public net::backend_stage {
   [[nodiscard]] virtual server_limits limits() const { return {.max_unsent = 20'000}; }
 
   /// Sends the client's pending output.
-  void say() {
+  void send_request() {
     if (const auto said = peer_.take(); !said.empty()) wire_->push_copy(as_bytes(said));
   }
   bool says_until(const std::function<bool()>& done) {
-    say();
+    send_request();
     return run_until(done);
   }
   bool is_closed(std::uint32_t stream) { return peer_.of(stream).is_closed; }
@@ -60,7 +60,7 @@ class http2_connection_test : public net::backend_stage {
       auto got = co_await wire_->receive();
       if (!got || got->empty()) break;
       EXPECT_TRUE(peer_.feed(as_text(got->bytes())));
-      say();
+      send_request();
     }
     wire_ended_ = true;
   }

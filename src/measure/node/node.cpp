@@ -197,7 +197,7 @@ void pin_to_core(std::size_t index) {
 
 result<void> run_far_node(const std::string& interface, const std::string& address,
                           std::uint16_t port, bool once,
-                          const std::function<void(const std::string&)>& tell) {
+                          const std::function<void(const std::string&)>& report) {
   if (auto found = l2::interface::query(interface); !found) {
     return std::unexpected(found.error());
   }
@@ -208,21 +208,21 @@ result<void> run_far_node(const std::string& interface, const std::string& addre
   ::setsockopt(listener->get(), SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof forever);
   if (::listen(listener->get(), 1) != 0) return system_failure(errno, "listen on " + address);
   pin_to_core(1);
-  tell("far end on " + interface + ", waits at " + address + ":" +
-       std::to_string(port_of(listener->get())));
+  report("far end on " + interface + ", waits at " + address + ":" +
+         std::to_string(port_of(listener->get())));
   do {
     unique_fd bench(::accept4(listener->get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!bench) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       return system_failure(errno, "accept a bench");
     }
-    tell("a bench has come");
+    report("a bench has come");
     const auto at = data_address(interface, bench.get());
     auto served = serve(control_line(stream_over(std::move(bench))), interface, at);
     if (!served) {
-      tell(describe(served.error()));
+      report(describe(served.error()));
     }
-    tell("the bench has gone");
+    report("the bench has gone");
     if (once) return {};
   } while (true);
 }

@@ -27,10 +27,10 @@ namespace strata::measure {
 void pin_to_core(std::size_t index);
 
 /// Runs the far end on another machine: waits for benches at `address`:`port`, one after another,
-/// and reports them to `tell`. Returns only with an error, or after the first bench if `once`.
+/// and reports them to `report`. Returns only with an error, or after the first bench if `once`.
 [[nodiscard]] result<void> run_far_node(const std::string& interface, const std::string& address,
                                         std::uint16_t port, bool once,
-                                        const std::function<void(const std::string&)>& tell);
+                                        const std::function<void(const std::string&)>& report);
 
 /// Runs the far end whose standard input and output lead to the bench, through ssh: writes
 /// `{"node": "ready"}`, and ends when its input does.

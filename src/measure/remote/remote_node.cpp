@@ -37,14 +37,14 @@ std::string own_kind() {
 }  // namespace
 
 result<remote_node> remote_node::start(const remote_node_options& options) {
-  options.tell("connecting to " + options.shell.host);
+  options.report("connecting to " + options.shell.host);
   auto shell = remote_shell::connect(options.shell);
   if (!shell) return std::unexpected(shell.error());
   remote_node made(std::move(*shell));
   if (auto done = made.look(options); !done) return std::unexpected(done.error());
   if (auto done = made.copy(options); !done) return std::unexpected(done.error());
   if (auto done = made.become_root(options); !done) return std::unexpected(done.error());
-  options.tell("starting the node on " + made.shell_.name());
+  options.report("starting the node on " + made.shell_.name());
   if (auto done = made.run(options.interface); !done) return std::unexpected(done.error());
   return made;
 }
@@ -79,7 +79,7 @@ result<void> remote_node::look(const remote_node_options& options) {
 
 result<void> remote_node::copy(const remote_node_options& options) {
   if (!program_.empty()) return {};
-  options.tell("copying this program to " + shell_.name());
+  options.report("copying this program to " + shell_.name());
   const auto base = options.folder.empty() ? "\"${TMPDIR:-/tmp}\"" : shell_word(options.folder);
   auto holder = shell_.start("umask 077; folder=$(mktemp -d " + base +
                              "/strata.XXXXXXXX) || exit 1; trap 'rm -rf \"$folder\"' EXIT; "

@@ -23,8 +23,8 @@ struct remote_node_options {
   std::string folder;     ///< parent of the private folder; empty: $TMPDIR there, or /tmp
   /// Called only if the remote user is not root and `sudo` requires a password.
   std::function<result<std::string>()> sudo_password;
-  std::function<void(const std::string&)> tell;  ///< receives the current step, for the waiting
-                                                 ///< user
+  std::function<void(const std::string&)> report;  ///< receives the current step, for the waiting
+                                                   ///< user
 };
 
 class remote_node {

@@ -217,7 +217,7 @@ json goals_of(const std::vector<measured_client>& all) {
 
 result<json> measure_exchanges(
     const exchange_plan& plan,
-    const std::function<void(double part, const std::string& next)>& tell) {
+    const std::function<void(double part, const std::string& next)>& report) {
   std::vector<measured_client> present;
   auto absent = json::array();
   for (const auto& each : contenders) {
@@ -241,7 +241,7 @@ result<json> measure_exchanges(
     for (std::size_t i = 0; i < present.size(); ++i) {
       // Each run begins with another client.
       auto& each = present[(i + turn) % present.size()];
-      tell(done++ / steps, std::string(each.who.name));
+      report(done++ / steps, std::string(each.who.name));
       auto run = run_once(plan, each.who.name);
       if (!run) return std::unexpected(run.error());
       each.of.push_back(std::move(*run));

@@ -22,11 +22,11 @@ struct exchange_plan {
 /// Returns the document: for each existing program its times (in nanoseconds: the median of the
 /// runs' medians with its interval, and the median of the 99th percentiles), how it is linked, and
 /// its system calls (null without strace); and the goals beside the results, as a ratio within each
-/// run to the plain C program that is linked in the same way. `tell` receives the completed part,
+/// run to the plain C program that is linked in the same way. `report` receives the completed part,
 /// and the next step. Errors: not_found if no program exists; and the error with which a program
 /// ended.
 [[nodiscard]] result<nlohmann::json> measure_exchanges(
     const exchange_plan& plan,
-    const std::function<void(double part, const std::string& next)>& tell);
+    const std::function<void(double part, const std::string& next)>& report);
 
 }  // namespace strata::measure

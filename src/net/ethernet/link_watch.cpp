@@ -26,22 +26,22 @@ l2::interface interface_of(const nl::link& link) {
 }  // namespace
 
 result<std::unique_ptr<link_watch>> link_watch::open(loop::loop& owner, identity identity,
-                                                     listener hears) {
+                                                     listener listener) {
   auto watch = nl::route_watch::open(nl::route_watch::subject::links);
   if (!watch) return std::unexpected(watch.error());
   const int handle = ::fcntl(watch->fd(), F_DUPFD_CLOEXEC, 0);
   if (handle < 0) return system_failure(errno, "hear of network interfaces");
   return std::unique_ptr<link_watch>(
-      new link_watch(owner, std::move(*watch), handle, std::move(identity), std::move(hears)));
+      new link_watch(owner, std::move(*watch), handle, std::move(identity), std::move(listener)));
 }
 
 link_watch::link_watch(loop::loop& owner, nl::route_watch watch, int poll_fd, identity identity,
-                       listener hears)
+                       listener listener)
     : loop_(owner),
       watch_(std::move(watch)),
       poll_handle_(owner.adopt(poll_fd)),
       of_(std::move(identity)),
-      hears_(std::move(hears)) {
+      listener_(std::move(listener)) {
   loop_.poll(poll_handle_, POLLIN, *this);
 }
 
@@ -51,8 +51,8 @@ void link_watch::on_completion(loop::completion) {
   loop_.poll(poll_handle_, POLLIN, *this);
   if (!is_heard) return;
   // The last action: the listener may destroy this object, and with it itself.
-  const auto hears = hears_;
-  hears(now);
+  const auto listener = listener_;
+  listener(now);
 }
 
 bool link_watch::take_events(std::optional<l2::interface>& interface) {

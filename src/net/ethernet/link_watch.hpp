@@ -24,7 +24,8 @@ class link_watch final : private loop::request {
 
   /// Errors: as `nl::route_watch::open`.
   [[nodiscard]] static result<std::unique_ptr<link_watch>> open(loop::loop& owner,
-                                                                identity identity, listener hears);
+                                                                identity identity,
+                                                                listener listener);
   ~link_watch() override { abandon(); }
 
   /// Returns the interface's present state; nullopt if there is no such interface.
@@ -32,7 +33,7 @@ class link_watch final : private loop::request {
 
  private:
   link_watch(loop::loop& owner, nl::route_watch watch, int poll_fd, identity identity,
-             listener hears);
+             listener listener);
   void on_completion(loop::completion completion) override;
   /// Takes all events; reports whether one concerned the interface, and stores its last state in
   /// `interface`.
@@ -43,7 +44,7 @@ class link_watch final : private loop::request {
   nl::route_watch watch_;
   loop::descriptor poll_handle_;  // the loop's own descriptor of the same socket
   identity of_;
-  listener hears_;
+  listener listener_;
 };
 
 /// Waits until something happens to the interface of that name (it is created, for example), but no

@@ -178,14 +178,14 @@ void raw_ethernet::on_link(const std::optional<l2::interface>& interface) {
   const auto before = device_->link();
   device_->update_link(*interface);
   if (interface->name != before.name)
-    tell(false, before.name + " is called " + interface->name + " now");
+    report(false, before.name + " is called " + interface->name + " now");
   if (interface->mtu != before.mtu) {
-    tell(false, interface->name + " has an MTU of " + std::to_string(interface->mtu) +
-                    " bytes now, had " + std::to_string(before.mtu));
+    report(false, interface->name + " has an MTU of " + std::to_string(interface->mtu) +
+                      " bytes now, had " + std::to_string(before.mtu));
   }
   if (interface->mac != before.mac) {
-    tell(false, interface->name + " has the address " + interface->mac.text() + " now, had " +
-                    before.mac.text());
+    report(false, interface->name + " has the address " + interface->mac.text() + " now, had " +
+                      before.mac.text());
   }
   if (interface->is_running() == before.is_running() && interface->is_up() == before.is_up())
     return;
@@ -196,11 +196,11 @@ void raw_ethernet::on_link(const std::optional<l2::interface>& interface) {
 void raw_ethernet::tell_state() {
   const auto& link = device_->link();
   if (link.is_running()) {
-    tell(false, link.name + " is up");
+    report(false, link.name + " is up");
   } else if (link.is_up()) {
-    tell(true, link.name + " has no carrier: check that its other end is up");
+    report(true, link.name + " has no carrier: check that its other end is up");
   } else {
-    tell(true, link.name + " is down; set it up: ip link set " + link.name + " up");
+    report(true, link.name + " is down; set it up: ip link set " + link.name + " up");
   }
 }
 

@@ -28,26 +28,26 @@ class text_maker {
     return found;
   }
 
-  bool say(std::string_view words) {
+  bool append(std::string_view words) {
     text_ += words;
     text_ += '\n';
     return true;
   }
 
   bool add_bulk(std::int64_t size, bool is_verbatim) {
-    if (size < 0) return say("(nil)");
+    if (size < 0) return append("(nil)");
     const auto bytes = static_cast<std::uint64_t>(size);
     if (left_.size() < bytes + 2) return false;
     auto found = left_.substr(0, bytes);
     left_.remove_prefix(bytes + 2);
     // Its format, such as "txt:", is not for readers.
     if (is_verbatim && found.size() >= 4) found.remove_prefix(4);
-    return say(found);
+    return append(found);
   }
 
   bool add_elements(std::int64_t count, unsigned depth) {
-    if (count < 0) return say("(nil)");
-    if (count == 0) return say("(empty)");
+    if (count < 0) return append("(nil)");
+    if (count == 0) return append("(empty)");
     for (; count != 0; --count) {
       if (!add(depth + 1)) return false;
     }
@@ -63,17 +63,17 @@ class text_maker {
     std::int64_t number = 0;
     std::from_chars(rest.data(), rest.data() + rest.size(), number);
     switch (mark) {
-      case '+': return say(rest == "OK" ? "ok" : rest);
-      case '-': return say("error: " + std::string(rest));
-      case '_': return say("(nil)");
-      case '#': return say(rest == "t" ? "true" : "false");
+      case '+': return append(rest == "OK" ? "ok" : rest);
+      case '-': return append("error: " + std::string(rest));
+      case '_': return append("(nil)");
+      case '#': return append(rest == "t" ? "true" : "false");
       case '$': return add_bulk(number, false);
       case '=': return add_bulk(number, true);
       case '*':
       case '~':
       case '>': return add_elements(number, depth);
       case '%': return add_elements(number * 2, depth);
-      default: return say(rest);
+      default: return append(rest);
     }
   }
 

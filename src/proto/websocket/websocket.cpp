@@ -55,7 +55,7 @@ struct websocket_reader::pass {
     if (scratch.capacity() <= max_spare_scratch) thread_spares.scratch.swap(scratch);
   }
 
-  void tell(const websocket_event& event) const { sink.call(sink.object, event); }
+  void report(const websocket_event& event) const { sink.call(sink.object, event); }
 };
 
 websocket_reader::websocket_reader(websocket_role side, std::size_t max_message,
@@ -190,8 +190,8 @@ bool websocket_reader::take_control(byte_span piece, pass& pass) {
 bool websocket_reader::end_control(byte_span payload, pass& pass) {
   if (frame_.opcode == websocket_opcode::close) return end_close(payload, pass);
   const bool is_ping = frame_.opcode == websocket_opcode::ping;
-  pass.tell({.what = is_ping ? websocket_event::kind::ping : websocket_event::kind::pong,
-             .payload = payload});
+  pass.report({.what = is_ping ? websocket_event::kind::ping : websocket_event::kind::pong,
+               .payload = payload});
   return true;
 }
 
@@ -217,7 +217,7 @@ bool websocket_reader::end_close(byte_span payload, pass& pass) {
   is_closed_ = true;
   unfinished_.reset();
   inflater_.reset();
-  pass.tell(event);
+  pass.report(event);
   return true;
 }
 
@@ -283,8 +283,8 @@ bool websocket_reader::end_message(byte_span payload, pass& pass) {
   unfinished_.reset();
   const bool is_text =
       std::exchange(message_, websocket_opcode::continuation) == websocket_opcode::text;
-  pass.tell({.what = is_text ? websocket_event::kind::text : websocket_event::kind::binary,
-             .payload = payload});
+  pass.report({.what = is_text ? websocket_event::kind::text : websocket_event::kind::binary,
+               .payload = payload});
   return true;
 }
 

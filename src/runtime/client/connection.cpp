@@ -206,7 +206,7 @@ void connection::end_connection() {
 
 // Receives until the connection ends; returns why it did.
 loop::task<connection::ending> connection::receive() {
-  net::message_port::ears ears{
+  net::message_port::receiver receiver{
       .on_bytes = [this](std::size_t count) { counters_.bytes_in.add(count); },
       .on_message = [this](byte_span message) { on_message(message); },
       .on_trouble =
@@ -230,8 +230,8 @@ loop::task<connection::ending> connection::receive() {
           },
       .room = {},
   };
-  if (script_) ears.room = [this] { return script_->heard(); };
-  const auto why = co_await port_->receive(std::move(ears));
+  if (script_) receiver.room = [this] { return script_->heard(); };
+  const auto why = co_await port_->receive(std::move(receiver));
   if (why.code == errc::limit_exceeded) {
     counters_.drop_message(drop::too_large);
     counters_.errors.add();

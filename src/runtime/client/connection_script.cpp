@@ -31,10 +31,10 @@ void connection_script::on_disconnected() {
 }
 
 bool connection_script::on_message(byte_span bytes) {
-  const auto tell = [&](callback callback) {
-    return !host_.has(callback) || turns_.tell(callback, as_text(bytes));
+  const auto notify = [&](callback callback) {
+    return !host_.has(callback) || turns_.notify(callback, as_text(bytes));
   };
-  return tell(callback::client_message) && tell(callback::message);
+  return notify(callback::client_message) && notify(callback::message);
 }
 
 loop::task<> connection_script::heard() {

@@ -126,7 +126,7 @@ void checker::note(backend& backend, const result<void>& outcome) {
                                           backend.is.text, needed)
                             : fmt::format("backend '{}' is down: {} checks in a row failed: {}",
                                           backend.is.text, needed, describe(outcome.error()));
-  how_.tell(is_good ? level::info : level::warning, is_good ? "up" : "down", text);
+  how_.report(is_good ? level::info : level::warning, is_good ? "up" : "down", text);
 }
 
 }  // namespace strata::runtime::proxy

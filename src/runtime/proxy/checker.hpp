@@ -25,7 +25,7 @@ struct checking {
   std::function<std::vector<backend_ref>()> all;
   std::function<loop::task<result<std::unique_ptr<net::stream>>>(backend_ref)> connect;
   /// Reports a change of a backend to the log and as an event.
-  std::function<void(level, std::string_view event, const std::string& text)> tell;
+  std::function<void(level, std::string_view event, const std::string& text)> report;
 };
 
 class checker final : private loop::timer {

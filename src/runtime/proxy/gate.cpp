@@ -39,8 +39,8 @@ gate::gate(loop::loop& loop, std::size_t number, proxy_options options, gate_set
                  .counted = figures_,
                  .names = setting_.given.names,
                  .self = setting_.given.name,
-                 .tell = [this](auto severity, auto event,
-                                const auto& text) { tell(severity, event, text); },
+                 .report = [this](auto severity, auto event,
+                                  const auto& text) { report(severity, event, text); },
                  .on_change =
                      [this] {
                        web_.retain(all_backends());
@@ -71,7 +71,7 @@ gate::gate(loop::loop& loop, std::size_t number, proxy_options options, gate_set
                             return stream_of(connect(std::move(backend), std::move(preface)),
                                              std::move(where));
                           },
-                      .tell = backends_.means().tell}),
+                      .report = backends_.means().report}),
       acceptor_(loop, reception()) {
   backends_.become(options_.backend);
   admission_.become(options_, setting_.count);
@@ -216,7 +216,7 @@ result<void> gate::open_script() {
 
 std::vector<backend_report> gate::report() const {
   std::vector<backend_report> all;
-  const auto tell = [&](const std::string& route, const backends& backends) {
+  const auto report = [&](const std::string& route, const backends& backends) {
     for (const auto& each : backends.all()) {
       all.push_back({.route = route,
                      .is = each->is,
@@ -232,8 +232,8 @@ std::vector<backend_report> gate::report() const {
       all.push_back({.route = route, .is = std::move(each), .is_known = false});
     }
   };
-  tell("", backends_);
-  web_.for_each_route(tell);
+  report("", backends_);
+  web_.for_each_route(report);
   return all;
 }
 
@@ -263,14 +263,14 @@ unsigned gate::door_of(const net::endpoint_url& front) const {
   return front.is_web() || options_.protocol == "http" ? http_door : raw_door;
 }
 
-void gate::tell(level severity, std::string_view event, const std::string& text) {
+void gate::report(level severity, std::string_view event, const std::string& text) {
   setting_.given.log->write(severity, text);
-  setting_.given.tell(event, text);
+  setting_.given.report(event, text);
 }
 
-void gate::fall_silent() {
+void gate::stop_receiving() {
   acceptor_.stop_listening();
-  messages_.fall_silent();
+  messages_.stop_receiving();
   web_.retire();
 }
 

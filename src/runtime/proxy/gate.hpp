@@ -47,7 +47,7 @@ class gate final : public part, private loop::timer {
   ~gate() override;
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
-  void fall_silent() override;
+  void stop_receiving() override;
   [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   [[nodiscard]] const counters& counted() const override { return counters_; }
   void apply(const live_edit<proxy_options>& edit);
@@ -126,7 +126,7 @@ class gate final : public part, private loop::timer {
   loop::task<> bonds_ended(loop::time_point limit);
   /// Whether all of its streams carry HTTP, so that a client above the limit can be answered.
   [[nodiscard]] bool carries_http_alone() const;
-  void tell(level severity, std::string_view event, const std::string& text);
+  void report(level severity, std::string_view event, const std::string& text);
 
   loop::loop& loop_;
   std::size_t number_;

@@ -40,7 +40,7 @@ loop::task<std::string> channel_subscription::tried() {
 
 loop::task<> channel_subscription::follow() {
   for (;;) {
-    auto hearing = hear();
+    auto hearing = receive();
     const auto why = describe(co_await hearing);
     // Each reason is logged once, until a connection has succeeded.
     if (trouble_ != why) {
@@ -56,7 +56,7 @@ loop::task<> channel_subscription::follow() {
 }
 
 // Receives until the connection breaks.
-loop::task<error> channel_subscription::hear() {
+loop::task<error> channel_subscription::receive() {
   auto* const others = host_.who().others;
   redis_link link(host_.on(), others == nullptr ? nullptr : &others->names(), what_.server);
   auto opening = link.open();
@@ -69,7 +69,7 @@ loop::task<error> channel_subscription::hear() {
   link.push(request);
   unconfirmed_ = what_.channels.size();
   for (;;) {
-    auto said = co_await link.hear();
+    auto said = co_await link.receive();
     if (!said) co_return said.error();
     if (auto taken = take(std::move(*said)); !taken) co_return taken.error();
     co_await room();
@@ -92,10 +92,10 @@ result<void> channel_subscription::take(resp_value value) {
     has_tried_ = true;
     changed_.notify();
   } else if (what == "message" && value.elements.size() == 3) {
-    tell({std::move(value.elements[1].text), std::move(value.elements[2].text)});
+    notify({std::move(value.elements[1].text), std::move(value.elements[2].text)});
   } else if (what == "pmessage" && value.elements.size() == 4) {
-    tell({std::move(value.elements[2].text), std::move(value.elements[3].text),
-          std::move(value.elements[1].text)});
+    notify({std::move(value.elements[2].text), std::move(value.elements[3].text),
+            std::move(value.elements[1].text)});
   }
   return {};
 }

@@ -32,7 +32,7 @@ class channel_subscription final : public subscription {
  private:
   void stop() override { tasks_.cancel(); }
   loop::task<> follow();
-  loop::task<error> hear();
+  loop::task<error> receive();
   [[nodiscard]] result<void> take(proto::resp_value value);
 
   host& host_;

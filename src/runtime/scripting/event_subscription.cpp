@@ -10,7 +10,7 @@ namespace strata::runtime::scripting {
 
 void event_subscription::begin(journal& events) {
   following_ = events.follow(host_.on(), [this](const journal_line& line) {
-    if (tell({event_of(line)}) || is_closed()) return;
+    if (notify({event_of(line)}) || is_closed()) return;
     host_.log_few("events", level::warning,
                   "an event is lost: a function that strata.events calls does not end");
   });

@@ -59,10 +59,10 @@ class host final : private script::observer, private loop::timer {
   [[nodiscard]] bool has(callback callback) const {
     return machine_ != nullptr && machine_->has(static_cast<std::size_t>(callback));
   }
-  /// Returns true if the function has ended and `tell` was notified; false if it waits.
+  /// Returns true if the function has ended and `waiter` was notified; false if it waits.
   bool start(callback callback, std::span<const script::argument> arguments,
-             script::waiter* tell = nullptr) {
-    return machine_->start(static_cast<std::size_t>(callback), arguments, tell);
+             script::waiter* waiter = nullptr) {
+    return machine_->start(static_cast<std::size_t>(callback), arguments, waiter);
   }
   /// Starts functions that run one after the other; the series makes them with `step_of`.
   bool start(script::series& series) { return machine_->start(series); }

@@ -217,7 +217,7 @@ void netlink_subscription::take(const wire::netlink_message& raw) {
   json event = {{"command", message->command},
                 {"attributes", ynl::to_table(message->attributes, ynl::scope::of(spec, named))}};
   if (named != nullptr) event["name"] = named->name;
-  if (tell({std::move(event)}) || is_closed()) return;
+  if (notify({std::move(event)}) || is_closed()) return;
   host_.log_few("netlink", level::warning,
                 "a message is lost: a function that strata.netlink_listen calls does not end");
 }

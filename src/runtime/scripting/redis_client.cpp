@@ -87,7 +87,7 @@ loop::task<> redis_client::run() {
     why = describe(done.error());
   }
   while (is_ready_) {
-    auto said = co_await link_->hear();
+    auto said = co_await link_->receive();
     if (!said) {
       why = describe(said.error());
       break;

@@ -79,21 +79,21 @@ loop::task<result<void>> redis_link::greet() {
   const std::string user = where.user.empty() ? "default" : where.user;
   const bool has_password = !where.password.empty();
   auto said =
-      has_password ? say({"HELLO", "3", "AUTH", user, where.password}) : say({"HELLO", "3"});
+      has_password ? ask({"HELLO", "3", "AUTH", user, where.password}) : ask({"HELLO", "3"});
   auto greeted = co_await said;
   if (!greeted) co_return std::unexpected(greeted.error());
   using kind = proto::resp_value::kind;
   // Servers before Redis 6 do not know HELLO.
   const bool is_old = greeted->what == kind::error && greeted->text.contains("unknown command");
   if (is_old && has_password) {
-    auto auth = where.user.empty() ? say({"AUTH", where.password})
-                                   : say({"AUTH", where.user, where.password});
+    auto auth = where.user.empty() ? ask({"AUTH", where.password})
+                                   : ask({"AUTH", where.user, where.password});
     greeted = co_await auth;
   }
   const auto database = std::to_string(where.database);
   const bool is_refused = greeted && greeted->what == kind::error && !(is_old && !has_password);
   if (greeted && !is_refused && where.database != 0) {
-    auto selected = say({"SELECT", database});
+    auto selected = ask({"SELECT", database});
     greeted = co_await selected;
   }
   if (!greeted) co_return std::unexpected(greeted.error());
@@ -104,15 +104,15 @@ loop::task<result<void>> redis_link::greet() {
                     "check its password and its database");
 }
 
-loop::task<result<proto::resp_value>> redis_link::say(
+loop::task<result<proto::resp_value>> redis_link::ask(
     std::initializer_list<std::string_view> words) {
   std::string text;
   proto::append_command(text, {words.begin(), words.end()});
   stream_->push_copy(as_bytes(text));
-  return hear();
+  return receive();
 }
 
-loop::task<result<proto::resp_value>> redis_link::hear() {
+loop::task<result<proto::resp_value>> redis_link::receive() {
   const auto operation = "hear from " + how_.where.url.text();
   for (;;) {
     auto next = reader_.next();

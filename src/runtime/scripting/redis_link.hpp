@@ -38,12 +38,12 @@ class redis_link {
   [[nodiscard]] std::size_t unsent() const { return stream_->unsent(); }
   /// Waits for the next value, pushes included. Errors: connection_closed, and data that is not
   /// RESP.
-  [[nodiscard]] loop::task<result<proto::resp_value>> hear();
+  [[nodiscard]] loop::task<result<proto::resp_value>> receive();
 
  private:
   [[nodiscard]] loop::task<result<void>> connect();
   [[nodiscard]] loop::task<result<void>> greet();
-  [[nodiscard]] loop::task<result<proto::resp_value>> say(
+  [[nodiscard]] loop::task<result<proto::resp_value>> ask(
       std::initializer_list<std::string_view> words);
 
   loop::loop& loop_;

@@ -83,7 +83,7 @@ loop::task<result<void>> script_connection::open() {
     co_return failure(errc::canceled, "connect to " + how_.url.text(), "the script was ended");
   }
   port_ = std::move(*made);
-  tasks_.spawn(hear());
+  tasks_.spawn(receive());
   co_return result<void>{};
 }
 
@@ -116,8 +116,8 @@ loop::task<> script_connection::room() {
   if (port) co_await port->flushed(loop::time_point::max());
 }
 
-loop::task<> script_connection::hear() {
-  net::message_port::ears ears{
+loop::task<> script_connection::receive() {
+  net::message_port::receiver receiver{
       .on_bytes = [](std::size_t) {},
       .on_message = [this](byte_span message) { on_message(message); },
       .on_trouble =
@@ -128,7 +128,7 @@ loop::task<> script_connection::hear() {
       .on_notice = [](bool, const std::string&) {},
       .room = [this] { return await_room(); },
   };
-  const auto why = co_await port_->receive(std::move(ears));
+  const auto why = co_await port_->receive(std::move(receiver));
   const bool is_clean = why.code == errc::connection_closed && why.sys_errno == 0;
   end_ = is_clean ? has_closed : describe(why);
   changed_.notify();

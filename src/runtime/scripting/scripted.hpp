@@ -34,7 +34,7 @@ class scripted : public sharded<Options, Part> {
       this->given().log->write(level::error, describe(loaded.error()));
       co_return std::unexpected(loaded.error());
     }
-    this->given().tell("reloaded", "loaded its script again");
+    this->given().report("reloaded", "loaded its script again");
     co_return nlohmann::json();
   }
   /// Runs the body in the script; of several scripts, in the first loop's. The runtime may end

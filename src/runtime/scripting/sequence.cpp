@@ -4,7 +4,7 @@
 
 namespace strata::runtime::scripting {
 
-bool sequence::tell(callback callback, std::string_view message) {
+bool sequence::notify(callback callback, std::string_view message) {
   if (waiting() >= most_behind) return false;
   turns_.push_back({callback, message.size()});
   said_ += message;

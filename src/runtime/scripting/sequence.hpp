@@ -40,7 +40,7 @@ class sequence final : private script::series, private loop::turn_end_hook {
 
   /// Queues a message: reported soon, at the end of the loop's turn at the latest. Returns false if
   /// too many are queued and this one is dropped.
-  bool tell(callback callback, std::string_view message);
+  bool notify(callback callback, std::string_view message);
   /// Queues an event that is no message: reported at the end of the loop's turn.
   void tell_soon(callback callback);
   /// Reports queued events to the script now, unless a function for one is still waiting.

@@ -33,7 +33,7 @@ void subscription::close() {
   taken_.notify();
 }
 
-bool subscription::tell(std::vector<nlohmann::json> values) {
+bool subscription::notify(std::vector<nlohmann::json> values) {
   if (is_closed_ || waiting_.size() >= most_untold) return false;
   waiting_.push_back(std::move(values));
   loop_.at_turn_end(*this);

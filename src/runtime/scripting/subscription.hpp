@@ -31,7 +31,7 @@ class subscription : public script::object, private script::waiter, private loop
  protected:
   /// Calls the function with these values. Returns false if too many calls are queued, or it is
   /// closed.
-  bool tell(std::vector<nlohmann::json> values);
+  bool notify(std::vector<nlohmann::json> values);
   /// Waits until few calls are queued.
   [[nodiscard]] loop::task<> room();
   [[nodiscard]] bool is_closed() const { return is_closed_; }

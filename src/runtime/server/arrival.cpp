@@ -49,7 +49,8 @@ class newcomer final : public member {
   std::size_t offer(const batch& messages) override {
     const auto& bytes = messages.as(wanted());
     if (held_bytes_ + bytes.size() > home_.options().max_buffer) {
-      home_.on_slow(*this, messages.count(), stream_.peer().address, held_bytes_, told_slow_);
+      home_.on_slow(*this, messages.count(), stream_.peer().address, held_bytes_,
+                    has_reported_slow_);
       return 0;
     }
     held_bytes_ += bytes.size();
@@ -91,7 +92,7 @@ class newcomer final : public member {
   std::size_t held_bytes_ = 0;
   bool is_agreeing_ = false;
   bool was_told_ = false;
-  bool told_slow_ = false;
+  bool has_reported_slow_ = false;
 };
 
 // Nullopt if the connection is not to be served, since its TLS handshake has failed.

@@ -177,7 +177,7 @@ void datagram_port::on_datagram(net::datagram::arrival arrival) {
     home_.count().drop_message(drop::too_large);
     return;
   }
-  if (sender->is_stranger() && !hears(*sender, bytes)) {
+  if (sender->is_stranger() && !accepts(*sender, bytes)) {
     home_.count().drop_message(drop::repeat);
     return;
   }
@@ -207,7 +207,7 @@ stranger_guard& datagram_port::guard() {
   return *guard_;
 }
 
-bool datagram_port::hears(peer& stranger, byte_span bytes) {
+bool datagram_port::accepts(peer& stranger, byte_span bytes) {
   if (home_.options().udp_allowance == 0) return true;
   const auto earned =
       stranger_guard::factor * stranger_guard::wire_size(stranger.address(), bytes.size());

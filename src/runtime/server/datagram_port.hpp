@@ -43,7 +43,7 @@ class datagram_port final {
   void on_datagram(net::datagram::arrival arrival);
   [[nodiscard]] bool is_token(const loop::socket_address& address, byte_span bytes) const;
   /// Whether the guard admits the stranger's message, and messages to the stranger.
-  [[nodiscard]] bool hears(peer& stranger, byte_span bytes);
+  [[nodiscard]] bool accepts(peer& stranger, byte_span bytes);
   [[nodiscard]] stranger_guard& guard();
   [[nodiscard]] bool may_send(peer& stranger, std::size_t bytes);
   loop::task<> open_again(std::string_view text);

@@ -24,7 +24,7 @@ claim_guard::claimant claimant_of(const member& member) {
 }
 
 void answer_claim(shard& shard, member& member, bool is_granted) {
-  shard.tell(member, {as_bytes(is_granted ? "master: ok" : "master: denied")});
+  shard.send(member, {as_bytes(is_granted ? "master: ok" : "master: denied")});
   if (member.failed_claims != most_failed_claims) return;
   ++member.failed_claims;
   shard.state().log->write_few(
@@ -60,7 +60,7 @@ void one_master::on_message(shard& shard, member& member, const message& message
   }
   shard.keep(member, message);
   if (is_master) {
-    shard.say(member, message);
+    shard.relay(member, message);
   } else {
     forward(shard, member, message);
   }
@@ -87,7 +87,7 @@ void one_master::forward(shard& shard, member& member, const message& message) {
     shard.count().drop_message(drop::mode);
     return;
   }
-  shard.tell_member(master, fmt::format("[{}] {}", member.id(), as_text(message.bytes)));
+  shard.send_to_member(master, fmt::format("[{}] {}", member.id(), as_text(message.bytes)));
 }
 
 const one_master the_one;

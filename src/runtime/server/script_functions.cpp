@@ -49,7 +49,7 @@ void shard_script::call_broadcast(call& call) {
     return;
   }
   home_.loop().at_turn_end(*this);
-  home_.say({as_bytes(message)}, call.has(1) ? call.integer(1) : 0);
+  home_.relay({as_bytes(message)}, call.has(1) ? call.integer(1) : 0);
 }
 
 void shard_script::call_multicast(call& call) {

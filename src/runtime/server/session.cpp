@@ -30,12 +30,12 @@ loop::task<> session::serve(shard& shard, std::unique_ptr<net::stream> connectio
   for (bool goes_on = true; goes_on;) {
     co_await shard.heard(served);
     const auto got = co_await served.stream_->receive();
-    goes_on = served.hear(got);
+    goes_on = served.take(got);
   }
   if (served.has_ended_) co_await served.say_goodbye();
 }
 
-bool session::hear(const result<loop::buffer>& buffer) {
+bool session::take(const result<loop::buffer>& buffer) {
   if (is_dismissed_) return false;
   if (!buffer) {
     // Many clients disconnect with a reset, so only other failures are errors.
@@ -86,7 +86,7 @@ std::size_t session::offer(const batch& messages) {
   const auto& bytes = messages.as(wanted());
   if (stream_->broken() != 0) return 0;
   if (stream_->unsent() + bytes.size() > home_.options().max_buffer) {
-    home_.on_slow(*this, count, stream_->peer().address, stream_->unsent(), told_slow_);
+    home_.on_slow(*this, count, stream_->peer().address, stream_->unsent(), has_reported_slow_);
     return 0;
   }
   stream_->push(bytes);

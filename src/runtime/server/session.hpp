@@ -35,15 +35,15 @@ class session final : public member {
 
  private:
   /// Returns false if nothing more is read.
-  bool hear(const result<loop::buffer>& buffer);
+  bool take(const result<loop::buffer>& buffer);
   loop::task<> say_goodbye();
   /// Returns false if the connection has to end.
   bool feed(byte_span bytes);
   void feed_unfinished();
 
-  bool is_dismissed_ = false;  // its incomplete input is no message
-  bool has_ended_ = false;     // by the client, in good order
-  bool told_slow_ = false;     // logged once only, however often it happens
+  bool is_dismissed_ = false;       // its incomplete input is no message
+  bool has_ended_ = false;          // by the client, in good order
+  bool has_reported_slow_ = false;  // logged once only, however often it happens
   std::unique_ptr<net::stream> stream_;
   proto::frame_reader reader_;
 };

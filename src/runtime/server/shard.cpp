@@ -34,10 +34,10 @@ shard::shard(std::shared_ptr<server_state> shared, loop::loop& loop, std::size_t
       framing_(proto::framing_of(options_.framing)),
       policy_(&policy_of(options_.mode)),
       log_(encoding_of(framing_)),
-      told_(encoding_of(framing_)),
+      direct_log_(encoding_of(framing_)),
       site_(loop, options_),
       memory_(
-          loop, [this] { return memory_limit(); }, [this] { return look_at_memory(); }),
+          loop, [this] { return memory_limit(); }, [this] { return check_memory(); }),
       acceptor_(loop, reception()),
       name_(std::move(name)) {}
 
@@ -131,7 +131,7 @@ protocol shard::protocol_of(const net::endpoint_url& url) const {
   return options_.protocol == "raw" ? protocol::raw : protocol::automatic;
 }
 
-void shard::fall_silent() {
+void shard::stop_receiving() {
   silent_ = true;
   hearing_.cancel();
   acceptor_.stop_listening();
@@ -224,7 +224,7 @@ std::uint64_t shard::memory_limit() const {
   return limit == 0 ? 0 : std::max<std::uint64_t>(limit / state_->shards.size(), 1);
 }
 
-serve::memory_watch::view shard::look_at_memory() {
+serve::memory_watch::view shard::check_memory() {
   std::uint64_t held = 0;
   for (const auto* each : members_) held += each->held();
   for (const auto& each : web_connections_) held += each.held();
@@ -298,17 +298,18 @@ void shard::keep(member& member, const message& message) {
   }
 }
 
-void shard::tell(member& member, const message& message) {
-  if (!log_.empty() || told_to_ != &member || told_.must_take_before(message)) publish();
-  if (told_.empty()) told_.write_as(member.wanted());
-  told_to_ = &member;
-  told_.append(message);
+void shard::send(member& member, const message& message) {
+  if (!log_.empty() || direct_receiver_ != &member || direct_log_.must_take_before(message))
+    publish();
+  if (direct_log_.empty()) direct_log_.write_as(member.wanted());
+  direct_receiver_ = &member;
+  direct_log_.append(message);
 }
 
-void shard::tell_member(std::uint64_t id, const std::string& text) {
+void shard::send_to_member(std::uint64_t id, const std::string& text) {
   const auto* const home = state_->home_of(id);
   if (home != nullptr && home->who != this) {
-    home->where->post([who = home->who, id, text] { who->tell_member(id, text); });
+    home->where->post([who = home->who, id, text] { who->send_to_member(id, text); });
   } else if (!send_to(id, as_bytes(text))) {
     counters_.drop_message(drop::mode);
   }
@@ -321,14 +322,14 @@ void shard::refuse(const loop::socket_address& client, refusal kind, std::string
 bool shard::send_to(std::uint64_t id, byte_span message) {
   auto* const there = find(id);
   if (there == nullptr) return false;
-  tell(*there, {message});
+  send(*there, {message});
   publish();
   return true;
 }
 
-void shard::say(const message& message, std::uint64_t except) {
+void shard::relay(const message& message, std::uint64_t except) {
   const bool is_other = !log_.empty() && speaker_ != except;
-  if (!told_.empty() || is_other || log_.must_take_before(message)) publish();
+  if (!direct_log_.empty() || is_other || log_.must_take_before(message)) publish();
   speaker_ = except;
   log_.append(message);
   if (state_->shards.size() > 1) {
@@ -342,7 +343,7 @@ void shard::say(const message& message, std::uint64_t except) {
 void shard::publish() {
   if (script_) script_->catch_up();
   if (!log_.empty()) deliver(speaker_);
-  if (!told_.empty()) deliver_told();
+  if (!direct_log_.empty()) deliver_told();
 }
 
 void shard::show(bool is_outgoing, const member& member, std::string sender, std::string receiver,
@@ -379,9 +380,9 @@ std::uint64_t shard::deliver(std::uint64_t except) {
 }
 
 void shard::deliver_told() {
-  auto messages = told_.take();
-  offer_to(*std::exchange(told_to_, nullptr), messages, 0);
-  told_.recycle(std::move(messages));
+  auto messages = direct_log_.take();
+  offer_to(*std::exchange(direct_receiver_, nullptr), messages, 0);
+  direct_log_.recycle(std::move(messages));
 }
 
 void shard::count_in(member& member, std::uint64_t bytes) {

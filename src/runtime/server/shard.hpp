@@ -38,7 +38,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   /// Starts to listen. Errors: those of the first endpoint that cannot be bound.
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
   /// Stops listening, and stops receiving from members; earlier messages are still delivered.
-  void fall_silent() override;
+  void stop_receiving() override;
   /// Ends all members; delivers unsent messages first, until `limit`, if the options say so.
   [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   void apply(const live_edit<server_options>& edit);
@@ -103,17 +103,17 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   [[nodiscard]] shard_script* script() const { return script_.get(); }
   [[nodiscard]] std::uint64_t number() const { return number_; }
   /// Sends to all members of all shards, except `except`.
-  void say(const message& message, std::uint64_t except);
+  void relay(const message& message, std::uint64_t except);
 
   // --- for policies
   /// Writes the message to the file, and to the followers of the messages.
   void keep(member& member, const message& message);
   /// Sends to all other members.
-  void say(member& member, const message& message) { say(message, member.id()); }
+  void relay(member& member, const message& message) { relay(message, member.id()); }
   /// Sends to one member of this shard.
-  void tell(member& member, const message& message);
+  void send(member& member, const message& message);
   /// Sends to a member of any shard, by its number; dropped if the member has left.
-  void tell_member(std::uint64_t id, const std::string& message);
+  void send_to_member(std::uint64_t id, const std::string& message);
 
   /// Opens the files again that it appends to. Errors: those of the first that cannot be opened.
   [[nodiscard]] result<void> open_files_again();
@@ -149,7 +149,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   using holder = std::variant<member*, http::served_connection*>;
   [[nodiscard]] std::uint64_t memory_limit() const;
   /// Sums up what connections hold, and ends some if it is too much.
-  serve::memory_watch::view look_at_memory();
+  serve::memory_watch::view check_memory();
   void let_go(std::uint64_t held);
 
   std::shared_ptr<server_state> state_;
@@ -161,14 +161,14 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   counters counters_;
   broadcast_log log_;
   std::uint64_t speaker_ = 0;  // the member whose messages are in log_
-  broadcast_log told_;         // for one member alone; one of the two logs is empty
-  member* told_to_ = nullptr;
+  broadcast_log direct_log_;   // for one member alone; one of the two logs is empty
+  member* direct_receiver_ = nullptr;
   far_batch far_;  // for the other shards, sent at the turn's end
   std::unique_ptr<file_sink> file_;
   site site_;
   std::vector<member*> members_;
   http::served_connection::list web_connections_;
-  std::size_t cared_for_ = 0;  // number of members that `look_after` is called for
+  std::size_t pinged_ = 0;  // number of members that `look_after` is called for
   bool silent_ = false;
   serve::memory_watch memory_;
   serve::acceptor acceptor_;

@@ -11,9 +11,9 @@ namespace strata::runtime::server {
 namespace {
 
 // For web members, in seconds: middleboxes forget a silent connection.
-constexpr double longest_carelessness = 4;
+constexpr double longest_ping_interval = 4;
 
-bool is_cared_for(const member& one) { return one.wanted() >= encoding::websocket; }
+bool is_pinged(const member& one) { return one.wanted() >= encoding::websocket; }
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void shard::enter(member& arrived) {
   arrived.last_active = arrived.last_whole = loop_.now();
   arrived.position_ = static_cast<std::uint32_t>(members_.size());
   members_.push_back(&arrived);
-  if (is_cared_for(arrived)) ++cared_for_;
+  if (is_pinged(arrived)) ++pinged_;
   if (script_) script_->enter(arrived);
   arm_sweep();
 }
@@ -35,9 +35,9 @@ void shard::leave(member& gone) {
   members_.back()->position_ = gone.position_;
   members_[gone.position_] = members_.back();
   members_.pop_back();
-  if (is_cared_for(gone)) --cared_for_;
+  if (is_pinged(gone)) --pinged_;
   if (told_to_ == &gone) {
-    told_.recycle(told_.take());
+    direct_log_.recycle(direct_log_.take());
     told_to_ = nullptr;
   }
   auto id = gone.id();
@@ -55,8 +55,8 @@ void shard::arm_sweep() {
   if (!datagram_ports_.empty() && options_.peer_timeout > 0) {
     shortest = shortest == 0 ? options_.peer_timeout : std::min(shortest, options_.peer_timeout);
   }
-  if (cared_for_ != 0)
-    shortest = shortest == 0 ? longest_carelessness : std::min(shortest, longest_carelessness);
+  if (pinged_ != 0)
+    shortest = shortest == 0 ? longest_ping_interval : std::min(shortest, longest_ping_interval);
   if (shortest == 0) return;
   loop_.arm_after(*this, loop::from_seconds(std::clamp(shortest / 4, 0.01, 5.0)));
 }
@@ -69,7 +69,7 @@ void shard::on_timer() {
       if (each->has_connection() && each->last_active < oldest) each->dismiss(parting::idle);
     }
   }
-  if (cared_for_ != 0) {
+  if (pinged_ != 0) {
     for (auto* each : members_) each->look_after(now);
   }
   if (options_.peer_timeout > 0) {

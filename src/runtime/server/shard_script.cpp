@@ -99,7 +99,7 @@ bool shard_script::on_message(member& member, const message& message) {
   if (speaks_ != one) catch_up();
   speaks_ = one;
   for (const auto which : {callback::client_message, callback::message}) {
-    if (host_.has(which) && !one->turns.tell(which, as_text(message.bytes))) {
+    if (host_.has(which) && !one->turns.notify(which, as_text(message.bytes))) {
       home_.count().drop_message(drop::script);
     }
   }
@@ -148,7 +148,7 @@ void shard_script::on_admission(client& one, bool is_admitted) {
 void shard_script::ask_master(member& member, std::string_view password) {
   auto* const one = find(member.id());
   if (one != nullptr) one->is_claiming = true;
-  if (one != nullptr && one->turns.tell(callback::master_auth, password)) return;
+  if (one != nullptr && one->turns.notify(callback::master_auth, password)) return;
   if (one != nullptr) one->is_claiming = false;
   home_.count().drop_message(drop::script);
 }
@@ -178,14 +178,14 @@ bool shard_script::send(std::uint64_t end, std::string_view message) {
   home_.loop().at_turn_end(*this);
   auto* const one = find(end);
   if (one == nullptr) {
-    home_.tell_member(end, std::string(message));
+    home_.send_to_member(end, std::string(message));
     const auto* const home = home_.state().home_of(end);
     return home != nullptr && home->who != &home_;
   }
   if (one->is == nullptr || !one->is->is_admitted) {
     home_.count().drop_message(drop::mode);
   } else {
-    home_.tell(*one->is, {as_bytes(message)});
+    home_.send(*one->is, {as_bytes(message)});
   }
   return one->is != nullptr;
 }

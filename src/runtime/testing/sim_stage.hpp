@@ -119,12 +119,12 @@ class actor {
       co_return;
     }
     if (!reads) co_return;
-    net::message_port::ears ears{
+    net::message_port::receiver receiver{
         .on_bytes = [](std::size_t) {},
         .on_message = [this](byte_span message) { heard_.emplace_back(as_text(message)); },
         .on_trouble = [](const error&, bool) {},
         .on_notice = [](bool, const std::string&) {}};
-    const auto why = co_await port_->receive(std::move(ears));
+    const auto why = co_await port_->receive(std::move(receiver));
     const bool is_cut_off = secured_by_ && why.code == errc::malformed;
     EXPECT_TRUE(why.code == errc::connection_closed || is_cut_off) << describe(why);
     ended_ = true;

@@ -11,8 +11,8 @@ namespace strata::runtime::cache {
 
 namespace {
 
-void tell(call& c, std::string_view text, std::optional<std::string_view> name,
-          std::size_t subscriptions) {
+void confirm(call& c, std::string_view text, std::optional<std::string_view> name,
+             std::size_t subscriptions) {
   auto& output = c.who.pushes();
   output.push(3);
   output.bulk(text);
@@ -24,25 +24,25 @@ void tell(call& c, std::string_view text, std::optional<std::string_view> name,
   output.integer(static_cast<std::int64_t>(subscriptions));
 }
 
-void tell(call& c, std::string_view text, std::string_view name) {
-  tell(c, text, name, c.who.subscriptions());
+void confirm(call& c, std::string_view text, std::string_view name) {
+  confirm(c, text, name, c.who.subscriptions());
 }
 
 void tell_of_none(call& c, std::string_view text) {
-  tell(c, text, std::nullopt, c.who.subscriptions());
+  confirm(c, text, std::nullopt, c.who.subscriptions());
 }
 
 void subscribe(call& c) {
   for (const auto& each : c.words.subspan(1)) {
     c.home().channels().subscribe(c.who, each);
-    tell(c, "subscribe", each);
+    confirm(c, "subscribe", each);
   }
 }
 
 void psubscribe(call& c) {
   for (const auto& each : c.words.subspan(1)) {
     c.home().channels().subscribe_pattern(c.who, each);
-    tell(c, "psubscribe", each);
+    confirm(c, "psubscribe", each);
   }
 }
 
@@ -57,7 +57,7 @@ void unsubscribe(call& c) {
   const auto names = names_of(c, c.who.channels);
   for (const auto& each : names) {
     c.home().channels().unsubscribe(c.who, each);
-    tell(c, "unsubscribe", each);
+    confirm(c, "unsubscribe", each);
   }
   if (names.empty()) tell_of_none(c, "unsubscribe");
 }
@@ -66,7 +66,7 @@ void punsubscribe(call& c) {
   const auto names = names_of(c, c.who.patterns);
   for (const auto& each : names) {
     c.home().channels().unsubscribe_pattern(c.who, each);
-    tell(c, "punsubscribe", each);
+    confirm(c, "punsubscribe", each);
   }
   if (names.empty()) tell_of_none(c, "punsubscribe");
 }
@@ -74,7 +74,7 @@ void punsubscribe(call& c) {
 void ssubscribe(call& c) {
   for (const auto& each : c.words.subspan(1)) {
     c.home().channels().subscribe_shard(c.who, each);
-    tell(c, "ssubscribe", each, c.who.shard_channels.size());
+    confirm(c, "ssubscribe", each, c.who.shard_channels.size());
   }
 }
 
@@ -82,9 +82,9 @@ void sunsubscribe(call& c) {
   const auto names = names_of(c, c.who.shard_channels);
   for (const auto& each : names) {
     c.home().channels().unsubscribe_shard(c.who, each);
-    tell(c, "sunsubscribe", each, c.who.shard_channels.size());
+    confirm(c, "sunsubscribe", each, c.who.shard_channels.size());
   }
-  if (names.empty()) tell(c, "sunsubscribe", std::nullopt, c.who.shard_channels.size());
+  if (names.empty()) confirm(c, "sunsubscribe", std::nullopt, c.who.shard_channels.size());
 }
 
 void spublish(call& c) {

@@ -23,7 +23,7 @@ class change_scope {
   }
   ~change_scope() {
     of_.scope_ = outer_;
-    if (is_begun_) tell("EXEC");
+    if (is_begun_) notify("EXEC");
   }
   change_scope(const change_scope&) = delete;
   change_scope& operator=(const change_scope&) = delete;
@@ -45,7 +45,7 @@ class change_scope {
     if (group_ != nullptr) group_->begin(database);
   }
   void begin(unsigned database);
-  void tell(std::string_view word) const;
+  void notify(std::string_view word) const;
 
   keyspace& of_;
   change_scope* outer_;

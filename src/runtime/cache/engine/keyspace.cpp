@@ -60,10 +60,10 @@ void keyspace::set_guard(change_guard* one) {
 
 void change_scope::begin(unsigned database) {
   database_ = database;
-  if (!std::exchange(is_begun_, true)) tell("MULTI");
+  if (!std::exchange(is_begun_, true)) notify("MULTI");
 }
 
-void change_scope::tell(std::string_view word) const {
+void change_scope::notify(std::string_view word) const {
   const std::array words = {word};
   for (auto* each : of_.listeners_) each->on_change(database_, words);
 }

@@ -43,7 +43,7 @@ loop::task<> cache_script::end(loop::time_point limit, const std::atomic<bool>& 
   co_await host_.end(limit);
 }
 
-loop::task<> cache_script::tell(callback callback, std::uint64_t client) {
+loop::task<> cache_script::notify(callback callback, std::uint64_t client) {
   if (!host_.has(callback)) co_return;
   std::vector<script::argument> with{static_cast<double>(client)};
   co_await host_.ask(callback, std::move(with), [](const script::finished&) { return true; });

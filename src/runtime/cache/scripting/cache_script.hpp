@@ -31,7 +31,7 @@ class cache_script {
 
   /// Reports to the script that a client has connected or disconnected, and waits until its handler
   /// has ended.
-  loop::task<> tell(scripting::callback callback, std::uint64_t client);
+  loop::task<> notify(scripting::callback callback, std::uint64_t client);
 
   [[nodiscard]] const scripting::script_figures& counted() const { return host_.counted(); }
   [[nodiscard]] const behind_figures& counted_changes() const { return changes_.counted(); }

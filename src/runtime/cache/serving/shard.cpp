@@ -32,7 +32,7 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
     : loop_(loop),
       log_(std::move(log)),
       bench_(
-          loop, options, [this] { arm_timer(usual_tick()); }, [this] { return look_at_memory(); }),
+          loop, options, [this] { arm_timer(usual_tick()); }, [this] { return check_memory(); }),
       data_(bench_.data()),
       commands_(std::move(tap), identity.name),
       turn_(loop, data_.keys()),
@@ -188,7 +188,7 @@ void shard::apply(const nlohmann::json& changes, std::uint64_t edit) {
   bench_.memory().look_soon();
 }
 
-serve::memory_watch::view shard::look_at_memory() {
+serve::memory_watch::view shard::check_memory() {
   std::uint64_t held = 0;
   for (const auto* each : data_.home().clients()) held += each->held();
   bench_.count().connections_memory.set(held);
@@ -279,9 +279,9 @@ loop::task<> shard::serve(std::unique_ptr<net::stream> connection,
     connection->keep_alive(std::chrono::seconds(interval_s));
   }
   session served(bench_, std::move(connection));
-  if (script_) co_await script_->tell(scripting::callback::connect, served.id);
+  if (script_) co_await script_->notify(scripting::callback::connect, served.id);
   co_await served.run();
-  if (script_) co_await script_->tell(scripting::callback::disconnect, served.id);
+  if (script_) co_await script_->notify(scripting::callback::disconnect, served.id);
 }
 
 }  // namespace strata::runtime::cache

@@ -81,7 +81,7 @@ class shard final : private loop::timer {
   void arm_timer(loop::duration longest);
   void end_idle_clients();
   /// Sums up the memory that clients hold, and disconnects some if it is too much.
-  serve::memory_watch::view look_at_memory();
+  serve::memory_watch::view check_memory();
   void let_go(std::uint64_t held);
   void show_address(const net::bind_target& target);
   [[nodiscard]] serve::reception reception(serve::connection_gauge& connections);

@@ -48,16 +48,16 @@ backends::backends(const backend_means& means, std::string route)
                .route = route_,
                .on_trouble =
                    [this](const backend_text& text, const error& why) {
-                     means_.tell(level::warning, "lost",
-                                 fmt::format("cannot follow changes of backend '{}': {}", text.text,
-                                             describe(why)));
+                     means_.report(level::warning, "lost",
+                                   fmt::format("cannot follow changes of backend '{}': {}",
+                                               text.text, describe(why)));
                    },
                .on_circle =
                    [this](const backend_text& text, const std::string& runtime) {
-                     means_.tell(level::warning, "circle",
-                                 fmt::format("backend '{}' leaves out '{}', which would forward "
-                                             "clients back to this proxy",
-                                             text.text, runtime));
+                     means_.report(level::warning, "circle",
+                                   fmt::format("backend '{}' leaves out '{}', which would forward "
+                                               "clients back to this proxy",
+                                               text.text, runtime));
                    },
                .on_change =
                    [this] {
@@ -129,9 +129,9 @@ loop::task<result<backend_use>> backends::enter(wish wish) {
                       wish.tried.empty() ? "there is none" : "all backends were tried");
   }
   if (tried.use->is_trial()) {
-    means_.tell(level::info, "half-open",
-                fmt::format("backend '{}' is tried again after a pause, its circuit is half-open",
-                            tried.use->of()->is.text));
+    means_.report(level::info, "half-open",
+                  fmt::format("backend '{}' is tried again after a pause, its circuit is half-open",
+                              tried.use->of()->is.text));
   }
   co_return std::move(*tried.use);
 }
@@ -171,12 +171,12 @@ void backends::note(backend& backend, const circuit::attempt& attempt, bool is_g
   means_.shared.call(means_.number);
   if (is_good) {
     backend.stands->came = means_.home.now();
-    means_.tell(level::info, "closed",
-                fmt::format("backend '{}' serves again, its circuit is closed", backend.is.text));
+    means_.report(level::info, "closed",
+                  fmt::format("backend '{}' serves again, its circuit is closed", backend.is.text));
     return;
   }
   const std::chrono::duration<double> pause = circuit.pause();
-  means_.tell(
+  means_.report(
       level::warning, "open",
       fmt::format("backend '{}' has failed {}, its circuit is open for {} s", backend.is.text,
                   attempt.is_trial ? "again" : "too often", pause.count()));
@@ -187,11 +187,11 @@ void backends::note_panic(bool is_now) {
   if (is_panicking.load(std::memory_order_relaxed) == is_now) return;
   if (is_panicking.exchange(is_now) == is_now) return;
   if (is_now) {
-    means_.tell(level::warning, "panic",
-                fmt::format("fewer than {} % of the backends are ready: using all backends",
-                            means_.options.panic));
+    means_.report(level::warning, "panic",
+                  fmt::format("fewer than {} % of the backends are ready: using all backends",
+                              means_.options.panic));
   } else {
-    means_.tell(level::info, "calm", "enough backends are ready: using only those");
+    means_.report(level::info, "calm", "enough backends are ready: using only those");
   }
 }
 

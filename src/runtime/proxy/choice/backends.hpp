@@ -32,7 +32,7 @@ struct backend_means {
   net::directory& names;
   std::string self;  ///< the proxy's name
   /// Reports a change of a backend to the log and as an event.
-  std::function<void(level, std::string_view event, const std::string& text)> tell;
+  std::function<void(level, std::string_view event, const std::string& text)> report;
   /// Called when the backends have changed without an edit.
   std::function<void()> on_change;
 };

@@ -48,7 +48,7 @@ class message_gate::session final : public bond {
     changed_.notify();
   }
 
-  void say(byte_span message) {
+  void send(byte_span message) {
     note_passed(true, tapped_form::message, message);
     auto& counted = owner_.means_.counted;
     counted.messages_in.add();
@@ -71,7 +71,7 @@ class message_gate::session final : public bond {
     use_ = &found->use;
     port_ = std::move(found->port);
     for (const auto& each : std::exchange(waiting_, {})) pass(as_bytes(each));
-    hearing_.spawn(hear());
+    hearing_.spawn(receive());
     for (bool is_over = false; !is_over;) {
       const auto limit = last_active() + patience();
       if (loop_.now() >= limit) break;
@@ -117,20 +117,21 @@ class message_gate::session final : public bond {
     }
   }
 
-  loop::task<> hear() {
-    net::message_port::ears ears{.on_bytes = [](std::size_t) {},
-                                 .on_message = [this](byte_span message) { answer(message); },
-                                 .on_trouble =
-                                     [this](const error& why, bool /*is_new*/) {
-                                       owner_.means_.counted.errors.add();
-                                       if (!is_nobody_there(why)) return;
-                                       use_->note(false);
-                                       break_off();
-                                     },
-                                 .on_notice = [](bool, const std::string&) {},
-                                 .room = {},
-                                 .hears_empty = true};
-    const auto why = co_await port_->receive(std::move(ears));
+  loop::task<> receive() {
+    net::message_port::receiver receiver{
+        .on_bytes = [](std::size_t) {},
+        .on_message = [this](byte_span message) { answer(message); },
+        .on_trouble =
+            [this](const error& why, bool /*is_new*/) {
+              owner_.means_.counted.errors.add();
+              if (!is_nobody_there(why)) return;
+              use_->note(false);
+              break_off();
+            },
+        .on_notice = [](bool, const std::string&) {},
+        .room = {},
+        .hears_empty = true};
+    const auto why = co_await port_->receive(std::move(receiver));
     // A backend that ends a stream in good order has served.
     if (why.code != errc::connection_closed) use_->note(false);
     break_off();
@@ -151,7 +152,7 @@ class message_gate::session final : public bond {
 void message_gate::add(std::unique_ptr<net::datagram> datagram) {
   datagram->take_large();
   fronts_.push_back({.over = std::move(datagram), .sessions = {}});
-  hearing_.spawn(hear(fronts_.back()));
+  hearing_.spawn(receive(fronts_.back()));
 }
 
 // Sessions leave their front while it still exists.
@@ -160,7 +161,7 @@ void message_gate::end() {
   serving_.cancel();
 }
 
-loop::task<> message_gate::hear(front& front) {
+loop::task<> message_gate::receive(front& front) {
   front.over->on_notice([this](bool is_trouble, const std::string& text) {
     means_.log.write(is_trouble ? level::error : level::info, text);
   });
@@ -193,7 +194,7 @@ void message_gate::take(front& front, const net::datagram::arrival& arrival) {
     serving_.spawn(serve_sender(front, arrival.from, std::move(place)));
   }
   const auto known = front.sessions.find(arrival.from);
-  if (known != front.sessions.end()) known->second->say(arrival.data.bytes());
+  if (known != front.sessions.end()) known->second->send(arrival.data.bytes());
 }
 
 loop::task<> message_gate::serve_sender(front& front, loop::socket_address client,

@@ -63,7 +63,7 @@ class message_gate {
   /// Serves the client of a stream, which opens a WebSocket first if `is_websocket`.
   [[nodiscard]] loop::task<> serve(std::unique_ptr<net::stream> client, bool is_websocket);
   /// Accepts no new senders. Sessions still receive.
-  void fall_silent() { is_silent_ = true; }
+  void stop_receiving() { is_silent_ = true; }
   /// Ends all sessions; do not call it from one of them.
   void end();
 
@@ -83,7 +83,7 @@ class message_gate {
     std::vector<std::string> protocols;
   };
 
-  loop::task<> hear(front& front);
+  loop::task<> receive(front& front);
   void take(front& front, const net::datagram::arrival& arrival);
   loop::task<> serve_sender(front& front, loop::socket_address client,
                             serve::connection_gauge::place place);

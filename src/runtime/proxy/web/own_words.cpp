@@ -28,8 +28,8 @@ std::pair<std::string, std::string> own_words::of(int status, std::string words)
   return {std::move(words), std::string(plain_text)};
 }
 
-void own_words::say(http::exchange& exchange, int status, std::string_view words,
-                    proto::http_fields fields) {
+void own_words::answer(http::exchange& exchange, int status, std::string_view words,
+                       proto::http_fields fields) {
   const auto* const page = pages_.of(status);
   const std::string_view body = page != nullptr ? *page : words;
   if (!body.empty()) fields.emplace_back("Content-Type", page != nullptr ? html : plain_text);
@@ -44,12 +44,12 @@ void own_words::refuse_after(http::exchange& exchange, const std::string& backen
 
 void own_words::refuse(http::exchange& exchange, int status, const std::string& why) {
   note_refusal(exchange, status, why);
-  say(exchange, status, words_for(status));
+  answer(exchange, status, words_for(status));
 }
 
 void own_words::refuse_as_full(http::exchange& exchange, const std::string& why) {
   note_refusal(exchange, 503, why);
-  say(exchange, 503, "all backends are busy\n", {{"Retry-After", "1"}});
+  answer(exchange, 503, "all backends are busy\n", {{"Retry-After", "1"}});
 }
 
 void own_words::note_refusal(const http::exchange& exchange, int status, const std::string& why) {

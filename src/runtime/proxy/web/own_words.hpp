@@ -29,8 +29,8 @@ class own_words {
   }
   /// The body for that status: the page, or else `words`; and its media type.
   [[nodiscard]] std::pair<std::string, std::string> of(int status, std::string words) const;
-  void say(http::exchange& exchange, int status, std::string_view words,
-           proto::http_fields fields = {});
+  void answer(http::exchange& exchange, int status, std::string_view words,
+              proto::http_fields fields = {});
 
   /// Answers after the last backend, which has not answered.
   void refuse_after(http::exchange& exchange, const std::string& backend, const error& why);

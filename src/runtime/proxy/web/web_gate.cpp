@@ -145,7 +145,7 @@ bool web_gate::turn_away(http::exchange& exchange, const loop::socket_address& c
     means_.figures.denied.add();
     note_refusal(means_.counted, means_.log, client, refusal::address,
                  "--allow or --deny refuses it");
-    words_.say(exchange, 403, "clients of your address are not served\n");
+    words_.answer(exchange, 403, "clients of your address are not served\n");
     return true;
   }
   const auto wait = means_.admits.wait_of(client, loop_.now());
@@ -154,8 +154,9 @@ bool web_gate::turn_away(http::exchange& exchange, const loop::socket_address& c
   note_refusal(means_.counted, means_.log, client, refusal::rate,
                "it has more requests than --rate-per-client allows");
   const auto wait_s = fmt::format("{}", std::chrono::ceil<std::chrono::seconds>(wait).count());
-  words_.say(exchange, 429, "too many requests from your address: try again in " + wait_s + " s\n",
-             {{"Retry-After", wait_s}});
+  words_.answer(exchange, 429,
+                "too many requests from your address: try again in " + wait_s + " s\n",
+                {{"Retry-After", wait_s}});
   return true;
 }
 
@@ -172,12 +173,12 @@ loop::task<> web_gate::serve_request(http::exchange& exchange, transit& transit)
       co_await follow_route(exchange, std::move(*asked), transit);
     }
   } else {
-    words_.say(exchange, asked.error().status, asked.error().reason + "\n");
+    words_.answer(exchange, asked.error().status, asked.error().reason + "\n");
   }
 }
 
 void web_gate::answer_as_failed(http::exchange& exchange) {
-  words_.say(exchange, 500, "the proxy's script has failed\n");
+  words_.answer(exchange, 500, "the proxy's script has failed\n");
 }
 
 loop::task<> web_gate::serve_scripted(http::exchange& exchange, forwarded_request request,
@@ -259,7 +260,7 @@ loop::task<> web_gate::follow_route(http::exchange& exchange, forwarded_request 
   const auto taken = route_of(exchange.request());
   if (!taken) {
     if (means_.options.backend.empty()) {
-      words_.say(exchange, 404, "no route matches this request\n");
+      words_.answer(exchange, 404, "no route matches this request\n");
     } else {
       co_await pass_on(exchange, request, means_.to, transit);
     }
@@ -272,9 +273,9 @@ loop::task<> web_gate::follow_route(http::exchange& exchange, forwarded_request 
   if (is.status != 0) {
     proto::http_fields fields;
     if (!is.location.empty()) fields = {{"Location", location_for(is, request.target)}};
-    words_.say(exchange, is.status, "", std::move(fields));
+    words_.answer(exchange, is.status, "", std::move(fields));
   } else if (!target) {
-    words_.say(exchange, 400, "write the path without needless percent-encoding\n");
+    words_.answer(exchange, 400, "write the path without needless percent-encoding\n");
   } else {
     request.target = *target;
     co_await pass_on(exchange, request, taken->to, transit);

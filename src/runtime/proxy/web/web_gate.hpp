@@ -95,9 +95,9 @@ class web_gate {
   [[nodiscard]] loop::task<> ended(loop::time_point limit);
   /// Starts to work; call it on the loop.
   void begin();
-  /// Calls `tell` with each route's text and backends.
-  void for_each_route(const std::function<void(const std::string&, const backends&)>& tell) const {
-    for (const auto& each : routes_) tell(each->is.text, each->to);
+  /// Calls `visit` with each route's text and backends.
+  void for_each_route(const std::function<void(const std::string&, const backends&)>& visit) const {
+    for (const auto& each : routes_) visit(each->is.text, each->to);
   }
   void for_each_route(const std::function<void(const std::string&, backends&)>& work) {
     for (const auto& each : routes_) work(each->is.text, each->to);

@@ -15,8 +15,8 @@ std::unexpected<error> script_failed() {
   return failure(errc::canceled, "answer", "the script has failed", "");
 }
 
-loop::task<result<given_answer>> tell(host& host, script::kept_function& taker,
-                                      std::array<script::argument, 2> array) {
+loop::task<result<given_answer>> call_taker(host& host, script::kept_function& taker,
+                                            std::array<script::argument, 2> array) {
   if (taker.is_gone()) co_return script_failed();
   const auto read = [](const script::finished& ended) {
     return read_answer(ended, "on_http_body");
@@ -57,7 +57,7 @@ loop::task<result<given_answer>> take_in_pieces(host& host, http::exchange& exch
     if (!piece) {
       const auto why = describe(piece.error());
       const std::array<script::argument, 2> with{std::monostate{}, std::string_view(why)};
-      [[maybe_unused]] const auto last = co_await tell(host, taker, with);
+      [[maybe_unused]] const auto last = co_await call_taker(host, taker, with);
       exchange.respond(http::status_of(piece.error()), plain_answer, why + "\n");
       co_return given_answer{};
     }
@@ -65,7 +65,7 @@ loop::task<result<given_answer>> take_in_pieces(host& host, http::exchange& exch
     const bool is_end = piece->empty();
     std::array<script::argument, 2> with{};
     if (!is_end) with[0] = std::string_view(*piece);
-    auto given = co_await tell(host, taker, with);
+    auto given = co_await call_taker(host, taker, with);
     if (!given || !given->head.is_null()) co_return given;
     if (is_end) co_return no_content();
   }

@@ -66,12 +66,12 @@ loop::task<> websocket_member::serve(shard& shard, http::opened_websocket websoc
   for (bool goes_on = true; goes_on;) {
     co_await shard.heard(served);
     auto got = co_await served.channel_->receive();
-    goes_on = served.hear(std::move(got));
+    goes_on = served.take(std::move(got));
   }
   if (served.is_closing_) co_await served.part();
 }
 
-bool websocket_member::hear(result<loop::buffer>&& buffer) {
+bool websocket_member::take(result<loop::buffer>&& buffer) {
   if (!buffer) {
     if (buffer.error().code != errc::connection_closed) home_.count().errors.add();
     return false;
@@ -174,7 +174,7 @@ std::size_t websocket_member::offer(const batch& messages) {
     home_.count_out(*this, count, bytes.size());
     return count;
   }
-  home_.on_slow(*this, count, channel_->peer().address, channel_->unsent(), told_slow_);
+  home_.on_slow(*this, count, channel_->peer().address, channel_->unsent(), has_reported_slow_);
   return 0;
 }
 

@@ -36,7 +36,7 @@ class websocket_member final : public member {
 
  private:
   /// Returns false if nothing more is read.
-  bool hear(result<loop::buffer>&& buffer);
+  bool take(result<loop::buffer>&& buffer);
   void on_event(const proto::websocket_event& event);
   void fail(const error& why);
   void push_control(proto::websocket_opcode opcode, byte_span payload);
@@ -47,7 +47,7 @@ class websocket_member final : public member {
 
   bool is_closing_ = false;  // our close frame is sent
   bool is_pinged_ = false;   // a ping is unanswered
-  bool told_slow_ = false;
+  bool has_reported_slow_ = false;
   std::unique_ptr<net::byte_channel> channel_;
   proto::websocket_reader reader_;
   loop::time_point last_heard_;

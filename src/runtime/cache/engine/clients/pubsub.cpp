@@ -24,7 +24,7 @@ void take_out(pubsub::table& table, client& client, std::string_view name) {
 }
 
 template <class Write>
-void tell(const std::vector<client*>& clients, Write&& write) {
+void send(const std::vector<client*>& clients, Write&& write) {
   std::optional<message_text> as_resp2;
   std::optional<message_text> as_resp3;
   for (auto* each : clients) {
@@ -91,7 +91,7 @@ std::uint64_t pubsub::tell_of(const table& subscribed, std::string_view kind,
                               std::string_view channel, std::string_view message) {
   const auto found = subscribed.find(channel);
   if (found == subscribed.end()) return 0;
-  tell(found->second, [&](proto::reply_writer& writer) {
+  send(found->second, [&](proto::reply_writer& writer) {
     writer.push(3);
     writer.bulk(kind);
     writer.bulk(channel);
@@ -105,7 +105,7 @@ std::uint64_t pubsub::publish(std::string_view channel, std::string_view message
   for (const auto& [pattern, clients] : patterns_) {
     if (!text::matches_pattern(pattern, channel)) continue;
     heard += clients.size();
-    tell(clients, [&](proto::reply_writer& writer) {
+    send(clients, [&](proto::reply_writer& writer) {
       writer.push(4);
       writer.bulk("pmessage");
       writer.bulk(pattern);

@@ -77,14 +77,14 @@ void tracking::end(const command& command) {
   client* const who = std::exchange(current_, nullptr);
   if (std::exchange(has_flushed_, false)) {
     for (auto& [id, each] : trackers_) {
-      if (each != who) tell(*each, std::nullopt);
+      if (each != who) notify(*each, std::nullopt);
     }
   }
   const auto pending = std::exchange(pending_, {});
   if (who == nullptr || !who->tracking) return;
   for (const auto& each : pending) {
     const std::array<std::string_view, 1> keys = {each ? std::string_view(*each) : ""};
-    tell(*who, each ? std::optional<key_list>(keys) : std::nullopt);
+    notify(*who, each ? std::optional<key_list>(keys) : std::nullopt);
   }
   // CLIENT CACHING applies to the next command, or the next transaction.
   if (!who->in_transaction && !is_client_command(command)) who->tracking->has_choice = false;
@@ -137,7 +137,7 @@ void tracking::tell_of(std::string_view key, const boost::container::flat_set<st
       continue;
     }
     const std::array<std::string_view, 1> keys = {key};
-    tell(who, keys);
+    notify(who, keys);
   }
 }
 
@@ -168,10 +168,10 @@ void tracking::tell_of_prefix(client& tracker, std::string_view prefix) {
     if (tracker.tracking->no_loop && at->second == tracker.id) continue;
     keys.emplace_back(at->first);
   }
-  if (!keys.empty()) tell(tracker, keys);
+  if (!keys.empty()) notify(tracker, keys);
 }
 
-void tracking::tell(client& tracker, std::optional<key_list> keys) {
+void tracking::notify(client& tracker, std::optional<key_list> keys) {
   auto& how = *tracker.tracking;
   client* const to = how.redirect == 0 ? &tracker : how.target;
   if (to == nullptr) {

@@ -63,7 +63,7 @@ class tracking {
                                 pubsub::text_hash, std::equal_to<>>;
   boost::container::flat_set<std::uint64_t> take_readers(key_table::iterator place);
   void forget_keys();
-  void tell(client& tracker, std::optional<key_list> keys);
+  void notify(client& tracker, std::optional<key_list> keys);
   // A client that excludes its own changes is still notified of forgotten keys.
   enum class reason : std::uint8_t { changed, forgotten };
   void tell_of(std::string_view key, const boost::container::flat_set<std::uint64_t>& ids,
