@@ -87,15 +87,15 @@ def test_a_call_writes_attributes_as_the_policy_says():
 
 
 @pytest.mark.parametrize("arguments,exit_code,says", [
-    (["show", "nl80211x"], 3, "this kernel has none of that name"),
+    (["show", "nl80211x"], 3, "this kernel has no such family"),
     (["listen", "nlctrl", "nobody"], 3, "has no group 'nobody'"),
     (["call", "nlctrl", "three"], 2, "'three' is not a command"),
     (["call", "nlctrl", "3", "-a", "x=1"], 2, "--attr cannot be 'x=1'"),
     (["call", "nlctrl", "3", "-a", "1=70000"], 2, "its value is no u16"),
     (["call", "nlctrl", "3", "-a", "2:colour=red"], 2, "its type must be one of"),
     (["call", "nlctrl", "3", "-a", "2:binary=0"], 2, "its value is no binary"),
-    (["call", "nlctrl", "3", "-a", "2=sixteen_letters_"], 1, "see attribute 2"),
-    (["call", "ethtool", "11"], 1, "give attribute 1"),
+    (["call", "nlctrl", "3", "-a", "2=sixteen_letters_"], 1, "check attribute 2"),
+    (["call", "ethtool", "11"], 1, "add attribute 1"),
     (["call", "nlctrl", "99"], 1, "Operation not supported"),
 ])
 def test_what_cannot_be_is_refused_with_what_to_do(arguments, exit_code, says):
@@ -198,7 +198,7 @@ def test_specifications_are_found_by_the_familys_name(tmp_path):
     (["getfamily", "-a", "name=lo"], 2, "is not an attribute of 'ctrl-attrs'"),
     (["getfamily", "-a", "family-id=65536"], 2, "its value is no u16"),
     (["getfamily", "-a", "mcast-groups.0.nam=x"], 2, "is not an attribute of 'mcast-group-attrs'"),
-    (["getfamily", "-a", "family-name=sixteen_letters_"], 1, "see attribute family-name"),
+    (["getfamily", "-a", "family-name=sixteen_letters_"], 1, "check attribute family-name"),
 ])
 def test_what_a_specification_does_not_have_is_refused(arguments, exit_code, says):
     assert says in nl("call", "nlctrl", *arguments, *NAMED, exit_code=exit_code)
@@ -235,9 +235,9 @@ def test_what_the_kernel_complains_of_is_told_by_name(tmp_path):
     spec = tmp_path / "ethtool.yaml"
     spec.write_text(ETHTOOL)
     call = ["call", "ethtool", "features-get", "--spec", str(spec)]
-    assert "give attribute header" in nl(*call, exit_code=1)
+    assert "add attribute header" in nl(*call, exit_code=1)
     name = "header.dev-name=averyverylongname12345"
-    assert "see attribute header.dev-name" in nl(*call, "-a", name, exit_code=1)
+    assert "check attribute header.dev-name" in nl(*call, "-a", name, exit_code=1)
     # What the specification does not know is shown raw beside what it does.
     [reply] = nl_json(*call, "-a", "header.dev-name=lo")
     assert reply["name"] == "features-get"
