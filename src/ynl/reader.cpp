@@ -17,7 +17,7 @@ void check_protocol(const node& root) {
   const auto protocol = root.text_of("protocol", protocols[0]);
   if (std::ranges::find(protocols, protocol) != protocols.end()) return;
   root.refuse(fmt::format(
-      "its protocol is '{}': strata nl speaks genetlink, genetlink-c and genetlink-legacy",
+      "its protocol is '{}': use genetlink, genetlink-c or genetlink-legacy",
       protocol));
 }
 
@@ -32,7 +32,7 @@ result<spec> read_spec(std::string_view yaml, const std::string& file) {
   // The parser throws, and so do the readers.
   try {
     const node root(YAML::Load(std::string(yaml)));
-    if (!root.is_map()) root.refuse("it is no map of 'name', 'attribute-sets', 'operations'");
+    if (!root.is_map()) root.refuse("it is not a map of 'name', 'attribute-sets', 'operations'");
     made.family = root.needed_text("name");
     check_protocol(root);
     made.doc = root.text_of("doc");
