@@ -106,7 +106,7 @@ result<plan> plan_for(std::span<const option_row> rows, const desired_runtime& d
   if (present->type != type) {
     return failure(
         errc::already_exists, fmt::format("make '{}' a {}", name, type),
-        fmt::format("'{}' is there already, and is a {}: remove it, or take another name", name,
+        fmt::format("'{}' already exists and is a {}: remove it or choose another name", name,
                     present->type));
   }
   plan plan{.is_start = runs && !present->is_running};
