@@ -94,7 +94,7 @@ result<end_options> options_of(const order& order) {
 // What comes over the control connection may be anything.
 result<void> check(const order& order) {
   const auto refuse = [](std::string text) {
-    return failure(errc::invalid_argument, "carry out an order", "its " + std::move(text));
+    return failure(errc::invalid_argument, "run a measurement order", "its " + std::move(text));
   };
   if (order.role != "send" && order.role != "receive" && order.role != "ping" &&
       order.role != "echo") {
