@@ -76,7 +76,7 @@ def test_without_a_rule_there_is_a_clear_refusal(veth, broker):
     broker.allow("user=nobody iface=vethB queue=x\n")
     assert "line 1" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
     broker.allow("user=nobody iface=vethB\n").policy.chmod(0o666)
-    assert "others may write it" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
+    assert "other users may write it" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
 
 
 def test_a_broker_without_a_daemon_or_with_a_bad_policy_says_so(veth, broker):
