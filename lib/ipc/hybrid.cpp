@@ -69,7 +69,7 @@ result<void> compare(const hybrid_greeting& mine, const hybrid_greeting& theirs)
   if (mine.ethertype != theirs.ethertype) {
     return failure(errc::conflict, operation,
                    "it uses EtherType " + std::to_string(theirs.ethertype) + ", this end uses " +
-                   std::to_string(mine.ethertype),
+                       std::to_string(mine.ethertype),
                    "use the same EtherType at both ends");
   }
   if (mine.vlan_id != theirs.vlan_id) {

@@ -93,8 +93,8 @@ result<void> route::change_address(std::uint16_t type, std::uint16_t flags,
 result<void> route::add_address(const link_address& address) {
   using namespace wire::netlink_flag;
   return change_address(RTM_NEWADDR, create | exclusive, address,
-                        "give interface " + known_name(*this, address.interface_index) +
-                            " the address " + address.text());
+                        "add the address " + address.text() + " to interface " +
+                            known_name(*this, address.interface_index));
 }
 
 result<void> route::remove_address(const link_address& address) {

@@ -34,8 +34,7 @@ result<brokered_socket> open_through_daemon(const broker_request& request,
                                             const std::string& path) {
   if (request.memory.huge_pages) {
     return failure(errc::not_supported, "get an AF_XDP socket from the daemon",
-                   "the daemon does not provide huge pages",
-                   "use normal pages");
+                   "the daemon does not provide huge pages", "use normal pages");
   }
   grant_message given;
   auto got = broker::ask(path, broker::kind::xdp, broker::bytes_of(to_message(request)),

@@ -304,7 +304,7 @@ result<std::string> cpp_header(const spec& spec, std::string_view source) {
     return fmt::format("{}", fmt::join(header_writer(spec).lines(source), "\n"));
   } catch (const cpp_flaw& flaw) {
     return failure(errc::malformed, fmt::format("generate commands from '{}'", spec.file),
-    flaw.what());
+                   flaw.what());
   }
 }
 

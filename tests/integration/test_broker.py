@@ -140,7 +140,7 @@ def test_a_raw_socket_needs_a_rule_of_its_own(veth, broker):
     for arguments in [["l2", "recv", "vethB", "-e", "0x88b6"], ["l2", "dump", "vethB"],
                       ["l2", "send", "lo", "hello"]]:
         says = refusal_of(broker.as_nobody(*arguments))
-        assert "give user 65534 an AF_PACKET socket" in says
+        assert "grant user 65534 an AF_PACKET socket" in says
         assert "no rule of the daemon's policy allows it" in says
     broker.allow(PACKET_RULE.replace("sends=everywhere", ""))
     assert "add sends=everywhere" in refusal_of(broker.as_nobody("l2", "recv", "vethB"))

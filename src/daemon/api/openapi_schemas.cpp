@@ -32,7 +32,7 @@ constexpr const char* documents = R"json({
     "state_dir": {"type": "string"},
     "uptime_s": {"type": "number"},
     "certificates": {"type": "array",
-    "description": "certificates of --listen and --metrics; as in Detail",
+      "description": "certificates of --listen and --metrics; as in Detail",
       "items": {"type": "object"}}
   }
 },
@@ -185,7 +185,7 @@ constexpr const char* documents = R"json({
     "address": {"type": "string"},
     "protocol": {"type": "string"},
     "from": {"type": "string",
-    "description": "`#5` is the client 5; otherwise a runtime or an endpoint"},
+      "description": "`#5` is the client 5; otherwise a runtime or an endpoint"},
     "to": {"type": "string", "description": "likewise"},
     "size": {"type": "integer", "description": "bytes that passed"},
     "text": {"type": "string", "description": "the first `max_bytes` of them, if they are UTF-8"},

@@ -241,7 +241,7 @@ void socket_broker::collect() {
     }
     who.has = std::move(*each.outcome);
     who.at = stage::is_served;
-    spdlog::info("gave process {} of user {} {}", who.peer.process, who.peer.user, who.wants);
+    spdlog::info("passed to process {} of user {}: {}", who.peer.process, who.peer.user, who.wants);
   }
 }
 

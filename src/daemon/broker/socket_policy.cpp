@@ -203,7 +203,7 @@ result<void> socket_policy::check(const broker::peer& peer, const socket_request
       rules_, [&](const socket_rule& one) { return one.allows(peer, request); });
   if (is_allowed) return {};
   return failure(errc::permission_denied,
-                 fmt::format("give user {} {}", peer.user, text_of(request)),
+                 fmt::format("grant user {} {}", peer.user, text_of(request)),
                  "no rule of the daemon's policy allows it", "ask its administrator for a rule");
 }
 

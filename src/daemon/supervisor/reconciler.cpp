@@ -287,7 +287,7 @@ loop::task<result<void>> reconciler::stop(entry_ref subject, loop::time_point li
     write_later(subject);
     auto& why = written.error();
     why.operation =
-        "record that '" + subject->name() + "' is stopped, which it is: cannot " + why.operation;
+        "save the state of '" + subject->name() + "', which is stopped: cannot " + why.operation;
     why.reason += "; the next daemon will start it, unless a later attempt succeeds";
   }
   co_await end_children(subject->name(), children_of(list_.entries(), subject->name()), false);

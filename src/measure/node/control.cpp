@@ -95,7 +95,7 @@ result<nlohmann::json> control_line::ask(const nlohmann::json& message) {
   if (!answer) return std::unexpected(answer.error());
   if (!*answer) {
     return failure(errc::connection_closed, "read from the other end of the benchmark",
-    "it has disconnected");
+                   "it has disconnected");
   }
   const auto wrong = (*answer)->find("error");
   if (wrong != (*answer)->end()) {

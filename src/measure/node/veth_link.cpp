@@ -100,7 +100,7 @@ result<void> set_address(const std::string& link, unsigned long what, const std:
   if (!value) return std::unexpected(value.error());
   auto request = request_for(link);
   std::memcpy(&request.ifr_addr, &*value, sizeof *value);
-  return control(what, &request, "assign to " + link + " the address " + address);
+  return control(what, &request, "add the address " + address + " to " + link);
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ result<void> configure_link(const std::string& link, const std::string& address)
 result<void> set_mtu(const std::string& link, std::uint32_t mtu) {
   auto request = request_for(link);
   request.ifr_mtu = static_cast<int>(mtu);
-  return control(SIOCSIFMTU, &request, "set for " + link + " the MTU " + std::to_string(mtu));
+  return control(SIOCSIFMTU, &request, "set the MTU of " + link + " to " + std::to_string(mtu));
 }
 
 result<void> set_neighbour(const std::string& link, const std::string& address,

@@ -83,7 +83,7 @@ class ssh_command {
     if (got > 0) return static_cast<std::size_t>(got);
     if (got != SSH_ERROR && has_ended_) return 0;
     if (got == SSH_ERROR || libssh().ssh_is_connected(over_->session()) == 0) {
-      return failure(errc::connection_closed, "hear " + over_->name(), over_->reason());
+      return failure(errc::connection_closed, "read from " + over_->name(), over_->reason());
     }
     return failure(errc::timed_out, "read from " + over_->name(),
                    "it has sent nothing for " + std::to_string(limit_ms / 1000) + " s");

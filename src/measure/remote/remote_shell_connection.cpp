@@ -92,7 +92,7 @@ result<void> ssh_connection::trust() {
           port == 22 ? options_.host : "'[" + options_.host + "]:" + std::to_string(port) + "'";
       return failure(errc::permission_denied, "trust " + name_,
                      "its host key has changed: it is now " + *print + ", not the one in " + where +
-                     "; another machine may impersonate it",
+                         "; another machine may impersonate it",
                      "only if you know why it changed, remove the old key: ssh-keygen -R " + entry +
                          " -f " + where);
     }

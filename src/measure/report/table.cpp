@@ -26,7 +26,7 @@ std::string beside_base(const findings& findings, const series& one) {
 
 std::string measure_text(const series& one) {
   if (one.kind() == quantity::one_way) return "one way";
-  if (one.kind() == quantity::filter) return "beside foreign frames";
+  if (one.kind() == quantity::filter) return "with foreign frames";
   return one.is_busy() ? "round trip, spinning" : "round trip, blocking";
 }
 
