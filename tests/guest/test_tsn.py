@@ -115,7 +115,7 @@ def test_frames_of_a_vlan_device_have_its_number_and_priority(outcome):
 
 def test_the_kernels_words_about_a_second_one_are_kept(outcome):
     said = part(outcome, "vlan.again", 1)
-    assert "cannot make the vlan interface 'plc1'" in said and "exists" in said, said
+    assert "cannot create the vlan interface 'plc1'" in said and "exists" in said, said
     part(outcome, "vlan.del")
 
 
