@@ -40,6 +40,6 @@ int fail_missing(const char* text) {
                .offset = {}});
 }
 
-const char* last_error() { return last.empty() ? "nothing has failed" : last.c_str(); }
+const char* last_error() { return last.empty() ? "no error" : last.c_str(); }
 
 }  // namespace strata::abi

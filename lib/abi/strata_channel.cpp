@@ -61,7 +61,7 @@ void strata_channel_defaults(strata_channel_options* options) {
 }
 
 int strata_channel_open(const strata_channel_options* options, strata_channel** channel) {
-  if (channel == nullptr) return fail_missing("a place for a channel");
+  if (channel == nullptr) return fail_missing("the output pointer for a channel");
   auto made = strata::ipc::channel::create(config_of(options));
   if (!made) return fail(made.error());
   *channel = new (std::nothrow) strata_channel{std::move(*made)};
@@ -89,7 +89,7 @@ int strata_channel_finish(strata_channel* channel, int timeout_ms) {
 }
 
 int strata_channel_receive(strata_channel* channel, int timeout_ms, strata_message* received) {
-  if (received == nullptr) return fail_missing("a place for a message");
+  if (received == nullptr) return fail_missing("the output pointer for a message");
   const auto there = channel->within.try_receive_view();
   if (!there) return fail(there.error());
   if (*there) {
@@ -131,7 +131,7 @@ uint64_t strata_channel_id(const strata_channel* channel) { return channel->with
 int strata_channel_statistics_of(const strata_channel* channel,
                                  strata_channel_statistics* counted) {
   if (counted == nullptr || counted->size < sizeof counted->size) {
-    return fail_missing("a place for statistics, or its size");
+    return fail_missing("the output pointer for statistics, or its size");
   }
   const auto from = channel->within.statistics();
   strata_channel_statistics now{.size = std::min(counted->size, sizeof now),

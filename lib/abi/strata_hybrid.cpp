@@ -89,7 +89,7 @@ int strata_hybrid_listener_fd(const strata_hybrid_listener* listener) {
 }
 
 int strata_hybrid_accept(strata_hybrid_listener* listener, strata_hybrid** endpoint) {
-  if (endpoint == nullptr) return fail_missing("a place for an endpoint");
+  if (endpoint == nullptr) return fail_missing("the output pointer for an endpoint");
   return hand_over(listener->within.accept(), endpoint);
 }
 
@@ -121,7 +121,7 @@ void strata_hybrid_peer(const strata_hybrid* endpoint, uint8_t mac[6]) {
 
 int strata_hybrid_receive(strata_hybrid* endpoint, int timeout_ms,
                           strata_hybrid_message* received) {
-  if (received == nullptr) return fail_missing("a place for a message");
+  if (received == nullptr) return fail_missing("the output pointer for a message");
   auto next = next_of(endpoint->within, timeout_ms);
   if (!next) return fail(next.error());
   if (!*next) return 0;

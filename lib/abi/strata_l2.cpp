@@ -37,7 +37,7 @@ int strata_frame_build(const strata_frame* frame, size_t mtu, void* memory, size
       (frame->payload == nullptr && frame->payload_size != 0)) {
     return fail({.code = errc::invalid_argument,
                  .operation = "build a frame",
-                 .reason = "it has over 4 tags, an EtherType above 0xffff, or no payload",
+                 .reason = "it has more than 4 tags, an EtherType above 0xffff, or no payload",
                  .remedy = {},
                  .offset = {}});
   }
@@ -64,7 +64,7 @@ int strata_frame_parse(const void* bytes, size_t size, strata_frame* frame) {
   if (!view) {
     return fail({.code = errc::malformed,
                  .operation = "read a frame of " + std::to_string(size) + " bytes",
-                 .reason = "it ends within its header",
+                 .reason = "its header is incomplete",
                  .remedy = {},
                  .offset = size});
   }

@@ -76,7 +76,7 @@ strata::result<nl::connection_options> options_of(const strata_nl_options* given
     return strata::failure(strata::errc::invalid_argument,
                            "open a netlink connection for messages of " +
                                std::to_string(from.largest_message) + " bytes",
-                           "it takes 1 KiB to 16 MiB");
+                           "the size must be 1 KiB to 16 MiB");
   }
   return nl::connection_options{
       .extended_acks = from.extended_acks != 0,
@@ -88,7 +88,7 @@ strata::result<nl::connection_options> options_of(const strata_nl_options* given
 template <class Handle, class... Parts>
 int hand_over(Handle** handle, Parts... parts) {
   *handle = new (std::nothrow) Handle{std::move(parts)...};
-  return *handle == nullptr ? fail(strata::system_error(ENOMEM, "make a handle")) : 0;
+  return *handle == nullptr ? fail(strata::system_error(ENOMEM, "allocate a handle")) : 0;
 }
 
 /// Stores the failure for strata_nl_last_failure; returns -errno.
@@ -107,15 +107,15 @@ int refuse(strata_nl* connection, strata::error failed) {
 
 int refuse_cut(strata_nl* connection) {
   return refuse(connection,
-                {.code = strata::errc::malformed, .reason = "the kernel's message is cut"});
+                {.code = strata::errc::malformed, .reason = "the kernel's message is truncated"});
 }
 
 /// Checks that a request was begun: otherwise the memory holds the remains of another call.
 int check_request(strata_nl* connection) {
   if (connection->has_request) return 0;
   return refuse(connection, {.code = strata::errc::invalid_argument,
-                             .operation = "ask a generic netlink family",
-                             .reason = "no request was begun, or another call took its place"});
+                             .operation = "query a generic netlink family",
+                             .reason = "no request was started, or another call replaced it"});
 }
 
 /// Returns nullopt if the message is truncated.
@@ -221,7 +221,7 @@ void strata_nl_defaults(strata_nl_options* options) {
 }
 
 int strata_nl_open(const strata_nl_options* options, strata_nl** connection) {
-  if (connection == nullptr) return fail_missing("a place for a netlink connection");
+  if (connection == nullptr) return fail_missing("the output pointer for a netlink connection");
   const auto wanted = options_of(options);
   if (!wanted) return fail(wanted.error());
   auto made = nl::generic::open(*wanted);
@@ -250,7 +250,7 @@ int strata_nl_resolve(strata_nl* connection, const char* name, uint16_t* family)
 
 int strata_nl_families_open(strata_nl* connection, const char* name,
                             strata_nl_families** families) {
-  if (families == nullptr) return fail_missing("a place for families");
+  if (families == nullptr) return fail_missing("the output pointer for families");
   connection->has_request = false;
   auto found =
       name == nullptr ? connection->within.families() : list_of(connection->within.family(name));
@@ -363,7 +363,7 @@ int strata_nl_leave(strata_nl* connection, uint32_t group) {
 }
 
 int strata_nl_event(strata_nl* connection, int timeout_ms, const strata_nl_message** event) {
-  if (event == nullptr) return fail_missing("a place for an event");
+  if (event == nullptr) return fail_missing("the output pointer for an event");
   const patience time(timeout_ms);
   for (;;) {
     auto heard = connection->within.over().try_event();
@@ -383,7 +383,7 @@ int strata_nl_event(strata_nl* connection, int timeout_ms, const strata_nl_messa
 // --- links
 
 int strata_nl_links_open(const char* name, strata_nl_links** links) {
-  if (links == nullptr) return fail_missing("a place for links");
+  if (links == nullptr) return fail_missing("the output pointer for links");
   auto found = ask_links(name);
   if (!found) return fail(found.error());
   auto made = std::make_unique<strata_nl_links>();
@@ -402,7 +402,7 @@ const strata_nl_link* strata_nl_links_at(const strata_nl_links* links, size_t in
 }
 
 int strata_nl_watch_open(const strata_nl_options* options, strata_nl_watch** watch) {
-  if (watch == nullptr) return fail_missing("a place for a watch");
+  if (watch == nullptr) return fail_missing("the output pointer for a watch");
   const auto wanted = options_of(options);
   if (!wanted) return fail(wanted.error());
   auto made = nl::route_watch::open(nl::route_watch::subject::links, *wanted);
@@ -415,7 +415,7 @@ void strata_nl_watch_close(strata_nl_watch* watch) { delete watch; }
 int strata_nl_watch_fd(const strata_nl_watch* watch) { return watch->within.fd(); }
 
 int strata_nl_watch_event(strata_nl_watch* watch, int timeout_ms, const strata_nl_link** link) {
-  if (link == nullptr) return fail_missing("a place for a link");
+  if (link == nullptr) return fail_missing("the output pointer for a link");
   const patience time(timeout_ms);
   for (;;) {
     auto heard = watch->within.try_event();

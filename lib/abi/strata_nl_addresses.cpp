@@ -31,7 +31,7 @@ strata_nl_address show_address(const strata::nl::link_address& address, const st
 }  // namespace
 
 int strata_nl_addresses_open(int32_t link, strata_nl_addresses** addresses) {
-  if (addresses == nullptr) return strata::abi::fail_missing("a place for addresses");
+  if (addresses == nullptr) return strata::abi::fail_missing("the output pointer for addresses");
   auto on = strata::nl::route::open();
   if (!on) return strata::abi::fail(on.error());
   auto found = on->addresses();

@@ -41,7 +41,7 @@ struct strata_nl_policies {
 
 int strata_nl_policies_open(strata_nl* connection, const char* family,
                             strata_nl_policies** policies) {
-  if (policies == nullptr) return fail_missing("a place for policies");
+  if (policies == nullptr) return fail_missing("the output pointer for policies");
   if (family == nullptr) return fail_missing("the name of a family");
   connection->has_request = false;
   const auto found = connection->within.family(family);

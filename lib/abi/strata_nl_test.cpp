@@ -139,7 +139,7 @@ TEST(strata_nl_test, the_kernels_words_and_the_place_are_kept) {
   EXPECT_STREQ(failure->text, "Attribute failed policy validation");
   const std::string sentence = strata_last_error();
   EXPECT_NE(sentence.find("command 3 of generic netlink family 16"), std::string::npos) << sentence;
-  EXPECT_NE(sentence.find("see attribute 2"), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find("check attribute 2"), std::string::npos) << sentence;
 }
 
 TEST(strata_nl_test, a_dump_hands_each_message_over) {

@@ -138,7 +138,7 @@ uint32_t strata_ring_mtu(const strata_ring* ring) { return ring->device().link()
 int strata_ring_receive(strata_ring* ring, strata_received* frames, size_t count, int timeout_ms,
                         size_t* received) {
   if ((frames == nullptr && count != 0) || received == nullptr) {
-    return fail_missing("room for frames");
+    return fail_missing("the array for frames");
   }
   if (count == 0) {
     std::visit([](auto& reader) { reader.give_back(); }, ring->within);

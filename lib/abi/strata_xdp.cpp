@@ -106,7 +106,7 @@ int write(const strata::result<xdp::socket_statistics>& counted,
   return 0;
 }
 
-int fail_memory() { return fail(strata::system_error(ENOMEM, "make a handle")); }
+int fail_memory() { return fail(strata::system_error(ENOMEM, "allocate a handle")); }
 
 xdp::port_options port_options_of(const strata_xdp_port_options* options) {
   const strata_xdp_port_options none{sizeof none, STRATA_XDP_AUTOMATIC, nullptr, nullptr, nullptr};
@@ -162,7 +162,7 @@ void strata_xdp_umem_defaults(strata_xdp_umem_options* options) {
 }
 
 int strata_xdp_umem_create(const strata_xdp_umem_options* options, strata_xdp_umem** created) {
-  if (created == nullptr) return fail_missing("a place for a UMEM");
+  if (created == nullptr) return fail_missing("the output pointer for a UMEM");
   auto made = xdp::umem::create(options_of(options));
   if (!made) return fail(made.error());
   return hand_over(std::move(*made), created);
@@ -220,7 +220,7 @@ void strata_xdp_socket_defaults(strata_xdp_socket_options* options) {
 int strata_xdp_socket_open(strata_xdp_umem* memory, const char* interface_name, uint32_t queue,
                            const strata_xdp_socket_options* options, strata_xdp_socket** socket) {
   if (memory == nullptr || interface_name == nullptr || socket == nullptr) {
-    return fail_missing("a UMEM, an interface or a place for a socket");
+    return fail_missing("a UMEM, an interface or the output pointer for a socket");
   }
   auto made = xdp::socket::create(memory->within, interface_name, queue, options_of(options));
   if (!made) return fail(made.error());
@@ -232,7 +232,7 @@ int strata_xdp_socket_open_through_daemon(const char* daemon_socket, const char*
                                           uint32_t queue, const strata_xdp_port_options* options,
                                           strata_xdp_umem** memory, strata_xdp_socket** socket) {
   if (interface_name == nullptr || memory == nullptr || socket == nullptr) {
-    return fail_missing("an interface, or a place for a UMEM or a socket");
+    return fail_missing("an interface, or the output pointer for a UMEM or a socket");
   }
   const auto given = port_options_of(options);
   auto made = xdp::open_through_daemon({.interface_name = interface_name,
@@ -268,8 +268,8 @@ int strata_xdp_socket_is_zerocopy(const strata_xdp_socket* socket) {
 int strata_xdp_socket_is_busy_polled(const strata_xdp_socket* socket) {
   const auto known = socket->within.is_busy_polled();
   if (known) return static_cast<int>(*known);
-  return fail(strata::system_error(EAGAIN, "tell whether busy polling has an effect",
-                                   "ask again when a frame has come"));
+  return fail(strata::system_error(EAGAIN, "determine whether busy polling has an effect",
+                                   "call again after a frame has arrived"));
 }
 
 uint32_t strata_xdp_fill(strata_xdp_socket* socket, const uint64_t* addresses, uint32_t count) {
@@ -353,7 +353,7 @@ int strata_xdp_program_is_native(const strata_xdp_program* program) {
 int strata_xdp_route_add(strata_xdp_program* program, const strata_xdp_filter* filter,
                          const strata_xdp_socket* socket, strata_xdp_route** added) {
   if (program == nullptr || socket == nullptr || added == nullptr) {
-    return fail_missing("a program, a socket or a place for a route");
+    return fail_missing("a program, a socket or the output pointer for a route");
   }
   auto made = program->within->add(filter_of(filter), socket->within);
   if (!made) return fail(made.error());
@@ -417,7 +417,7 @@ int strata_xdp_port_is_zerocopy(const strata_xdp_port* port) {
 
 int strata_xdp_port_is_native(const strata_xdp_port* port) {
   if (port->within.receives()) return static_cast<int>(port->within.is_native());
-  return fail(strata::system_error(ENOENT, "tell the mode of a port that only sends"));
+  return fail(strata::system_error(ENOENT, "read the mode of a port that only sends"));
 }
 
 int strata_xdp_port_send(strata_xdp_port* port, const struct iovec* frames, size_t count,
@@ -462,10 +462,10 @@ int strata_xdp_port_flush(strata_xdp_port* port, int timeout_ms) {
   if (!done) return fail(done.error());
   if (*done) return 0;
   return fail({.code = strata::errc::timed_out,
-               .operation = "send all that an AF_XDP port has",
+               .operation = "send all frames of an AF_XDP port",
                .sys_errno = ETIMEDOUT,
                .reason = {},
-               .remedy = "give it longer",
+               .remedy = "use a longer timeout",
                .offset = {}});
 }
 

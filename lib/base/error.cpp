@@ -50,20 +50,20 @@ errc code_for(int sys_errno) {
 const char* reason_of(errc code) {
   switch (code) {
     case errc::invalid_argument: return "it is not valid";
-    case errc::malformed: return "it does not follow its format";
-    case errc::not_found: return "it is not there";
-    case errc::already_exists: return "it exists already";
-    case errc::conflict: return "it does not fit the present state";
+    case errc::malformed: return "it is malformed";
+    case errc::not_found: return "it does not exist";
+    case errc::already_exists: return "it already exists";
+    case errc::conflict: return "it conflicts with the current state";
     case errc::permission_denied: return "it is not permitted";
     case errc::limit_exceeded: return "a limit is reached";
-    case errc::no_space: return "there is no space left";
+    case errc::no_space: return "no space is left";
     case errc::connection_closed: return "the connection is closed";
-    case errc::timed_out: return "it took too long";
+    case errc::timed_out: return "it timed out";
     case errc::canceled: return "it was canceled";
     case errc::not_supported: return "it is not supported";
     case errc::system: break;
   }
-  return "the system has failed";
+  return "the system failed";
 }
 
 // Returns the remedy of an errno whose meaning does not depend on the operation.

@@ -29,7 +29,9 @@ result<mac_address> mac_address::from_text(std::string_view text) {
   };
   if (text.size() != text_size) return refuse("it is not 17 characters long");
   const char separator = text[2];
-  if (separator != ':' && separator != '-') return refuse("its pairs are not parted by ':' or '-'");
+  if (separator != ':' && separator != '-') {
+    return refuse("its pairs are not separated by ':' or '-'");
+  }
   std::array<std::uint8_t, size> octets{};
   for (std::size_t i = 0; i < size; ++i) {
     const int high = digit_of(text[3 * i]);

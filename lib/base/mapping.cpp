@@ -24,10 +24,10 @@ error huge_pages_error(int code, std::string operation, std::size_t size) {
   const auto free = mapping::free_huge_pages();
   auto failed = system_error(code, std::move(operation));
   if (free >= needed) return failed;
-  failed.reason = "it takes " + std::to_string(needed) + " huge pages of 2 MiB, and " +
+  failed.reason = "it needs " + std::to_string(needed) + " huge pages of 2 MiB, but only " +
                   std::to_string(free) + " are free";
   failed.remedy = "write " + std::to_string(huge_page_count("nr_hugepages") + needed - free) +
-                  " to " + huge_pages + "nr_hugepages, or do without them";
+                  " to " + huge_pages + "nr_hugepages, or use normal pages";
   return failed;
 }
 

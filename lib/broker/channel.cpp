@@ -37,14 +37,14 @@ error refusal_of(const reply_head& head) {
   constexpr int last = static_cast<int>(errc::system);
   return {.code = static_cast<errc>(std::clamp<int>(head.refused, 0, last)),
           .operation = "get a socket from the daemon",
-          .reason = "it says: " +
+          .reason = "the daemon answered: " +
                     std::string(head.text.data(), ::strnlen(head.text.data(), head.text.size())),
           .remedy = {},
           .offset = {}};
 }
 
 result<unique_fd> connect_to(const std::string& path) {
-  const auto what = "ask the daemon at '" + path + "' for a socket";
+  const auto what = "request a socket from the daemon at '" + path + "'";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
@@ -56,7 +56,7 @@ result<unique_fd> connect_to(const std::string& path) {
       ::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return system_failure(
         errno, what,
-        "is it running, with --socket-policy? STRATA_BROKER_SOCKET names another place");
+        "check that it runs with --socket-policy; STRATA_BROKER_SOCKET sets another path");
   }
   ::setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   return made;
@@ -95,7 +95,7 @@ result<void> send_reply(int connection, reply_head head, byte_span message,
     std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size_bytes());
   }
   if (::sendmsg(connection, &header, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-    return system_failure(errno, "hand a socket over");
+    return system_failure(errno, "pass a socket to the client");
   }
   return {};
 }
@@ -131,7 +131,7 @@ result<reply> ask(const std::string& path, kind kind, byte_span request, mutable
   header.msg_iov = sent.data();
   header.msg_iovlen = sent.size();
   if (::sendmsg(connection, &header, MSG_NOSIGNAL) < 0) {
-    return system_failure(errno, "ask the daemon at '" + path + "' for a socket");
+    return system_failure(errno, "request a socket from the daemon at '" + path + "'");
   }
   reply_head head;
   auto received = packet_of(&head, sizeof head, answer.data(), answer.size());
@@ -154,7 +154,7 @@ result<reply> ask(const std::string& path, kind kind, byte_span request, mutable
   if (count == sizeof head && head.refused >= 0) return std::unexpected(refusal_of(head));
   if (count != sizeof head + answer.size() || head.refused >= 0) {
     return failure(errc::malformed, what, "its reply has " + std::to_string(size) + " bytes",
-                   "are daemon and library of one version?");
+                   "use the same version of daemon and library");
   }
   got.connection = std::move(*connected);
   return got;
@@ -164,7 +164,7 @@ result<peer> peer_of(int connection) {
   ucred who{};
   socklen_t size = sizeof who;
   if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) {
-    return system_failure(errno, "ask who wants a socket");
+    return system_failure(errno, "identify the client that requests a socket");
   }
   peer found{.user = who.uid, .groups = {}, .process = who.pid};
   found.groups.resize(NGROUPS_MAX);
@@ -184,7 +184,7 @@ result<request> read_request(int connection) {
   if (size == 0) return failure(errc::connection_closed, "read a request for a socket");
   const auto count = static_cast<std::size_t>(size);
   if (count < sizeof(request_head) || count > bytes.size()) {
-    return failure(errc::malformed, "understand a request for a socket",
+    return failure(errc::malformed, "read a request for a socket",
                    "it has " + std::to_string(size) + " bytes");
   }
   request_head head{kind::xdp};

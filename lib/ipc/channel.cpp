@@ -118,9 +118,9 @@ result<void> channel::put(byte_span message, std::optional<time_point>& limit) {
     if (!waited) return std::unexpected(waited.error());
     if (!*waited) {
       return failure(errc::timed_out, "send on " + port_->name(),
-                     "there was no room for " + std::to_string(send_timeout_.count()) + " ms" +
-                         (port_->is_acknowledged() && !has_peer() ? " and no peer" : ""),
-                     "see that the peer runs and receives, or send less");
+                     "no buffer became free in " + std::to_string(send_timeout_.count()) + " ms" +
+                         (port_->is_acknowledged() && !has_peer() ? ", and there is no peer" : ""),
+                     "check that the peer runs and receives, or send less");
     }
     if (auto turned = turn(); !turned) return turned;
   }
@@ -197,9 +197,9 @@ result<std::vector<std::byte>> channel::receive_with_timeout(milliseconds timeou
     const auto waited = wait(limit);
     if (!waited) return std::unexpected(waited.error());
     if (!*waited) {
-      std::string reason = "none came in " + std::to_string(timeout.count()) + " ms";
+      std::string reason = "none arrived in " + std::to_string(timeout.count()) + " ms";
       if (port_->is_refused()) {
-        reason += "; the channel has its two ends already";
+        reason += "; the channel already has two ends";
       } else if (port_->is_acknowledged() && !has_peer()) {
         reason += "; there is no peer yet";
       }

@@ -28,10 +28,10 @@ result<l2::interface> check(std::string_view interface_name, const hybrid_config
   if (!found) return found;
   const wire::vlan_tci tci{.priority = config.priority, .vlan_id = config.vlan_id.value_or(0)};
   if (auto good = tci.check(); !good) return std::unexpected(good.error());
-  const auto operation = "make a hybrid endpoint on " + found->name;
+  const auto operation = "create a hybrid endpoint on " + found->name;
   if (found->mac.is_zero()) {
-    return failure(errc::invalid_argument, operation, "it has no MAC address",
-                   "use an Ethernet or veth interface, or an channel on lo");
+    return failure(errc::invalid_argument, operation, "the interface has no MAC address",
+                   "use an Ethernet or veth interface, or a channel on lo");
   }
   if (config.ethertype < wire::min_ethertype || wire::is_tpid(config.ethertype)) {
     return failure(errc::invalid_argument, operation,
@@ -57,25 +57,26 @@ std::string vlan_text(std::optional<std::uint16_t> vlan_id) {
 
 // Checks that two greetings are of different ends, and agree on the format of the frames.
 result<void> compare(const hybrid_greeting& mine, const hybrid_greeting& theirs) {
-  const std::string operation = "agree with the hybrid peer " + theirs.mac.text();
+  const std::string operation = "negotiate with the hybrid peer " + theirs.mac.text();
   if (mine.role == theirs.role) {
-    return failure(errc::malformed, operation, "both greet as the same end",
+    return failure(errc::malformed, operation, "both ends have the same role",
                    "run one as server and one as client");
   }
   if (mine.mac == theirs.mac) {
-    return failure(errc::conflict, operation, "its MAC address is ours",
-                   "give both ends an interface of their own");
+    return failure(errc::conflict, operation, "both ends have the same MAC address",
+                   "use a separate interface for each end");
   }
   if (mine.ethertype != theirs.ethertype) {
     return failure(errc::conflict, operation,
-                   "it uses EtherType " + std::to_string(theirs.ethertype) + ", this end " +
+                   "it uses EtherType " + std::to_string(theirs.ethertype) + ", this end uses " +
                        std::to_string(mine.ethertype),
-                   "use the same at both ends");
+                   "use the same EtherType at both ends");
   }
   if (mine.vlan_id != theirs.vlan_id) {
-    return failure(errc::conflict, operation,
-                   "it uses " + vlan_text(theirs.vlan_id) + ", this end " + vlan_text(mine.vlan_id),
-                   "use the same at both ends");
+    return failure(
+        errc::conflict, operation,
+        "it uses " + vlan_text(theirs.vlan_id) + ", this end uses " + vlan_text(mine.vlan_id),
+        "use the same VLAN at both ends");
   }
   return {};
 }
@@ -184,12 +185,12 @@ result<hybrid_endpoint> hybrid_endpoint::greet(const l2::interface& interface, u
   }
   if (!agreed) return std::unexpected(agreed.error());
   std::byte mark{};
-  if (auto done = read_all(control.get(), {&mark, 1}, limit, "hear that the client is ready");
+  if (auto done = read_all(control.get(), {&mark, 1}, limit, "receive the client's ready signal");
       !done) {
     return std::unexpected(done.error());
   }
   if (mark != ready_mark) {
-    return failure(errc::malformed, "hear that the client is ready", "it said something else");
+    return failure(errc::malformed, "receive the client's ready signal", "another byte arrived");
   }
   if (auto done = watch_peer(control.get(), config.peer_timeout); !done) {
     return std::unexpected(done.error());
@@ -205,7 +206,7 @@ result<void> hybrid_endpoint::send_data(byte_span payload) {
   if (payload.size() > max_payload()) {
     return failure(errc::limit_exceeded,
                    "send " + std::to_string(payload.size()) + " bytes on " + link().name,
-                   "a frame between both ends holds " + std::to_string(max_payload()),
+                   "a frame between both ends holds at most " + std::to_string(max_payload()),
                    "send less at once, or raise the MTU of both interfaces");
   }
   const auto size = wire::hybrid_data{.session = session_, .message = payload}.write(payload_);
@@ -222,14 +223,14 @@ result<void> hybrid_endpoint::check_control() {
   const std::string operation = "reach the hybrid peer " + peer_.text();
   if (count == 0) {
     return failure(errc::connection_closed, operation, "the other end has left",
-                   "make a new endpoint");
+                   "create a new endpoint");
   }
   if (count > 0) {
-    return failure(errc::malformed, operation, "it broke the protocol on the control connection",
-                   "make a new endpoint");
+    return failure(errc::malformed, operation, "it violated the protocol on the control connection",
+                   "create a new endpoint");
   }
   if (errno == EAGAIN || errno == EINTR) return {};
-  auto failed = system_error(errno, operation, "make a new endpoint");
+  auto failed = system_error(errno, operation, "create a new endpoint");
   failed.code = errc::connection_closed;
   return std::unexpected(std::move(failed));
 }
@@ -336,7 +337,7 @@ result<hybrid_endpoint> hybrid_listener::accept() {
   for (;;) {
     auto caller = accept_tcp(fd_.get(), limit);
     if (!caller) {
-      if (!refused.empty()) caller.error().reason += "; the last caller failed: " + refused;
+      if (!refused.empty()) caller.error().reason += "; the last client failed: " + refused;
       return std::unexpected(std::move(caller.error()));
     }
     auto made = hybrid_endpoint::greet(on_, std::move(*caller), config_,

@@ -40,7 +40,7 @@ result<addresses> parse(const std::string& host, std::uint16_t port, const std::
   const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (code != 0) {
     return failure(errc::invalid_argument, operation, ::gai_strerror(code),
-                   "give a numeric address: 192.0.2.1, 2001:db8::1 or fe80::1%eth0");
+                   "use a numeric address: 192.0.2.1, 2001:db8::1 or fe80::1%eth0");
   }
   return addresses(found);
 }
@@ -68,9 +68,9 @@ result<bool> wait(int fd, short events, deadline limit, const std::string& opera
 }
 
 std::unexpected<error> too_late(const std::string& operation, std::string reason = {}) {
-  if (reason.empty()) reason = "the time for it is over";
+  if (reason.empty()) reason = "the timeout has expired";
   return failure(errc::timed_out, operation, std::move(reason),
-                 "see that the peer runs, or allow a longer timeout");
+                 "check that the peer runs, or use a longer timeout");
 }
 
 result<unique_fd> try_connect(const addrinfo& addrinfo, deadline limit,
@@ -81,7 +81,7 @@ result<unique_fd> try_connect(const addrinfo& addrinfo, deadline limit,
   if (errno != EINPROGRESS) return system_failure(errno, operation);
   const auto ready = wait(fd.get(), POLLOUT, limit, operation);
   if (!ready) return std::unexpected(ready.error());
-  if (!*ready) return too_late(operation, "nothing answers");
+  if (!*ready) return too_late(operation, "no answer arrived");
   int code = 0;
   socklen_t size = sizeof code;
   ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &code, &size);
@@ -121,8 +121,9 @@ result<unique_fd> listen_tcp(const std::string& address, std::uint16_t port) {
   if ((*parsed)->ai_family == AF_INET6) set(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
   if (::bind(fd.get(), (*parsed)->ai_addr, (*parsed)->ai_addrlen) != 0 ||
       ::listen(fd.get(), backlog) != 0) {
-    return system_failure(errno, operation,
-                          errno == EADDRINUSE ? "use another port, or end what listens there" : "");
+    return system_failure(
+        errno, operation,
+        errno == EADDRINUSE ? "use another port, or stop the program that uses it" : "");
   }
   return fd;
 }
@@ -144,7 +145,7 @@ result<unique_fd> accept_tcp(int listening, deadline limit) {
     if (errno != EAGAIN) return system_failure(errno, operation);
     const auto ready = wait(listening, POLLIN, limit, operation);
     if (!ready) return std::unexpected(ready.error());
-    if (!*ready) return too_late(operation, "none called");
+    if (!*ready) return too_late(operation, "no client connected");
   }
 }
 
@@ -158,7 +159,7 @@ result<unique_fd> connect_tcp(std::string_view host, std::uint16_t port, deadlin
     if (clock::now() + retry_interval >= limit) {
       auto& told = made.error();
       told.code = errc::timed_out;
-      told.remedy = "see that the peer runs, or allow a longer timeout";
+      told.remedy = "check that the peer runs, or use a longer timeout";
       return made;
     }
     std::this_thread::sleep_for(retry_interval);
@@ -171,7 +172,7 @@ result<void> read_all(int fd, mutable_byte_span bytes, deadline limit, const std
     const auto ready = wait(fd, POLLIN, limit, purpose);
     if (!ready) return std::unexpected(ready.error());
     if (!*ready) {
-      return too_late(purpose, std::to_string(bytes.size()) + " bytes did not come in time");
+      return too_late(purpose, std::to_string(bytes.size()) + " bytes did not arrive in time");
     }
     const auto count = ::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (count == 0) {
@@ -192,7 +193,7 @@ result<void> write_all(int fd, byte_span bytes, deadline limit, const std::strin
   while (!bytes.empty()) {
     const auto ready = wait(fd, POLLOUT, limit, purpose);
     if (!ready) return std::unexpected(ready.error());
-    if (!*ready) return too_late(purpose, "the peer takes nothing");
+    if (!*ready) return too_late(purpose, "the peer does not receive");
     const auto count = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (count < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;
@@ -213,7 +214,7 @@ result<void> watch_peer(int fd, milliseconds patience) {
   set(fd, IPPROTO_TCP, TCP_KEEPCNT, 4);
   const auto limit = static_cast<unsigned>(patience.count());
   if (::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit) != 0) {
-    return system_failure(errno, "watch the hybrid peer's connection");
+    return system_failure(errno, "set a timeout on the hybrid peer's connection");
   }
   return {};
 }

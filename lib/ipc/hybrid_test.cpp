@@ -217,7 +217,7 @@ TEST_F(hybrid_test, deadlines_hold) {
   auto slow = listener.accept();
   ASSERT_FALSE(slow);
   EXPECT_EQ(slow.error().code, errc::timed_out);
-  EXPECT_NE(slow.error().reason.find("29 bytes did not come"), std::string::npos)
+  EXPECT_NE(slow.error().reason.find("29 bytes did not arrive"), std::string::npos)
       << describe(slow.error());
   // A server that accepts but sends nothing; no server; an address that is not numeric.
   auto mute = listen_tcp("127.0.0.1", 0);
@@ -247,11 +247,13 @@ TEST_F(hybrid_test, says_what_is_wrong) {
                                                     {.tcp_port = listener.port(), .vlan_id = 20});
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, errc::conflict);
-  EXPECT_NE(describe(other.error()).find("it uses VLAN 10, this end VLAN 20"), std::string::npos)
+  EXPECT_NE(describe(other.error()).find("it uses VLAN 10, this end uses VLAN 20"),
+            std::string::npos)
       << describe(other.error());
   const auto server = waiting.get();
   ASSERT_FALSE(server);
-  EXPECT_NE(describe(server.error()).find("it uses VLAN 20, this end VLAN 10"), std::string::npos)
+  EXPECT_NE(describe(server.error()).find("it uses VLAN 20, this end uses VLAN 10"),
+            std::string::npos)
       << describe(server.error());
 }
 

@@ -36,10 +36,10 @@ result<void> check(const channel_config& config, std::size_t payload_size) {
                    std::move(reason), std::move(remedy));
   };
   constexpr std::size_t most = std::size_t{1} << 30U;
-  if (config.channel.empty()) return refuse("its name is empty", "give it one");
+  if (config.channel.empty()) return refuse("its name is empty", "set a name");
   if (config.ethertype < wire::min_ethertype || wire::is_tpid(config.ethertype)) {
     return refuse("EtherType " + std::to_string(config.ethertype) + " is a length or a VLAN tag",
-                  "use 0xAAAA, or another from 0x0600 on");
+                  "use 0xAAAA, or another value from 0x0600");
   }
   if (payload_size < least_payload) {
     return refuse("the interface's MTU is " + std::to_string(payload_size), "use at least 256");
@@ -53,7 +53,7 @@ result<void> check(const channel_config& config, std::size_t payload_size) {
   }
   if (config.max_partial_messages == 0 || config.max_senders == 0 ||
       config.max_partial_bytes < config.max_message) {
-    return refuse("it could receive no large message",
+    return refuse("its limits leave no room for a large message",
                   "use max_partial_messages and max_senders of at least 1, and max_partial_bytes "
                   "of at least max_message");
   }

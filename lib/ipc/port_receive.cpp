@@ -138,8 +138,8 @@ result<bool> port::advance_session(ipc_time now) {
   if (!begin(front->header, front->body, now)) ++counted_.refused;
   if (abandoned != counted_.abandoned) {
     return failure(errc::limit_exceeded, "receive a message on " + name_,
-                   "it is larger than " + std::to_string(config_.max_message) + " bytes, and lost",
-                   "raise max_message, to the same at both ends");
+                   "it is larger than " + std::to_string(config_.max_message) + " bytes and lost",
+                   "raise max_message to the same value at both ends");
   }
   return true;
 }

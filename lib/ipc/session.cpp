@@ -79,14 +79,13 @@ void session::pair_with(std::uint64_t peer, std::uint32_t window, ipc_time now) 
 void session::lose_peer(errc code, std::string reason) {
   const auto left = out_.reset();
   reason += ", and ";
-  reason += left == 0 ? "all that was sent has arrived"
+  reason += left == 0 ? "all sent messages have arrived"
                       : "the last " + std::to_string(left) + " messages sent may not have arrived";
-  failure_ = error{
-      .code = code,
-      .operation = "go on with the peer on " + how_.name,
-      .reason = std::move(reason),
-      .remedy = left == 0 ? "wait for a new peer" : "send them again when a new peer is there",
-      .offset = {}};
+  failure_ = error{.code = code,
+                   .operation = "continue with the peer on " + how_.name,
+                   .reason = std::move(reason),
+                   .remedy = left == 0 ? "wait for a new peer" : "send them again to a new peer",
+                   .offset = {}};
   state_ = state::lost;
   for (auto& each : early_) each.reset();
   early_bytes_ = 0;
@@ -151,7 +150,7 @@ void session::on_busy(const wire::ipc_header& header, ipc_time now) {
   if (state_ == state::searching) refused_ = true;
   if (state_ != state::paired || header.sender != peer_) return;
   if (is_proven_) {
-    return lose_peer(errc::connection_closed, "the peer has found another");
+    return lose_peer(errc::connection_closed, "the peer has connected to another");
   }
   // The peer accepted another offer first. Others may be in the same situation: do not retry all at
   // once.
@@ -244,8 +243,8 @@ void session::pass(ipc_time now) {
   if (refused_ && !failure_ && now - searching_since_ > 2 * how_.peer_timeout) {
     failure_ = error{.code = errc::conflict,
                      .operation = "find a peer on " + how_.name,
-                     .reason = "the channel has its two ends already",
-                     .remedy = "use another channel name, or end one of the two",
+                     .reason = "the channel already has two ends",
+                     .remedy = "use another channel name, or stop one of the two",
                      .offset = {}};
     searching_since_ = now;
     refused_ = false;
@@ -259,15 +258,15 @@ std::chrono::nanoseconds session::probe_interval() const {
 
 void session::check_peer(ipc_time now) {
   if (out_.first() != next_ && out_[out_.first()].transmissions >= most_transmissions) {
-    return lose_peer(errc::connection_closed, "the peer does not take a frame of " +
+    return lose_peer(errc::connection_closed, "the peer does not acknowledge a frame of " +
                                                   std::to_string(out_[out_.first()].size) +
-                                                  " bytes (do both interfaces have the same MTU?)");
+                                                  " bytes (check the MTUs of both interfaces)");
   }
   if (now - std::max(heard_at_, probed_at_) < probe_interval()) return;
   if (probes_ >= probes_before_loss && now - heard_at_ >= how_.peer_timeout) {
     return lose_peer(
         errc::connection_closed,
-        "the peer has not answered for " + std::to_string(how_.peer_timeout.count()) + " ms");
+        "the peer has not responded for " + std::to_string(how_.peer_timeout.count()) + " ms");
   }
   ++probes_;
   probed_at_ = now;

@@ -18,7 +18,7 @@ class stop_event {
   /// Errors: the system's, if the process has no more descriptors.
   [[nodiscard]] static result<std::unique_ptr<stop_event>> create(std::stop_token stop) {
     unique_fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!event) return system_failure(errno, "make an event for stopping");
+    if (!event) return system_failure(errno, "create a stop event");
     return std::make_unique<stop_event>(std::move(event), std::move(stop));
   }
   stop_event(unique_fd event, std::stop_token stop)

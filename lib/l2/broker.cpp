@@ -79,8 +79,8 @@ result<raw_socket> raw_socket::open_through_daemon(std::string_view interface_na
   if (options.share) {
     return failure(errc::not_supported,
                    "join fanout group " + std::to_string(options.share->group) +
-                       " with a raw socket that the daemon made",
-                   "it is in a group of its own, for the safety of others");
+                       " with a raw socket from the daemon",
+                   "for security, the daemon puts each socket in its own group");
   }
   auto found = interface::query(interface_name);
   if (!found) return std::unexpected(found.error());
@@ -91,8 +91,8 @@ result<raw_socket> raw_socket::open_through_daemon(std::string_view interface_na
   if (!got) return std::unexpected(got.error());
   // In a daemon of another network namespace, the name may be that of another interface.
   if (given.interface_index != found->index) {
-    return failure(errc::conflict, "use a raw socket on '" + found->name + "' that the daemon made",
-                   "the daemon's interface of that name is another",
+    return failure(errc::conflict, "use a raw socket on '" + found->name + "' from the daemon",
+                   "the daemon's interface of this name is a different one",
                    "run this program in the daemon's network namespace");
   }
   const int fd = got->descriptors[0].get();
@@ -108,8 +108,8 @@ result<packet_request> parse_request(byte_span bytes) {
   if (is_whole) std::memcpy(&message, bytes.data(), sizeof message);
   if (!is_whole || !broker::is_name(message.interface_name) || message.ethertype > 0xFFFF ||
       message.vlan_id > 0x0FFF || (message.untagged != 0 && message.vlan_id >= 0)) {
-    return failure(errc::malformed, "understand a request for an AF_PACKET socket",
-                   "it is of another version, or damaged");
+    return failure(errc::malformed, "read a request for an AF_PACKET socket",
+                   "its version is not supported, or it is damaged");
   }
   return packet_request{.interface_name = message.interface_name.data(),
                         .filter = {.ethertype = heard(message.ethertype),

@@ -140,7 +140,7 @@ TEST_F(packet_broker_test, what_cannot_be_made_is_refused_in_the_daemons_words) 
       "vethB", {.filter = {.vlan_id = 7, .untagged = true}}, daemon.path());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::malformed);
-  EXPECT_NE(describe(refused.error()).find("it says: "), std::string::npos);
+  EXPECT_NE(describe(refused.error()).find("the daemon answered: "), std::string::npos);
 }
 
 }  // namespace

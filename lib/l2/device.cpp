@@ -68,8 +68,9 @@ result<bool> back_off::wait() {
 error no_room(std::size_t size, const interface& interface, std::chrono::milliseconds timeout) {
   return {.code = errc::timed_out,
           .operation = "send a frame of " + std::to_string(size) + " bytes on " + interface.name,
-          .reason = "there was no room for it in " + std::to_string(timeout.count()) + " ms",
-          .remedy = "is its queueing discipline too slow? tc -s qdisc show dev " + interface.name,
+          .reason = "no buffer space became free in " + std::to_string(timeout.count()) + " ms",
+          .remedy = "check whether the queueing discipline is too slow: tc -s qdisc show dev " +
+                    interface.name,
           .offset = {}};
 }
 
@@ -106,7 +107,7 @@ result<received_frame> receive_frame(device& device, mutable_byte_span memory,
     if (!waited) return std::unexpected(waited.error());
     if (!*waited) {
       return failure(errc::timed_out, "receive a frame on " + device.link().name,
-                     "none came in " + std::to_string(timeout->count()) + " ms");
+                     "none arrived in " + std::to_string(timeout->count()) + " ms");
     }
   }
 }

@@ -50,9 +50,9 @@ result<frame_ring::slot_memory> frame_ring::make_slots(const raw_socket& socket,
   shape.tp_frame_nr = static_cast<unsigned>(blocks * slots_a_block);
   if (::setsockopt(socket.fd(), SOL_PACKET, PACKET_RX_RING, &shape, sizeof shape) != 0) {
     return system_failure(errno,
-                          "make a receive ring of " + std::to_string(shape.tp_frame_nr) +
+                          "create a receive ring of " + std::to_string(shape.tp_frame_nr) +
                               " slots of " + std::to_string(size) + " bytes",
-                          "ask for fewer");
+                          "use fewer slots");
   }
   auto memory = mapping::of(socket.fd(), block_size * blocks, "the ring of " + socket.link().name);
   if (!memory) return std::unexpected(memory.error());
@@ -77,7 +77,7 @@ void ring_frame::give_back() {
 result<frame_ring> frame_ring::create_bound(std::string_view interface_name,
                                             const frame_ring_options& options) {
   if (options.slots == 0 || !options.socket.receives) {
-    return failure(errc::invalid_argument, "make a frame ring that receives nothing", {},
+    return failure(errc::invalid_argument, "create a frame ring that receives nothing", {},
                    "use a raw_socket to send only");
   }
   if (auto fits = check_ring_socket(options.socket); !fits) return std::unexpected(fits.error());

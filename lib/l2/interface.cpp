@@ -16,7 +16,7 @@ namespace strata::l2 {
 
 namespace {
 
-constexpr std::string_view list_remedy = "'strata l2 ifaces' or 'ip link' lists those that are";
+constexpr std::string_view list_remedy = "list interfaces with: ip link";
 
 struct asker {
   unique_fd fd{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};

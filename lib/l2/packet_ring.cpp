@@ -39,7 +39,7 @@ tpacket3_hdr& frame_header_of(std::byte* frame) { return *reinterpret_cast<tpack
 result<void> check(const packet_ring_options& options) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto refuse = [](const std::string& text, std::string remedy) {
-    return failure(errc::invalid_argument, "make a packet ring with " + text, {},
+    return failure(errc::invalid_argument, "create a packet ring with " + text, {},
                    std::move(remedy));
   };
   if (options.block_size < page || (options.block_size & (options.block_size - 1)) != 0 ||
@@ -48,14 +48,14 @@ result<void> check(const packet_ring_options& options) {
                   "use a power of two from " + std::to_string(page) + " to 2^30");
   }
   if (options.socket.receives && options.block_count == 0) {
-    return refuse("no block", "use at least 1, or receives = false");
+    return refuse("no blocks", "use at least 1, or receives = false");
   }
   if (options.block_timeout < std::chrono::milliseconds(1)) {
-    return refuse("a block timeout below 1 ms", "use frame_ring where each frame counts");
+    return refuse("a block timeout below 1 ms", "use frame_ring to receive each frame at once");
   }
   if (auto fits = check_ring_socket(options.socket); !fits) return fits;
   if (!options.socket.receives && options.send_slots == 0) {
-    return refuse("neither receiving nor send slots", "set one of them");
+    return refuse("neither receiving nor send slots", "set receives or send_slots");
   }
   // Each ring by itself, before their sizes are added up.
   const auto blocks = options.socket.receives ? options.block_count : 0;
@@ -86,9 +86,9 @@ result<void> set_up_receive_ring(int fd, const packet_ring_options& options) {
   shape.tp_retire_blk_tov = static_cast<unsigned>(options.block_timeout.count());
   if (::setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &shape, sizeof shape) != 0) {
     return system_failure(errno,
-                          "make a receive ring of " + std::to_string(options.block_count) +
+                          "create a receive ring of " + std::to_string(options.block_count) +
                               " blocks of " + std::to_string(options.block_size) + " bytes",
-                          "ask for less memory");
+                          "use less memory");
   }
   return {};
 }
@@ -116,8 +116,8 @@ result<void> set_up_send_ring(int fd, const send_ring_shape& wanted) {
       static_cast<unsigned>(wanted.block_size / wanted.slot_size * wanted.block_count);
   if (::setsockopt(fd, SOL_PACKET, PACKET_TX_RING, &shape, sizeof shape) != 0) {
     return system_failure(errno,
-                          "make a send ring of " + std::to_string(shape.tp_frame_nr) + " slots",
-                          "ask for fewer");
+                          "create a send ring of " + std::to_string(shape.tp_frame_nr) + " slots",
+                          "use fewer slots");
   }
   return {};
 }
@@ -246,7 +246,7 @@ result<std::size_t> packet_ring::try_receive(std::span<frame_slot> slots) {
 result<std::size_t> packet_ring::try_send(std::span<const byte_span> frames) {
   if (send_count_ == 0) {
     return failure(errc::not_supported, "send through a packet ring on " + link_.name,
-                   "it was made without a send ring", "set send_slots");
+                   "the ring has no send slots", "set send_slots");
   }
   std::size_t written = 0;
   while (written < frames.size() && written < send_count_ && fits(frames[written]) &&

@@ -49,7 +49,7 @@ result<void> set_filter(int fd, const frame_filter& filter) {
 result<void> set_timestamps(int fd, const interface& interface, const raw_socket_options& options) {
   const auto received = options.receives ? options.timestamps : timestamping::off;
   const auto sent = options.send_timestamps;
-  const auto what = "ask for timestamps on " + interface.name;
+  const auto what = "enable timestamps on " + interface.name;
   int flags = 0;
   if (received != timestamping::off) flags |= SOF_TIMESTAMPING_RX_SOFTWARE;
   // Requests the number of each sent frame, without its bytes.
@@ -74,13 +74,13 @@ result<void> set_timestamps(int fd, const interface& interface, const raw_socket
 result<void> set_send_times(int fd, const interface& interface, send_clock clock) {
   const sock_txtime wanted{.clockid = clock == send_clock::tai ? CLOCK_TAI : CLOCK_MONOTONIC,
                            .flags = SOF_TXTIME_REPORT_ERRORS};
-  auto done = set(fd, SOL_SOCKET, SO_TXTIME, wanted, "send frames at a time on " + interface.name);
+  auto done = set(fd, SOL_SOCKET, SO_TXTIME, wanted, "enable timed sending on " + interface.name);
   if (done) return done;
   if (done.error().sys_errno == EPERM) {
     done.error().remedy = "run it as root, grant it CAP_NET_ADMIN, or use the monotonic clock";
   } else if (done.error().sys_errno == ENOPROTOOPT) {
     done.error().code = errc::not_supported;
-    done.error().remedy = "Linux has it since 4.19";
+    done.error().remedy = "use Linux 4.19 or newer";
   }
   return done;
 }
@@ -128,20 +128,20 @@ result<void> check_filter(const frame_filter& filter, const interface& interface
                    std::move(remedy));
   };
   if (filter.untagged && filter.vlan_id) {
-    return refuse("untagged frames have no VLAN id", "ask for one or the other");
+    return refuse("untagged frames have no VLAN id", "filter by one of the two");
   }
   if (filter.vlan_id && *filter.vlan_id > wire::max_vlan_id) {
-    return refuse("no frame has VLAN id " + std::to_string(*filter.vlan_id), "use 0 to 4094");
+    return refuse("invalid VLAN id " + std::to_string(*filter.vlan_id), "use 0 to 4094");
   }
   if (!filter.ethertype) return {};
   const auto number = std::to_string(*filter.ethertype);
   if (*filter.ethertype < wire::min_ethertype) {
-    return refuse(number + " is a length and no EtherType", "use 0x0600 to 0xffff");
+    return refuse(number + " is a length, not an EtherType", "use 0x0600 to 0xffff");
   }
   if (wire::is_tpid(*filter.ethertype)) {
     return refuse(
-        "EtherType " + number + " announces a VLAN tag, and what counts is behind all tags",
-        "ask for a vlan_id");
+        "EtherType " + number + " marks a VLAN tag; a filter tests the EtherType after all tags",
+        "filter by vlan_id");
   }
   return {};
 }
@@ -152,9 +152,9 @@ result<void> set_receiving_options(int fd, const interface& interface,
   auto filter = options.filter;
   filter.incoming_only = filter.incoming_only || (options.ignore_outgoing && options.share);
   if (auto done = set_filter(fd, filter); !done) return done;
-  if (auto done = set(fd, SOL_PACKET, PACKET_AUXDATA, 1, "ask for VLAN tags"); !done) return done;
+  if (auto done = set(fd, SOL_PACKET, PACKET_AUXDATA, 1, "enable VLAN tags"); !done) return done;
   if (options.ignore_outgoing) {
-    auto done = set(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "leave out outgoing frames");
+    auto done = set(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, "ignore outgoing frames");
     if (!done) return done;
   }
   return set_reception(fd, options);
@@ -169,18 +169,18 @@ result<void> share(int fd, const fanout& fanout) {
                         (fanout.is_new ? PACKET_FANOUT_FLAG_UNIQUEID : 0U);
   if (fanout.is_new && fanout.group != 0) {
     return failure(errc::invalid_argument,
-                   "make fanout group " + std::to_string(fanout.group) + " as a new one",
-                   "the kernel chooses its number", "give group 0");
+                   "create fanout group " + std::to_string(fanout.group) + " as a new group",
+                   "the kernel chooses its number", "use group 0");
   }
   auto joined = set(fd, SOL_PACKET, PACKET_FANOUT, static_cast<int>(mode << 16U | fanout.group),
                     "join fanout group " + std::to_string(fanout.group));
   if (!joined && joined.error().sys_errno == EINVAL) {
     joined.error().remedy =
-        "all sockets of a group have the same interface and mode: use those, or another group";
+        "all sockets of a group must have one interface and mode: use those, or another group";
   }
   if (!joined || fanout.how != fanout::mode::program) return joined;
   return set(fd, SOL_PACKET, PACKET_FANOUT_DATA, fanout.program_fd,
-             "have program " + std::to_string(fanout.program_fd) + " share frames out");
+             "set program " + std::to_string(fanout.program_fd) + " to distribute frames");
 }
 
 result<void> join_groups(int fd, const interface& interface, const raw_socket_options& options) {
@@ -196,7 +196,7 @@ result<void> replace_filter(int fd, const interface& interface, const frame_filt
   if (auto good = check_filter(filter, interface); !good) return good;
   if (!filter.takes_all()) return set_filter(fd, filter);
   const int none = 0;
-  auto done = set(fd, SOL_SOCKET, SO_DETACH_FILTER, none, "take the frame filter away");
+  auto done = set(fd, SOL_SOCKET, SO_DETACH_FILTER, none, "remove the frame filter");
   // The socket had no filter.
   if (!done && done.error().sys_errno == ENOENT) return {};
   return done;
@@ -284,7 +284,7 @@ result<void> confine(int fd, const raw_socket_options& options) {
   if (!options.receives) {
     sock_filter nothing{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
     const sock_fprog program{.len = 1, .filter = &nothing};
-    auto done = set(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "have a socket receive nothing");
+    auto done = set(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, "stop a socket from receiving");
     if (!done) return done;
   }
   return set(fd, SOL_SOCKET, SO_LOCK_FILTER, 1, "lock a socket's filter");
@@ -299,17 +299,16 @@ result<void> seclude(int fd, const interface& interface, const raw_socket_option
       return std::unexpected(packet_error(errno, "bind a raw socket to", interface));
     }
   }
-  constexpr int ignore_outgoing =
-      0x4000;  // newer than Debian 12's headers, and optional
+  constexpr int ignore_outgoing = 0x4000;  // newer than Debian 12's headers, and optional
   const int mode = PACKET_FANOUT_CPU | PACKET_FANOUT_FLAG_UNIQUEID |
                    (options.receives && !options.ignore_outgoing ? 0 : ignore_outgoing);
-  return set(fd, SOL_PACKET, PACKET_FANOUT, mode << 16, "give a socket a fanout group of its own");
+  return set(fd, SOL_PACKET, PACKET_FANOUT, mode << 16, "put a socket in its own fanout group");
 }
 
 result<void> check_ring_socket(const raw_socket_options& options) {
   if (options.send_timestamps == timestamping::off && !options.send_times) return {};
-  return failure(errc::invalid_argument, "make a ring with times of what it sends", {},
-                 "use raw_socket, which has them");
+  return failure(errc::invalid_argument, "create a ring with send timestamps or send times", {},
+                 "use raw_socket, which supports them");
 }
 
 result<void> check_ring_memory(std::size_t count, std::size_t size, const std::string& text) {
@@ -318,9 +317,9 @@ result<void> check_ring_memory(std::size_t count, std::size_t size, const std::s
   const auto most = std::min(most_ring_memory, machine / 2);
   if (size != 0 && count <= most / size) return {};
   return failure(
-      errc::limit_exceeded, "make " + text,
+      errc::limit_exceeded, "create " + text,
       "the memory of a socket's rings is at most " + std::to_string(most >> 20U) + " MiB here",
-      "ask for less");
+      "use less memory");
 }
 
 error packet_error(int sys_errno, std::string_view text, const interface& interface) {
@@ -328,22 +327,22 @@ error packet_error(int sys_errno, std::string_view text, const interface& interf
   switch (sys_errno) {
     case EPERM: remedy = grant; break;
     case EMSGSIZE:
-      remedy = "its MTU was " + std::to_string(interface.mtu) +
-               ": send less at once or raise it (ip link set " + interface.name + " mtu N)";
+      remedy = "the MTU was " + std::to_string(interface.mtu) +
+               ": send smaller frames or raise it (ip link set " + interface.name + " mtu N)";
       break;
     case EINVAL:
       if (text.starts_with("send"))
-        remedy = "begin with both addresses and the EtherType, 14 bytes";
+        remedy = "start the frame with both addresses and the EtherType, 14 bytes";
       break;
-    case ENETDOWN: remedy = "set it up: ip link set " + interface.name + " up"; break;
+    case ENETDOWN: remedy = "bring it up: ip link set " + interface.name + " up"; break;
     case ENXIO:
     case ENODEV:
       if (interface.index == 0) {
-        remedy = "say through which interface: this socket is of all";
+        remedy = "name the interface to send through: this socket is open on all";
         break;
       }
       sys_errno = ENODEV;
-      remedy = "the interface was removed: make it again and open a new socket";
+      remedy = "the interface was removed: create it again and open a new socket";
       break;
     default: break;
   }
@@ -363,7 +362,7 @@ result<void> add_statistics(int fd, bool is_v3, const interface& interface,
   tpacket_stats_v3 counted{};
   socklen_t size = is_v3 ? sizeof(tpacket_stats_v3) : sizeof(tpacket_stats);
   if (::getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &counted, &size) != 0) {
-    return std::unexpected(packet_error(errno, "count the frames of", interface));
+    return std::unexpected(packet_error(errno, "read the frame counters of", interface));
   }
   // The kernel counts a dropped frame as a packet too.
   statistics.received += counted.tp_packets - counted.tp_drops;

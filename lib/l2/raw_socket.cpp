@@ -158,8 +158,8 @@ result<raw_socket> raw_socket::create_on_all(const raw_socket_options& options) 
   if (!options.multicast.empty() || options.promiscuous || options.share ||
       wanted_stamps::by(options).any()) {
     return failure(errc::invalid_argument, "open a raw socket on all interfaces",
-                   "it is asked for groups, promiscuous mode, fanout or times of one card",
-                   "open one on that interface");
+                   "groups, promiscuous mode, fanout and card timestamps need one interface",
+                   "open the socket on one interface");
   }
   const auto found = interface::list();
   if (!found) return std::unexpected(found.error());
@@ -249,7 +249,7 @@ result<std::size_t> raw_socket::try_receive(std::span<frame_slot> slots) {
     if (memory.size() < wire::vlan_tag_size) {
       return failure(errc::invalid_argument,
                      "receive into " + std::to_string(memory.size()) + " bytes",
-                     "four are kept for a VLAN tag", "give the MTU and 22 bytes more");
+                     "4 are reserved for a VLAN tag", "use at least the MTU plus 22 bytes");
     }
     receiving_->vectors[i] = {memory.data() + wire::vlan_tag_size,
                               memory.size() - wire::vlan_tag_size};
@@ -283,12 +283,12 @@ result<std::uint16_t> raw_socket::fanout_group() const {
   int group = 0;
   socklen_t size = sizeof group;
   if (::getsockopt(fd_.get(), SOL_PACKET, PACKET_FANOUT, &group, &size) != 0) {
-    return std::unexpected(packet_error(errno, "ask for the fanout group of", link_));
+    return std::unexpected(packet_error(errno, "query the fanout group of", link_));
   }
   // Group 0 with mode hash also reads as 0.
   if (group == 0 && !shares_) {
-    return failure(errc::invalid_argument, "ask for the fanout group of " + link_.name,
-                   "this socket is in none", "open it with one to share");
+    return failure(errc::invalid_argument, "query the fanout group of " + link_.name,
+                   "this socket is in no group", "open the socket with a group");
   }
   return static_cast<std::uint16_t>(group & 0xFFFF);
 }
@@ -332,9 +332,9 @@ result<void> raw_socket::may_change(std::string_view text, bool needs_interface)
     return failure(errc::invalid_argument, std::string(text) + " " + link_.name, std::move(reason),
                    std::move(remedy));
   };
-  if (!receives_) return refuse("this socket only sends", "open one that receives");
+  if (!receives_) return refuse("this socket only sends", "open a socket that receives");
   if (needs_interface && link_.index == 0) {
-    return refuse("this socket has no interface of its own", "open one on that interface");
+    return refuse("this socket is open on all interfaces", "open a socket on one interface");
   }
   return {};
 }

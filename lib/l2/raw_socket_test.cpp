@@ -90,7 +90,8 @@ TEST_F(raw_socket_test, one_of_all_interfaces_hears_each_and_says_which) {
   EXPECT_TRUE(receive(*all));
   const auto refused = all->send_raw(*frame);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().remedy, "say through which interface: this socket is of all");
+  EXPECT_EQ(refused.error().remedy,
+            "name the interface to send through: this socket is open on all");
 }
 
 TEST_F(raw_socket_test, one_of_all_interfaces_refuses_what_one_has_to_have) {
@@ -392,7 +393,7 @@ TEST_F(raw_socket_test, what_no_frame_can_be_is_refused_with_what_to_do) {
   EXPECT_EQ(refusal({.filter = {.ethertype = 0x0600, .vlan_id = 4094}}), "made");
   const auto group = open("vethA", {.share = fanout{.group = 78}});
   const fanout other{.group = 78, .how = fanout::mode::cpu};
-  EXPECT_NE(refusal({.share = other}).find("same interface and mode"), std::string::npos)
+  EXPECT_NE(refusal({.share = other}).find("one interface and mode"), std::string::npos)
       << refusal({.share = other});
   auto sender = open("vethA", {.receives = false});
   const auto runt = sender.send_raw(bytes_of(13));

@@ -61,10 +61,10 @@ std::optional<sent_frame> read_report(msghdr& header) {
 }  // namespace
 
 result<void> raw_socket::send_at(byte_span frame, std::uint64_t time_ns) {
-  const auto what = "send a frame of " + std::to_string(frame.size()) + " bytes at a time on";
+  const auto what = "send a frame of " + std::to_string(frame.size()) + " bytes at a set time on";
   if (!sends_by_time_) {
     return failure(errc::invalid_argument, what + " " + link_.name,
-                   "the socket was opened without a clock for it",
+                   "the socket was opened without a clock for timed sending",
                    "set raw_socket_options::send_times");
   }
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof time_ns)> control{};
@@ -85,11 +85,11 @@ result<void> raw_socket::send_at(byte_span frame, std::uint64_t time_ns) {
     auto refused = packet_error(fd_.get(), code, what, link_);
     if (code == ENOBUFS) {
       refused.code = errc::conflict;
-      refused.reason = "the queueing discipline did not take it";
+      refused.reason = "the queueing discipline rejected it";
       refused.remedy =
-          "give a time that is to come, by the discipline's own clock, and within its limit of "
-          "frames; `strata l2 qdisc " +
-          link_.name + "` shows that clock";
+          "use a future time on the discipline's clock, and stay within its limit of frames; "
+          "`strata l2 qdisc " +
+          link_.name + "` shows the clock";
     }
     return std::unexpected(std::move(refused));
   }
@@ -106,7 +106,7 @@ result<std::optional<sent_frame>> raw_socket::try_sent() {
     if (::recvmsg(fd_.get(), &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) return std::nullopt;
-      return std::unexpected(packet_error(fd_.get(), errno, "hear of what was sent on", link_));
+      return std::unexpected(packet_error(fd_.get(), errno, "read the send results of", link_));
     }
     if (auto found = read_report(header)) return found;
   }

@@ -160,7 +160,7 @@ TEST(time_source_test, what_is_no_clock_is_refused) {
   ASSERT_FALSE(null);
   EXPECT_EQ(null.error().code, errc::not_supported);
   EXPECT_EQ(describe(null.error()),
-            "cannot open the PTP clock /dev/null: it is no PTP clock; name a /dev/ptpN");
+            "cannot open the PTP clock /dev/null: it is not a PTP clock; use a device /dev/ptpN");
 }
 
 }  // namespace

@@ -44,14 +44,14 @@ result<time_source> time_source::ptp(const std::string& path) {
     const int code = errno;
     return system_failure(
         code, what,
-        code == ENOENT ? "`ls /dev/ptp*` lists those that are; `ethtool -T IFACE` says which is a "
-                         "card's"
+        code == ENOENT ? "`ls /dev/ptp*` lists the clocks; `ethtool -T IFACE` shows the clock of a "
+                         "network card"
                        : "");
   }
   const auto id = clock_of(device.get());
   timespec now{};
   if (::clock_gettime(id, &now) != 0) {
-    return failure(errc::not_supported, what, "it is no PTP clock", "name a /dev/ptpN");
+    return failure(errc::not_supported, what, "it is not a PTP clock", "use a device /dev/ptpN");
   }
   return time_source(id, "ptp:" + path, std::move(device));
 }
@@ -62,7 +62,7 @@ result<time_source> time_source::from_text(std::string_view text) {
   constexpr std::string_view prefix = "ptp:";
   if (text.starts_with(prefix)) return ptp(std::string(text.substr(prefix.size())));
   return failure(errc::invalid_argument, "use the clock '" + std::string(text) + "'",
-                 "there is none of that name", "use mono, tai or ptp:/dev/ptpN");
+                 "no clock has this name", "use mono, tai or ptp:/dev/ptpN");
 }
 
 std::uint64_t time_source::now_ns() const { return read_clock(id_); }
@@ -78,8 +78,8 @@ result<bool> time_source::wait_until(std::uint64_t time_ns) const {
     if (!slept || !*slept) return slept;
     if (read_clock(id_) < now + (time_ns - now) / 2) {
       return failure(errc::conflict, "wait by the clock " + text_,
-                     "it stands still, or runs at less than half its speed",
-                     "see whether PTP sets it (phc_ctl), or use another");
+                     "the clock is stopped, or runs at less than half speed",
+                     "check whether PTP sets the clock (phc_ctl), or use another");
     }
   }
 }

@@ -86,7 +86,7 @@ result<void> connection::send(wire::netlink_writer& request, std::string_view op
     return failure(errc::limit_exceeded, std::string(operation),
                    "the request has more than " + std::to_string(options_.largest_message) +
                        " bytes, or is nested more than 8 deep",
-                   "give the connection a larger largest_message");
+                   "set a larger largest_message");
   }
   request_ = *bytes;
   while (::send(fd_.get(), bytes->data(), bytes->size(), 0) < 0) {
@@ -110,8 +110,8 @@ result<std::optional<wire::netlink_message>> connection::next_message(std::size_
       auto failed = system_error(errno, "receive from netlink");
       if (failed.sys_errno == ENOBUFS) {
         failed.code = errc::limit_exceeded;
-        failed.reason = "messages were lost, as they came faster than they were read";
-        failed.remedy = "look at the whole state again; a larger receive_buffer holds more";
+        failed.reason = "messages were lost because they arrived faster than they were read";
+        failed.remedy = "read the whole state again; a larger receive_buffer holds more";
       }
       return std::unexpected(std::move(failed));
     }
@@ -119,16 +119,16 @@ result<std::optional<wire::netlink_message>> connection::next_message(std::size_
     if (from.nl_pid != 0) continue;
     if (static_cast<std::size_t>(size) > room_size) {
       return failure(errc::limit_exceeded, "receive from netlink",
-                     "a datagram has " + std::to_string(size) + " bytes, and there is room for " +
+                     "a datagram has " + std::to_string(size) + " bytes, but the buffer holds " +
                          std::to_string(room_size),
-                     "give the connection a larger largest_message");
+                     "set a larger largest_message");
     }
     unread_ = {room, static_cast<std::size_t>(size)};
   }
   const auto message = wire::netlink_message::parse(unread_);
   if (!message) {
     unread_ = {};
-    return failure(errc::malformed, "receive from netlink", "a message is cut");
+    return failure(errc::malformed, "receive from netlink", "a message is truncated");
   }
   unread_ = message->rest_of(unread_);
   return message;
@@ -141,7 +141,7 @@ result<void> connection::wait(std::string_view operation) const {
   if (count > 0 || (count < 0 && errno == EINTR)) return {};
   if (count < 0) return system_failure(errno, std::string(operation));
   return failure(errc::timed_out, std::string(operation),
-                 "the kernel has not answered in " + std::to_string(patience) + " ms");
+                 "the kernel did not answer in " + std::to_string(patience) + " ms");
 }
 
 result<wire::netlink_message> connection::next_reply(std::string_view operation, std::size_t keep) {
@@ -185,7 +185,7 @@ error connection::refusal(const wire::netlink_ack& ack, std::string_view operati
   refused_ = named_by(ack);
   const auto path = text_of(refused_.path);
   if (!path.empty())
-    made.remedy = (refused_.is_missing ? "give attribute " : "see attribute ") + path;
+    made.remedy = (refused_.is_missing ? "add attribute " : "check attribute ") + path;
   return made;
 }
 
@@ -207,7 +207,9 @@ result<wire::netlink_message> connection::ask(wire::netlink_writer& request,
       continue;
     }
     const auto ack = wire::netlink_ack::parse(*next);
-    if (!ack) return failure(errc::malformed, std::string(operation), "the kernel's ACK is cut");
+    if (!ack) {
+      return failure(errc::malformed, std::string(operation), "the kernel's ACK is truncated");
+    }
     if (ack->error_number != 0) return std::unexpected(refusal(*ack, operation));
     cookie_ = ack->cookie;
     return reply ? *reply : *next;
@@ -223,8 +225,8 @@ result<std::optional<wire::netlink_message>> connection::next_of_dump(std::strin
   const auto ack = wire::netlink_ack::parse(*next);
   if (ack && ack->error_number != 0) return std::unexpected(refusal(*ack, operation));
   if (was_interrupted_) {
-    return failure(errc::conflict, std::string(operation), "it changed while it was read",
-                   "ask again");
+    return failure(errc::conflict, std::string(operation), "the state changed while it was read",
+                   "repeat the request");
   }
   return std::nullopt;
 }

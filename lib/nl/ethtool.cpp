@@ -70,12 +70,12 @@ result<wire::netlink_attributes> ethtool::ask(wire::netlink_writer& request, std
   if (reply->is(wire::netlink_control::error)) return wire::netlink_attributes();
   const auto message = wire::genl_message::parse(*reply);
   if (message) return message->attributes;
-  return failure(errc::malformed, operation, "the kernel's reply is cut");
+  return failure(errc::malformed, operation, "the kernel's reply is truncated");
 }
 
 result<interface_rings> ethtool::rings(std::string_view interface_name) {
   auto asked = request(ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_HEADER, interface_name);
-  const auto told = ask(asked, "look at the rings of", interface_name);
+  const auto told = ask(asked, "read the rings of", interface_name);
   if (!told) return std::unexpected(told.error());
   return interface_rings{
       .rx = count_of(*told, ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX),
@@ -97,7 +97,7 @@ result<void> ethtool::set_rings(std::string_view interface_name, const ring_chan
 
 result<interface_channels> ethtool::channels(std::string_view interface_name) {
   auto asked = request(ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_A_CHANNELS_HEADER, interface_name);
-  const auto told = ask(asked, "look at the channels of", interface_name);
+  const auto told = ask(asked, "read the channels of", interface_name);
   if (!told) return std::unexpected(told.error());
   return interface_channels{
       .rx = count_of(*told, ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX),
@@ -142,7 +142,7 @@ result<std::vector<interface_feature>> ethtool::features(std::string_view interf
   const auto names = feature_names();
   if (!names) return std::unexpected(names.error());
   auto asked = request(ETHTOOL_MSG_FEATURES_GET, ETHTOOL_A_FEATURES_HEADER, interface_name);
-  const auto told = ask(asked, "look at the features of", interface_name);
+  const auto told = ask(asked, "read the features of", interface_name);
   if (!told) return std::unexpected(told.error());
   const auto active = set_bits(told->nest(ETHTOOL_A_FEATURES_ACTIVE));
   const auto wanted = set_bits(told->nest(ETHTOOL_A_FEATURES_WANTED));

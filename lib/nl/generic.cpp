@@ -107,15 +107,15 @@ result<wire::genl_message> generic::ask_for(std::string_view name) {
     auto failed = std::move(reply.error());
     failed.operation = "find the generic netlink family '" + std::string(name) + "'";
     if (failed.code == errc::not_found) {
-      failed.reason = "this kernel has none of that name in this network namespace";
-      failed.remedy = "`strata nl families` lists those there are; a module may have to be loaded";
+      failed.reason = "this kernel has no such family in this network namespace";
+      failed.remedy = "list families with: strata nl families; a module may have to be loaded";
     }
     return std::unexpected(std::move(failed));
   }
   const auto message = wire::genl_message::parse(*reply);
   if (message) return *message;
   return failure(errc::malformed, "find the generic netlink family '" + std::string(name) + "'",
-                 "the controller's reply is cut");
+                 "the controller's reply is truncated");
 }
 
 result<std::uint16_t> generic::resolve(std::string_view name) {
@@ -125,7 +125,7 @@ result<std::uint16_t> generic::resolve(std::string_view name) {
   const auto number = id ? id->number<std::uint16_t>() : std::nullopt;
   if (number) return *number;
   return failure(errc::malformed, "find the generic netlink family '" + std::string(name) + "'",
-                 "the controller tells no id");
+                 "the controller's reply has no id");
 }
 
 result<generic_family> generic::family(std::string_view name) {
@@ -155,7 +155,7 @@ result<family_policy> generic::policy(const generic_family& family) {
   wire::begin_genl(request, GENL_ID_CTRL, wire::netlink_flag::request | wire::netlink_flag::dump,
                    CTRL_CMD_GETPOLICY, controller_version)
       .put_number(CTRL_ATTR_FAMILY_ID, family.id);
-  auto done = over_.dump(request, "ask for the policy of the family '" + family.name + "'",
+  auto done = over_.dump(request, "read the policy of the family '" + family.name + "'",
                          [&](const wire::netlink_message& each) {
                            const auto message = wire::genl_message::parse(each);
                            if (message) read_policy(message->attributes, told);
@@ -167,7 +167,7 @@ result<family_policy> generic::policy(const generic_family& family) {
   // The controller reports in this way that no operation has a policy.
   if (done.error().sys_errno == ENODATA) {
     done.error().code = errc::not_found;
-    done.error().reason = "the family has none to tell";
+    done.error().reason = "the family has no policy";
   }
   return std::unexpected(done.error());
 }

@@ -153,7 +153,7 @@ result<link> route::ask_for(wire::netlink_writer& request, std::string_view oper
   const auto reply = over_.ask(request, operation);
   if (!reply) return std::unexpected(reply.error());
   if (auto made = link_of(*reply)) return std::move(*made);
-  return failure(errc::malformed, std::string(operation), "the kernel's reply is cut");
+  return failure(errc::malformed, std::string(operation), "the kernel's reply is truncated");
 }
 
 result<std::vector<link_address>> route::addresses() {

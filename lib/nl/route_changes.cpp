@@ -23,9 +23,9 @@ error explained(error why, const link_kind& kind) {
   why = with_remedy(std::move(why));
   const auto name = std::string(name_of(kind));
   if (why.code == errc::not_supported && why.reason == "Unknown device type") {
-    why.reason = "this kernel makes no interfaces of the kind '" + name + "'";
+    why.reason = "this kernel does not support interfaces of the kind '" + name + "'";
     why.remedy = std::string("load its module (modprobe ") + (name == "vlan" ? "8021q" : name) +
-                 "), or use a kernel that has it";
+                 "), or use a kernel that supports it";
   }
   return why;
 }
@@ -39,7 +39,7 @@ std::string known_name(route& route, int index) {
 
 result<link> route::add_link(const new_link& link) {
   const auto operation =
-      "make the " + std::string(name_of(link.kind)) + " interface '" + link.name + "'";
+      "create the " + std::string(name_of(link.kind)) + " interface '" + link.name + "'";
   auto request = over_.request();
   write_new_link(request, link);
   if (const auto made = over_.ask(request, operation); !made) {
@@ -57,7 +57,7 @@ result<void> route::set_link(int index, const link_changes& changes) {
   // Before Linux 6.2.
   if (changes.name && done.error().sys_errno == EBUSY) {
     done.error().remedy =
-        "this kernel renames an interface only while it is down: set it down first";
+        "this kernel renames an interface only while it is down: bring it down first";
   }
   return std::unexpected(with_remedy(std::move(done.error())));
 }
@@ -93,13 +93,13 @@ result<void> route::change_address(std::uint16_t type, std::uint16_t flags,
 result<void> route::add_address(const link_address& address) {
   using namespace wire::netlink_flag;
   return change_address(RTM_NEWADDR, create | exclusive, address,
-                        "give interface " + known_name(*this, address.interface_index) +
-                            " the address " + address.text());
+                        "add the address " + address.text() + " to interface " +
+                            known_name(*this, address.interface_index));
 }
 
 result<void> route::remove_address(const link_address& address) {
   return change_address(RTM_DELADDR, 0, address,
-                        "take the address " + address.text() + " from interface " +
+                        "remove the address " + address.text() + " from interface " +
                             known_name(*this, address.interface_index));
 }
 
@@ -114,7 +114,7 @@ result<link_address> link_address::from_text(int interface_index, std::string_vi
   link_address made{.interface_index = interface_index, .bytes = {}};
   made.is_v6 = host.contains(':');
   if (::inet_pton(made.is_v6 ? AF_INET6 : AF_INET, host.c_str(), bytes.data()) != 1) {
-    return refuse("it is no IP address");
+    return refuse("it is not an IP address");
   }
   const std::size_t size = made.is_v6 ? sizeof(in6_addr) : sizeof(in_addr);
   made.bytes.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
@@ -125,7 +125,7 @@ result<link_address> link_address::from_text(int interface_index, std::string_vi
     const auto most = prefix;
     const auto [rest, code] = std::from_chars(digits.data(), end, prefix);
     if (digits.empty() || code != std::errc{} || rest != end || prefix > most) {
-      return refuse("its prefix is no number of 0 to " + std::to_string(most));
+      return refuse("its prefix is not a number from 0 to " + std::to_string(most));
     }
   }
   made.prefix = static_cast<std::uint8_t>(prefix);

@@ -137,8 +137,8 @@ TEST_F(route_changes_test, a_kernel_without_vlan_devices_is_told_in_a_sentence) 
   }
   EXPECT_EQ(made.error().code, errc::not_supported);
   EXPECT_TRUE(describe(made.error())
-                  .starts_with("cannot make the vlan interface 'plc0': this kernel makes no "
-                               "interfaces of the kind 'vlan'"))
+                  .starts_with("cannot create the vlan interface 'plc0': this kernel does "
+                               "not support interfaces of the kind 'vlan'"))
       << describe(made.error());
 }
 

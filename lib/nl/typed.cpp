@@ -17,7 +17,7 @@ result<void> request::ask_for_ack(std::string_view operation) {
 error request::other_reply(std::string_view operation) {
   return {.code = errc::malformed,
           .operation = std::string(operation),
-          .reason = "a message is cut, or is of another command than the specification says",
+          .reason = "a message is truncated, or its command is not the specification's",
           .remedy = {},
           .offset = {}};
 }
@@ -28,8 +28,8 @@ result<void> client::join(std::string_view group) {
   const auto* const found = family->find_group(group);
   if (found != nullptr) return over().join(found->id);
   return failure(errc::not_found, "join the group '" + std::string(group) + "'",
-                 "the family '" + family_ + "' has none of that name",
-                 "`strata nl show " + family_ + "` lists them");
+                 "the family '" + family_ + "' has no group of this name",
+                 "`strata nl show " + family_ + "` lists the groups");
 }
 
 }  // namespace strata::nl::typed

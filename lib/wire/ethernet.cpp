@@ -26,7 +26,7 @@ result<void> check(const frame_header& header, std::size_t payload_size, std::si
   for (const auto& tag : header.tags) {
     if (!is_tpid(tag.tpid)) {
       return failure(errc::invalid_argument, "use TPID " + hex_of(tag.tpid),
-                     "it announces no VLAN tag", "use 0x8100 (802.1Q) or 0x88a8 (802.1ad)");
+                     "it does not mark a VLAN tag", "use 0x8100 (802.1Q) or 0x88a8 (802.1ad)");
     }
     if (auto good = tag.tci.check(); !good) return good;
   }
@@ -37,7 +37,7 @@ result<void> check(const frame_header& header, std::size_t payload_size, std::si
   const auto limit = header.ethertype ? mtu : std::min<std::size_t>(mtu, max_length_field);
   if (payload_size > limit) {
     return failure(errc::limit_exceeded,
-                   "build a frame of " + std::to_string(payload_size) + " bytes of payload",
+                   "build a frame with " + std::to_string(payload_size) + " bytes of payload",
                    header.ethertype ? "the MTU is " + std::to_string(mtu)
                                     : "an 802.3 frame has at most " + std::to_string(limit),
                    "send less at once, or raise the interface's MTU");
@@ -125,7 +125,7 @@ result<std::size_t> build_frame_into(mutable_byte_span memory, const frame_heade
   const auto size = frame_size(header.tags.size(), payload.size());
   if (memory.size() < size) {
     return failure(errc::limit_exceeded, "build a frame of " + std::to_string(size) + " bytes",
-                   "its memory has " + std::to_string(memory.size()));
+                   "the memory size is " + std::to_string(memory.size()));
   }
   auto rest = copy_bytes(header.destination.bytes(), memory.first(size));
   rest = copy_bytes(header.source.bytes(), rest);

@@ -22,17 +22,17 @@ std::unexpected<error> refuse(std::string reason, std::string remedy = {}) {
 result<hybrid_greeting> hybrid_greeting::parse(std::span<const std::byte, size> bytes) {
   const byte_span whole(bytes);
   if (as_text(whole.first(magic.size())) != magic) {
-    return refuse("it does not begin like one", "see that the port is that of a hybrid endpoint");
+    return refuse("its first bytes are wrong", "check that the port is a hybrid endpoint's");
   }
   const auto version = read_u16(whole.subspan<8, 2>());
   if (version != hybrid_version) {
     return failure(errc::not_supported,
-                   "speak with a hybrid endpoint of version " + std::to_string(version),
-                   "this one has version " + std::to_string(hybrid_version),
+                   "communicate with a hybrid endpoint of version " + std::to_string(version),
+                   "this endpoint has version " + std::to_string(hybrid_version),
                    "use the same release at both ends");
   }
   const auto role = read_u16(whole.subspan<10, 2>());
-  if (role != 1 && role != 2) return refuse("its role is " + std::to_string(role));
+  if (role != 1 && role != 2) return refuse("invalid role " + std::to_string(role));
   const auto vlan_id = read_u16(whole.subspan<28, 2>());
   hybrid_greeting found{.role = static_cast<end>(role),
                         .session = read_u64(whole.subspan<12, 8>()),
@@ -41,15 +41,17 @@ result<hybrid_greeting> hybrid_greeting::parse(std::span<const std::byte, size> 
                         .vlan_id = {},
                         .mtu = read_u16(whole.subspan<30, 2>())};
   if (vlan_id != no_vlan) found.vlan_id = vlan_id;
-  if ((found.role == end::server) != (found.session != 0)) return refuse("its session is wrong");
-  if (found.mac.is_multicast()) return refuse("its MAC address is " + found.mac.text());
+  if ((found.role == end::server) != (found.session != 0)) return refuse("its session is invalid");
+  if (found.mac.is_multicast()) return refuse("invalid MAC address " + found.mac.text());
   if (found.vlan_id && *found.vlan_id > max_vlan_id) {
-    return refuse("its VLAN id is " + std::to_string(*found.vlan_id));
+    return refuse("invalid VLAN id " + std::to_string(*found.vlan_id));
   }
   if (found.ethertype < min_ethertype || is_tpid(found.ethertype)) {
-    return refuse("its EtherType is " + std::to_string(found.ethertype));
+    return refuse("invalid EtherType " + std::to_string(found.ethertype));
   }
-  if (found.mtu <= hybrid_data::head_size) return refuse("its MTU is " + std::to_string(found.mtu));
+  if (found.mtu <= hybrid_data::head_size) {
+    return refuse("invalid MTU " + std::to_string(found.mtu));
+  }
   return found;
 }
 

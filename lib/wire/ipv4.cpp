@@ -32,7 +32,7 @@ result<ipv4_address> ipv4_address::from_text(std::string_view text) {
   }
   if (at != end) {
     return failure(errc::invalid_argument, "use IPv4 address '" + std::string(text) + "'",
-                   "something stands behind it", "write four numbers from 0 to 255: 192.0.2.1");
+                   "extra characters follow it", "write four numbers from 0 to 255: 192.0.2.1");
   }
   return made;
 }
@@ -75,7 +75,7 @@ result<void> write_ipv4_header(mutable_byte_span memory, const ipv4_header& head
   if (memory.size() < ipv4_header_size || payload_size > max_packet_size - ipv4_header_size) {
     return failure(errc::limit_exceeded,
                    "write an IPv4 header for " + std::to_string(payload_size) + " bytes",
-                   "a packet has at most 65535, and its header needs 20 bytes of memory");
+                   "a packet has at most 65535 bytes, and its header needs 20");
   }
   const auto out = memory.first<ipv4_header_size>();
   std::ranges::fill(out, std::byte{0});

@@ -48,7 +48,7 @@ result<std::size_t> build_udp_packet_into(mutable_byte_span memory, const udp_en
   const auto size = ipv4_header_size + length;
   if (memory.size() < size) {
     return failure(errc::limit_exceeded, "build a UDP packet of " + std::to_string(size) + " bytes",
-                   "its memory has " + std::to_string(memory.size()));
+                   "the memory size is " + std::to_string(memory.size()));
   }
   const ipv4_header header{.source = endpoint.address, .destination = destination.address};
   if (auto written = write_ipv4_header(memory, header, length); !written) {

@@ -36,7 +36,7 @@ result<void> insert_tag(mutable_byte_span memory, const vlan_tag& tag) {
   if (memory.size() < vlan_tag_size + mac_addresses_size) {
     return failure(errc::invalid_argument,
                    "tag a frame in " + std::to_string(memory.size()) + " bytes",
-                   "it has no two addresses behind four free bytes");
+                   "it must hold two addresses after four free bytes");
   }
   std::memmove(memory.data(), memory.data() + vlan_tag_size, mac_addresses_size);
   write_u16(memory.subspan<mac_addresses_size, 2>(), tag.tpid);

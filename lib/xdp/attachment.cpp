@@ -24,8 +24,8 @@ result<ifreq> ask_of(const std::string& name, unsigned long what, std::string op
   ifreq request{};
   name.copy(request.ifr_name, IFNAMSIZ - 1);
   if (name.size() < IFNAMSIZ && ::ioctl(asked.get(), what, &request) == 0) return request;
-  return failure(errc::not_found, std::move(operation), "there is no such interface",
-                 "`ip link` lists those there are");
+  return failure(errc::not_found, std::move(operation), "no interface has this name",
+                 "list interfaces with: ip link");
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ result<std::uint32_t> mtu_of(const std::string& name, std::string operation) {
 }
 
 result<std::optional<attached_program>> attached_at(int index, const std::string& name) {
-  const auto what = "ask for the XDP program of '" + name + "'";
+  const auto what = "query the XDP program of '" + name + "'";
   bpf_xdp_query_opts found{};
   found.sz = sizeof found;
   if (const int code = bpf_xdp_query(index, 0, &found); code != 0) {
@@ -83,12 +83,12 @@ error conflict_at(const std::string& name, int code) {
   error made{.code = errc::conflict,
              .operation = "attach an XDP program to '" + name + "'",
              .sys_errno = code,
-             .reason = "another is there",
-             .remedy = "end what uses it, or remove it: ip link set dev " + name + " xdp off",
+             .reason = "another program is attached",
+             .remedy = "stop its owner or detach it: ip link set dev " + name + " xdp off",
              .offset = {}};
   if (other && *other) {
     made.reason = "the program '" + (*other)->name + "' (" + std::to_string((*other)->id) + ", " +
-                  text_of((*other)->mode) + ") is there";
+                  text_of((*other)->mode) + ") is attached";
   }
   return made;
 }

@@ -23,7 +23,7 @@ result<unique_fd> make_memory(std::size_t size) {
   unique_fd made(::memfd_create("strata-umem", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!made || ::ftruncate(made.get(), static_cast<off_t>(size)) != 0 ||
       ::fcntl(made.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    return system_failure(errno, "make shared memory of " + std::to_string(size) + " bytes");
+    return system_failure(errno, "create shared memory of " + std::to_string(size) + " bytes");
   }
   return made;
 }
@@ -34,7 +34,7 @@ result<brokered_socket> open_through_daemon(const broker_request& request,
                                             const std::string& path) {
   if (request.memory.huge_pages) {
     return failure(errc::not_supported, "get an AF_XDP socket from the daemon",
-                   "it gives no huge pages", "ask without");
+                   "the daemon does not provide huge pages", "use normal pages");
   }
   grant_message given;
   auto got = broker::ask(path, broker::kind::xdp, broker::bytes_of(to_message(request)),
@@ -49,10 +49,10 @@ result<brokered_socket> open_through_daemon(const broker_request& request,
                              .interface_name = request.interface_name},
                             request.socket);
   if (!made && made.error().sys_errno == EBUSY) {
-    return failure(errc::not_supported, "use an AF_XDP socket that the daemon made",
-                   "this kernel does not let the rings of a bound socket be mapped",
-                   "that needs Linux 6.4; an unbound socket would give every queue, so the daemon "
-                   "does not pass one on");
+    return failure(errc::not_supported, "use an AF_XDP socket from the daemon",
+                   "this kernel cannot map the rings of a bound socket",
+                   "use Linux 6.4 or newer; the daemon does not pass an unbound socket, which "
+                   "would give access to every queue");
   }
   if (!made) return std::unexpected(made.error());
   return brokered_socket{.within = std::move(*made),
@@ -65,13 +65,13 @@ result<grant> grant_request(int connection, const broker_request& request) {
   if (const auto largest = std::max(
           {rings.receive_size, rings.transmit_size, rings.fill_size, rings.completion_size});
       largest > most_entries) {
-    return failure(errc::limit_exceeded, "make a ring of " + std::to_string(largest) + " entries",
-                   "the daemon gives 65536 at most", "ask for smaller rings");
+    return failure(errc::limit_exceeded, "create a ring of " + std::to_string(largest) + " entries",
+                   "the daemon allows at most 65536", "request smaller rings");
   }
   const auto size = umem::size_of(request.memory);
   if (size > most_memory) {
-    return failure(errc::limit_exceeded, "make a UMEM of " + std::to_string(size) + " bytes",
-                   "the daemon gives 64 MiB at most", "ask for fewer frames");
+    return failure(errc::limit_exceeded, "create a UMEM of " + std::to_string(size) + " bytes",
+                   "the daemon allows at most 64 MiB", "request fewer frames");
   }
   const auto memory = make_memory(size);
   if (!memory) return std::unexpected(memory.error());

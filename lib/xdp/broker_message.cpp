@@ -60,8 +60,8 @@ result<broker_request> parse_request(byte_span bytes) {
                         message.ethertype <= 0xFFFF && message.vlan_id <= 0x0FFF &&
                         message.udp_port <= 0xFFFF && message.busy_poll_budget <= 0xFFFF;
   if (!is_right) {
-    return failure(errc::malformed, "understand a request for an AF_XDP socket",
-                   "it is of another version, or damaged");
+    return failure(errc::malformed, "read a request for an AF_XDP socket",
+                   "its version is not supported, or it is damaged");
   }
   broker_request what;
   what.interface_name = message.interface_name.data();

@@ -26,8 +26,8 @@ error libxdp_error(int code, const std::string& name) {
           .sys_errno = -code,
           .reason = said.empty() ? text.data() : text.data() + (": " + said),
           .remedy = "`xdp-loader status " + name +
-                    "` shows who shares the interface; /sys/fs/bpf must be mounted, and the "
-                    "kernel needs BTF and BPF trampolines",
+                    "` shows which programs share the interface; /sys/fs/bpf must be mounted, "
+                    "and the kernel needs BTF and BPF trampolines",
           .offset = {}};
 }
 
@@ -44,7 +44,7 @@ result<dispatcher_seat> dispatcher_seat::take(bpf_object* object, const char* pr
   if (mode != attach_mode::automatic && (mode == attach_mode::native) != is_native) {
     return failure(errc::conflict, "join the XDP dispatcher of '" + name + "'",
                    std::string("it is attached in ") + (is_native ? "native" : "generic") + " mode",
-                   "ask for that mode, or for none");
+                   "use that mode, or automatic");
   }
   xdp_program_opts how{};
   how.sz = sizeof how;

@@ -28,7 +28,7 @@ constexpr std::array ways{way{attach_mode::native, XDP_FLAGS_DRV_MODE},
 result<own_program> own_program::attach(std::string_view interface_name, int program_fd,
                                         attach_mode mode) {
   const std::string name(interface_name);
-  const auto what = "attach a program of one's own to '" + name + "' in " + text_of(mode) + " mode";
+  const auto what = "attach your own XDP program to '" + name + "' in " + text_of(mode) + " mode";
   const auto index = index_of(name, what);
   if (!index) return std::unexpected(index.error());
   int code = EOPNOTSUPP;
@@ -46,7 +46,7 @@ result<own_program> own_program::attach(std::string_view interface_name, int pro
   }
   auto failed = system_error(code, what,
                              code == EBADF || code == EINVAL
-                                 ? "is the descriptor an XDP program's, loaded for such a mode?"
+                                 ? "check that the descriptor is an XDP program's for this mode"
                                  : "generic mode works with every driver");
   if (code == EBADF || code == EINVAL) failed.code = errc::invalid_argument;
   if (code == EOPNOTSUPP) failed.code = errc::not_supported;
@@ -57,8 +57,8 @@ result<void> enter_in_map(int map_fd, const socket& socket, std::optional<std::u
   const auto at = key.value_or(socket.queue());
   const int fd = socket.fd();
   if (bpf_map_update_elem(map_fd, &at, &fd, BPF_ANY) == 0) return {};
-  return system_failure(errno, "enter an AF_XDP socket in a map under " + std::to_string(at),
-                        "the map has to be an XSKMAP with more entries than that");
+  return system_failure(errno, "add an AF_XDP socket to a map at index " + std::to_string(at),
+                        "the map must be an XSKMAP with more entries than this index");
 }
 
 }  // namespace strata::xdp

@@ -100,7 +100,7 @@ bool port::queue(byte_span frame) {
 }
 
 result<void> port::read_mtu() {
-  const auto found = mtu_of(name_, "ask for the MTU of '" + name_ + "'");
+  const auto found = mtu_of(name_, "read the MTU of '" + name_ + "'");
   if (!found) return std::unexpected(found.error());
   mtu_ = *found;
   return {};
@@ -117,7 +117,7 @@ std::optional<error> port::refusal_of(byte_span frame) const {
   const auto refuse = [&](errc code, std::string reason, std::string remedy) {
     return error{.code = code,
                  .operation = "send a frame of " + std::to_string(frame.size()) +
-                              " bytes by AF_XDP on '" + name_ + "'",
+                              " bytes over AF_XDP on '" + name_ + "'",
                  .sys_errno = code == errc::limit_exceeded ? EMSGSIZE : 0,
                  .reason = std::move(reason),
                  .remedy = std::move(remedy),
@@ -125,18 +125,18 @@ std::optional<error> port::refusal_of(byte_span frame) const {
   };
   const auto view = wire::ethernet_view::parse(frame);
   if (!view) {
-    return refuse(errc::invalid_argument, "that is no whole Ethernet header",
-                  "begin with both addresses and the EtherType");
+    return refuse(errc::invalid_argument, "the Ethernet header is incomplete",
+                  "start the frame with both addresses and the EtherType");
   }
   const auto chunk = socket_.memory()->frame_size();
   if (!is_multi_buffer_ && frame.size() > chunk) {
     return refuse(errc::invalid_argument,
                   "a chunk of the UMEM has " + std::to_string(chunk) + " bytes",
-                  "for larger frames ask for multi-buffer");
+                  "use multi-buffer for larger frames");
   }
   if (frame.size() <= mtu_ + view->header_size()) return {};
-  return refuse(errc::limit_exceeded, "its MTU was " + std::to_string(mtu_),
-                "send less at once or raise it (ip link set " + name_ + " mtu N)");
+  return refuse(errc::limit_exceeded, "the MTU was " + std::to_string(mtu_),
+                "send smaller frames or raise the MTU (ip link set " + name_ + " mtu N)");
 }
 
 result<void> port::push() {

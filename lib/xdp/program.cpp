@@ -46,7 +46,7 @@ result<void> load(bpf_object* object, const std::string& name) {
   const bool forbidden = code == EPERM || code == EACCES;
   auto failed =
       system_error(code, "load the XDP program for '" + name + "'",
-                   forbidden ? "it needs CAP_BPF and CAP_NET_ADMIN, or the daemon's broker"
+                   forbidden ? "run it with CAP_BPF and CAP_NET_ADMIN, or use the daemon's broker"
                              : bpf_libraries_said());
   if (forbidden) failed.code = errc::permission_denied;
   return std::unexpected(std::move(failed));
@@ -72,7 +72,7 @@ std::map<place, std::weak_ptr<program>>& programs() {
 
 result<std::optional<attached_program>> attached_to(std::string_view interface_name) {
   const std::string name(interface_name);
-  const auto index = index_of(name, "ask for the XDP program of '" + name + "'");
+  const auto index = index_of(name, "query the XDP program of '" + name + "'");
   if (!index) return std::unexpected(index.error());
   return attached_at(*index, name);
 }
@@ -93,7 +93,7 @@ struct program::parts {
     const std::uint32_t only = 0;
     const auto written = rules.written();
     if (bpf_map_update_elem(map("strata_rules"), &only, &written, BPF_ANY) == 0) return {};
-    return system_failure(errno, "tell the XDP program of '" + name + "' its filters");
+    return system_failure(errno, "set the filters of the XDP program of '" + name + "'");
   }
 };
 
@@ -105,9 +105,9 @@ result<std::shared_ptr<program>> program::attach(std::string_view interface_name
                                                  attach_mode mode) {
   const std::string name(interface_name);
   if (mode == attach_mode::hardware) {
-    return failure(errc::not_supported, "attach an XDP program to '" + name + "' on its card",
-                   "strata's own is made for no network card",
-                   "load one that is, and attach it as your own program");
+    return failure(errc::not_supported, "attach an XDP program to '" + name + "' in hardware mode",
+                   "strata's own program cannot run on a network card",
+                   "load a program that can, and attach it as your own");
   }
   const auto found = index_of(name, "attach an XDP program to '" + name + "'");
   if (!found) return std::unexpected(found.error());
@@ -119,7 +119,7 @@ result<std::shared_ptr<program>> program::attach(std::string_view interface_name
         mode == attach_mode::automatic || (mode == attach_mode::native) == there->is_native_;
     if (fits) return there;
     return failure(errc::conflict, "attach an XDP program to '" + name + "'",
-                   std::string("this process has it there in ") +
+                   std::string("this process has attached it in ") +
                        (there->is_native_ ? "native" : "generic") + " mode",
                    "use one mode for all sockets of an interface");
   }
@@ -170,12 +170,11 @@ result<void> program::link(attach_mode mode) {
   if (code != 0 && !taken && mode != attach_mode::native) code = attach_as(XDP_FLAGS_SKB_MODE);
   if (code == 0) return {};
   if (code == EBUSY || code == EEXIST) return std::unexpected(conflict_at(name, code));
-  auto failed =
-      system_error(code, "attach an XDP program to '" + name + "' in " + text_of(mode) + " mode",
-                   mode == attach_mode::native
-                       ? "its driver may have no such mode, or not with this MTU or these "
-                         "offloads; `mode=generic` works with every driver"
-                       : "");
+  auto failed = system_error(
+      code, "attach an XDP program to '" + name + "' in " + text_of(mode) + " mode",
+      mode == attach_mode::native ? "the driver may not support this mode, or not with this MTU or "
+                                    "these offloads; `mode=generic` works with every driver"
+                                  : "");
   if (mode == attach_mode::native && failed.code == errc::system) failed.code = errc::not_supported;
   return std::unexpected(std::move(failed));
 }
@@ -183,27 +182,26 @@ result<void> program::link(attach_mode mode) {
 result<route> program::add(const filter& filter, const socket& socket) {
   if (socket.interface_index() != parts_->index) {
     return failure(errc::invalid_argument,
-                   "bring frames of '" + parts_->name + "' to an AF_XDP socket",
-                   "the socket is of another interface");
+                   "redirect frames of '" + parts_->name + "' to an AF_XDP socket",
+                   "the socket belongs to another interface");
   }
   return add(filter, socket.fd(), socket.queue());
 }
 
 result<route> program::add(const filter& filter, int socket_fd, std::uint32_t queue) {
   const std::lock_guard guard(parts_->lock);
-  const auto what = "bring frames of queue " + std::to_string(queue) + " of '" + parts_->name +
+  const auto what = "redirect frames of queue " + std::to_string(queue) + " of '" + parts_->name +
                     "' to an AF_XDP socket";
   const auto taken = parts_->rules.take(filter, queue);
   if (!taken) {
     switch (taken.error()) {
       case rule_table::refusal::taken:
-        return failure(errc::already_exists, what, "another socket of this process has them",
+        return failure(errc::already_exists, what, "another socket of this process receives them",
                        "choose another filter or queue");
       case rule_table::refusal::full:
-        return failure(errc::limit_exceeded, what,
-                       "there are 16 filters on that interface already");
+        return failure(errc::limit_exceeded, what, "the interface already has 16 filters");
       case rule_table::refusal::queue_too_high:
-        return failure(errc::limit_exceeded, what, "filters reach up to queue 63");
+        return failure(errc::limit_exceeded, what, "a filter's queue is at most 63");
     }
   }
   const std::uint32_t key = taken->rule * rule_table::most_queues + queue;

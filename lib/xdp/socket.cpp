@@ -44,7 +44,7 @@ result<void> check(const socket_options& options, const std::string& place) {
                      std::to_string(options.transmit_size) + " (transmit), " +
                      std::to_string(options.fill_size) + " (fill) and " +
                      std::to_string(options.completion_size) + " (completion) entries",
-                 "give powers of two; only receive or transmit may be 0");
+                 "use powers of two; only receive or transmit may be 0");
 }
 
 result<void> set_busy_poll(int fd, const busy_poll_options& options) {
@@ -114,35 +114,35 @@ error bind_error(int code, const socket_options& options, const std::string& pla
     return made;
   };
   switch (code) {
-    case EBUSY: return with(errc::conflict, "another socket holds that queue; close it first");
+    case EBUSY: return with(errc::conflict, "another socket uses this queue; close it first");
     case EOPNOTSUPP:
       if (shares_memory) {
         return with(errc::not_supported,
-                    "its UMEM's first socket is zero-copy, and this driver has no such mode; "
-                    "give it a UMEM of its own, or make the first in copy mode");
+                    "the UMEM's first socket is zero-copy, which this driver does not support; "
+                    "use a separate UMEM, or open the first socket in copy mode");
       }
       return with(errc::not_supported, options.mode == copy_mode::zerocopy
-                                           ? "this driver has no zero-copy mode; use copy mode"
+                                           ? "this driver does not support zero-copy; use copy mode"
                                            : "");
     case EINVAL:
       if (options.mode == copy_mode::zerocopy) {
         return with(
             errc::invalid_argument,
-            "is there such a queue, and may the driver map memory for the device? virtio-net "
-            "may with QEMU's iommu_platform=on; use copy mode otherwise");
+            "check that the queue exists and the driver may map memory for the device (virtio-net "
+            "may with QEMU's iommu_platform=on); otherwise use copy mode");
       }
       return with(errc::invalid_argument,
                   options.multi_buffer
-                      ? "is there such a queue, and is the kernel 6.6 or newer, as "
-                        "multi-buffer needs?"
-                      : "is there such a queue? `ethtool -l` shows how many");
+                      ? "check that the queue exists and the kernel is 6.6 or newer, as "
+                        "multi-buffer needs"
+                      : "check that the queue exists; `ethtool -l` shows how many");
     default: return system_error(code, what);
   }
 }
 
 error link_error(int code, const char* text, const std::string& name) {
   std::string remedy;
-  if (code == ENETDOWN) remedy = "set it up: ip link set " + name + " up";
+  if (code == ENETDOWN) remedy = "bring it up: ip link set " + name + " up";
   if (code == ENXIO || code == ENODEV) {
     code = ENODEV;
     remedy = "the interface was removed, or moved to another network namespace: open a new socket";
@@ -168,8 +168,9 @@ result<socket> socket::create(std::shared_ptr<umem> memory, std::string_view int
   if (!index) return std::unexpected(index.error());
   unique_fd fd(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
   if (!fd) {
-    return system_failure(errno, "open AF_XDP on " + where,
-                          errno == EPERM ? "it needs CAP_NET_RAW, or the daemon's broker" : "");
+    return system_failure(
+        errno, "open AF_XDP on " + where,
+        errno == EPERM ? "run it with CAP_NET_RAW, or use the daemon's broker" : "");
   }
   socket made(std::move(memory), std::move(fd));
   auto& users = made.memory_->users_;
@@ -247,15 +248,15 @@ result<void> socket::register_memory() {
   if (code == ENOBUFS || code == ENOMEM || code == EPERM) {
     auto failed = system_error(code, text,
                                "a process may lock " + std::to_string(limit.rlim_cur) +
-                                   " bytes: raise that (`ulimit -l`), use fewer frames, or run it "
-                                   "with CAP_IPC_LOCK");
+                                   " bytes: raise this limit (`ulimit -l`), use fewer frames, or "
+                                   "run it with CAP_IPC_LOCK");
     failed.code = errc::limit_exceeded;
     return std::unexpected(std::move(failed));
   }
   if (code == EFAULT) {
     return system_failure(code, text,
-                          "it has to be mapped for writing, and not shared with a file on a disk: "
-                          "take anonymous memory, or a file of tmpfs or hugetlbfs");
+                          "the memory must be writable, and not shared with a file on a disk: "
+                          "use anonymous memory, or a file on tmpfs or hugetlbfs");
   }
   return system_failure(code, text);
 }
@@ -264,7 +265,7 @@ result<void> socket::make_rings(const socket_options& options, bool owns_queue) 
   const auto make = [this](int name, std::uint32_t size, const char* text) -> result<void> {
     if (size == 0 || set_option(fd(), SOL_XDP, name, size) == 0) return {};
     return system_failure(
-        errno, "make a " + std::string(text) + " ring of " + std::to_string(size) + " entries");
+        errno, "create a " + std::string(text) + " ring of " + std::to_string(size) + " entries");
   };
   auto made = make(XDP_RX_RING, options.receive_size, "receive");
   if (made) made = make(XDP_TX_RING, options.transmit_size, "transmit");
@@ -280,7 +281,7 @@ result<void> socket::map_rings(const socket_options& options, bool owns_queue) {
   xdp_mmap_offsets offsets{};
   socklen_t size = sizeof offsets;
   if (::getsockopt(fd(), SOL_XDP, XDP_MMAP_OFFSETS, &offsets, &size) != 0) {
-    return system_failure(errno, "ask where the rings of an AF_XDP socket are");
+    return system_failure(errno, "query the ring offsets of an AF_XDP socket");
   }
   result<void> mapped;
   if (options.receive_size != 0) {
@@ -340,13 +341,13 @@ result<void> socket::bind(const socket_options& options, const std::string& plac
 }
 
 result<bool> socket::wake_transmit() const {
-  return wake(::sendto(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, 0), "send by AF_XDP",
+  return wake(::sendto(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, 0), "send over AF_XDP",
               rings_->interface_name);
 }
 
 result<void> socket::wake_receive() const {
   auto woken = wake(::recvfrom(fd(), nullptr, 0, MSG_DONTWAIT, nullptr, nullptr),
-                    "receive by AF_XDP", rings_->interface_name);
+                    "receive over AF_XDP", rings_->interface_name);
   if (!woken) return std::unexpected(woken.error());
   return {};
 }

@@ -12,25 +12,25 @@ constexpr std::uint32_t least_frame = 2048;
 
 result<void> check(const umem_options& options) {
   const auto largest = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
-  const std::string what = "make a UMEM of " + std::to_string(options.frame_count) + " frames of " +
-                           std::to_string(options.frame_size) + " bytes";
+  const std::string what = "create a UMEM of " + std::to_string(options.frame_count) +
+                           " frames of " + std::to_string(options.frame_size) + " bytes";
   if (options.frame_count == 0) {
-    return failure(errc::invalid_argument, what, "it has no frame", "give at least 1");
+    return failure(errc::invalid_argument, what, "it has no frames", "use at least 1");
   }
   if (options.frame_size < least_frame || options.frame_size > largest) {
-    return failure(errc::invalid_argument, what, "the kernel takes no such frames",
+    return failure(errc::invalid_argument, what, "the kernel does not support this size",
                    "choose a size from 2048 to " + std::to_string(largest));
   }
   if (!options.unaligned && !std::has_single_bit(options.frame_size)) {
     return failure(errc::invalid_argument, what, "the size is not a power of two",
-                   "choose 2048 or 4096, or ask for unaligned frames");
+                   "choose 2048 or 4096, or use unaligned frames");
   }
   // The kernel requires room for at least one byte.
   if (options.headroom >= options.frame_size - umem::kernel_headroom) {
     return failure(
         errc::invalid_argument, what,
-        "a headroom of " + std::to_string(options.headroom) + " bytes leaves nothing of a frame",
-        "the kernel itself takes 256 bytes; ask for less");
+        "a headroom of " + std::to_string(options.headroom) + " bytes leaves no room in a frame",
+        "use less; the kernel itself takes 256 bytes");
   }
   return {};
 }
@@ -68,9 +68,9 @@ result<std::shared_ptr<umem>> umem::create_over(mutable_byte_span memory,
   if (memory.data() == nullptr || !is_aligned || memory.size() < needed) {
     return failure(
         errc::invalid_argument,
-        "make a UMEM over " + std::to_string(memory.size()) + " bytes of memory",
-        is_aligned ? "its frames take " + std::to_string(needed) : "it does not begin with a page",
-        "get it by mmap or posix_memalign, in whole pages");
+        "create a UMEM over " + std::to_string(memory.size()) + " bytes of memory",
+        is_aligned ? "its frames need " + std::to_string(needed) : "it does not start at a page",
+        "allocate whole pages with mmap or posix_memalign");
   }
   return std::shared_ptr<umem>(new umem(options, memory.first(needed), std::move(keeps)));
 }

@@ -449,7 +449,7 @@ TEST(umem_test, more_huge_pages_than_there_are_is_refused_with_what_to_do) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::limit_exceeded);
   const auto text = describe(refused.error());
-  for (const auto& part : {"it takes " + std::to_string(count) + " huge pages of 2 MiB",
+  for (const auto& part : {"it needs " + std::to_string(count) + " huge pages of 2 MiB",
                            std::to_string(count - 3) + " are free", std::string("nr_hugepages")}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }

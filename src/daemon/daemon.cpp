@@ -96,8 +96,8 @@ result<remote_access> remote_access_of(const options::daemon_options& options) {
     if (!roles) return std::unexpected(roles.error());
     access.certificates = std::move(*roles);
   } else if (!options.client_role.empty()) {
-    return failure(errc::invalid_argument, "use --client-role", "clients show no certificate",
-                   "add --client-ca FILE or leave it out");
+    return failure(errc::invalid_argument, "use --client-role", "clients present no certificate",
+                   "add --client-ca FILE or omit --client-role");
   }
   return access;
 }
@@ -226,12 +226,12 @@ result<void> daemon::listen_remote(const options::daemon_options& options) {
   auto url = net::parse_listening(options.listen);
   if (!url) return std::unexpected(url.error());
   if (!is_secure_web(options.listen)) {
-    return failure(errc::invalid_argument, operation, "the control API is not for all ears",
+    return failure(errc::invalid_argument, operation, "the control API needs encryption",
                    "write https://HOST:PORT");
   }
   if (options.client_ca.empty() && options.token_file.empty()) {
-    return failure(errc::invalid_argument, operation, "anybody could control the daemon",
-                   "give --client-ca FILE or --token-file FILE");
+    return failure(errc::invalid_argument, operation, "anyone could control the daemon",
+                   "add --client-ca FILE or --token-file FILE");
   }
   auto address = net::address_of(*url);
   if (!address) return std::unexpected(address.error());
@@ -246,7 +246,7 @@ result<void> daemon::listen_metrics(const options::daemon_options& options) {
   const auto scheme = url->scheme->name;
   if (!is_secure && scheme != "tcp" && scheme != "http") {
     return failure(errc::invalid_argument, "serve metrics on '" + options.metrics + "'",
-                   "they are served by HTTP alone", "write tcp://HOST:PORT or https://HOST:PORT");
+                   "metrics need HTTP", "write tcp://HOST:PORT or https://HOST:PORT");
   }
   auto address = net::address_of(*url);
   if (!address) return std::unexpected(address.error());
@@ -307,7 +307,7 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
 }
 
 loop::task<> daemon::read_again() {
-  spdlog::info("SIGHUP: opening the log and reading certificates and tokens again");
+  spdlog::info("SIGHUP: reopening the log and rereading certificates and tokens");
   if (auto opened = output_->open_again(); !opened) spdlog::error("{}", describe(opened.error()));
   if (auto read = identity_.reload(); !read) spdlog::error("{}", describe(read.error()));
   if (!token_file_.empty()) {
@@ -315,7 +315,7 @@ loop::task<> daemon::read_again() {
     if (tokens) {
       api_.replace_tokens(std::move(*tokens));
     } else {
-      spdlog::error("{}; the tokens stay as they were", describe(tokens.error()));
+      spdlog::error("{}; the previous tokens remain valid", describe(tokens.error()));
     }
   }
   co_await supervisor_.read_files_again();
@@ -326,10 +326,10 @@ loop::task<> daemon::read_again() {
 void daemon::give_up() {
   const auto unstopped = supervisor_.unstopped();
   for (const auto& name : unstopped) {
-    spdlog::error("'{}' has not stopped in time: the daemon ends without waiting for it", name);
+    spdlog::error("'{}' did not stop in time: the daemon ends without waiting for it", name);
   }
   if (unstopped.empty()) {
-    spdlog::error("'{}' has not taken a change in time: the daemon ends without waiting for it",
+    spdlog::error("'{}' did not apply a change in time: the daemon ends without waiting for it",
                   supervisor_.place());
   }
   api_.stop();
@@ -375,7 +375,7 @@ int run(const options::daemon_options& options) {
                                        .keep = options.log_keep,
                                        .is_json = options.log_format == "json"});
   if (!log) return refuse(log.error());
-  if (!why_not.empty()) spdlog::warn("{}; epoll serves instead", why_not);
+  if (!why_not.empty()) spdlog::warn("{}; using epoll instead", why_not);
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
   daemon whole(**home, *kind, options.loops != 0 ? options.loops : cores, std::move(*store),
                std::move(*log), ready);

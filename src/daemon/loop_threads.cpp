@@ -45,7 +45,7 @@ result<void> loop_threads::add_worker() {
   ready_promise ready;
   worker added;
   added.may_end = std::make_unique<std::atomic<bool>>(false);
-  auto started = loop::start_thread("run one more loop", [this, &ready, &may_end = *added.may_end] {
+  auto started = loop::start_thread("run another loop", [this, &ready, &may_end = *added.may_end] {
     run_worker(ready, may_end);
   });
   if (!started) return std::unexpected(started.error());

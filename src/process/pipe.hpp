@@ -22,7 +22,7 @@ struct pipe_ends {
 /// Started programs inherit neither end, unless it is passed to them.
 [[nodiscard]] inline result<pipe_ends> make_pipe() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure(errno, "make a pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure(errno, "create a pipe");
   return pipe_ends{unique_fd(ends[0]), unique_fd(ends[1])};
 }
 

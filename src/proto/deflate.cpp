@@ -135,7 +135,7 @@ result<void> inflater::inflate_input(std::string& output, std::size_t limit) {
     has_ended_ = code == Z_STREAM_END;
     if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {
       return failure(errc::malformed, "inflate a message",
-                     stream_->msg == nullptr ? "it is not DEFLATE" : stream_->msg);
+                     stream_->msg == nullptr ? "it is not valid DEFLATE" : stream_->msg);
     }
   } while (stream_->avail_in > 0 ||
            (stream_->avail_out == 0 && !has_ended_ && !is_between_blocks()));

@@ -31,8 +31,8 @@ std::unexpected<error> no_header(std::string reason, std::size_t offset) {
              .operation = "read a PROXY header",
              .reason = std::move(reason),
              .remedy =
-                 "let the proxy before this one send it (HAProxy: send-proxy, nginx: "
-                 "proxy_protocol on), or do not await it from there",
+                 "configure the sending proxy to write it (HAProxy: send-proxy, nginx: "
+                 "proxy_protocol on), or do not expect it from there",
              .offset = offset};
   return std::unexpected(std::move(made));
 }
@@ -74,7 +74,7 @@ outcome read_v1(std::string_view seen) {
   if (words[1] == "UNKNOWN") return made;
   const bool is_ip4 = words[1] == "TCP4";
   if (!is_ip4 && words[1] != "TCP6") {
-    return no_header("it is neither of TCP4 nor TCP6 nor UNKNOWN", first_of_v1.size());
+    return no_header("its protocol is not TCP4, TCP6 or UNKNOWN", first_of_v1.size());
   }
   if (words.size() != 6) return no_header("it does not have two addresses and two ports", end);
   const int family = is_ip4 ? AF_INET : AF_INET6;
@@ -83,9 +83,9 @@ outcome read_v1(std::string_view seen) {
   proxied_ends ends{{std::string(words[2]), from.value_or(0)},
                     {std::string(words[3]), to.value_or(0)}};
   if (!is_address(family, ends.client.host) || !is_address(family, ends.server.host)) {
-    return no_header("an address is none of its family", first_of_v1.size());
+    return no_header("an address does not match its family", first_of_v1.size());
   }
-  if (!from || !to) return no_header("a port is no number from 0 to 65535", end);
+  if (!from || !to) return no_header("a port is not a number from 0 to 65535", end);
   made.of = std::move(ends);
   return made;
 }
@@ -122,14 +122,14 @@ outcome read_v2(std::string_view seen) {
   const auto family = static_cast<unsigned char>(seen[13]);
   const std::size_t size = fixed_of_v2 + read_u16(seen.substr(14));
   if (command != command_local && command != command_proxy) {
-    return no_header("it is neither LOCAL nor PROXY of version 2", 12);
+    return no_header("its version 2 command is neither LOCAL nor PROXY", 12);
   }
   if (!is_defined(family)) {
-    return no_header("its address family or transport is none of version 2", 13);
+    return no_header("its address family or transport is invalid", 13);
   }
   if (size > longest_v2) {
     return failure(errc::limit_exceeded, "read a PROXY header",
-                   "it has " + std::to_string(size) + " bytes, and 4096 are the most");
+                   "it has " + std::to_string(size) + " bytes; the limit is 4096");
   }
   const bool is_ip4 = family == tcp_by_ip4;
   const bool has_ends = command == command_proxy && (is_ip4 || family == tcp_by_ip6);
@@ -186,7 +186,7 @@ outcome read_proxy_header(std::string_view seen) {
     return text.starts_with(seen.substr(0, text.size()));
   };
   if (begins(first_of_v2)) return read_v2(seen);
-  if (!begins(first_of_v1)) return no_header("the connection begins with something else", 0);
+  if (!begins(first_of_v1)) return no_header("the connection starts with other data", 0);
   if (seen.size() < first_of_v1.size()) return std::nullopt;
   return read_v1(seen);
 }

@@ -127,7 +127,7 @@ loop::time_point acceptor::handshake_limit() const {
 loop::task<bool> acceptor::start_tls(net::stream& stream,
                                      std::shared_ptr<const net::tls_context> context) {
   (void)stream.peer();  // queried while it is connected
-  result<void> agreed = failure(errc::conflict, "agree on TLS", "there is no certificate");
+  result<void> agreed = failure(errc::conflict, "agree on TLS", "no certificate is loaded");
   if (context) agreed = co_await stream.start_tls(std::move(context), {}, handshake_limit());
   if (!agreed) {
     tell_failed(stream, std::move(agreed.error()));
@@ -146,7 +146,7 @@ void acceptor::tell_failed(const net::stream& stream, error why) {
     last_told_ = loop_.now();
     why.operation += " with " + stream.peer().address.text();
     if (const auto others = std::exchange(failed_untold_, 0); others != 0) {
-      why.reason += " (as for " + std::to_string(others) + " others since the last such line)";
+      why.reason += " (as for " + std::to_string(others) + " others since the previous report)";
     }
   }
   how_.on_handshake_failed(why, is_told);

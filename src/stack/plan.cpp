@@ -104,10 +104,9 @@ result<plan> plan_for(std::span<const option_row> rows, const desired_runtime& d
   }
   const auto& [name, type, options, runs] = desired;
   if (present->type != type) {
-    return failure(
-        errc::already_exists, fmt::format("make '{}' a {}", name, type),
-        fmt::format("'{}' is there already, and is a {}: remove it, or take another name", name,
-                    present->type));
+    return failure(errc::already_exists, fmt::format("make '{}' a {}", name, type),
+                   fmt::format("'{}' already exists and is a {}: remove it or choose another name",
+                               name, present->type));
   }
   plan plan{.is_start = runs && !present->is_running};
   for (const auto& [key, value] : options.items()) {

@@ -166,7 +166,7 @@ TEST(plan, a_runtime_of_another_type_is_refused) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::already_exists);
   EXPECT_EQ(refused.error().reason,
-            "'chat' is there already, and is a cache: remove it, or take another name");
+            "'chat' already exists and is a cache: remove it or choose another name");
 }
 
 TEST(plan, an_unknown_option_is_refused_and_the_nearest_is_named) {

@@ -54,7 +54,7 @@ result<json> parse_json(std::string_view text, const std::string& operation) {
   if (json::sax_parse(text, &check)) return json::parse(text, nullptr, false);
   if (check.is_too_deep()) {
     return failure(errc::malformed, operation,
-                   "its JSON is nested more than " + std::to_string(deepest_json) + " deep");
+                   "its JSON is nested deeper than " + std::to_string(deepest_json) + " levels");
   }
   auto wrong = failure(errc::malformed, operation, "it is not valid JSON");
   wrong.error().offset = check.wrong_at();

@@ -22,7 +22,7 @@ TEST(json_text, is_refused_when_it_is_deeper_whatever_follows) {
                            std::string(100, '[') + "garbage"}) {
     const auto read = parse_json(text, "read it");
     ASSERT_FALSE(read);
-    EXPECT_EQ(describe(read.error()), "cannot read it: its JSON is nested more than 64 deep");
+    EXPECT_EQ(describe(read.error()), "cannot read it: its JSON is nested deeper than 64 levels");
   }
 }
 

@@ -47,7 +47,7 @@ attribute_list cpp_attributes::named(const operation& operation,
   for (const auto& name : names) {
     const auto found = std::ranges::find(set.attributes, name, &attribute::name);
     if (found == set.attributes.end()) {
-      throw cpp_flaw(fmt::format("'{}' is no attribute of '{}'", name, set.name));
+      throw cpp_flaw(fmt::format("'{}' is not an attribute of '{}'", name, set.name));
     }
     const bool is_new = std::ranges::find(all, &*found) == all.end();
     if (is_new && found->kind != attribute_kind::invalid) all.push_back(&*found);

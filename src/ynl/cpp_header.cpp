@@ -19,7 +19,7 @@ class header_writer {
   explicit header_writer(const spec& spec) : spec_(spec), attributes_(spec) {
     for (const auto& each : spec.operations) {
       if (!each.has_fixed_header) continue;
-      throw cpp_flaw("its messages begin with a fixed header, which typed commands do not know");
+      throw cpp_flaw("its messages have a fixed header, which typed commands do not support");
     }
   }
 
@@ -51,7 +51,7 @@ class header_writer {
     const auto within = suffix.empty() ? cpp_place::space : cpp_place::anywhere;
     auto made = cpp_name(word, within) + std::string(suffix);
     if (!names_.insert(made).second) {
-      throw cpp_flaw(fmt::format("two things of '{}' would be called {}", spec_.family, made));
+      throw cpp_flaw(fmt::format("two items of '{}' would be named {}", spec_.family, made));
     }
     return made;
   }
@@ -160,7 +160,7 @@ class header_writer {
     if (numbers.empty()) numbers.insert(operation.dump->request);
     if (numbers.size() > 1) {
       throw cpp_flaw(
-          fmt::format("the do and the dump of '{}' answer with different numbers", operation.name));
+          fmt::format("the do and dump replies of '{}' have different numbers", operation.name));
     }
     add_view(own_name(operation.name, "_reply"), operation.doc, attributes_.named(operation, names),
              *numbers.begin(), accessors);
@@ -304,7 +304,8 @@ result<std::string> cpp_header(const spec& spec, std::string_view source) {
   try {
     return fmt::format("{}", fmt::join(header_writer(spec).lines(source), "\n"));
   } catch (const cpp_flaw& flaw) {
-    return failure(errc::malformed, fmt::format("make commands of '{}'", spec.file), flaw.what());
+    return failure(errc::malformed, fmt::format("generate commands from '{}'", spec.file),
+                   flaw.what());
   }
 }
 

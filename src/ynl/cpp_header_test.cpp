@@ -62,18 +62,18 @@ TEST(ynl_cpp_header, an_event_has_a_number_of_its_own) {
 
 TEST(ynl_cpp_header, what_cannot_be_made_is_named) {
   EXPECT_NE(header_of(with_operations("{name: o, do: {request: {attributes: [a]}}}"))
-                .find("cannot make commands of 'forms.yaml': 'o' has attributes, but no"),
+                .find("cannot generate commands from 'forms.yaml': 'o' has attributes, but no"),
             std::string::npos);
   EXPECT_NE(
       header_of(with_operations("{name: o, attribute-set: s, do: {request: {attributes: [b]}}}"))
-          .find("'b' is no attribute of 's'"),
+          .find("'b' is not an attribute of 's'"),
       std::string::npos);
   EXPECT_NE(header_of(with_operations("{name: o, do: {request: {}}}, {name: O, do: {request: {}}}"))
-                .find("two things of 'x' would be called o_request"),
+                .find("two items of 'x' would be named o_request"),
             std::string::npos);
   EXPECT_NE(
       header_of(with_operations("{name: o, do: {reply: {value: 3}}, dump: {reply: {value: 4}}}"))
-          .find("the do and the dump of 'o' answer with different numbers"),
+          .find("the do and dump replies of 'o' have different numbers"),
       std::string::npos);
   EXPECT_NE(header_of(with_operations("{name: o, fixed-header: h}")).find("fixed header"),
             std::string::npos);

@@ -7,7 +7,7 @@
 namespace strata::ynl {
 
 std::optional<node> node::find(const char* key) const {
-  if (!yaml_.IsMap()) refuse(fmt::format("a map with the key '{}' should be here", key));
+  if (!yaml_.IsMap()) refuse(fmt::format("expected a map with the key '{}'", key));
   const auto found = yaml_[key];
   if (!found.IsDefined() || found.IsNull()) return {};
   return node(found);
@@ -15,14 +15,14 @@ std::optional<node> node::find(const char* key) const {
 
 std::optional<node> node::map(const char* key) const {
   auto found = find(key);
-  if (found && !found->is_map()) found->refuse(fmt::format("'{}' should be a map", key));
+  if (found && !found->is_map()) found->refuse(fmt::format("'{}' must be a map", key));
   return found;
 }
 
 std::vector<node> node::list(const char* key) const {
   const auto found = find(key);
   if (!found) return {};
-  if (!found->yaml().IsSequence()) found->refuse(fmt::format("'{}' should be a list", key));
+  if (!found->yaml().IsSequence()) found->refuse(fmt::format("'{}' must be a list", key));
   std::vector<node> all;
   for (const auto& each : found->yaml()) all.emplace_back(each);
   return all;
@@ -30,9 +30,9 @@ std::vector<node> node::list(const char* key) const {
 
 std::string node::text(std::string_view text) const {
   constexpr std::size_t longest = 4096;
-  if (!yaml_.IsScalar()) refuse(fmt::format("{} should be a text", text));
+  if (!yaml_.IsScalar()) refuse(fmt::format("{} must be a string", text));
   if (yaml_.Scalar().size() > longest) {
-    refuse(fmt::format("{} has more than {} letters", text, longest));
+    refuse(fmt::format("{} has more than {} characters", text, longest));
   }
   return yaml_.Scalar();
 }
@@ -44,7 +44,7 @@ std::string node::text_of(const char* key, std::string_view otherwise) const {
 
 std::string node::needed_text(const char* key) const {
   auto made = text_of(key);
-  if (made.empty()) refuse(fmt::format("it has no '{}'", key));
+  if (made.empty()) refuse(fmt::format("'{}' is missing", key));
   return made;
 }
 
@@ -61,7 +61,7 @@ std::optional<std::uint64_t> node::number_of(const char* key, std::uint64_t most
   const auto number = text::number_in<std::uint64_t>(written);
   if (!number || *number > most) {
     found->refuse(
-        fmt::format("'{}' cannot be '{}': it is a number from 0 to {}", key, written, most));
+        fmt::format("'{}' cannot be '{}': use a number from 0 to {}", key, written, most));
   }
   return number;
 }

@@ -40,7 +40,7 @@ class operation_reader {
                    .has_fixed_header = has_fixed_header_ || node.find("fixed-header").has_value()};
     if (const auto set = node.text_of("attribute-set"); !set.empty()) {
       const auto found = std::ranges::find(to_.sets, set, &attribute_set::name);
-      if (found == to_.sets.end()) node.refuse(fmt::format("there is no attribute set '{}'", set));
+      if (found == to_.sets.end()) node.refuse(fmt::format("unknown attribute set '{}'", set));
       made.set = static_cast<std::size_t>(found - to_.sets.begin());
     }
     const auto own = node.number_of("value", largest_command);
@@ -116,7 +116,8 @@ class operation_reader {
     if (of.empty()) return;
     const auto* const told = to_.find(of);
     if (told == nullptr) {
-      operations.refuse(fmt::format("'{}' notifies of '{}', which is no operation", made.name, of));
+      operations.refuse(
+          fmt::format("'{}' notifies of '{}', which is not an operation", made.name, of));
     }
     if (!made.set) made.set = told->set;
     if (told->act) made.event->tells = told->act->tells;
@@ -135,7 +136,7 @@ class operation_reader {
 
 void read_operations(const node& root, budget& budget, spec& spec) {
   const auto operations = root.map("operations");
-  if (!operations) root.refuse("it has no 'operations'");
+  if (!operations) root.refuse("'operations' is missing");
   const operation_reader done(*operations, budget, spec);
 }
 

@@ -13,7 +13,7 @@ namespace strata::ynl {
 class budget {
  public:
   void spend(const node& node) {
-    if (left_-- == 0) node.refuse("it holds more than 50000 attributes, entries and operations");
+    if (left_-- == 0) node.refuse("it has more than 50000 attributes, entries and operations");
   }
 
  private:

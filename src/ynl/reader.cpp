@@ -16,9 +16,8 @@ void check_protocol(const node& root) {
   static constexpr std::array protocols = {"genetlink", "genetlink-c", "genetlink-legacy"};
   const auto protocol = root.text_of("protocol", protocols[0]);
   if (std::ranges::find(protocols, protocol) != protocols.end()) return;
-  root.refuse(fmt::format(
-      "its protocol is '{}': strata nl speaks genetlink, genetlink-c and genetlink-legacy",
-      protocol));
+  root.refuse(fmt::format("its protocol is '{}': use genetlink, genetlink-c or genetlink-legacy",
+                          protocol));
 }
 
 }  // namespace
@@ -32,7 +31,7 @@ result<spec> read_spec(std::string_view yaml, const std::string& file) {
   // The parser throws, and so do the parts below.
   try {
     const node root(YAML::Load(std::string(yaml)));
-    if (!root.is_map()) root.refuse("it is no map of 'name', 'attribute-sets', 'operations'");
+    if (!root.is_map()) root.refuse("it is not a map of 'name', 'attribute-sets', 'operations'");
     made.family = root.needed_text("name");
     check_protocol(root);
     made.doc = root.text_of("doc");

@@ -50,7 +50,7 @@ std::unexpected<error> unreadable(const std::string& file, std::string why,
 result<spec> read_spec_of(std::string_view family, const std::string& file) {
   auto made = read_spec_file(file);
   if (made && made->family != family) {
-    return unreadable(file, fmt::format("it is of the family '{}', and not of '{}'",
+    return unreadable(file, fmt::format("it describes the family '{}', not '{}'",
                                         text::printable(made->family), text::printable(family)));
   }
   return made;
@@ -62,19 +62,19 @@ result<spec> read_spec_file(const std::string& file) {
   std::error_code failed;
   const auto status = fs::status(file, failed);
   if (status.type() == fs::file_type::not_found) {
-    return unreadable(file, "there is no such file", errc::not_found);
+    return unreadable(file, "the file does not exist", errc::not_found);
   }
   // Opening a pipe would block, and a device may have no end.
-  if (!fs::is_regular_file(status)) return unreadable(file, "it is no regular file");
+  if (!fs::is_regular_file(status)) return unreadable(file, "it is not a regular file");
   std::ifstream from(file, std::ios::binary);
   std::string yaml(largest_file + 1, '\0');
   if (!from) {
-    return unreadable(file, "it cannot be opened; may you read it?", errc::permission_denied);
+    return unreadable(file, "it cannot be opened; check its permissions", errc::permission_denied);
   }
   from.read(yaml.data(), static_cast<std::streamsize>(yaml.size()));
   yaml.resize(static_cast<std::size_t>(from.gcount()));
   if (from.bad()) return unreadable(file, "reading it failed");
-  if (yaml.size() > largest_file) return unreadable(file, "it has more than 1 MiB");
+  if (yaml.size() > largest_file) return unreadable(file, "it is larger than 1 MiB");
   auto made = read_spec(yaml, file);
   if (made) return made;
   auto why = made.error();
@@ -93,7 +93,7 @@ result<std::optional<spec>> find_spec(const std::string& text, std::string_view 
     auto made = read_spec_of(family, file);
     if (made) return made;
     auto why = made.error();
-    why.remedy = "STRATA_YNL_PATH= does without";
+    why.remedy = "set STRATA_YNL_PATH= to use no specifications";
     return std::unexpected(std::move(why));
   }
   return std::nullopt;

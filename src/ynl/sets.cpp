@@ -45,7 +45,7 @@ constexpr std::array<std::pair<std::string_view, attribute_kind>, 23> kinds{{
 
 attribute_kind kind_of(const node& node, std::string_view type) {
   const auto* const found = std::ranges::find(kinds, type, &decltype(kinds)::value_type::first);
-  if (found == kinds.end()) node.refuse(fmt::format("no type is called '{}'", type));
+  if (found == kinds.end()) node.refuse(fmt::format("unknown type '{}'", type));
   return found->second;
 }
 
@@ -57,7 +57,7 @@ class set_reader {
       budget_.spend(node);
       auto name = node.needed_text("name");
       if (!places_.emplace(name, to_.sets.size()).second) {
-        node.refuse(fmt::format("the attribute set '{}' is there twice", name));
+        node.refuse(fmt::format("duplicate attribute set '{}'", name));
       }
       nodes_.push_back(node);
       to_.sets.push_back({.name = std::move(name)});
@@ -71,7 +71,7 @@ class set_reader {
 
   std::size_t place_of(const node& node, const std::string& name) const {
     const auto found = places_.find(name);
-    if (found == places_.end()) node.refuse(fmt::format("there is no attribute set '{}'", name));
+    if (found == places_.end()) node.refuse(fmt::format("unknown attribute set '{}'", name));
     return found->second;
   }
 
@@ -83,7 +83,7 @@ class set_reader {
     if (states_[place] != state::read) {
       // The superset must not be a subset itself: nothing in the kernel's tree needs that.
       if (states_[place] == state::begun || !nodes_[place].text_of("subset-of").empty()) {
-        node.refuse(fmt::format("'{}', of which it is a subset, is to stand before it", name));
+        node.refuse(fmt::format("'{}', of which it is a subset, must be defined before it", name));
       }
       read(place);
     }
@@ -136,7 +136,7 @@ class set_reader {
     const auto name = node.text_of("enum");
     if (name.empty()) return;
     const auto found = std::ranges::find(to_.enums, name, &enumeration::name);
-    if (found == to_.enums.end()) node.refuse(fmt::format("there is no enum '{}'", name));
+    if (found == to_.enums.end()) node.refuse(fmt::format("unknown enum '{}'", name));
     attribute.names = static_cast<std::size_t>(found - to_.enums.begin());
     attribute.is_flags = found->is_flags || node.is_true("enum-as-flags");
   }
@@ -147,7 +147,7 @@ class set_reader {
     if (!name.empty()) set = place_of(node, name);
     if (attribute.kind == attribute_kind::nested) {
       if (set) attribute.set = set;
-      if (!attribute.set) node.refuse("a nest has to have 'nested-attributes'");
+      if (!attribute.set) node.refuse("a nest must have 'nested-attributes'");
     } else if (attribute.kind == attribute_kind::nested_array && (set || !attribute.elements)) {
       attribute.is_keyed = type == "nest-type-value";
       attribute.elements = elements_of(node, set, attribute);
@@ -162,7 +162,7 @@ class set_reader {
     const auto sub_type = node.text_of("sub-type", "nest");
     element.kind = kind_of(node, sub_type);
     if (element.kind == attribute_kind::nested) {
-      if (!set) node.refuse("an array of nests has to have 'nested-attributes'");
+      if (!set) node.refuse("an array of nests must have 'nested-attributes'");
       element.set = set;
     } else if (element.kind == attribute_kind::nested_array) {
       node.refuse(fmt::format("an array's 'sub-type' cannot be '{}'", sub_type));

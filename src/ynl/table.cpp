@@ -88,7 +88,7 @@ json table_within(const wire::netlink_attributes& attributes, const scope& scope
 std::unexpected<error> refused(std::string_view name, std::string why) {
   return failure(errc::invalid_argument, "write an attribute",
                  fmt::format("{}: {}", text::printable(name), why),
-                 "give what the family's specification says");
+                 "use a value that the family's specification allows");
 }
 
 // Joins a list of names to `a|b`.
@@ -114,7 +114,7 @@ result<void> put_bits(wire::netlink_writer& writer, std::uint16_t number, std::s
     return given.has_value();
   };
   if (!read("value", halves[0]) || !read("selector", halves[1])) {
-    return refused(name, "it is bits: give {value = BITS, selector = THOSE THAT ARE MEANT}");
+    return refused(name, "it is a bit field: use {value = BITS, selector = MASK}");
   }
   writer.put(number, std::as_bytes(std::span(halves)));
   return {};
@@ -125,7 +125,7 @@ result<void> put_scalar(wire::netlink_writer& writer, std::uint16_t number, cons
   const auto kind = named != nullptr ? named->kind : attribute_kind::binary;
   if (kind == attribute_kind::bitfield32) return put_bits(writer, number, name, value);
   if (kind == attribute_kind::flag) {
-    if (!value.is_boolean()) return refused(name, "it is a flag: give true or false");
+    if (!value.is_boolean()) return refused(name, "it is a flag: use true or false");
     if (value == true) writer.put(number, {});
     return {};
   }
@@ -155,8 +155,10 @@ result<void> put_one(wire::netlink_writer& writer, std::uint16_t number, const a
   if (is_bits || (!is_nest && !value.is_object())) {
     return put_scalar(writer, number, named, scope, name, value);
   }
-  if (!value.is_structured()) return refused(name, "it is a nest: give a table");
-  if (depth + 1 >= deepest) return refused(name, fmt::format("it is more than {} deep", deepest));
+  if (!value.is_structured()) return refused(name, "it is a nest: use a table");
+  if (depth + 1 >= deepest) {
+    return refused(name, fmt::format("it is nested deeper than {}", deepest));
+  }
   writer.open_nest(number);
   auto done = put_within(writer, value, scope.within(named), depth + 1);
   if (done) writer.close_nest();
@@ -182,10 +184,11 @@ result<void> put_within(wire::netlink_writer& writer, const json& table, const s
     if (!given && named == nullptr) {
       const auto names =
           scope.set != nullptr ? names_in(scope.set->attributes) : std::vector<std::string>{};
-      return refused(name, fmt::format("there is none of that name{}{}",
-                                       text::printable(text::did_you_mean(name, names)),
-                                       names.empty() ? ", as no specification tells names"
-                                                     : "; there are " + text::names_listed(names)));
+      return refused(name,
+                     fmt::format("no attribute has this name{}{}",
+                                 text::printable(text::did_you_mean(name, names)),
+                                 names.empty() ? ", as there is no specification"
+                                               : "; use one of " + text::names_listed(names)));
     }
     const auto number = given ? *given : named->number;
     const bool is_repeated = named != nullptr && named->is_multi && value.is_array();
@@ -204,7 +207,7 @@ json to_table(const wire::netlink_attributes& attributes, const scope& scope) {
 
 result<void> put_table(wire::netlink_writer& writer, const json& table, const scope& scope) {
   if (table.is_structured()) return put_within(writer, table, scope, 0);
-  return refused("the attributes", "they are no table");
+  return refused("the attributes", "they are not a table");
 }
 
 }  // namespace strata::ynl

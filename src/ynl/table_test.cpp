@@ -56,17 +56,17 @@ TEST_F(ynl_table_test, other_ways_to_write_the_same) {
 
 TEST_F(ynl_table_test, what_cannot_be_written_says_why) {
   const auto said = [this](const json& table) { return again(table).get<std::string>(); };
-  EXPECT_EQ(said({{"u8", 256}}), "u8: its value is no u8");
-  EXPECT_TRUE(said({{"colr", 1}}).starts_with("colr: there is none of that name (did you mean"));
-  EXPECT_TRUE(said({{"color", "pink"}}).contains("none of red, green, blue"));
-  EXPECT_EQ(said({{"on", 1}}), "on: it is a flag: give true or false");
-  EXPECT_EQ(said({{"tree", 1}}), "tree: it is a nest: give a table");
+  EXPECT_EQ(said({{"u8", 256}}), "u8: its value is not of type u8");
+  EXPECT_TRUE(said({{"colr", 1}}).starts_with("colr: no attribute has this name (did you mean"));
+  EXPECT_TRUE(said({{"color", "pink"}}).contains("not one of red, green, blue"));
+  EXPECT_EQ(said({{"on", 1}}), "on: it is a flag: use true or false");
+  EXPECT_EQ(said({{"tree", 1}}), "tree: it is a nest: use a table");
   EXPECT_TRUE(said({{"tree", {{"leaf", "x"}}}}).starts_with("leaf: "));
-  EXPECT_TRUE(said({{"bits", 1}}).starts_with("bits: it is bits"));
-  EXPECT_EQ(said("text"), "the attributes: they are no table");
+  EXPECT_TRUE(said({{"bits", 1}}).starts_with("bits: it is a bit field"));
+  EXPECT_EQ(said("text"), "the attributes: they are not a table");
   json deep = {{"name", "end"}};
   for (int depth = 0; depth < 20; ++depth) deep = {{"child", deep}};
-  EXPECT_EQ(said({{"tree", deep}}), "child: it is more than 8 deep");
+  EXPECT_EQ(said({{"tree", deep}}), "child: it is nested deeper than 8");
 }
 
 }  // namespace

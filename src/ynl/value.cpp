@@ -154,16 +154,16 @@ result<void> put_value(wire::netlink_writer& writer, const value_place& place,
   const bool is_nest =
       place.kind == attribute_kind::nested || place.kind == attribute_kind::nested_array;
   if (place.named != nullptr && place.kind == attribute_kind::invalid) {
-    return refused("it is padding, or out of use");
+    return refused("it is padding or unused");
   }
   if (put(writer, place, typed)) return {};
   if (place.names != nullptr) {
-    return refused(fmt::format("its value is no {}, and {} of {}", nl::name_of(place.kind),
-                               place.named->is_flags ? "not made (as a|b)" : "none",
+    return refused(fmt::format("its value is not of type {}, and {} of {}", nl::name_of(place.kind),
+                               place.named->is_flags ? "not made (as a|b)" : "not one",
                                text::names_listed(names_in(place.names->entries))));
   }
-  if (is_nest) return refused("attributes are within it");
-  return refused(fmt::format("its value is no {}", nl::name_of(place.kind)));
+  if (is_nest) return refused("it contains attributes");
+  return refused(fmt::format("its value is not of type {}", nl::name_of(place.kind)));
 }
 
 json value_to_json(const wire::netlink_attribute& source, const attribute& named,

@@ -223,7 +223,7 @@ def test_a_port_of_the_daemon_receives_and_sends(veth, broker, tools):
 
 def test_without_a_rule_there_is_a_refusal_in_the_daemons_words(broker, tools):
     says = refusal_of(tools.drop(tools.flag))
-    assert f"{broker.folder}/broker.sock" in says and "is it running" in says
+    assert f"{broker.folder}/broker.sock" in says and "check that it runs" in says
     broker.allow("user=daemon iface=vethB\nuser=nobody iface=vethB queue=1\n").start()
     for refused in [tools.drop(tools.flag), tools.generate(tools.flag),
                     tools.as_nobody(tools.daemon_echo, "vethB", "1")]:

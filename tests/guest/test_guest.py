@@ -120,4 +120,4 @@ def test_what_is_available(inside, taps, findings, kernel):
     has_it = kernel.number >= (6, 6)
     assert (found[0]["multi-buffer native"] is True) == has_it
     if not has_it:
-        assert "is the kernel 6.6 or newer" in found[0]["multi-buffer native"]
+        assert "the kernel is 6.6 or newer" in found[0]["multi-buffer native"]

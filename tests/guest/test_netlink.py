@@ -211,7 +211,7 @@ def test_strata_nl_calls_and_listens(outcome):
     assert part(outcome, "nl.batch") == ('command 3\n  4 2\n  3\n    1 "one"\n'
                                          '  3\n    1 "two"\n')
     said = part(outcome, "nl.refused", 1)
-    assert "this command always fails" in said and "see attribute 1" in said, said
+    assert "this command always fails" in said and "check attribute 1" in said, said
     part(outcome, "nl.period")
     assert part(outcome, "nl.listen").count("command 7\n  7 ") == 2
     part(outcome, "nl.still")
@@ -227,8 +227,8 @@ def test_strata_nl_calls_and_listens_by_name(outcome):
     told = {each["name"]: each["value"] for each in counters["attributes"]}
     assert set(told) == {"echoes", "bytes", "dumps", "refused", "events"} and told["echoes"] > 0
     said = part(outcome, "nl.named.refused", 1)
-    assert "this command always fails" in said and "see attribute msg" in said, said
-    assert "give attribute msg" in part(outcome, "nl.named.missing", 1)
+    assert "this command always fails" in said and "check attribute msg" in said, said
+    assert "add attribute msg" in part(outcome, "nl.named.missing", 1)
     part(outcome, "nl.named.period")
     assert part(outcome, "nl.named.listen").count("command event\n  sequence ") == 2
     part(outcome, "nl.named.still")

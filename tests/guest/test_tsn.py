@@ -115,7 +115,7 @@ def test_frames_of_a_vlan_device_have_its_number_and_priority(outcome):
 
 def test_the_kernels_words_about_a_second_one_are_kept(outcome):
     said = part(outcome, "vlan.again", 1)
-    assert "cannot make the vlan interface 'plc1'" in said and "exists" in said, said
+    assert "cannot create the vlan interface 'plc1'" in said and "exists" in said, said
     part(outcome, "vlan.del")
 
 
@@ -167,7 +167,7 @@ def test_a_time_that_is_over_is_refused_in_a_sentence(outcome):
     part(outcome, "etf.late", 1)
     told = json.loads(outcome.text("etf.late"))
     assert told["sent"] == 0 and told["not_taken"] == 3, told
-    assert "the queueing discipline did not take it" in told["first_refusal"]
+    assert "the queueing discipline rejected it" in told["first_refusal"]
     assert told["dropped"] == 3, "the error queue tells of each"
 
 
@@ -179,4 +179,4 @@ def test_a_cards_clock_is_read_and_waited_for(outcome):
         assert told["cycles"] == 5 and told["wake"]["min_ns"] >= 0
     else:
         said = part(outcome, "ptp.cycle", 1)
-        assert "cannot wait by the clock ptp:/dev/ptp0: it stands still" in said, said
+        assert "cannot wait by the clock ptp:/dev/ptp0: the clock is stopped" in said, said

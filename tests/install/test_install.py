@@ -97,14 +97,14 @@ def test_typed_commands_are_made_of_installed_specifications(nl_examples):
 
 @pytest.mark.parametrize("spec,says", [
     ("name: [", "cannot read"),
-    ("[]", "it is no map"),
+    ("[]", "it is not a map"),
     ("{name: x, protocol: netlink-raw, operations: {list: []}}", "'netlink-raw'"),
     ("{name: x, operations: {list: [{name: a, value: 300}]}}", "'value' cannot be '300'"),
     ("{name: x, operations: {fixed-header: h, list: [{name: a}]}}", "fixed header"),
     ("{name: x, operations: {list: [{name: a, do: {request: {attributes: [b]}}}]}}",
      "'a' has attributes, but no attribute set"),
     ("{name: x, attribute-sets: [{name: s}], operations: {list: [{name: a, attribute-set: s, "
-     "do: {request: {attributes: [b]}}}]}}", "'b' is no attribute of 's'"),
+     "do: {request: {attributes: [b]}}}]}}", "'b' is not an attribute of 's'"),
     ("{name: x, attribute-sets: [{name: s, attributes: [{name: b, type: u24}]}], operations: "
      "{list: [{name: a, attribute-set: s, do: {request: {attributes: [b]}}}]}}", "'u24'"),
 ])

@@ -103,7 +103,7 @@ def test_after_sighup_it_is_written_to_a_new_file(daemon, make_backend, tmp_path
     get(port, "/two")
     assert lines_of(moved, 2) == ["/one", "/two"]
     daemon.signal(signal.SIGHUP)
-    eventually(lambda: daemon.logged("gw", "opened its files again"), "it has opened it again")
+    eventually(lambda: daemon.logged("gw", "reopened its files"), "it has opened it again")
     for each in range(8):
         get(port, f"/{each}")
     assert sorted(lines_of(log, 8)) == [f"/{each}" for each in range(8)]

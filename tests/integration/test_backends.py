@@ -101,7 +101,7 @@ def test_what_cannot_be_is_refused(daemon, make_backend):
     backend = make_backend()
     gateway(daemon, backend)
     daemon.server("s")
-    for words, why in [(("s",), "only a proxy has that operation"),
+    for words, why in [(("s",), "only a proxy has this operation"),
                        (("s", "add", "a"), "is a server"),
                        (("gw", "shrink", "a"), "there is no change 'shrink'"),
                        (("gw", "drain"), "'drain' needs a backend"),
@@ -112,7 +112,7 @@ def test_what_cannot_be_is_refused(daemon, make_backend):
         done = daemon.run("backends", *words)
         assert done.returncode != 0 and why in done.stderr, (words, done)
     daemon.act("gw", "stop")
-    with pytest.raises(Refused, match="it does not run"):
+    with pytest.raises(Refused, match="it is not running"):
         daemon.ask("GET", "/v1/runtimes/gw/backends")
 
 

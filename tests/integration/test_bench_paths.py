@@ -228,7 +228,7 @@ def test_over_interfaces_with_a_node_as_the_far_end(left_as_found):
     veth = Veth()
     try:
         node = veth.start(veth.b, BINARY, "bench", "node", "vethB", "--listen", "192.0.2.2:4790")
-        assert "waits at 192.0.2.2:4790" in node.stdout.readline()
+        assert "waiting at 192.0.2.2:4790" in node.stdout.readline()
         flags = [*SHORT, "--tagged", "none", "--format", "json", "--paths",
                  "tcp,udp,udp_gso,packet_ring,frame_ring", "--measures", "one-way,round-trip"]
         told = json.loads(veth.strata(veth.a, "bench", "paths", "--iface", "vethA", "--peer",
@@ -237,7 +237,8 @@ def test_over_interfaces_with_a_node_as_the_far_end(left_as_found):
         for row in told["one_way"] + told["round_trip"]:
             check_row(row)
         out, errors = end(node)
-        assert errors == "" and "a bench has come" in out and "the bench has gone" in out
+        assert errors == "" and "a bench has connected" in out
+        assert "the bench has disconnected" in out
     finally:
         veth.close()
 
@@ -246,7 +247,7 @@ def test_tagged_frames_have_the_vlan_and_priority_that_are_told(left_as_found):
     veth = Veth()
     try:
         node = veth.start(veth.b, BINARY, "bench", "node", "vethB", "--listen", "192.0.2.2:4790")
-        assert "waits at 192.0.2.2:4790" in node.stdout.readline()
+        assert "waiting at 192.0.2.2:4790" in node.stdout.readline()
         before = veth.packet_sockets(veth.b)
         dump = veth.start(veth.b, BINARY, "l2", "dump", "vethB", "-e", "0x88b5", "--vlan", "77",
                           "-c", "20", "--format", "json")
@@ -284,7 +285,7 @@ def test_a_node_survives_what_is_no_bench(left_as_found):
 def test_without_privileges_it_says_which_it_needs(root):
     done = bench("--paths", "udp", user=65534, group=65534, extra_groups=[])
     assert done.returncode == 1
-    assert "cannot make a network namespace" in done.stderr and "CAP_SYS_ADMIN" in done.stderr
+    assert "cannot create a network namespace" in done.stderr and "CAP_SYS_ADMIN" in done.stderr
     assert "--iface" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
@@ -309,6 +310,6 @@ def test_without_privileges_it_says_what_it_needs(root):
                            BINARY, "bench", "paths", *SHORT], capture_output=True,
                           text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "cannot make a network namespace" in done.stderr
+    assert "cannot create a network namespace" in done.stderr
     assert "run it as root" in done.stderr and "--iface" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -105,7 +105,7 @@ def test_an_unknown_host_key_is_refused_until_it_is_accepted(make_host):
     host.known_hosts.unlink()
     print_of = subprocess.run(["ssh-keygen", "-lf", f"{host.host_key}.pub"], check=True,
                               capture_output=True, text=True).stdout.split()[1]
-    check_refused(bench(host), "is not known", print_of, "--accept-new-host-key")
+    check_refused(bench(host), "is unknown", print_of, "--accept-new-host-key")
     assert not host.known_hosts.exists()
     check_measured(bench(host, "--accept-new-host-key"))
     check_measured(bench(host))
@@ -129,7 +129,7 @@ def test_keys_that_do_not_open_are_named(make_host, tmp_path):
                   f"add {another}.pub to ~/.ssh/authorized_keys")
     check_refused(bench(host, key=tmp_path / "none"), f"cannot read the key {tmp_path}/none",
                   "No such file")
-    check_refused(bench(host, key=f"{host.key}.pub"), "not a private key", ".pub")
+    check_refused(bench(host, key=f"{host.key}.pub"), "not an SSH private key", ".pub")
 
 
 def test_a_key_with_a_passphrase(make_host, tmp_path):
@@ -177,8 +177,9 @@ def test_without_libssh_the_package_is_named(make_host):
 
 def test_what_is_wrong_there_is_said_before_anything_is_copied(make_host):
     host = make_host()
-    check_refused(bench(host, iface="eth9"), "no such interface", "eth9", "choose from", "vethB")
-    check_refused(bench(host, "--remote-dir", str(host.folder / "none")), "cannot make a folder",
+    check_refused(bench(host, iface="eth9"), "no interface has this name", "eth9", "choose from",
+                  "vethB")
+    check_refused(bench(host, "--remote-dir", str(host.folder / "none")), "cannot create a folder",
                   "--remote-dir")
 
 
@@ -246,7 +247,7 @@ def test_sudo_that_cannot_be_had_is_explained(make_host):
     check_refused(bench(host, user="tester"), "cannot become root on tester@192.0.2.2",
                   "a password is required", "no terminal", "STRATA_SUDO_PASSWORD")
     check_refused(bench(host, user="tester", environment={"STRATA_SUDO_PASSWORD": "wrong"}),
-                  "cannot become root on tester@192.0.2.2", "sudo says", "try again")
+                  "cannot become root on tester@192.0.2.2", "sudo failed", "try again")
 
 
 def test_a_user_who_may_not_use_sudo(make_host):
@@ -257,7 +258,7 @@ def test_a_user_who_may_not_use_sudo(make_host):
 
 def test_a_machine_without_sudo(make_host):
     host = make_host(covered=[("/usr/bin/sudo", "/dev/null")])
-    check_refused(bench(host, user="tester"), "there is no sudo", "log in as root")
+    check_refused(bench(host, user="tester"), "sudo is not installed", "log in as root")
 
 
 class Terminal:

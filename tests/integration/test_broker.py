@@ -26,7 +26,7 @@ def is_too_old(broker):
     if KERNEL >= (6, 4):
         return False
     broker.allow("user=nobody iface=vethB\n").start()
-    assert "that needs Linux 6.4" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
+    assert "use Linux 6.4 or newer" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
     return True
 
 
@@ -63,25 +63,25 @@ def test_without_a_rule_there_is_a_clear_refusal(veth, broker):
         assert "no rule of the daemon's policy allows it" in says and NOBODY in says
     # What is allowed, but cannot be, is refused in the daemon's words.
     says = refusal_of(broker.as_nobody("xdp", "drop", "lo", "-Q", "9"))
-    assert "is there such a queue?" in says
+    assert "check that the queue exists" in says
     assert attached(veth, veth.b, "vethB")["program"] is None
     # The policy is read again for each request.
     broker.allow("user=nobody iface=vethB\n")
     receiver = broker.as_nobody("xdp", "drop", "vethB", "-c", "10")
     assert "takes frames" in receiver.stderr.readline()
     second = refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
-    assert "another socket holds that queue" in second
+    assert "another socket uses this queue" in second
     veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "10")
     assert result_of(receiver)["packets"] == 10
     broker.allow("user=nobody iface=vethB queue=x\n")
     assert "line 1" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
     broker.allow("user=nobody iface=vethB\n").policy.chmod(0o666)
-    assert "others may write it" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
+    assert "other users may write it" in refusal_of(broker.as_nobody("xdp", "drop", "vethB"))
 
 
 def test_a_broker_without_a_daemon_or_with_a_bad_policy_says_so(veth, broker):
     says = refusal_of(broker.as_nobody("xdp", "drop", "vethB"), 4)
-    assert "broker.sock" in says and "is it running" in says
+    assert "broker.sock" in says and "check that it runs" in says
     broker.allow("iface=vethB\n")
     process = broker.launch()
     assert process.wait(30) == 1
@@ -140,7 +140,7 @@ def test_a_raw_socket_needs_a_rule_of_its_own(veth, broker):
     for arguments in [["l2", "recv", "vethB", "-e", "0x88b6"], ["l2", "dump", "vethB"],
                       ["l2", "send", "lo", "hello"]]:
         says = refusal_of(broker.as_nobody(*arguments))
-        assert "give user 65534 an AF_PACKET socket" in says
+        assert "grant user 65534 an AF_PACKET socket" in says
         assert "no rule of the daemon's policy allows it" in says
     broker.allow(PACKET_RULE.replace("sends=everywhere", ""))
     assert "add sends=everywhere" in refusal_of(broker.as_nobody("l2", "recv", "vethB"))
@@ -226,7 +226,7 @@ def test_what_the_owner_of_an_xdp_socket_can_do_is_what_the_docs_say(veth, broke
     assert attached(veth, veth.b, "vethB")["program"] is not None
     assert says() == {"keep the socket": "done"}
     eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is taken away")
-    assert "another socket holds that queue" in refusal_of(
+    assert "another socket uses this queue" in refusal_of(
         broker.as_nobody("xdp", "drop", "vethB", "-e", "0x88b5"))
     owner.communicate(timeout=30)
     receiver = broker.as_nobody("xdp", "drop", "vethB", "-e", "0x88b5", "-c", "1")

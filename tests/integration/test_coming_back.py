@@ -29,7 +29,7 @@ def state(daemon, name):
 def test_a_create_that_does_not_start_leaves_nothing(daemon):
     [url] = daemon.server("web")
     port = int(url.rpartition(":")[2])
-    with pytest.raises(Refused, match="because it would not start.*in use") as refused:
+    with pytest.raises(Refused, match="because it does not start.*in use") as refused:
         daemon.create("server", "other", port=port)
     assert refused.value.status in (409, 500)
     assert daemon.names() == ["web"]
@@ -44,7 +44,7 @@ def test_a_rehearsal_says_what_would_be_and_makes_nothing(daemon):
     assert said == "fine: could be created\n"
     said = daemon.cli("create", "proxy", "gw", "-p", "0", "--backend", "wbe", "--dry-run")
     assert said == ("gw: could be created; warning: runtime not found: it connects to 'wbe', and "
-                    "there is none of that name (did you mean 'web'?)\n")
+                    "no runtime has this name (did you mean 'web'?)\n")
     taken = daemon.run("create", "server", "other", "-p", str(port), "--dry-run")
     assert (taken.returncode, "in use" in taken.stderr) == (1, True)
     assert daemon.run("create", "server", "web", "-p", "0", "--dry-run").returncode == 1
@@ -128,7 +128,7 @@ def test_a_restart_that_would_fail_takes_nothing_down(daemon):
     daemon.server("web")
     with socket.create_server(("0.0.0.0", 0)) as taken:
         daemon.edit("web", port=taken.getsockname()[1])
-        with pytest.raises(Refused, match="goes on as it is.*in use"):
+        with pytest.raises(Refused, match="runs on unchanged.*in use"):
             daemon.act("web", "restart")
         assert state(daemon, "web") == "running"
 

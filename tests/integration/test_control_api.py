@@ -194,7 +194,7 @@ KINDS = {"local": [1, "yes", []], "restart": ["never", 1, []], "restart_limit": 
      "cannot set 'idle_timeout' to \"500ms\": it takes a number of seconds, such as 1.5", ""),
     ({"type": "server", "name": "s", "options": {"port": "9100"}},
      "cannot set 'port' to \"9100\": it takes a port from 0 to 65535, as a number", ""),
-    ({"type": "server"}, "cannot read the request: it has no text 'name'",
+    ({"type": "server"}, "cannot read the request: the string 'name' is missing",
      "see GET /v1/openapi.yaml"),
     ({"type": "server", "name": "s", "options": {}},
      "cannot make a server: it has nowhere to listen", "give -p PORT or --listen URL")])

@@ -127,7 +127,7 @@ def test_a_log_that_nobody_reads_stops_nothing(make_daemon):
             break
     assert 8000 < len(text) <= 16384
     daemon.create("server", "later", start=False, port=0)
-    assert b"lines are left out" in os.read(reader, 1 << 20)
+    assert b"lines are missing" in os.read(reader, 1 << 20)
     daemon.stop()
     os.close(reader)
 

@@ -139,7 +139,7 @@ def test_an_edit_may_say_which_revision_it_is_of(daemon):
     late = daemon.run("edit", "s", "--group", "b", "--revision", str(first))
     assert late.returncode == 1
     assert late.stderr == (f"strata: cannot change revision {first} of 's': it has revision "
-                           f"{second}; look at it again: strata show s\n")
+                           f"{second}; read it again: strata show s\n")
     assert daemon.show("s")["options"]["group"] == "a"
     for bad in [-1, 1.5, "1", None, True]:
         status, _ = daemon.exchange("PATCH", "/v1/runtimes/s",

@@ -161,7 +161,8 @@ def test_behind_a_shaper_all_frames_are_sent_and_one_that_never_fits_is_an_error
     refused = veth.start(veth.a, BINARY, "l2", "send", "vethA", "x" * 3000, "--timeout", "100ms")
     _, errors = refused.communicate(timeout=30)
     assert refused.returncode == 1
-    assert "no room for it in 100 ms" in errors and "tc -s qdisc show dev vethA" in errors
+    assert "no buffer space became free in 100 ms" in errors
+    assert "tc -s qdisc show dev vethA" in errors
 
 
 def test_dump_shows_what_it_knows(veth):

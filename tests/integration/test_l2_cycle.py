@@ -122,7 +122,7 @@ def test_real_time_flags(veth):
 def test_what_cannot_be_is_refused_in_a_sentence(veth):
     for arguments, code, said in [
             ([there(veth), "--txtime"], 1, "no queueing discipline of 'vethA' holds frames until"),
-            ([there(veth), "--txtime", "--clock", "ptp:/dev/null"], 1, "it is no PTP clock"),
+            ([there(veth), "--txtime", "--clock", "ptp:/dev/null"], 1, "it is not a PTP clock"),
             ([there(veth), "--clock", "utc"], 2, "use mono, tai or ptp:/dev/ptpN"),
             ([there(veth), "--clock", "ptp:/dev/none0"], 3, "/dev/none0"),
             ([there(veth), "--period", "1us"], 2, "--period is too short"),

@@ -97,7 +97,7 @@ def test_a_vlan_device_or_why_there_is_none(veth):
         assert (row["on"], row["vlan"], row["egress_prio"]) == ("vethA", 10, ["0:7"])
         return
     said = refused(veth, *arguments)
-    assert "this kernel makes no interfaces of the kind 'vlan'" in said, said
+    assert "this kernel does not support interfaces of the kind 'vlan'" in said, said
     assert "modprobe 8021q" in said and said.count("\n") == 1, said
 
 

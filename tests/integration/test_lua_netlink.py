@@ -43,7 +43,7 @@ def test_a_family_is_asked_by_names(start):
     ("'no_such', 'x'", "no_such"),
     ("'nlctrl', 'getfamly'", "did you mean 'getfamily'"),
     ("'nlctrl', 'getfamily', {family_nme = 'x'}", "did you mean 'family-name'"),
-    ("'nlctrl', 'getfamily', {family_id = 70000}", "family_id: its value is no u16"),
+    ("'nlctrl', 'getfamily', {family_id = 70000}", "family_id: its value is not of type u16"),
     ("'nlctrl', 'getfamily', {family_name = 'no_such'}", "No such file or directory"),
     ("'nlctrl', 'getpolicy', {family_id = 16}", "dump=true"),
     ("'ethtool', 'strset-get'", "no specification with names"),

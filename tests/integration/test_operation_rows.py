@@ -104,8 +104,8 @@ def test_each_is_answered_as_its_schema_says(one_of_each):
 
 def test_what_a_type_has_not_says_who_has_it(one_of_each):
     daemon = one_of_each
-    for path, why in [("of-cache/send", "it is a cache, and only a server or a client has"),
-                      ("of-server/backends", "it is a server, and only a proxy has"),
+    for path, why in [("of-cache/send", "it is a cache, but only a server or a client has"),
+                      ("of-server/backends", "it is a server, but only a proxy has"),
                       ("nobody/backends", "nobody")]:
         method = "GET" if path.endswith("backends") else "POST"
         with pytest.raises(Refused, match=why):
@@ -139,7 +139,7 @@ def test_scripts_ask_too(one_of_each):
     [sent] = evaluated(daemon, "strata.ask('of-server', 'send', {}, 'hello')")
     assert json.loads(sent)["delivered"] >= 1
     for line, why in [("'of-cache', 'backends'", "only a proxy has"),
-                      ("'of-proxy', 'dance'", "no type has an operation of that name"),
+                      ("'of-proxy', 'dance'", "no type has an operation of this name"),
                       ("'of-server', 'send', {to = 7}, 'x'", "takes no parameter 'to'"),
                       ("'of-client', 'eval-lua', {}, '1'", "no script may")]:
         nothing, reason = evaluated(daemon, f"strata.ask({line})")

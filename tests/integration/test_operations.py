@@ -136,8 +136,8 @@ def test_who_changed_a_runtime_is_in_the_log(daemon, tmp_path):
         daemon.create("server", "s")
     daemon.send("s", b"no change")
     daemon.remove("s")
-    asked = [line.split(": ", 1)[1] for line in daemon.log().splitlines() if "asked by" in line]
-    who = f"asked by uid {os.getuid()}, pid {os.getpid()}"
+    asked = [line.split(": ", 1)[1] for line in daemon.log().splitlines() if "requested by" in line]
+    who = f"requested by uid {os.getuid()}, pid {os.getpid()}"
     verbs = ["create", "edit", "stop", "start", "restart", "reload", "reload-lua"]
     assert asked == [*(f"{verb} 's', {who}: done" for verb in verbs), f"create 's', {who}: refused",
                      f"remove 's', {who}: done"]

@@ -81,7 +81,7 @@ def test_a_client_that_fails_takes_its_children_with_it(daemon):
 
 def test_cycles_are_refused(family):
     for child, owner in [("parent", "kept"), ("parent", "kept-kept"), ("parent", "parent")]:
-        with pytest.raises(Refused, match="own owner") as refused:
+        with pytest.raises(Refused, match="own itself") as refused:
             family.edit(child, owner=owner)
         assert refused.value.code == "conflict"
     with pytest.raises(Refused):

@@ -22,7 +22,7 @@ def test_the_second_runtime_fails_and_names_the_first(daemon, url, threads):
     daemon.server("first", listen=[url], threads=threads[0])
     with pytest.raises(Refused, match="runtime 'first' listens on") as refused:
         daemon.server("second", listen=[url], threads=threads[1])
-    assert "stop that one" in refused.value.remedy
+    assert "stop that runtime" in refused.value.remedy
     daemon.create("server", "second", start=False, listen=[url], threads=threads[1])
     with pytest.raises(Refused, match="runtime 'first' listens on"):
         daemon.act("second", "start")
@@ -86,7 +86,7 @@ def test_one_server_cannot_have_one_port_twice(daemon):
     twice = [f"tcp://0.0.0.0:{port}", f"tcp://127.0.0.1:{port}"]
     with pytest.raises(Refused) as refused:
         daemon.server("twice", listen=twice)
-    assert f"its endpoints {twice[0]} and {twice[1]} are one place" in refused.value.message
+    assert f"its endpoints {twice[0]} and {twice[1]} are the same address" in refused.value.message
     daemon.server("twice", listen=[f"tcp://127.0.0.1:{port}"])
 
 

@@ -371,5 +371,5 @@ def test_nobody_talks_to_a_proxy_itself(daemon):
 def test_send_says_that_a_proxy_has_nothing_to_say(daemon):
     daemon.server("s")
     proxy(daemon, backend=["s"])
-    with pytest.raises(Refused, match="only a server or a client has that operation"):
+    with pytest.raises(Refused, match="only a server or a client has this operation"):
         daemon.send("gw", b"hello")

@@ -133,7 +133,7 @@ def test_the_cli_trusts_no_stranger(remote):
 
 
 @pytest.mark.parametrize("flags, why", [
-    ([], "anybody could control the daemon"),
+    ([], "anyone could control the daemon"),
     (["tcp://127.0.0.1:0"], "write https://HOST:PORT"),
     (["http://127.0.0.1:0"], "write https://HOST:PORT"),
 ])

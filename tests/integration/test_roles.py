@@ -118,7 +118,7 @@ def test_the_cli_tells_which_role_is_missing(remote, daemon):
     assert refused.returncode == 1 and refused.stdout == ""
     assert refused.stderr == (
         "strata: cannot POST '/v1/runtimes/web/stop': it needs the role 'operate', and you have "
-        "'read'; use a token or a certificate that has the role 'operate'\n")
+        "'read'; use a token or a certificate with the role 'operate'\n")
     assert remote.run("stop", "web", STRATA_TOKEN=TOKENS["operate"]).returncode == 0
     refused = remote.run("rm", "web", STRATA_TOKEN=TOKENS["operate"])
     assert refused.returncode == 1 and "needs the role 'admin'" in refused.stderr
@@ -172,9 +172,9 @@ def test_a_token_is_said_in_one_way(remote, daemon, fields, status):
 @pytest.mark.parametrize("text, why", [
     ("", "it has no token"),
     ("# token-of-nobody-0123456789\n\n", "it has no token"),
-    ("\nread tooshort\n", "the token in line 2 has 8 letters, and could be guessed"),
+    ("\nread tooshort\n", "the token in line 2 has 8 characters and could be guessed"),
     ("read token-of-read-0123456789 and more\n", "line 1 has more than two words"),
-    ("reader token-of-reader-0123456789\n", "the first word of line 1 is no role"),
+    ("reader token-of-reader-0123456789\n", "the first word of line 1 is not a role"),
     ("read\n", "line 1 has the role 'read', but no token"),
     ("read token-of-both-0123456789\ntoken-of-both-0123456789\n",
      "lines 1 and 2 give one token the roles 'read' and 'admin'"),
@@ -196,7 +196,7 @@ def test_tokens_are_read_again_at_sighup(remote, daemon):
 
     remote.token_file.write_text("reader " + TOKENS["admin"])
     daemon.signal(signal.SIGHUP)
-    eventually(lambda: "the tokens stay as they were" in daemon.log(), "the fault is told")
+    eventually(lambda: "the previous tokens remain valid" in daemon.log(), "the fault is told")
     assert status("read") == 200
     remote.token_file.write_text("read " + TOKENS["operate"])
     daemon.signal(signal.SIGHUP)
@@ -217,7 +217,7 @@ def test_a_stream_ends_when_its_token_is_not_accepted_any_more(remote, daemon):
     daemon.signal(signal.SIGHUP)
     with pytest.raises((http.client.IncompleteRead, OSError)):
         gone.read()
-    assert "its token is not accepted any more" in daemon.log()
+    assert "its token is no longer accepted" in daemon.log()
     daemon.server("s")
     assert json.loads(kept.readline())["event"] == "created"
 
@@ -310,13 +310,13 @@ def test_a_session_that_is_resumed_keeps_its_role(remote, certificates, version)
 
 
 @pytest.mark.parametrize("flags, why", [
-    (["--client-role", "read"], "add --client-ca FILE or leave it out"),
+    (["--client-role", "read"], "add --client-ca FILE or omit --client-role"),
     (["CA", "--client-role", "root:CN=ann"], "cannot use --client-role 'root:CN=ann'"),
-    (["CA", "--client-role", "CN=ann"], "it begins with no role"),
+    (["CA", "--client-role", "CN=ann"], "it does not start with a role"),
     (["CA", "--client-role", "read:"], "its subject has 0 bytes"),
     (["CA", "--client-role", "read:" + "x" * 513], "its subject has 513 bytes"),
     (["CA", "--client-role", "read", "--client-role", "admin"],
-     "another role is there for those who are not named")])
+     "another role without a subject is set")])
 def test_a_role_of_certificates_that_is_none_is_refused(remote, flags, why):
     if flags[0] == "CA":
         flags = ["--client-ca", remote.authority.ca, *flags[1:]]
@@ -362,7 +362,7 @@ def test_members_of_the_sockets_group_have_its_role(place, flags, role):
         assert (done.returncode == 0) == (role == "admin"), done
         if role != "admin":
             assert f"needs the role 'admin', and you have '{role}'" in done.stderr
-            assert "run with --socket-role admin" in done.stderr
+            assert "run the daemon with --socket-role admin" in done.stderr
             assert f"uid {MEMBER}" in daemon.log() and daemon.names() == ["web"]
     finally:
         daemon.close()

@@ -20,7 +20,7 @@ def test_a_client_reaches_a_server_wherever_it_listens(daemon, tmp_path, listen)
 
 def test_the_other_is_found_when_it_comes(daemon):
     named(daemon, "ear", "web", reconnect=0, reconnect_min=0.05, reconnect_max=0.1)
-    eventually(lambda: daemon.logged("ear", "there is none of that name"), "the log says why")
+    eventually(lambda: daemon.logged("ear", "no runtime has this name"), "the log says why")
     daemon.create("server", "web", listen=["tcp://127.0.0.1:0"], start=False)
     eventually(lambda: daemon.logged("ear", "strata start web"), "the log says what to do")
     daemon.act("web", "start")
@@ -30,7 +30,7 @@ def test_the_other_is_found_when_it_comes(daemon):
 def test_what_cannot_be_connected_to(daemon):
     daemon.server("far")
     named(daemon, "ear", "far")
-    for other, why in [("ear", "no address that it listens on"), ("nobody", "none of that name"),
+    for other, why in [("ear", "listens on no address"), ("nobody", "no runtime has this name"),
                        ("a/b", "its name is not valid for a runtime")]:
         with pytest.raises(Refused) as refused:
             named(daemon, "second", other)

@@ -32,7 +32,7 @@ def test_deep_json_is_refused(daemon, body, kind):
         status, content = daemon.exchange(method, path, text)
         answer = json.loads(content)["error"]
         assert (status, answer["code"]) == (400, "malformed")
-        assert "nested more than 64 deep" in answer["message"]
+        assert "nested deeper than 64 levels" in answer["message"]
     assert daemon.names() == []
 
 
@@ -41,7 +41,7 @@ def test_json_as_deep_as_allowed_is_read(daemon):
     status, content = daemon.exchange("POST", "/v1/runtimes", (body % deep(62)).encode())
     assert status == 400 and b"port" in content and b"nested" not in content
     _, content = daemon.exchange("POST", "/v1/runtimes", (body % deep(63)).encode())
-    assert b"nested more than 64 deep" in content
+    assert b"nested deeper than 64 levels" in content
 
 
 @pytest.mark.parametrize("text, at", [(b"", 0), (b'{"type": server}', 9), (b'{"a": 1,}', 8),
@@ -61,7 +61,7 @@ def test_a_deep_state_file_is_set_aside(daemon):
     assert file.read_text() != text
     daemon.start()
     assert daemon.names() == ["good"]
-    assert "nested more than 64 deep" in daemon.log()
+    assert "nested deeper than 64 levels" in daemon.log()
 
 
 # --- no thread, no descriptor

@@ -391,7 +391,7 @@ def test_a_credential_that_can_be_no_secret_starts_nothing(unit, credentials, ho
 def test_a_restart_that_lacks_its_credential_takes_nothing_down(unit, credentials):
     assert create(unit, "db", "credential:db").returncode == 0
     spoil(credentials, "no file")
-    with pytest.raises(Refused, match="goes on as it is"):
+    with pytest.raises(Refused, match="runs on unchanged"):
         unit.act("db", "restart")
     assert password_is(unit, "db", SECRET)
 

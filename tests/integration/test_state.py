@@ -189,7 +189,7 @@ def test_files_that_this_build_does_not_understand_stay(daemon):
     daemon.start()
     assert states(daemon) == dict.fromkeys(sorted(names), "failed")
     assert "teapot" in daemon.log() and "boil" in daemon.log()
-    assert "version 99, and this strata knows version 1" in daemon.log()
+    assert "version 99, but this strata supports version 1" in daemon.log()
     for name in names:
         with pytest.raises(Refused, match="could not be restored") as refused:
             daemon.server(name)

@@ -44,7 +44,7 @@ def test_a_certificate_is_replaced_under_load(daemon, authority):
         with connect(url, context) as new:
             new.say(b"to the old one")
             assert old.hear() == b"to the old one"
-    logged(daemon, "s", "read the certificates again")
+    logged(daemon, "s", "reread the certificates")
 
 
 def test_broken_files_leave_the_old_certificates_in_force(daemon, authority):
@@ -63,7 +63,7 @@ def test_broken_files_leave_the_old_certificates_in_force(daemon, authority):
     logged(daemon, "s", "does not belong to it")
     assert serial_of(url, context) == before
     os.rename(cert + ".good", cert)
-    logged(daemon, "s", "read the certificates again")
+    logged(daemon, "s", "reread the certificates")
 
 
 def test_a_reload_reads_the_certificates_and_keeps_the_connections(daemon, authority):

@@ -15,14 +15,13 @@ result<certificate_roles> certificate_roles::parse(std::span<const std::string> 
     const auto colon = text.find(':');
     const auto role = runtime::find_role(std::string_view(text).substr(0, colon));
     if (!role) {
-      return failure(errc::invalid_argument, operation, "it begins with no role",
-                     "write read, operate or admin, or one of them and :SUBJECT");
+      return failure(errc::invalid_argument, operation, "it does not start with a role",
+                     "write read, operate or admin, optionally with :SUBJECT");
     }
     if (colon == std::string::npos) {
       if (usual) {
-        return failure(errc::invalid_argument, operation,
-                       "another role is there for those who are not named",
-                       "leave one of them out, or add :SUBJECT");
+        return failure(errc::invalid_argument, operation, "another role without a subject is set",
+                       "remove one of them, or add :SUBJECT");
       }
       usual = role;
       continue;

@@ -40,7 +40,7 @@ std::string created_name(const std::string& body) {
 
 std::string change_note(const route_row& row, const std::string& name, const std::string& body,
                         std::string_view visitor, bool is_done) {
-  return fmt::format("{} '{}', asked by {}: {}", last_word(row),
+  return fmt::format("{} '{}', requested by {}: {}", last_word(row),
                      name.empty() ? created_name(body) : name, visitor,
                      is_done ? "done" : "refused");
 }

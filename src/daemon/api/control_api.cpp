@@ -71,7 +71,7 @@ result<std::string> text_at(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) {
     return failure(errc::invalid_argument, "read the request",
-                   "it has no text '" + std::string(key) + "'", description_hint);
+                   "the string '" + std::string(key) + "' is missing", description_hint);
   }
   return found->get<std::string>();
 }
@@ -240,7 +240,7 @@ void control_api::refuse_token(http::exchange& exchange, const visitor& guest) {
        .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
        .length = {}},
       dump(error_json("permission_denied", "the daemon does not accept the token",
-                      "give the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
+                      "set the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
 }
 
 control_api::answer control_api::refuse_role(const http::exchange& exchange, const visitor& guest,
@@ -251,8 +251,8 @@ control_api::answer control_api::refuse_role(const http::exchange& exchange, con
                                     guest.text, row.method, row.path, needed, name_of(role)));
   const auto remedy =
       guest.entrance == door::api
-          ? fmt::format("use 'sudo strata', or have the daemon run with --socket-role {}", needed)
-          : fmt::format("use a token or a certificate that has the role '{}'", needed);
+          ? fmt::format("use 'sudo strata', or run the daemon with --socket-role {}", needed)
+          : fmt::format("use a token or a certificate with the role '{}'", needed);
   const auto& request = exchange.request();
   return {403, "application/json",
           dump(error_json("permission_denied",
@@ -282,7 +282,7 @@ loop::task<> control_api::handle(http::exchange& exchange, const visitor& guest)
   if (closing_) {
     exchange.respond(503, "application/json",
                      dump(error_json("unavailable", "cannot serve: the daemon is stopping",
-                                     "wait for the next one")));
+                                     "wait for the next daemon")));
     co_return;
   }
   co_await dispatch(exchange, guest, *role);

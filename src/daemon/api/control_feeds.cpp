@@ -50,7 +50,7 @@ void control_api::replace_tokens(token_list tokens) {
     const auto role = role_of(each.exchange, each.guest);
     if (role && *role >= each.needed) continue;
     facts_.log->write(runtime::level::info,
-                      each.guest.text + " was disconnected: its token is not accepted any more");
+                      each.guest.text + " was disconnected: its token is no longer accepted");
     each.exchange.abort();
   }
 }

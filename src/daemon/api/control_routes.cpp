@@ -31,7 +31,7 @@ std::vector<control_api::route> control_api::routes_of_records() {
         .summary = "This description", .answer_type = "application/yaml", .may_fail = false},
        &control_api::get_description},
       {{.method = "GET", .path = "/v1/types",
-        .summary = "The types of runtimes, with their options, figures and operations",
+        .summary = "All runtime types, with their options, figures and operations",
         .answer = "Type[]", .may_fail = false},
        &control_api::get_types},
       {{.method = "GET", .path = "/v1/runtimes", .summary = "All runtimes, sorted by name",
@@ -39,15 +39,15 @@ std::vector<control_api::route> control_api::routes_of_records() {
        &control_api::list},
       {{.method = "POST", .path = "/v1/runtimes",
         .summary = "Create a runtime, and start it if `start` is true",
-        .description = "The state file is on disk when this is answered. When the start fails "
-                       "nothing is created, and the answer is the start's error. With `dry_run` "
-                       "all is checked, and answered with 200, and nothing is created.",
+        .description = "The state file is on disk before the answer is sent. If the start fails, "
+                       "nothing is created and the answer is the error of the start. With "
+                       "`dry_run` all is checked and answered with 200, and nothing is created.",
         .body = "Creation", .answer = "Detail", .body_type = json_type, .status = 201,
         .needed = admin, .is_change = true},
        &control_api::create},
       {{.method = "GET", .path = "/v1/runtimes/{name}",
-        .summary = "One runtime with its options (a secret is shown as \"********\", but a "
-                   "reference as it is: credential:NAME)",
+        .summary = "One runtime with its options (a secret is shown as \"********\", a reference "
+                   "unchanged: credential:NAME)",
         .answer = "Detail"},
        &control_api::show},
       {{.method = "PATCH", .path = "/v1/runtimes/{name}", .summary = "Change options",
@@ -55,7 +55,7 @@ std::vector<control_api::route> control_api::routes_of_records() {
         .is_change = true},
        &control_api::edit},
       {{.method = "DELETE", .path = "/v1/runtimes/{name}",
-        .summary = "Stop the runtime if it runs, as `stop` does, and forget it", .answer_type = {},
+        .summary = "Stop the runtime if it runs, like `stop`, and remove it", .answer_type = {},
         .status = 204, .needed = admin, .has_timeout = true, .is_change = true},
        &control_api::remove},
   };
@@ -65,22 +65,22 @@ std::vector<control_api::route> control_api::routes_of_runs() {
   using enum runtime::role;
   return {
       {{.method = "POST", .path = "/v1/runtimes/{name}/start",
-        .summary = "Start the runtime, unless it runs", .answer = "Detail", .needed = operate,
+        .summary = "Start the runtime unless it runs", .answer = "Detail", .needed = operate,
         .is_change = true},
        &control_api::start},
       {{.method = "POST", .path = "/v1/runtimes/{name}/stop",
-        .summary = "Stop the runtime, if it runs. It is `stopping` while it delivers and saves; "
-                   "after `timeout`, such as 2.5s, it gives up delivering, and one that could not "
-                   "save runs on. With 0 it delivers and saves nothing",
+        .summary = "Stop the runtime if it runs. It is `stopping` while it delivers and saves; "
+                   "after `timeout`, such as 2.5s, it stops delivering; if it cannot save, it "
+                   "keeps running. With 0 it neither delivers nor saves",
         .answer = "Detail", .needed = operate, .has_timeout = true, .is_change = true},
        &control_api::stop},
       {{.method = "POST", .path = "/v1/runtimes/{name}/restart",
-        .summary = "Stop the runtime if it runs, as `stop` does, then start it",
+        .summary = "Stop the runtime if it runs, like `stop`, then start it",
         .answer = "Detail", .needed = operate, .has_timeout = true, .is_change = true},
        &control_api::restart},
       {{.method = "POST", .path = "/v1/runtimes/{name}/reload",
-        .summary = "Have a runtime that runs read its certificates and open its logs again; it "
-                   "keeps its connections; it is restarted where an edit waits for that",
+        .summary = "Reread the certificates and reopen the logs of a running runtime; it keeps "
+                   "its connections; it is restarted if an edit requires a restart",
         .answer = "Detail", .needed = operate, .is_change = true},
        &control_api::reload},
       {{.method = "GET", .path = "/v1/runtimes/{name}/stats", .summary = "Counters and rates",
@@ -91,15 +91,15 @@ std::vector<control_api::route> control_api::routes_of_runs() {
         .has_interval = true},
        &control_api::all_stats, &control_api::stats_of_all},
       {{.method = "GET", .path = "/v1/runtimes/{name}/messages",
-        .summary = "Received messages as they come (a stream without end)",
+        .summary = "Received messages as they arrive (an endless stream)",
         .answer = "Message", .answer_type = ndjson},
        nullptr, &control_api::messages_of},
       {{.method = "GET", .path = "/v1/runtimes/{name}/tap",
-        .summary = "What passes through the runtime, as it passes (a stream without end)",
-        .description = "Messages, the heads of HTTP requests and answers, commands of Redis, and "
-                       "the bytes that a proxy forwards as they are. TLS is shown in clear, but "
-                       "credentials are not. A client that reads too slowly loses lines: the next "
-                       "one has `lost`, their number, and nothing else.",
+        .summary = "Traffic of the runtime as it passes (an endless stream)",
+        .description = "Messages, the heads of HTTP requests and answers, Redis commands, and the "
+                       "bytes that a proxy forwards unchanged. TLS traffic is shown decrypted, but "
+                       "credentials are hidden. A client that reads too slowly loses lines: the "
+                       "next line has only `lost`, the number of lost lines.",
         .answer = "Tapped", .parameters = runtime::tap_rows(), .answer_type = ndjson,
         .needed = admin},
        nullptr, &control_api::tap_of},
@@ -108,7 +108,7 @@ std::vector<control_api::route> control_api::routes_of_runs() {
         .answer = "LogLine", .answer_type = ndjson, .has_tail = true},
        nullptr, &control_api::log_of},
       {{.method = "GET", .path = "/v1/events",
-        .summary = "What happened to runtimes (the last 1,000 events are kept)",
+        .summary = "Events of runtimes (the last 1,000 are kept)",
         .answer = "Event", .answer_type = ndjson, .has_tail = true, .may_fail = false},
        nullptr, &control_api::events},
       {{.method = "GET", .path = "/metrics",
@@ -116,12 +116,12 @@ std::vector<control_api::route> control_api::routes_of_runs() {
         .may_fail = false, .is_public = true},
        &control_api::metrics},
       {{.method = "GET", .path = "/healthz",
-        .summary = "Answers as long as the daemon serves: a probe of liveness",
+        .summary = "Answers while the daemon serves: a liveness probe",
         .answer_type = "text/plain", .may_fail = false, .is_public = true},
        &control_api::healthz},
       {{.method = "GET", .path = "/readyz",
-        .summary = "200 when each runtime that is to run does; else 503, with a line for each that "
-                   "does not: a probe of readiness",
+        .summary = "200 if every runtime that should run does; otherwise 503, with a line for each "
+                   "that does not: a readiness probe",
         .answer_type = "text/plain", .is_public = true},
        &control_api::readyz},
   };
@@ -138,7 +138,7 @@ std::vector<control_api::route> control_api::routes_of_operations() {
     all.push_back(
         {.row = {.method = row->method,
                  .path = "/v1/runtimes/{name}/" + std::string(row->name),
-                 .summary = fmt::format("{} (of a {} that runs)", summary, fmt::join(types, ", ")),
+                 .summary = fmt::format("{} (of a running {})", summary, fmt::join(types, ", ")),
                  .answer = std::move(answer),
                  .parameters = row->parameters,
                  .required = row->required,

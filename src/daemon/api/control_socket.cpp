@@ -16,7 +16,7 @@ namespace strata::daemon {
 namespace {
 
 constexpr mode_t for_guests = 0755;
-constexpr std::string_view other_socket = "choose another place with --socket";
+constexpr std::string_view other_socket = "choose another path with --socket";
 
 result<void> make_folder(const std::string& folder, const folder_guests& guests) {
   const auto made = options::open_own_folder(folder, std::string(other_socket));
@@ -25,7 +25,7 @@ result<void> make_folder(const std::string& folder, const folder_guests& guests)
   const bool failed = (guests.group && ::fchown(made->get(), -1U, *guests.group) != 0) ||
                       ::fchmod(made->get(), for_guests) != 0;
   if (!failed) return {};
-  return system_failure(errno, "let others into the folder '" + folder + "'");
+  return system_failure(errno, "grant other users access to the folder '" + folder + "'");
 }
 
 // An administrator's folder is not changed, but a group that cannot reach the socket is an error
@@ -37,8 +37,8 @@ void warn_of_closed_folder(const std::string& folder, gid_t group) {
       (found.st_mode & S_IXOTH) != 0 || (found.st_gid == group && (found.st_mode & S_IXGRP) != 0);
   if (is_open) return;
   spdlog::warn(
-      "group {} cannot reach the control socket: its folder '{}' is closed to it; "
-      "'chmod 755' that",
+      "group {} cannot reach the control socket: it has no access to the folder '{}'; "
+      "run 'chmod 755' on it",
       group, folder);
 }
 
@@ -46,9 +46,9 @@ void warn_of_closed_folder(const std::string& folder, gid_t group) {
 
 result<void> prepare_socket_folder(const std::string& socket, const folder_guests& guests) {
   if (socket.empty()) {
-    return failure(errc::invalid_argument, "make the control socket",
-                   "this user has no home folder, and no variable names a place",
-                   "name one with --socket or in STRATA_SOCKET");
+    return failure(errc::invalid_argument, "create the control socket",
+                   "this user has no home folder, and no variable sets a path",
+                   "set a path with --socket or STRATA_SOCKET");
   }
   const auto folder = options::folder_of(socket);
   struct stat found{};

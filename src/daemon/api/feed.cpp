@@ -33,7 +33,8 @@ result<loop::duration> parse_interval(std::string_view text) {
   const auto interval = loop::from_seconds(*seconds);
   if (interval < shortest_interval) {
     return failure(errc::invalid_argument, "read 'interval'",
-                   fmt::format("'{}' is shorter than 100ms", text), "such as 500ms, 1s, 1m");
+                   fmt::format("'{}' is shorter than 100ms", text),
+                   "use for example 500ms, 1s or 1m");
   }
   return interval;
 }

@@ -15,19 +15,19 @@ namespace {
 
 constexpr const char* about =
     "HTTP/1.1 and JSON on the daemon's Unix socket. `curl --unix-socket $STRATA_SOCKET "
-    "http://strata/v1/runtimes` is as good a client as the CLI. The socket is for root and the "
-    "daemon's user (mode 0600), and for a group that `--socket-group` names (mode 0660). Each "
-    "caller has a role, read, operate or admin, and each may do what those before it may; `x-role` "
-    "is the role that an operation needs. Every error is the JSON object `Error` below. Streams "
-    "are application/x-ndjson, with a JSON document on each line; to a client that accepts "
-    "text/event-stream they are server-sent events, each with such a document as its data, and "
-    "the client goes on after a break where Last-Event-ID says.";
+    "http://strata/v1/runtimes` works as well as the CLI. The socket is open to root and the "
+    "daemon's user (mode 0600), and to a group that `--socket-group` names (mode 0660). Each "
+    "caller has a role: read, operate or admin; each role includes those before it. `x-role` is "
+    "the role that an operation needs. Every error is the JSON object `Error` below. Streams are "
+    "application/x-ndjson, with a JSON document on each line; a client that accepts "
+    "text/event-stream gets server-sent events, each with a JSON document as its data, and can "
+    "resume after a break with Last-Event-ID.";
 
 constexpr const char* about_errors =
     "400 invalid_argument, malformed; 403 permission_denied; 404 not_found; 409 already_exists, "
     "conflict; 413 limit_exceeded, when the request is too large; 501 not_supported; 503 "
     "limit_exceeded, when the process or the system has no descriptors, threads or memory left; "
-    "504 timed_out; 507 no_space; 500 else";
+    "504 timed_out; 507 no_space; 500 otherwise";
 
 constexpr const char* about_forbidden =
     "permission_denied: the caller's role is lower than `x-role`; nothing is done";
@@ -161,7 +161,7 @@ json latency_schema() {
   }
   schema["properties"]["within_ms"] = {{"type", "object"},
                                        {"additionalProperties", {{"type", "integer"}}},
-                                       {"description", "how many took at most that time"}};
+                                       {"description", "number that took at most this time"}};
   return schema;
 }
 
@@ -256,7 +256,7 @@ json schemas() {
   for (const auto& [row, types] : runtime::all_operations()) {
     if (!row->answer.empty()) all[std::string(row->schema)] = answer_schema(*row);
   }
-  all["Options"] = {{"description", "as the runtime's type has them"}, {"anyOf", any}};
+  all["Options"] = {{"description", "the options of the runtime's type"}, {"anyOf", any}};
   all["Stats"] = statistics_schema();
   return all;
 }

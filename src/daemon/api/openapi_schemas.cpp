@@ -31,7 +31,8 @@ constexpr const char* documents = R"json({
     "loops": {"type": "integer"},
     "state_dir": {"type": "string"},
     "uptime_s": {"type": "number"},
-    "certificates": {"type": "array", "description": "of --listen and --metrics; as in Detail",
+    "certificates": {"type": "array",
+      "description": "certificates of --listen and --metrics; as in Detail",
       "items": {"type": "object"}}
   }
 },
@@ -52,15 +53,15 @@ constexpr const char* documents = R"json({
   "properties": {
     "options": {"type": "object", "description": "null resets to the default"},
     "revision": {"type": "integer",
-      "description": "as in Detail: 409 when somebody else has changed the runtime since"}
+      "description": "as in Detail: 409 if the runtime was changed since"}
   }
 },
 "Edited": {
   "type": "object",
   "properties": {
-    "applied": {"type": "array", "items": {"type": "string"}, "description": "in force now"},
+    "applied": {"type": "array", "items": {"type": "string"}, "description": "in effect now"},
     "needs_restart": {"type": "array", "items": {"type": "string"},
-      "description": "saved, and in force from the next start"}
+      "description": "saved, and in effect from the next start"}
   }
 },
 "Type": {
@@ -74,7 +75,7 @@ constexpr const char* documents = R"json({
       "kind": {"type": "string", "enum": ["counter", "peak", "gauge", "rate", "latency"]},
       "unit": {"type": "string", "enum": ["", "bytes", "microseconds"]},
       "help": {"type": "string"},
-      "metric": {"type": "string", "description": "in /metrics; empty: not there"}
+      "metric": {"type": "string", "description": "in /metrics; empty: none"}
     }}},
     "operations": {"type": "array", "items": {"type": "object", "properties": {
       "name": {"type": "string"},
@@ -83,8 +84,8 @@ constexpr const char* documents = R"json({
       "summary": {"type": "string"},
       "parameters": {"type": "array", "items": {"$ref": "#/components/schemas/OptionRow"}},
       "required": {"type": "integer",
-        "description": "how many of the parameters have to be given, from the first"},
-      "body_type": {"type": "string", "description": "empty: it takes no body"},
+        "description": "number of required parameters, from the first"},
+      "body_type": {"type": "string", "description": "empty: no body"},
       "takes_timeout": {"type": "boolean"},
       "answer": {"type": "array", "description": "empty: the runtime's Detail",
         "items": {"type": "object", "properties": {
@@ -119,9 +120,9 @@ constexpr const char* documents = R"json({
     "type": {"type": "string"},
     "state": {"type": "string", "enum": ["created", "running", "stopping", "stopped", "failed"]},
     "reason": {"type": "string", "description": "why it failed, else empty"},
-    "warning": {"type": "string", "description": "what people should know of how it is set up"},
+    "warning": {"type": "string", "description": "a problem of its configuration"},
     "endpoints": {"type": "array", "items": {"type": "string"},
-      "description": "as bound; else as configured"},
+      "description": "as bound; otherwise as configured"},
     "reach": {"type": "string", "nullable": true, "enum": ["machine", "network"],
       "description": "whether other machines' clients can use it; null when it listens nowhere"},
     "connections": {"type": "integer"},
@@ -130,7 +131,7 @@ constexpr const char* documents = R"json({
     "created_at": {"type": "string", "format": "date-time"},
     "uptime_s": {"type": "number", "description": "0 unless running"},
     "next_start_in_s": {"type": "number", "nullable": true,
-      "description": "until it is started again by itself, after it failed"}
+      "description": "until its automatic restart after a failure"}
   }
 },
 "Detail": {
@@ -144,13 +145,13 @@ constexpr const char* documents = R"json({
         "pending": {
           "type": "array",
           "items": {"type": "string"},
-          "description": "options that were edited, and are in force from the next start"
+          "description": "edited options that take effect from the next start"
         },
         "options": {"$ref": "#/components/schemas/Options"},
-        "revision": {"type": "integer", "description": "of the last change of its record"},
+        "revision": {"type": "integer", "description": "revision of the last change of its record"},
         "origin": {"type": "string",
-          "description": "the runtime whose script made it; empty: people did"},
-        "certificates": {"type": "array", "description": "shown to the other ends of TLS",
+          "description": "the runtime whose script created it; empty: created by a user"},
+        "certificates": {"type": "array", "description": "certificates presented to TLS peers",
           "items": {"type": "object", "properties": {
             "file": {"type": "string"},
             "subject": {"type": "string"},
@@ -168,8 +169,8 @@ constexpr const char* documents = R"json({
   "properties": {
     "time": {"type": "string", "format": "date-time"},
     "from": {"type": "string", "description": "id of the connection"},
-    "text": {"type": "string", "description": "the message, when it is UTF-8"},
-    "base64": {"type": "string", "description": "the message, when it is not"}
+    "text": {"type": "string", "description": "the message, if it is UTF-8"},
+    "base64": {"type": "string", "description": "the message, if it is not"}
   }
 },
 "Tapped": {
@@ -206,7 +207,7 @@ constexpr const char* documents = R"json({
     "event": {"type": "string",
       "enum": ["created", "started", "stopped", "failed", "edited", "reloaded",
         "removed", "down", "up", "open", "half-open", "closed", "panic", "calm"],
-      "description": "from `down` on, of a proxy's backend or backends, which `detail` names"},
+      "description": "from `down` on: of the proxy backends that `detail` names"},
     "runtime": {"type": "string"},
     "type": {"type": "string"},
     "detail": {"type": "string"}

@@ -56,9 +56,9 @@ std::string process_metrics(std::string_view version) {
       "strata_build_info{{version=\"{}\"}} 1\n",
       version);
   const std::optional since(std::chrono::duration<double>(started.time_since_epoch()).count());
-  add(text, "process_start_time_seconds", "gauge", "start of the process, since 1970", since);
+  add(text, "process_start_time_seconds", "gauge", "start time of the process since 1970", since);
   add(text, "process_cpu_seconds_total", "counter", "processor time of the process", cpu_seconds());
-  add(text, "process_resident_memory_bytes", "gauge", "memory of the process that is resident",
+  add(text, "process_resident_memory_bytes", "gauge", "resident memory of the process",
       runtime::resident_bytes());
   add(text, "process_open_fds", "gauge", "open descriptors", open_files());
   add(text, "process_max_fds", "gauge", "limit of open descriptors", most_files());

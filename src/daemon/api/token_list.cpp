@@ -26,7 +26,7 @@ constexpr std::string_view line_form =
 std::string reading(const std::string& file) { return "read the tokens in '" + file + "'"; }
 
 std::string how_to_add(const std::string& file) {
-  return fmt::format("write {} letters or more: openssl rand -hex 32 >> {}",
+  return fmt::format("use at least {} characters: openssl rand -hex 32 >> {}",
                      token_list::shortest_token, file);
 }
 
@@ -35,7 +35,7 @@ result<std::string> read_all(int fd, const std::string& operation) {
   if (text && text->size() > token_list::max_file_size) {
     return failure(errc::limit_exceeded, operation,
                    fmt::format("it is larger than {} bytes", token_list::max_file_size),
-                   "name a file that has one token a line");
+                   "name a file with one token per line");
   }
   return text;
 }
@@ -49,7 +49,7 @@ result<token_list> token_list::read(const std::string& file) {
   struct stat found{};
   if (::fstat(opened->get(), &found) != 0) return system_failure(errno, operation);
   if ((found.st_mode & 077U) != 0) {
-    return failure(errc::permission_denied, operation, "others may read it too",
+    return failure(errc::permission_denied, operation, "other users may read it",
                    "chmod 600 " + file);
   }
   const auto text = read_all(opened->get(), operation);
@@ -98,7 +98,7 @@ result<void> token_list::add_line(std::string_view line, std::size_t number,
   }
   if (!named) {
     return failure(errc::invalid_argument, operation,
-                   fmt::format("the first word of line {} is no role", number),
+                   fmt::format("the first word of line {} is not a role", number),
                    std::string(line_form));
   }
   return add({std::string(token), *named, number}, file);
@@ -109,21 +109,21 @@ result<void> token_list::add(entry added, const std::string& file) {
   const auto number = added.line;
   if (added.token.size() < shortest_token) {
     return failure(errc::invalid_argument, operation,
-                   fmt::format("the token in line {} has {} letters, and could be guessed", number,
-                               added.token.size()),
+                   fmt::format("the token in line {} has {} characters and could be guessed",
+                               number, added.token.size()),
                    how_to_add(file));
   }
   if (added.token.size() > longest_token) {
     return failure(
         errc::limit_exceeded, operation,
-        fmt::format("the token in line {} is longer than {} letters", number, longest_token),
-        "take a shorter one");
+        fmt::format("the token in line {} is longer than {} characters", number, longest_token),
+        "use a shorter token");
   }
   // The characters that an HTTP field can carry as one word.
   if (!text::is_visible(added.token)) {
     return failure(
         errc::invalid_argument, operation,
-        fmt::format("the token in line {} has letters that are not printable ASCII", number),
+        fmt::format("the token in line {} has characters that are not printable ASCII", number),
         how_to_add(file));
   }
   const auto same = std::ranges::find(tokens_, added.token, &entry::token);
@@ -132,12 +132,11 @@ result<void> token_list::add(entry added, const std::string& file) {
     return failure(errc::invalid_argument, operation,
                    fmt::format("lines {} and {} give one token the roles '{}' and '{}'", same->line,
                                number, name_of(same->role), name_of(added.role)),
-                   "leave one of them out");
+                   "remove one of them");
   }
   if (tokens_.size() == max_tokens) {
     return failure(errc::limit_exceeded, operation,
-                   fmt::format("it has more than {} tokens", max_tokens),
-                   "leave out those that nobody uses");
+                   fmt::format("it has more than {} tokens", max_tokens), "remove unused tokens");
   }
   tokens_.push_back(std::move(added));
   return {};

@@ -53,7 +53,7 @@ TEST(token_list, a_token_that_is_listed_twice_has_one_role) {
   EXPECT_EQ(same->size(), 1U);
   EXPECT_EQ(error_of("read " + token_of('a') + "\n\n" + token_of('a')),
             "cannot read the tokens in 'tokens': lines 1 and 3 give one token the roles 'read' and "
-            "'admin'; leave one of them out");
+            "'admin'; remove one of them");
 }
 
 TEST(token_list, says_what_is_wrong_and_in_which_line) {
@@ -67,18 +67,18 @@ TEST(token_list, says_what_is_wrong_and_in_which_line) {
   const auto has = [&](const std::string& text, const std::string& reason) {
     EXPECT_TRUE(error_of(text).starts_with(about + reason)) << text << ": " << error_of(text);
   };
-  has("short", "the token in line 1 has 5 letters, and could be guessed; ");
-  has("\nread 123456789012345", "the token in line 2 has 15 letters, and could be guessed; ");
+  has("short", "the token in line 1 has 5 characters and could be guessed; ");
+  has("\nread 123456789012345", "the token in line 2 has 15 characters and could be guessed; ");
   has("read", "line 1 has the role 'read', but no token; ");
-  has("root " + token_of('a'), "the first word of line 1 is no role; ");
-  has("Read " + token_of('a'), "the first word of line 1 is no role; ");
-  has(token_of('a') + " read", "the first word of line 1 is no role; ");
+  has("root " + token_of('a'), "the first word of line 1 is not a role; ");
+  has("Read " + token_of('a'), "the first word of line 1 is not a role; ");
+  has(token_of('a') + " read", "the first word of line 1 is not a role; ");
   has("read " + token_of('a') + " " + token_of('b'), "line 1 has more than two words; ");
   has("read \xEF\xBB\xBF" + token_of('a'),
-      "the token in line 1 has letters that are not printable");
+      "the token in line 1 has characters that are not printable");
   has(token_of('a') + std::string(1, '\0'),
-      "the token in line 1 has letters that are not printable");
-  has(std::string(1025, 'a'), "the token in line 1 is longer than 1024 letters; ");
+      "the token in line 1 has characters that are not printable");
+  has(std::string(1025, 'a'), "the token in line 1 is longer than 1024 characters; ");
 }
 
 TEST(token_list, shows_no_part_of_a_line) {
@@ -132,7 +132,7 @@ TEST_F(token_file, is_read_to_its_end) {
 TEST_F(token_file, that_others_may_read_is_refused) {
   for (const mode_t mode : {0640U, 0604U, 0610U, 0602U}) {
     EXPECT_TRUE(
-        error_of(write(token_of('a'), mode)).contains("others may read it too; chmod 600 "));
+        error_of(write(token_of('a'), mode)).contains("other users may read it; chmod 600 "));
   }
 }
 

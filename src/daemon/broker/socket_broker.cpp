@@ -37,15 +37,15 @@ result<void> clear(const std::string& path, const sockaddr_un& address, const st
   if (!is_left) {
     return failure(
         errc::already_exists, text,
-        S_ISSOCK(found.st_mode) ? "another daemon listens there" : "something else lies there",
-        "end or remove that, or give this daemon another --socket");
+        S_ISSOCK(found.st_mode) ? "another daemon listens there" : "another file exists there",
+        "stop or remove it, or start this daemon with another --socket");
   }
   if (::unlink(path.c_str()) != 0) return system_failure(errno, text);
   return {};
 }
 
 result<unique_fd> listen_at(const std::string& path) {
-  const auto what = "listen at '" + path + "' for those who want sockets";
+  const auto what = "listen at '" + path + "' for socket requests";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
@@ -72,9 +72,9 @@ result<socket_request> request_on(int connection) {
     case broker::kind::xdp: return xdp::parse_request(came->message);
     case broker::kind::packet: return l2::parse_request(came->message);
   }
-  return failure(errc::malformed, "understand a request for a socket",
-                 fmt::format("its kind is 0x{:08x}", static_cast<std::uint32_t>(came->of)),
-                 "are daemon and library of one version?");
+  return failure(errc::malformed, "read a request for a socket",
+                 fmt::format("its kind 0x{:08x} is unknown", static_cast<std::uint32_t>(came->of)),
+                 "use the same version of daemon and library");
 }
 
 result<std::optional<xdp::grant>> make(int connection, const socket_request& request) {
@@ -112,14 +112,14 @@ result<void> socket_broker::start(const std::string& path, const std::string& po
   if (!listening) return std::unexpected(listening.error());
   stopping_.reset(::eventfd(0, EFD_CLOEXEC));
   made_some_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!stopping_ || !made_some_) return system_failure(errno, "make an eventfd");
+  if (!stopping_ || !made_some_) return system_failure(errno, "create an eventfd");
   listener_ = std::move(*listening);
   file_ = loop::socket_file(path);
   policy_path_ = policy_path;
-  auto started = loop::start_thread("serve those who want sockets", [this] { run(); });
+  auto started = loop::start_thread("serve socket requests", [this] { run(); });
   if (!started) return std::unexpected(started.error());
   thread_ = std::move(*started);
-  spdlog::info("sockets for others at {}, by {} rules of {}", path, policy->rules().size(),
+  spdlog::info("serving socket requests at {} by {} rules of {}", path, policy->rules().size(),
                policy_path);
   return {};
 }
@@ -159,7 +159,7 @@ void socket_broker::run() {
     // Without a descriptor to accept with, the listener would be reported ready repeatedly.
     const int limit = std::exchange(has_no_descriptor_, false) ? descriptor_pause_ms : -1;
     if (::poll(asked.data(), asked.size(), limit) < 0 && errno != EINTR) {
-      spdlog::error("the broker of sockets ends: {}", std::strerror(errno));
+      spdlog::error("the socket broker stops: {}", std::strerror(errno));
       return;
     }
     if (asked[0].revents != 0) return;
@@ -192,7 +192,7 @@ void socket_broker::accept_one() {
   if (of_user >= most_of_a_user) {
     broker::refuse(fd, {.code = errc::limit_exceeded,
                         .operation = "serve more connections of user " + std::to_string(peer->user),
-                        .reason = "it has 16",
+                        .reason = "the user has 16",
                         .remedy = "close some",
                         .offset = {}});
     return;
@@ -208,7 +208,7 @@ result<void> socket_broker::begin(client& client) {
   const auto policy = socket_policy::read(policy_path_);
   if (!policy) return std::unexpected(policy.error());
   if (auto allowed = policy->check(client.peer, *what); !allowed) return allowed;
-  auto started = loop::start_thread("make a socket for another", [this, connection, what = *what] {
+  auto started = loop::start_thread("open a socket for a client", [this, connection, what = *what] {
     made done{.connection = connection, .outcome = make(connection, what)};
     {
       const std::lock_guard guard(made_lock_);
@@ -241,7 +241,7 @@ void socket_broker::collect() {
     }
     who.has = std::move(*each.outcome);
     who.at = stage::is_served;
-    spdlog::info("gave process {} of user {} {}", who.peer.process, who.peer.user, who.wants);
+    spdlog::info("passed to process {} of user {}: {}", who.peer.process, who.peer.user, who.wants);
   }
 }
 

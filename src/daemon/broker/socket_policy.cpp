@@ -38,7 +38,7 @@ outcome set_user(socket_rule& rule, std::string_view value) {
   rule.user = number_in(value);
   if (rule.user) return {};
   const auto* const found = ::getpwnam(std::string(value).c_str());
-  if (found == nullptr) return refusal(fmt::format("there is no user '{}'", value));
+  if (found == nullptr) return refusal(fmt::format("no user is named '{}'", value));
   rule.user = found->pw_uid;
   return {};
 }
@@ -47,7 +47,7 @@ outcome set_group(socket_rule& rule, std::string_view value) {
   rule.group = number_in(value);
   if (rule.group) return {};
   const auto* const found = ::getgrnam(std::string(value).c_str());
-  if (found == nullptr) return refusal(fmt::format("there is no group '{}'", value));
+  if (found == nullptr) return refusal(fmt::format("no group is named '{}'", value));
   rule.group = found->gr_gid;
   return {};
 }
@@ -57,7 +57,7 @@ outcome set_queue(socket_rule& rule, std::string_view value) {
   const auto first = number_in(value.substr(0, dash));
   const auto last = dash == std::string_view::npos ? first : number_in(value.substr(dash + 1));
   if (!first || !last || *last < *first) {
-    return refusal(fmt::format("'{}' is no queue, and no range as 0-3", value));
+    return refusal(fmt::format("'{}' is not a queue or a range such as 0-3", value));
   }
   rule.first_queue = *first;
   rule.last_queue = *last;
@@ -67,7 +67,7 @@ outcome set_queue(socket_rule& rule, std::string_view value) {
 outcome set_ethertype(socket_rule& rule, std::string_view value) {
   const auto number = number_in(value);
   if (!number || *number < 0x0600 || *number > 0xFFFF) {
-    return refusal(fmt::format("'{}' is no EtherType from 0x0600 to 0xffff", value));
+    return refusal(fmt::format("'{}' is not an EtherType from 0x0600 to 0xffff", value));
   }
   rule.ethertype = static_cast<std::uint16_t>(*number);
   return {};
@@ -93,7 +93,7 @@ outcome set_member(socket_rule& rule, std::string_view member) {
   if (key == "sends") return set_word(rule.sends_everywhere, key, value, "everywhere");
   if (key != "iface") {
     return refusal(
-        fmt::format("'{}' is none of user, group, iface, queue, ethertype, socket, sends", key));
+        fmt::format("'{}' is not one of user, group, iface, queue, ethertype, socket, sends", key));
   }
   rule.interface_name = value;
   return {};
@@ -111,7 +111,7 @@ std::expected<socket_rule, std::string> parse_rule(std::string_view line) {
   if (rule.interface_name.empty()) return refusal("it names no interface");
   if (rule.is_packet && !rule.sends_everywhere) {
     return refusal(
-        "the owner of an AF_PACKET socket may send on every interface: if that is meant, add "
+        "the owner of an AF_PACKET socket may send on every interface: to allow this, add "
         "sends=everywhere");
   }
   return rule;
@@ -166,17 +166,17 @@ result<socket_policy> socket_policy::read(const std::string& path) {
   struct stat found{};
   if (!file || ::fstat(file.get(), &found) != 0) return system_failure(errno, operation);
   if (!S_ISREG(found.st_mode)) {
-    return failure(errc::invalid_argument, operation, "it is no regular file");
+    return failure(errc::invalid_argument, operation, "it is not a regular file");
   }
   const bool is_ours = found.st_uid == 0 || found.st_uid == ::geteuid();
   if (!is_ours || (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return failure(errc::permission_denied, "use the policy '" + path + "'", "others may write it",
-                   "chown root it, and chmod 644");
+    return failure(errc::permission_denied, "use the policy '" + path + "'",
+                   "other users may write it", "run chown root and chmod 644 on it");
   }
   const auto text = options::read_text(file.get(), most_bytes + 1, operation);
   if (!text) return std::unexpected(text.error());
   if (text->size() > most_bytes) {
-    return failure(errc::limit_exceeded, operation, "it has more than 1 MiB");
+    return failure(errc::limit_exceeded, operation, "it is larger than 1 MiB");
   }
   return parse(*text, path);
 }
@@ -203,8 +203,8 @@ result<void> socket_policy::check(const broker::peer& peer, const socket_request
       rules_, [&](const socket_rule& one) { return one.allows(peer, request); });
   if (is_allowed) return {};
   return failure(errc::permission_denied,
-                 fmt::format("give user {} {}", peer.user, text_of(request)),
-                 "no rule of the daemon's policy allows it", "ask its administrator for one");
+                 fmt::format("grant user {} {}", peer.user, text_of(request)),
+                 "no rule of the daemon's policy allows it", "ask its administrator for a rule");
 }
 
 }  // namespace strata::daemon

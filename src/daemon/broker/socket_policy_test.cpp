@@ -60,17 +60,18 @@ TEST(socket_policy, a_rule_about_one_kind_of_socket_says_nothing_of_the_other) {
 }
 
 TEST(socket_policy, names_the_line_that_it_cannot_read) {
-  for (const auto& [line, why] : {std::pair{"user=1000", "no interface"},
-                                  {"iface=eth0", "no user and no group"},
-                                  {"user= iface=eth0", "'user=' is not NAME=VALUE"},
-                                  {"user=1 iface=eth0 queue=3-1", "'3-1' is no queue"},
-                                  {"user=1 iface=eth0 queue=99999999999", "is no queue"},
-                                  {"user=1 iface=eth0 ethertype=5", "'5' is no EtherType"},
-                                  {"user=1 iface=eth0 colour=red", "'colour' is none of"},
-                                  {"user=1 iface=eth0 socket=raw", "'socket=raw' is not"},
-                                  {"user=1 iface=eth0 sends=here", "'sends=here' is not"},
-                                  {"user=1 iface=eth0 socket=packet", "add sends=everywhere"},
-                                  {"user=no-such-user iface=eth0", "no user 'no-such-user'"}}) {
+  for (const auto& [line, why] :
+       {std::pair{"user=1000", "no interface"},
+        {"iface=eth0", "no user and no group"},
+        {"user= iface=eth0", "'user=' is not NAME=VALUE"},
+        {"user=1 iface=eth0 queue=3-1", "'3-1' is not a queue"},
+        {"user=1 iface=eth0 queue=99999999999", "is not a queue"},
+        {"user=1 iface=eth0 ethertype=5", "'5' is not an EtherType"},
+        {"user=1 iface=eth0 colour=red", "'colour' is not one of"},
+        {"user=1 iface=eth0 socket=raw", "'socket=raw' is not"},
+        {"user=1 iface=eth0 sends=here", "'sends=here' is not"},
+        {"user=1 iface=eth0 socket=packet", "add sends=everywhere"},
+        {"user=no-such-user iface=eth0", "no user is named 'no-such-user'"}}) {
     const auto policy = socket_policy::parse("\n" + std::string(line) + "\n", "policy");
     ASSERT_FALSE(policy) << line;
     const auto text = describe(policy.error());

@@ -59,7 +59,7 @@ result<unique_fd> take_lock(int folder, const std::string& path) {
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     return failure(errc::conflict, "use the state folder '" + path + "'",
                    "the daemon with process id " + read_pid(lock.get()) + " uses it",
-                   std::string("stop that one or ") + other_folder);
+                   std::string("stop that daemon or ") + other_folder);
   }
   const auto pid = std::to_string(::getpid()) + "\n";
   // A full disk must not keep the daemon from starting: the lock holds without its text.
@@ -168,9 +168,9 @@ bool write_over(int folder, const std::string& file, const std::string& text) {
 
 result<record_files> record_files::open(const std::string& folder) {
   if (folder.empty()) {
-    return failure(errc::invalid_argument, "keep the state",
-                   "this user has no home folder, and no variable names a folder",
-                   "name one with --state-dir or in STRATA_STATE_DIR");
+    return failure(errc::invalid_argument, "store the state",
+                   "this user has no home folder, and no variable sets a folder",
+                   "set a folder with --state-dir or STRATA_STATE_DIR");
   }
   const auto opened = options::open_own_folder(folder, other_folder);
   if (!opened) return std::unexpected(opened.error());
@@ -211,14 +211,14 @@ result<record> record_files::read(const std::string& file) const {
   // Another version's record may lack anything that this version's has.
   if (is("version", &value::is_number) && json["version"] != version && is_valid_name(name)) {
     return record{.name = name,
-                  .unusable = fmt::format("its file is of version {}, and this strata knows "
+                  .unusable = fmt::format("its file has version {}, but this strata supports "
                                           "version {}",
                                           json["version"].dump(), version)};
   }
   const bool good = json.is_object() && is("name", &value::is_string) &&
                     is("type", &value::is_string) && is("created_at", &value::is_string) &&
                     is("running", &value::is_boolean) && is("options", &value::is_object);
-  if (!good) return failure(errc::malformed, operation, "it is not a whole state file");
+  if (!good) return failure(errc::malformed, operation, "it is not a complete state file");
   if (json["name"] != name || !is_valid_name(name)) {
     return failure(errc::malformed, operation, "its name and its file's name differ");
   }
@@ -256,8 +256,8 @@ result<std::vector<record>> record_files::load(
     const auto aside =
         fmt::format("{}.{}", file, std::chrono::system_clock::now().time_since_epoch().count());
     ::renameat(within_.runtimes.get(), file.c_str(), within_.damaged.get(), aside.c_str());
-    on_damaged(fmt::format("{}; it was set aside as '{}/damaged/{}'", describe(one.error()),
-                           folder_, aside));
+    on_damaged(
+        fmt::format("{}; it was moved to '{}/damaged/{}'", describe(one.error()), folder_, aside));
   }
   std::ranges::sort(loaded, {}, &record::name);
   return loaded;

@@ -20,8 +20,8 @@ std::unexpected<error> stale_revision(const std::string& name, std::uint64_t exp
   const auto state = present == 0 ? std::string("it has been removed")
                                   : fmt::format("it has revision {}", present);
   return failure(errc::conflict, fmt::format("change revision {} of '{}'", expected, name),
-                 expected == 0 ? "there is a runtime of that name" : state,
-                 "look at it again: strata show " + name);
+                 expected == 0 ? "a runtime of this name exists" : state,
+                 "read it again: strata show " + name);
 }
 
 }  // namespace strata::daemon

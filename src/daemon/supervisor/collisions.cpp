@@ -95,8 +95,8 @@ result<void> check_frames_are_for_one(const entry_map& all, const entry& newcome
   if (!found || !found->is_of_frames) return {};
   return failure(errc::conflict, "listen on " + found->ours,
                  "runtime '" + found->holder + "' listens on " + found->theirs +
-                     ", and both would hear every frame",
-                 "stop that one, or use another EtherType or VLAN");
+                     ", and both would receive every frame",
+                 "stop that runtime, or use another EtherType or VLAN");
 }
 
 void explain_conflict(const entry_map& all, const entry& loser, error& failed) {
@@ -106,12 +106,12 @@ void explain_conflict(const entry_map& all, const entry& loser, error& failed) {
   if (failed.sys_errno != EADDRINUSE) return;
   if (const auto found = find_collision(all, loser)) {
     failed.reason = "runtime '" + found->holder + "' listens on " + found->theirs;
-    failed.remedy = "stop that one or choose another port";
+    failed.remedy = "stop that runtime or choose another port";
     return;
   }
   if (const auto own = own_collision(loser)) {
-    failed.reason = "its endpoints " + own->first + " and " + own->second + " are one place";
-    failed.remedy = "leave one of them out or choose another port";
+    failed.reason = "its endpoints " + own->first + " and " + own->second + " are the same address";
+    failed.remedy = "remove one of them or choose another port";
     return;
   }
   if (failed.remedy.empty()) {

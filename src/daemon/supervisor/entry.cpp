@@ -17,7 +17,8 @@ std::string_view name_of(run_state state) {
 
 std::unexpected<error> not_found(const std::string& name, std::span<const std::string> known) {
   return failure(errc::not_found, "find runtime '" + name + "'",
-                 "there is none of that name" + text::did_you_mean(name, known), "see 'strata ls'");
+                 "no runtime has this name" + text::did_you_mean(name, known),
+                 "list runtimes with: strata ls");
 }
 
 }  // namespace strata::daemon

@@ -9,7 +9,7 @@ result<entry_ref> entry_list::find(const std::string& name) const {
   if (kept == unusable_.end()) return not_found(name, known_names());
   return failure(errc::conflict, "use '" + name + "'",
                  "it could not be restored: " + kept->second.reason,
-                 "use the strata that made it, or remove it: strata rm " + name);
+                 "use the version that created it, or remove it: strata rm " + name);
 }
 
 std::vector<entry_ref> entry_list::all() const {

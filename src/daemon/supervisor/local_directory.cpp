@@ -55,8 +55,8 @@ result<std::vector<net::endpoint_url>> local_directory::endpoints_of(
   const auto found = list_.find(name);
   if (!found) {
     return failure(errc::not_found, operation,
-                   "there is none of that name" + text::did_you_mean(name, list_.known_names()),
-                   "create it");
+                   "no runtime has this name" + text::did_you_mean(name, list_.known_names()),
+                   "create it first");
   }
   const auto& [state, body] = std::tie((*found)->state, (*found)->body);
   if (state != run_state::running) {
@@ -69,7 +69,7 @@ result<std::vector<net::endpoint_url>> local_directory::endpoints_of(
     if (url && !url->is_ethernet()) urls.push_back(reachable(std::move(*url)));
   }
   if (!body->listens() || urls.empty()) {
-    return failure(errc::conflict, operation, "it has no address that it listens on",
+    return failure(errc::conflict, operation, "it listens on no address",
                    "connect to a server or a cache with tcp, udp or unix");
   }
   return urls;

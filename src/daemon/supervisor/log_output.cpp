@@ -125,7 +125,7 @@ void log_output::write(std::string_view level, std::string_view runtime, std::st
   const std::scoped_lock guard(lock_);
   if (file_ && how_.max_size != 0 && size_ + line.size() > how_.max_size && size_ != 0) rotate();
   if (lost_ != 0) {
-    const auto note = fmt::format("{} lines are left out: the log took no more", lost_);
+    const auto note = fmt::format("{} lines are missing: the log could not be written", lost_);
     if (put(line_of("warning", "", note))) lost_ = 0;
   }
   if (!put(line)) ++lost_;

@@ -156,7 +156,7 @@ loop::task<result<void>> reconciler::write(entry_ref subject, record next) {
 loop::task<> reconciler::write_in_time(entry_ref subject) {
   const auto written = co_await write(subject, record_of(*subject));
   if (written) co_return;
-  spdlog::error("{}; it is tried again", describe(written.error()));
+  spdlog::error("{}; retrying", describe(written.error()));
   write_later(subject);
 }
 
@@ -200,8 +200,8 @@ loop::task<result<void>> reconciler::create(entry_ref subject, bool is_started) 
   // It would wait for the interface; but a user who creates it has most likely mistyped the name.
   if (const auto awaited = awaited_interface(*subject); started && !awaited.empty()) {
     started = failure(errc::not_found, "listen or connect on '" + awaited + "'",
-                      "there is no such interface",
-                      "see: ip link; created without -s and started, it waits for one");
+                      "no interface has this name",
+                      "list interfaces with: ip link; created without -s and started, it waits");
   }
   if (started) co_return started;
   // A creation that is answered with an error leaves nothing behind.
@@ -209,7 +209,7 @@ loop::task<result<void>> reconciler::create(entry_ref subject, bool is_started) 
   const auto gone = co_await remove(subject, home_.now());
   if (gone) {
     why.operation =
-        "create '" + subject->name() + "', because it would not start: cannot " + why.operation;
+        "create '" + subject->name() + "' because it does not start: cannot " + why.operation;
   } else {
     co_await write_back(subject);
   }
@@ -287,7 +287,7 @@ loop::task<result<void>> reconciler::stop(entry_ref subject, loop::time_point li
     write_later(subject);
     auto& why = written.error();
     why.operation =
-        "remember that '" + subject->name() + "' is stopped, which it is: cannot " + why.operation;
+        "save the state of '" + subject->name() + "', which is stopped: cannot " + why.operation;
     why.reason += "; the next daemon will start it, unless a later attempt succeeds";
   }
   co_await end_children(subject->name(), children_of(list_.entries(), subject->name()), false);

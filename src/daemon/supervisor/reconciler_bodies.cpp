@@ -22,7 +22,7 @@ std::unexpected<error> ended_while_starting(const entry& starting) {
   return failure(errc::conflict, "start '" + starting.name() + "'",
                  std::string("it was ") + (starting.removed ? "removed" : "stopped") +
                      " while it was starting",
-                 "if that was not meant, ask for it again");
+                 "if this was not intended, start it again");
 }
 
 }  // namespace
@@ -115,8 +115,8 @@ loop::task<result<void>> reconciler::save_data(entry_ref subject, std::string op
   subject->is_stopping = false;
   if (saved) co_return saved;
   auto& failed = saved.error();
-  failed.operation = operation + ", which runs on: cannot " + failed.operation;
-  if (failed.remedy.empty()) failed.remedy = "add --now to lose what is not saved";
+  failed.operation = operation + ", which keeps running: cannot " + failed.operation;
+  if (failed.remedy.empty()) failed.remedy = "add --now to discard unsaved data";
   co_return saved;
 }
 
@@ -155,14 +155,14 @@ loop::task<result<void>> reconciler::restart(entry_ref subject, loop::time_point
     if (!good) {
       auto why = good.error();
       why.operation =
-          "restart '" + subject->name() + "', which goes on as it is: cannot " + why.operation;
+          "restart '" + subject->name() + "', which runs on unchanged: cannot " + why.operation;
       co_return std::unexpected(why);
     }
     auto saved = co_await save_data(subject, "restart '" + subject->name() + "'", limit);
     if (!saved) co_return saved;
     co_await end_body(subject, limit);
     subject->state = run_state::stopped;
-    report(*subject, "stopped", "to be started again");
+    report(*subject, "stopped", "to be restarted");
   }
   auto started = co_await start(subject);
   co_return started;

@@ -35,7 +35,7 @@ nlohmann::json difference(const std::string& before, const std::string& next) {
 std::expected<entry_ref, std::string> reconciler::restore(record saved) {
   if (!saved.unusable.empty()) return std::unexpected(saved.unusable);
   if (runtime::find_type(saved.type) == nullptr) {
-    return std::unexpected("there is no type '" + saved.type + "' in this build");
+    return std::unexpected("this build has no type '" + saved.type + "'");
   }
   const auto options = nlohmann::json::parse(saved.options, nullptr, false);
   auto made = make_entry(std::move(saved), options);
@@ -46,7 +46,7 @@ std::expected<entry_ref, std::string> reconciler::restore(record saved) {
 }
 
 void reconciler::keep_unusable(const record& saved, const std::string& reason) {
-  spdlog::error("cannot restore '{}', its record stays: {}", saved.name, reason);
+  spdlog::error("cannot restore '{}', its record is kept: {}", saved.name, reason);
   write_event(saved.name, saved.type, "unusable", reason);
   list_.add_unusable(saved.name,
                      {.type = saved.type, .reason = reason, .revision = saved.revision});
@@ -91,7 +91,7 @@ loop::task<> reconciler::follow_store(std::uint64_t last) {
       }
       why = adopted.error();
     }
-    if (pauses.failures() == 0) spdlog::error("{}; it is tried again", describe(why));
+    if (pauses.failures() == 0) spdlog::error("{}; retrying", describe(why));
     co_await home_.sleep(pauses.next(first_read_pause_s, longest_read_pause_s));
   }
 }

@@ -108,7 +108,7 @@ result<void> check_owner(const entry_map& all, const std::string& name,
   const std::string owner = *found;
   const std::string operation = "make '" + owner + "' the owner of '" + name + "'";
   if (reaches(all, {owner}, name, owners_of)) {
-    return failure(errc::conflict, operation, "it would be its own owner, by way of '" + name + "'",
+    return failure(errc::conflict, operation, "it would own itself through '" + name + "'",
                    "choose another owner");
   }
   const auto holder = all.find(owner);
@@ -116,7 +116,7 @@ result<void> check_owner(const entry_map& all, const std::string& name,
     std::vector<std::string> known;
     for (const auto& [other, each] : all) known.push_back(other);
     return failure(errc::not_found, operation,
-                   "there is no runtime of that name" + text::did_you_mean(owner, known),
+                   "no runtime has this name" + text::did_you_mean(owner, known),
                    "create it first");
   }
   return {};
@@ -136,7 +136,7 @@ result<void> check_needs(const entry_map& all, const told_members& members, cons
   const auto circular = leading_to(all, members, std::move(needs), name);
   if (circular.empty()) return {};
   return failure(errc::conflict, "make '" + name + "' connect to '" + circular.front() + "'",
-                 "that one connects to it, as one of a group",
+                 "that runtime connects to it as one of a group",
                  "connect to another runtime, or change its group");
 }
 

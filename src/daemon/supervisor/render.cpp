@@ -176,13 +176,13 @@ std::string warning_of(const entry& entry, const entry_list& all) {
   for (const auto& name : entry.body->needs()) {
     const auto known = all.known_names();
     if (std::ranges::find(known, name) != known.end()) continue;
-    return fmt::format("runtime not found: it connects to '{}', and there is none of that name{}",
+    return fmt::format("runtime not found: it connects to '{}', but no runtime has this name{}",
                        name, text::did_you_mean(name, known));
   }
   if (entry.state != run_state::running) return {};
   const auto awaited = awaited_interface(entry);
   if (awaited.empty()) return {};
-  return fmt::format("it waits for the interface '{}', which is not there", awaited);
+  return fmt::format("it waits for the interface '{}', which does not exist", awaited);
 }
 
 nlohmann::json summary_json(const entry& entry, const entry_list& all, loop::time_point now) {

@@ -10,22 +10,21 @@ namespace strata::daemon {
 namespace {
 
 const char* what_was_reloaded(const entry& entry, runtime::reload_outcome outcome) {
-  if (outcome == runtime::reload_outcome::nothing_to_read) return "had no files to read again";
-  return entry.body->certificates().empty() ? "opened its files again"
-                                            : "read the certificates again";
+  if (outcome == runtime::reload_outcome::nothing_to_read) return "had no files to reread";
+  return entry.body->certificates().empty() ? "reopened its files" : "reread the certificates";
 }
 
 std::unexpected<error> has_no_operation(const entry& subject, const std::string& operation) {
   const auto* const known = runtime::find_shared_operation(operation);
-  const auto asked = fmt::format("ask '{}' for '{}'", subject.name(), operation);
+  const auto asked = fmt::format("make '{}' run '{}'", subject.name(), operation);
   if (known == nullptr) {
-    return failure(errc::not_found, asked, "no type has an operation of that name",
+    return failure(errc::not_found, asked, "no type has an operation of this name",
                    "see GET /v1/types");
   }
   return failure(errc::not_supported, asked,
-                 fmt::format("it is a {}, and only a {} has that operation", subject.type->name,
+                 fmt::format("it is a {}, but only a {} has this operation", subject.type->name,
                              fmt::join(known->types, " or a ")),
-                 "see which runtimes are: strata ls");
+                 "list runtimes with: strata ls");
 }
 
 }  // namespace
@@ -34,24 +33,24 @@ result<entry_ref> supervisor::reserve(const creation& ordered) {
   const auto& name = ordered.name;
   if (runtime::find_type(ordered.type) == nullptr) {
     return failure(errc::invalid_argument, "create a '" + ordered.type + "'",
-                   "there is no such runtime type", "see 'strata create --help'");
+                   "no runtime type has this name", "see 'strata create --help'");
   }
   if (!is_valid_name(name)) {
     return failure(errc::invalid_argument, "use the name '" + name + "'",
-                   "a name has 1 to 64 letters, digits, '_', '.' and '-', and begins with neither "
-                   "of the last two");
+                   "a name has 1 to 64 letters, digits, '_', '.' and '-', and does not start "
+                   "with '.' or '-'");
   }
   if (list().entry_of(name)) {
-    return failure(errc::already_exists, "create '" + name + "'", "a runtime of that name exists",
+    return failure(errc::already_exists, "create '" + name + "'", "a runtime of this name exists",
                    "remove it or choose another name");
   }
   const auto& unusable = list().unusable();
   if (const auto kept = unusable.find(name); kept != unusable.end()) {
     return failure(
         errc::conflict, "create '" + name + "'",
-        "the state folder has one of that name, which could not be restored: " +
+        "the state folder has a runtime of this name, which could not be restored: " +
             kept->second.reason,
-        "choose another name, use the strata that made it, or remove it: strata rm " + name);
+        "choose another name, use the version that created it, or remove it: strata rm " + name);
   }
   if (auto owned = check_owner(entries(), name, ordered.options); !owned) {
     return std::unexpected(owned.error());
@@ -145,7 +144,7 @@ loop::task<result<entry_ref>> supervisor::reload(std::string name) {
   if (!done) {
     auto failed = done.error();
     failed.operation = "reload '" + name + "': cannot " + failed.operation;
-    failed.reason += "; it goes on with what was read before";
+    failed.reason += "; it keeps what it read before";
     co_return std::unexpected(failed);
   }
   if (*done == runtime::reload_outcome::needs_restart) {
@@ -228,8 +227,8 @@ loop::task<result<nlohmann::json>> supervisor::ask(std::string name, std::string
   }
   if (subject->removed) co_return not_found(name);
   if (subject->state != run_state::running) {
-    co_return failure(errc::conflict, fmt::format("ask '{}' for '{}'", name, operation),
-                      fmt::format("it does not run: it is {}", name_of(subject->state)),
+    co_return failure(errc::conflict, fmt::format("make '{}' run '{}'", name, operation),
+                      fmt::format("it is not running: it is {}", name_of(subject->state)),
                       "start it: strata start " + name);
   }
   co_return co_await row->run(*subject->body, std::move(call));

@@ -113,8 +113,8 @@ loop::task<result<json>> supervisor::ask_for(runtime::house_order order) {
   const std::string operation = order.details.at("operation");
   const auto* const known = runtime::find_shared_operation(operation);
   if (order.rights && known != nullptr && known->row->needed == runtime::role::admin) {
-    co_return failure(errc::permission_denied, "ask '" + order.name + "' for '" + operation + "'",
-                      "no script may, whatever its rights");
+    co_return failure(errc::permission_denied, "make '" + order.name + "' run '" + operation + "'",
+                      "no script may do this, whatever its rights");
   }
   runtime::operation_call call{.parameters = std::move(order.details.at("parameters")),
                                .body = std::move(order.details.at("body"))};

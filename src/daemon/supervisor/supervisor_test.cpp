@@ -263,7 +263,7 @@ TEST_F(supervisor_test, a_stop_that_cannot_be_written_is_written_as_soon_as_the_
   store_.fail("put a");
   const auto stopped = begin(subject_.stop("a"));
   ASSERT_TRUE(*stopped && !**stopped);
-  EXPECT_NE(describe((*stopped)->error()).find("'a' is stopped, which it is"), std::string::npos);
+  EXPECT_NE(describe((*stopped)->error()).find("'a', which is stopped"), std::string::npos);
   EXPECT_EQ((*subject_.find("a"))->state, run_state::stopped);
   EXPECT_TRUE(records_.records.at("a").running);
   store_.heal("put a");

@@ -146,8 +146,8 @@ result<const path_row*> find_path(std::string_view name) {
     if (row.name == name) return &row;
     all += (all.empty() ? "" : ", ") + std::string(row.name);
   }
-  return failure(errc::not_found, "measure path '" + std::string(name) + "'", "there is none",
-                 "choose from " + all);
+  return failure(errc::not_found, "measure path '" + std::string(name) + "'",
+                 "no path has this name", "choose from " + all);
 }
 
 }  // namespace strata::measure

@@ -22,8 +22,8 @@ result<sockaddr_in> inet_address(const std::string& address, std::uint16_t port)
   made.sin_family = AF_INET;
   made.sin_port = htons(port);
   if (::inet_pton(AF_INET, address.c_str(), &made.sin_addr) != 1) {
-    return failure(errc::invalid_argument, "use address '" + address + "'", "it is not IPv4",
-                   "write it as 192.0.2.1");
+    return failure(errc::invalid_argument, "use address '" + address + "'",
+                   "it is not an IPv4 address", "write it as 192.0.2.1");
   }
   return made;
 }
@@ -79,7 +79,7 @@ result<std::uint64_t> socket_drops(int fd) {
   std::array<std::uint32_t, SK_MEMINFO_VARS> counted{};
   socklen_t size = sizeof counted;
   if (::getsockopt(fd, SOL_SOCKET, SO_MEMINFO, counted.data(), &size) != 0) {
-    return system_failure(errno, "count the datagrams that a socket lost");
+    return system_failure(errno, "read the number of datagrams that a socket lost");
   }
   return counted[SK_MEMINFO_DROPS];
 }

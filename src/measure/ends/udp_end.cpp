@@ -215,8 +215,8 @@ result<end> open_udp_gso(const end_options& options) {
   const int fd = opened->fd.get();
   const auto done = options.sends
                         ? set_option(fd, SOL_UDP, UDP_SEGMENT, static_cast<int>(options.payload),
-                                     "let the kernel cut datagrams")
-                        : set_option(fd, SOL_UDP, UDP_GRO, 1, "let the kernel join datagrams");
+                                     "enable UDP segmentation offload")
+                        : set_option(fd, SOL_UDP, UDP_GRO, 1, "enable UDP receive offload");
   if (!done) return std::unexpected(done.error());
   const auto both =
       std::make_shared<segmenting_socket>(std::move(opened->fd), opened->peer, options);

@@ -95,7 +95,7 @@ result<end_options> options_of(const order& order) {
 // Checks an order, since the control connection may deliver anything.
 result<void> check(const order& order) {
   const auto refuse = [](std::string text) {
-    return failure(errc::invalid_argument, "carry out an order", "its " + std::move(text));
+    return failure(errc::invalid_argument, "run a measurement order", "its " + std::move(text));
   };
   if (order.role != "send" && order.role != "receive" && order.role != "ping" &&
       order.role != "echo") {

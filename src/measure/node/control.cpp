@@ -25,7 +25,7 @@ class descriptor_stream final : public control_stream {
     while (!bytes.empty()) {
       const auto written = ::write(out_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return system_failure(errno, "talk to the other end of the benchmark");
+      if (written < 0) return system_failure(errno, "write to the other end of the benchmark");
       bytes.remove_prefix(static_cast<std::size_t>(written));
     }
     return {};
@@ -36,7 +36,7 @@ class descriptor_stream final : public control_stream {
       if (got >= 0) return static_cast<std::size_t>(got);
       if (errno == EINTR) continue;
       if (errno == ECONNRESET) return 0;
-      return system_failure(errno, "hear the other end of the benchmark");
+      return system_failure(errno, "read from the other end of the benchmark");
     }
   }
 
@@ -68,7 +68,7 @@ result<std::optional<nlohmann::json>> control_line::read() {
   for (;;) {
     const auto end = held_.find('\n', searched);
     if (end != std::string::npos) {
-      const std::string operation = "understand the other end of the benchmark";
+      const std::string operation = "read from the other end of the benchmark";
       auto read = text::parse_json(std::string_view(held_).substr(0, end), operation);
       held_.erase(0, end + 1);
       if (!read) return std::unexpected(read.error());
@@ -79,7 +79,7 @@ result<std::optional<nlohmann::json>> control_line::read() {
     }
     searched = held_.size();
     if (held_.size() > longest_line) {
-      return failure(errc::limit_exceeded, "read a line of the other end of the benchmark",
+      return failure(errc::limit_exceeded, "read a line from the other end of the benchmark",
                      "it is longer than 4 MiB");
     }
     const auto got = over_->read(piece);
@@ -94,7 +94,8 @@ result<nlohmann::json> control_line::ask(const nlohmann::json& message) {
   auto answer = read();
   if (!answer) return std::unexpected(answer.error());
   if (!*answer) {
-    return failure(errc::connection_closed, "hear the other end of the benchmark", "it has gone");
+    return failure(errc::connection_closed, "read from the other end of the benchmark",
+                   "it has disconnected");
   }
   const auto wrong = (*answer)->find("error");
   if (wrong != (*answer)->end()) {

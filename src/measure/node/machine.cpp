@@ -30,7 +30,7 @@ std::string governor() {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   std::string name;
   if (std::getline(file, name)) return name;
-  return "unknown (no cpufreq here, as in most virtual machines)";
+  return "unknown (no cpufreq, as in most virtual machines)";
 }
 
 // Returns how many threads wanted to run during the last minute, other programs' included.

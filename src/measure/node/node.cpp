@@ -59,7 +59,7 @@ class node {
       return json{{"sockets", std::move(*timed)}};
     }
     if (!only_interface_) return change(verb, value);
-    return failure(errc::invalid_argument, "do '" + verb + "'", "a node does not know it");
+    return failure(errc::invalid_argument, "run '" + verb + "'", "a node does not support it");
   }
 
  private:
@@ -87,7 +87,7 @@ class node {
       if (!mac) return std::unexpected(mac.error());
       return done(set_neighbour(link, text_of(value, "address"), *mac));
     }
-    return failure(errc::invalid_argument, "do '" + verb + "'", "a node does not know it");
+    return failure(errc::invalid_argument, "run '" + verb + "'", "a node does not support it");
   }
 
   result<json> describe_link(const json& value) {
@@ -104,7 +104,7 @@ class node {
 
   result<json> start(const json& value) {
     if (running_) {
-      return failure(errc::conflict, "start a measurement", "the one before was not finished");
+      return failure(errc::conflict, "start a measurement", "the previous one has not finished");
     }
     const auto found = value.find("order");
     auto asked = order_from(found == value.end() ? json() : *found);
@@ -114,8 +114,8 @@ class node {
     if (!row) return std::unexpected(row.error());
     if (address_.empty() && !(*row)->is_raw) {
       return failure(errc::not_found, "measure " + asked->path + " on " + asked->interface,
-                     "it has no IPv4 address",
-                     "give it one: ip address add 192.0.2.2/24 dev " + asked->interface);
+                     "the interface has no IPv4 address",
+                     "add an address: ip address add 192.0.2.2/24 dev " + asked->interface);
     }
     asked->address = address_;
     interface_ = asked->interface;
@@ -128,7 +128,7 @@ class node {
   }
 
   result<json> finish() {
-    if (!running_) return failure(errc::conflict, "finish a measurement", "none was started");
+    if (!running_) return failure(errc::conflict, "finish a measurement", "no measurement runs");
     const auto ended = std::exchange(running_, nullptr);
     auto seen = ended->finish();
     if (!seen) return std::unexpected(seen.error());
@@ -208,21 +208,21 @@ result<void> run_far_node(const std::string& interface, const std::string& addre
   ::setsockopt(listener->get(), SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof forever);
   if (::listen(listener->get(), 1) != 0) return system_failure(errno, "listen on " + address);
   pin_to_core(1);
-  report("far end on " + interface + ", waits at " + address + ":" +
+  report("far end on " + interface + ", waiting at " + address + ":" +
          std::to_string(port_of(listener->get())));
   do {
     unique_fd bench(::accept4(listener->get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!bench) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
-      return system_failure(errno, "accept a bench");
+      return system_failure(errno, "accept a bench connection");
     }
-    report("a bench has come");
+    report("a bench has connected");
     const auto at = data_address(interface, bench.get());
     auto served = serve(control_line(stream_over(std::move(bench))), interface, at);
     if (!served) {
       report(describe(served.error()));
     }
-    report("the bench has gone");
+    report("the bench has disconnected");
     if (once) return {};
   } while (true);
 }
@@ -240,7 +240,7 @@ result<void> run_far_node_on_stdio(const std::string& interface) {
 result<node_client> node_client::start(std::size_t core) {
   std::array<int, 2> pair{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
-    return system_failure(errno, "make a control line");
+    return system_failure(errno, "create a control connection");
   }
   unique_fd ours(pair[0]);
   unique_fd theirs(pair[1]);
@@ -277,7 +277,7 @@ result<node_client> node_client::connect(const std::string& host, std::uint16_t 
   ::freeaddrinfo(found);
   if (connected != 0) {
     return system_failure(code, "reach the far end at " + host + ":" + service,
-                          "start it there: strata bench node IFACE");
+                          "start the far end there: strata bench node IFACE");
   }
   return node_client(control_line(stream_over(std::move(fd))));
 }

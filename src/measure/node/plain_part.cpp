@@ -58,7 +58,7 @@ result<std::unique_ptr<running_part>> start_plain_part(const order& order) {
   const auto program = plain_program();
   if (program.empty()) {
     return failure(errc::not_found, "run the plain C program",
-                   "it is neither beside this one nor in libexec/strata",
+                   "it is neither next to this program nor in libexec/strata",
                    "build the target strata-plain-packet");
   }
   auto in = process::make_pipe();

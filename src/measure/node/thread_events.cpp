@@ -52,11 +52,11 @@ result<thread_events::counts> thread_events::read() const {
     counts values{};
   } seen;
   if (::read(first_.get(), &seen, sizeof seen) != sizeof seen) {
-    return system_failure(errno, "read what a thread's events came to");
+    return system_failure(errno, "read the event counts of a thread");
   }
   if (seen.running_ns < seen.enabled_ns) {
     return failure(errc::conflict, "count events of a thread",
-                   "others used the processor's counters meanwhile");
+                   "other programs used the processor's counters meanwhile");
   }
   return seen.values;
 }

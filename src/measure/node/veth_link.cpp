@@ -100,7 +100,7 @@ result<void> set_address(const std::string& link, unsigned long what, const std:
   if (!value) return std::unexpected(value.error());
   auto request = request_for(link);
   std::memcpy(&request.ifr_addr, &*value, sizeof *value);
-  return control(what, &request, "give " + link + " the address " + address);
+  return control(what, &request, "add the address " + address + " to " + link);
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ result<void> set_address(const std::string& link, unsigned long what, const std:
 result<void> enter_new_namespace() {
   if (::unshare(CLONE_NEWNET) == 0) return {};
   const int code = errno;
-  return system_failure(code, "make a network namespace",
+  return system_failure(code, "create a network namespace",
                         code == EPERM ? "run it as root (CAP_SYS_ADMIN, CAP_NET_ADMIN and "
                                         "CAP_NET_RAW), or measure an interface with --iface"
                                       : "");
@@ -130,7 +130,7 @@ result<void> make_veth(const std::string& here, const std::string& there, pid_t 
   request.close(info);
   const int code = exchange(request.finish());
   if (code == 0) return {};
-  return system_failure(code, "make the veth " + here + " - " + there,
+  return system_failure(code, "create the veth " + here + " - " + there,
                         code == EPERM ? "run it as root (CAP_NET_ADMIN)" : "");
 }
 
@@ -147,7 +147,7 @@ result<void> configure_link(const std::string& link, const std::string& address)
 result<void> set_mtu(const std::string& link, std::uint32_t mtu) {
   auto request = request_for(link);
   request.ifr_mtu = static_cast<int>(mtu);
-  return control(SIOCSIFMTU, &request, "give " + link + " the MTU " + std::to_string(mtu));
+  return control(SIOCSIFMTU, &request, "set the MTU of " + link + " to " + std::to_string(mtu));
 }
 
 result<void> set_neighbour(const std::string& link, const std::string& address,

@@ -57,11 +57,11 @@ result<void> remote_node::look(const remote_node_options& options) {
   if (!told) return std::unexpected(told.error());
   const auto lines = lines_of(told->output);
   if (lines.size() < 3) {
-    return failure(errc::not_supported, "look at " + shell_.name(), told->complaint());
+    return failure(errc::not_supported, "query " + shell_.name(), told->complaint());
   }
   if (lines[0] != own_kind()) {
     return failure(errc::not_supported, "run this program on " + shell_.name(),
-                   "that is " + lines[0] + ", and this program is built for " + own_kind(),
+                   "the host is " + lines[0] + ", and this program is built for " + own_kind(),
                    "build strata there, start 'strata bench node " + options.interface +
                        "' and use 'bench paths --peer'");
   }
@@ -69,7 +69,7 @@ result<void> remote_node::look(const remote_node_options& options) {
   if (!is_among(options.interface, lines[2])) {
     return failure(errc::not_found,
                    "measure on interface '" + options.interface + "' of " + shell_.name(),
-                   "there is no such interface", "choose from " + lines[2]);
+                   "no interface has this name", "choose from " + lines[2]);
   }
   const auto sum = own_checksum();
   if (!sum) return std::unexpected(sum.error());
@@ -89,8 +89,8 @@ result<void> remote_node::copy(const remote_node_options& options) {
   if (!line) return std::unexpected(line.error());
   if (!*line) {
     const auto ended = (*holder)->finish();
-    return failure(errc::permission_denied, "make a folder on " + shell_.name(),
-                   ended ? ended->complaint() : "", "name one where it can: --remote-dir DIR");
+    return failure(errc::permission_denied, "create a folder on " + shell_.name(),
+                   ended ? ended->complaint() : "", "name a writable folder: --remote-dir DIR");
   }
   holder_ = std::move(*holder);
   folder_ = **line;
@@ -118,7 +118,7 @@ result<void> remote_node::copy_libraries() {
   if (tried->exit_code == 0) return {};
   return failure(errc::not_supported, "run this program on " + shell_.name() + " in " + folder_,
                  tried->complaint(),
-                 "name a folder where programs may run (--remote-dir DIR); or build strata there, "
+                 "name a folder where programs can run (--remote-dir DIR); or build strata there, "
                  "start 'strata bench node' and use 'bench paths --peer'");
 }
 
@@ -126,11 +126,11 @@ result<void> remote_node::become_root(const remote_node_options& options) {
   if (is_root_) return {};
   const auto operation = "become root on " + shell_.name();
   const auto remedy =
-      "log in as root (--host root@" + options.shell.host + "), or let this user use sudo there";
+      "log in as root (--host root@" + options.shell.host + "), or allow this user sudo there";
   const auto without = shell_.run("command -v sudo > /dev/null || exit 127; LC_ALL=C sudo -n true");
   if (!without) return std::unexpected(without.error());
   if (without->exit_code == 127) {
-    return failure(errc::permission_denied, operation, "there is no sudo", remedy);
+    return failure(errc::permission_denied, operation, "sudo is not installed", remedy);
   }
   prefix_ = "sudo -n -- ";
   if (without->exit_code == 0) return {};
@@ -147,7 +147,7 @@ result<void> remote_node::become_root(const remote_node_options& options) {
   const auto with = shell_.run("LC_ALL=C " + prefix_ + "true", password_);
   if (!with) return std::unexpected(with.error());
   if (with->exit_code == 0) return {};
-  return failure(errc::permission_denied, operation, "sudo says: " + with->complaint(), remedy);
+  return failure(errc::permission_denied, operation, "sudo failed: " + with->complaint(), remedy);
 }
 
 result<void> remote_node::run(const std::string& interface) {
@@ -161,10 +161,10 @@ result<void> remote_node::run(const std::string& interface) {
   if (!first) return std::unexpected(first.error());
   if (!*first) {
     const auto ended = (*node)->finish();
-    return failure(errc::system, operation, ended ? ended->complaint() : "it ended at once");
+    return failure(errc::system, operation, ended ? ended->complaint() : "it ended immediately");
   }
   if (!(*first)->starts_with("{\"node\"")) {
-    return failure(errc::malformed, operation, "it says: " + **first);
+    return failure(errc::malformed, operation, "it printed: " + **first);
   }
   line_.emplace(std::move(*node));
   return {};

@@ -68,7 +68,7 @@ class ssh_command {
       const auto size = static_cast<std::uint32_t>(std::min<std::size_t>(bytes.size(), 1U << 20U));
       const int taken = libssh().ssh_channel_write(channel_.get(), bytes.data(), size);
       if (taken <= 0) {
-        return failure(errc::connection_closed, "talk to " + over_->name(), over_->reason());
+        return failure(errc::connection_closed, "write to " + over_->name(), over_->reason());
       }
       bytes.remove_prefix(static_cast<std::size_t>(taken));
     }
@@ -85,10 +85,10 @@ class ssh_command {
     if (got > 0) return static_cast<std::size_t>(got);
     if (got != SSH_ERROR && has_ended_) return 0;
     if (got == SSH_ERROR || libssh().ssh_is_connected(over_->session()) == 0) {
-      return failure(errc::connection_closed, "hear " + over_->name(), over_->reason());
+      return failure(errc::connection_closed, "read from " + over_->name(), over_->reason());
     }
-    return failure(errc::timed_out, "hear " + over_->name(),
-                   "it has said nothing for " + std::to_string(limit_ms / 1000) + " s");
+    return failure(errc::timed_out, "read from " + over_->name(),
+                   "it has sent nothing for " + std::to_string(limit_ms / 1000) + " s");
   }
   // Returns the rest of one of its outputs.
   result<std::string> read_all(bool from_errors) {
@@ -189,7 +189,7 @@ result<std::unique_ptr<remote_command>> remote_shell::start(std::string_view scr
       const auto ended = command->finish();
       return failure(errc::permission_denied, "run commands on " + name(),
                      said.empty() && ended ? ended->complaint() : said,
-                     "name a user who has a shell there (--host USER@HOST)");
+                     "name a user with a shell there (--host USER@HOST)");
     }
     if ((*line)->ends_with(first_line)) return command;
     said = std::move(**line);
@@ -211,7 +211,7 @@ result<void> remote_shell::put(const std::string& local, const std::string& remo
       libssh().sftp_new(over_->session()));
   if (!sftp || libssh().sftp_init(sftp.get()) != SSH_OK) {
     return failure(errc::not_supported, "copy files to " + name(), over_->reason(),
-                   "let its sshd have 'Subsystem sftp internal-sftp'");
+                   "add 'Subsystem sftp internal-sftp' to its sshd_config");
   }
   ssh_owned<sftp_file_struct, &ssh_library::sftp_close> into(
       libssh().sftp_open(sftp.get(), remote.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0700));
@@ -225,7 +225,7 @@ result<void> remote_shell::put(const std::string& local, const std::string& remo
     if (got == 0) break;
     if (libssh().sftp_write(into.get(), piece.data(), static_cast<std::size_t>(got)) != got) {
       return failure(errc::system, "write " + where, over_->reason(),
-                     "see that there is room, or name another folder with --remote-dir");
+                     "free some space, or name another folder with --remote-dir");
     }
   }
   if (libssh().sftp_close(into.release()) == SSH_OK) return {};

@@ -41,7 +41,7 @@ result<void> ssh_connection::reach() {
   if (!good) return failure(errc::invalid_argument, "connect to " + name_, reason());
   if (libssh().ssh_connect(session_.get()) == SSH_OK) return {};
   return failure(errc::connection_closed, "connect to " + name_, reason(),
-                 "see that the host is up and that sshd listens there (--host [USER@]HOST[:PORT])");
+                 "check that the host is up and sshd listens there (--host [USER@]HOST[:PORT])");
 }
 
 result<std::string> ssh_connection::fingerprint() const {
@@ -49,11 +49,11 @@ result<std::string> ssh_connection::fingerprint() const {
   unsigned char* hash = nullptr;
   std::size_t size = 0;
   if (libssh().ssh_get_server_publickey(session_.get(), &key) != SSH_OK) {
-    return failure(errc::permission_denied, "see the host key of " + name_, reason());
+    return failure(errc::permission_denied, "read the host key of " + name_, reason());
   }
   const ssh_key_owned owned(key);
   if (libssh().ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &size) != SSH_OK) {
-    return failure(errc::permission_denied, "see the host key of " + name_, reason());
+    return failure(errc::permission_denied, "read the host key of " + name_, reason());
   }
   const ssh_text_owned text(
       libssh().ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, size));
@@ -64,13 +64,13 @@ result<std::string> ssh_connection::fingerprint() const {
 
 result<void> ssh_connection::learn_host_key(const std::string& print) const {
   if (!options_.accept_new_host_key) {
-    return failure(errc::permission_denied, "trust " + name_, "its host key is not known: " + print,
-                   "compare it with that of 'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub' "
-                   "there, and if it is the same, say --accept-new-host-key once");
+    return failure(errc::permission_denied, "trust " + name_, "its host key is unknown: " + print,
+                   "compare it with 'ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub' there; if "
+                   "they are equal, use --accept-new-host-key once");
   }
   if (libssh().ssh_session_update_known_hosts(session_.get()) == SSH_OK) return {};
-  return failure(errc::system, "write down the host key of " + name_, reason(),
-                 "name a file that can be written with --known-hosts");
+  return failure(errc::system, "save the host key of " + name_, reason(),
+                 "name a writable file with --known-hosts");
 }
 
 result<void> ssh_connection::trust() {
@@ -92,13 +92,13 @@ result<void> ssh_connection::trust() {
           port == 22 ? options_.host : "'[" + options_.host + "]:" + std::to_string(port) + "'";
       return failure(errc::permission_denied, "trust " + name_,
                      "its host key has changed: it is now " + *print + ", not the one in " + where +
-                         "; another machine may stand in its place",
-                     "only if you know why it changed, forget the old one: ssh-keygen -R " + entry +
+                         "; another machine may impersonate it",
+                     "only if you know why it changed, remove the old key: ssh-keygen -R " + entry +
                          " -f " + where);
     }
     case SSH_KNOWN_HOSTS_ERROR: break;
   }
-  return failure(errc::permission_denied, "look for the host key of " + name_ + " in " + where,
+  return failure(errc::permission_denied, "find the host key of " + name_ + " in " + where,
                  reason());
 }
 
@@ -123,12 +123,12 @@ result<ssh_key_owned> ssh_connection::read_key() {
     return ssh_key_owned(key);
   }
   if (!was_asked_) {
-    return failure(errc::malformed, "read the key " + file, "it is not a private key of ssh",
+    return failure(errc::malformed, "read the key " + file, "it is not an SSH private key",
                    "name the file without .pub");
   }
   return failure(errc::permission_denied, "read the key " + file,
-                 "it has a passphrase, and that was not given or is wrong",
-                 "set STRATA_KEY_PASSPHRASE, or add the key to ssh-agent and leave --ssh-key out");
+                 "its passphrase is missing or wrong",
+                 "set STRATA_KEY_PASSPHRASE, or add the key to ssh-agent and omit --ssh-key");
 }
 
 result<void> ssh_connection::log_in() {
@@ -149,15 +149,15 @@ result<void> ssh_connection::log_in() {
   }
   if (how == SSH_AUTH_PARTIAL) {
     return failure(errc::not_supported, "log in to " + name_ + ' ' + with,
-                   "the key was taken, but sshd wants more than a key",
-                   "let this user in by key alone");
+                   "the key was accepted, but sshd requires more than a key",
+                   "allow this user to log in by key alone");
   }
   return failure(errc::permission_denied, "log in to " + name_ + ' ' + with,
-                 named ? "the key was refused" : "none was taken",
+                 named ? "the key was refused" : "no key was accepted",
                  named ? "add " + options_.key_file +
                              ".pub to ~/.ssh/authorized_keys there, or "
                              "name another user (--host USER@HOST) or key (--ssh-key)"
-                       : "name one that is in ~/.ssh/authorized_keys there: --ssh-key FILE");
+                       : "name a key that is in ~/.ssh/authorized_keys there: --ssh-key FILE");
 }
 
 }  // namespace strata::measure

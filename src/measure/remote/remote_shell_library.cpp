@@ -15,8 +15,8 @@ constexpr bool is_static = false;
 
 result<ssh_library> open_library() {
   if constexpr (is_static) {
-    return failure(errc::not_supported, "load libssh", "this strata is linked statically",
-                   "run one that is not");
+    return failure(errc::not_supported, "load libssh", "this strata is statically linked",
+                   "run a dynamically linked one");
   }
   const auto missing = [] {
     const char* const why = ::dlerror();

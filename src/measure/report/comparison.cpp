@@ -199,14 +199,14 @@ result<json> compare(const std::vector<named_result>& results) {
     if (!of.is_object() || of.value("format", json()) != "strata bench paths" ||
         of.value("version", json()) != 2) {
       return failure(errc::malformed, "compare '" + each.name + "'",
-                     "it is no result of this version's 'strata bench paths'",
-                     "measure again, with '--output DIR' or '--format json'");
+                     "it is not a result of this version's 'strata bench paths'",
+                     "measure again with '--output DIR' or '--format json'");
     }
     const auto base = of.value("base", json());
     const auto first = results.front().document.value("base", json());
     if (base == first) continue;
     return failure(errc::invalid_argument, "compare '" + each.name + "'",
-                   "its ratios are to " + base.dump() + ", those of '" + results.front().name +
+                   "its ratios are to " + base.dump() + ", but those of '" + results.front().name +
                        "' to " + first.dump(),
                    "measure both with the same --base");
   }
@@ -214,7 +214,7 @@ result<json> compare(const std::vector<named_result>& results) {
     return compare_all(results);
   } catch (const json::exception& wrong) {
     return failure(errc::malformed, "compare these results", wrong.what(),
-                   "give results.json as 'strata bench paths' wrote it");
+                   "use results.json unchanged, as 'strata bench paths' wrote it");
   }
 }
 
@@ -262,13 +262,12 @@ std::string comparison_summary(const json& compared) {
     if (row.at("side") == "above" || row.at("side") == "below") ++same_side;
   }
   return fmt::format(
-      "{} ratios that two hosts or more have: {} agree, which is that their intervals overlap, {} "
-      "of "
-      "them within a factor of {:g}; {} lie on the same side of 1 everywhere.{}",
+      "{} ratios exist on two hosts or more: {} agree (their intervals overlap), {} of them "
+      "within a factor of {:g}; {} are on the same side of 1 on all hosts.{}",
       all, agree, narrowly, narrow, same_side,
       unknown == 0
           ? ""
-          : fmt::format(" Of {} nothing is said: {} runs are too few.", unknown, least_runs - 1));
+          : fmt::format(" {} are not judged: {} runs are too few.", unknown, least_runs - 1));
 }
 
 }  // namespace strata::measure

@@ -88,8 +88,8 @@ TEST(paths_comparison, tables_have_a_column_for_each_host) {
                                         "4 (3.5 to 5)", "NO",          "above",  "2 to 5"};
   EXPECT_EQ(tables[1].rows.at(1), wanted);
   EXPECT_EQ(comparison_summary(*compared),
-            "1 ratios that two hosts or more have: 0 agree, which is that their intervals overlap, "
-            "0 of them within a factor of 1.5; 1 lie on the same side of 1 everywhere.");
+            "1 ratios exist on two hosts or more: 0 agree (their intervals overlap), 0 of them "
+            "within a factor of 1.5; 1 are on the same side of 1 on all hosts.");
   const auto alike = compare({host("one", interval(2, 2.5, 3)), host("two", interval(2, 2, 2.9))});
   EXPECT_NE(comparison_summary(*alike).find("1 agree"), std::string::npos);
   EXPECT_NE(comparison_summary(*alike).find("1 of them within"), std::string::npos);

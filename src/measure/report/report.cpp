@@ -39,12 +39,12 @@ constexpr std::string_view packed[] = {"packet", "packet_ring", "xdp_native", "i
 constexpr std::string_view trips[] = {"tcp", "packet", "frame_ring", "xdp_native"};
 
 constexpr plot_row plots[] = {
-    {"ratio-messages.svg", "Messages delivered, beside the base path", "", true, quantity::one_way,
-     false, ratio_to_base, packed},
-    {"ratio-round-trip-busy.svg", "Round trip beside the base path, receivers spin", "", true,
+    {"ratio-messages.svg", "Messages delivered, relative to the base path", "", true,
+     quantity::one_way, false, ratio_to_base, packed},
+    {"ratio-round-trip-busy.svg", "Round trip relative to the base path, receivers spin", "", true,
      quantity::round_trip, true, ratio_to_base, trips},
-    {"ratio-round-trip-blocking.svg", "Round trip beside the base path, receivers block", "", true,
-     quantity::round_trip, false, ratio_to_base, trips},
+    {"ratio-round-trip-blocking.svg", "Round trip relative to the base path, receivers block", "",
+     true, quantity::round_trip, false, ratio_to_base, trips},
     {"udp-and-raw-round-trip.svg", "Round trip by UDP and by raw frames, receivers spin", "us",
      false, quantity::round_trip, true, headline_of, round_trips},
     {"udp-and-raw-messages.svg", "Messages delivered by UDP and by raw frames", "messages/s", false,
@@ -57,7 +57,7 @@ constexpr plot_row plots[] = {
      headline_of},
     {"bytes.svg", "Payload delivered, all paths", "bytes/s", true, quantity::one_way, false,
      [](const findings&, const series& one) { return one.bytes_estimate(); }},
-    {"cpu.svg", "CPU of both ends' threads for a message delivered, all paths", "ns", true,
+    {"cpu.svg", "CPU of both ends' threads per delivered message, all paths", "ns", true,
      quantity::one_way, false,
      [](const findings&, const series& one) { return one.cpu_estimate(); }},
 };
@@ -140,16 +140,16 @@ std::string conditions_of(const findings& findings) {
   out += is_veth ? "- A veth between two network namespaces, MTU 1500, and 9000 for payloads above "
                    "1500 B. The near end's process is pinned to the first core, the far end's to "
                    "the second (if there are two).\n"
-                 : "- On real interfaces, each as it is set up.\n";
+                 : "- On real interfaces, each as configured.\n";
   return out + fmt::format(
                    "- Each measurement sends for {:g} s. In a run each path is measured once with "
                    "each payload; paths and payloads take turns. {} Ratios and differences are "
-                   "those within each run. Where a bound lies within an interval, what it decides "
-                   "is undecided; of ten such intervals, about one does not hold what it should.\n"
+                   "those within each run. A goal whose bound lies within the interval is "
+                   "undecided; of ten such intervals, about one misses the true value.\n"
                    "- A receiver has {} KiB of memory: its socket buffer or its ring.\n"
                    "- DELIVERED/S is counted by the receiver, from its first batch to its last, "
-                   "by its own clock; each message bears a sequence number and counts once. LOST "
-                   "is what the kernel took from the sender and the receiver never saw.\n"
+                   "by its own clock; each message has a sequence number and counts once. LOST "
+                   "counts messages that the kernel accepted and the receiver never saw.\n"
                    "- CPU is that of the sending and the receiving thread (CLOCK_THREAD_CPUTIME_ID)"
                    " per message. {}\n"
                    "- A round trip is measured by the near end, and its times are counted in "
@@ -158,32 +158,32 @@ std::string conditions_of(const findings& findings) {
                    findings.of.buffer / 1024,
                    is_veth ? "On a veth the kernel's receive work (softirq) runs on the sender's "
                              "core and is billed to the sender."
-                           : "What the kernel does in interrupts is billed to whom it interrupts.",
+                           : "Kernel work in interrupts is billed to the interrupted thread.",
                    findings.of.planted_sleep
                        ? "- **A bug was planted: the receiver sleeps 1 ms every 1000 messages.**\n"
                        : "");
 }
 
 constexpr std::string_view caveats =
-    "## What does not hold here\n\n"
+    "## Caveats\n\n"
     "- **`udp_gso` beats every raw path in messages/s, and so does `tcp_batch` while messages are "
-    "small**, and that is no error: they hand the kernel 64 messages at once, which then make one "
+    "small**, which is correct: they pass the kernel 64 messages at once, which then make one "
     "trip through the stack as one buffer and are cut apart at the receiver, or by a network card. "
-    "A raw frame makes the trip alone, however many a system call carries. A program that has many "
-    "small messages for one peer and can wait for them gains more by joining them than by leaving "
-    "IP out.\n"
-    "- A veth is no network card: no DMA, no interrupt moderation, no wire. It shows what the "
-    "software costs. Native XDP on a veth may lose to plain sockets, since each frame has to be "
-    "copied into a page first; on a card it is the other way round.\n"
+    "Each raw frame makes the trip alone, however many a system call carries. A program that has "
+    "many small messages for one peer and can wait for them gains more by joining them than by "
+    "omitting IP.\n"
+    "- A veth is not a network card: no DMA, no interrupt moderation, no wire. It shows the cost "
+    "of the software. Native XDP on a veth may lose to plain sockets, because each frame must be "
+    "copied into a page first; on a network card the opposite holds.\n"
     "- UDP payloads above 1472 B go out as fragments at MTU 1500; raw frames carry 1500 B.\n"
-    "- `plain_*` are C programs of bare system calls that ask of the kernel what the library asks "
-    "(an EtherType filter, the VLAN tag, the sender's address): what they do better is what the "
-    "library costs. A program that wants none of that and calls recv is faster by what the kernel "
-    "then leaves undone, whatever it is written in.\n"
-    "- The measuring processes run at nice -20 in a scheduling group of their own, where they may: "
-    "a machine's other work is kept out of the figures, and would be in those of a program.\n"
+    "- `plain_*` are C programs of bare system calls that request the same from the kernel as the "
+    "library (an EtherType filter, the VLAN tag, the sender's address): the difference is the cost "
+    "of the library. A program that needs none of these and calls recv is faster, because the "
+    "kernel does less, whatever its language.\n"
+    "- The measuring processes run at nice -20 in their own scheduling group, where permitted: "
+    "this keeps the machine's other work out of the figures, unlike in a normal program.\n"
     "- A virtual machine's clock and its neighbours show in p99.9. Compare ratios within one run, "
-    "not figures of two.\n";
+    "not figures of two runs.\n";
 
 result<void> write_file(const std::filesystem::path& path, const std::string& text) {
   std::ofstream file(path);
@@ -198,7 +198,7 @@ result<void> write_file(const std::filesystem::path& path, const std::string& te
 std::string report_of(const findings& findings) {
   std::string out = "# What raw Ethernet, UDP and TCP cost on this machine\n\n";
   out += fmt::format(
-      "By `{}`{}, begun at {}, in {:.0f} s; the figures are in "
+      "By `{}`{}, started at {}, in {:.0f} s; the figures are in "
       "[results.json](results.json).\n\n",
       findings.command.empty() ? "strata bench paths" : findings.command,
       findings.revision.empty() ? "" : ", revision " + findings.revision, findings.began,
@@ -218,7 +218,7 @@ std::string report_of(const findings& findings) {
 result<void> write_report(const findings& findings, const std::string& folder) {
   std::error_code wrong;
   std::filesystem::create_directories(folder, wrong);
-  if (wrong) return system_failure(wrong.value(), "make the folder " + folder);
+  if (wrong) return system_failure(wrong.value(), "create the folder " + folder);
   const std::filesystem::path in(folder);
   auto done = write_file(in / "results.json", document_of(findings).dump(2) + '\n');
   if (done) done = write_file(in / "report.md", report_of(findings));

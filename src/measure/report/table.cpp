@@ -26,7 +26,7 @@ std::string beside_base(const findings& findings, const series& one) {
 
 std::string measure_text(const series& one) {
   if (one.kind() == quantity::one_way) return "one way";
-  if (one.kind() == quantity::filter) return "beside foreign frames";
+  if (one.kind() == quantity::filter) return "with foreign frames";
   return one.is_busy() ? "round trip, spinning" : "round trip, blocking";
 }
 
@@ -92,7 +92,7 @@ table round_trip(const findings& findings, bool busy) {
 }
 
 table filter(const findings& findings) {
-  return make("Receiver beside foreign frames, which its filter refuses", findings,
+  return make("Receiver with foreign frames, which its filter rejects", findings,
               std::vector<std::string>{"BYTES", "PATH", "FOREIGN/S", "RECV NS", "LOST"},
               quantity::filter, false, [&](const series& one) {
                 return rows::value_type{short_number(one.foreign()),
@@ -107,7 +107,7 @@ std::string both_ends(const std::optional<series::events>& counted) {
 
 // Empty if nothing was counted: the reason is below the tables.
 table events(const findings& findings) {
-  table made{.title = "What the processor counted for a message, sender / receiver",
+  table made{.title = "Processor counts per message, sender / receiver",
              .rows = {{"BYTES", "PATH", "MEASURE", "CYCLES", "INSTRUCTIONS"}}};
   for (const auto& one : findings.all) {
     if (!one.failure().empty() || !one.cycles()) continue;
@@ -146,7 +146,7 @@ std::string rival(const verdict& verdict, const series* series) {
 }
 
 table verdicts(const findings& findings) {
-  table made{.title = "AF_XDP beside AF_PACKET and UDP: how many times as good as the best of them",
+  table made{.title = "AF_XDP compared with AF_PACKET and UDP: ratio to the best of them",
              .rows = {{"BYTES", "MEASURE", "BEST AF_XDP", "BEST AF_PACKET", "BEST UDP", "AF_XDP"}}};
   for (const auto& each : verdicts_of(findings)) {
     const auto& one = *each.xdp;
@@ -189,12 +189,12 @@ std::string with_interval(const estimate& figure) {
 }
 
 std::string meaning_of_intervals(std::uint64_t runs) {
-  if (runs == 1) return "Of one run, which says nothing of the next one.";
+  if (runs == 1) return "From one run, which predicts nothing about the next.";
   const auto chance = confidence_of(runs);
   return fmt::format(
-      "A figure is the median of {} runs; in parentheses the interval that holds the median of all "
-      "such runs with a confidence of {:.1f} %{}.",
-      runs, chance * 100, runs < least_runs ? ", which decides nothing" : "");
+      "A figure is the median of {} runs; in parentheses the interval that contains the "
+      "median of all such runs with a confidence of {:.1f} %{}.",
+      runs, chance * 100, runs < least_runs ? ", too few to decide" : "");
 }
 
 std::string missing_events(const findings& findings) {
@@ -204,9 +204,8 @@ std::string missing_events(const findings& findings) {
   const auto end = findings.link.value("near", nlohmann::json::object());
   const auto machine = end.value("machine", nlohmann::json::object());
   const auto why = machine.value("cycle_counters", std::string("the far end does not count them"));
-  return "Cycles and instructions of a message are not known: " +
-         (why == "yes" ? "the far end, or another program's use of the counters, keeps them"
-                       : why) +
+  return "Cycles and instructions per message are unknown: " +
+         (why == "yes" ? "the far end or another program's use of the counters prevents it" : why) +
          ".";
 }
 

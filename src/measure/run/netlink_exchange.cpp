@@ -108,7 +108,7 @@ result<json> run_once(const exchange_plan& plan, std::string_view name) {
   const auto program = command.front();
   const auto said = process::output_of(std::move(command));
   if (!said) return std::unexpected(said.error());
-  auto made = text::parse_json(*said, "read its times").value_or(nullptr);
+  auto made = text::parse_json(*said, "read the measured times").value_or(nullptr);
   for (const auto* const kind : kinds_of_time) {
     for (const auto* const part : {"median", "p99"}) {
       const json::json_pointer where(std::string("/") + kind + "/" + part);
@@ -231,7 +231,7 @@ result<json> measure_exchanges(
   }
   if (present.empty()) {
     return failure(errc::not_found, "measure a netlink exchange",
-                   "none of its programs is in '" + plan.folder + "'",
+                   "no client program is in '" + plan.folder + "'",
                    "build them: make -C examples/netlink_exchange OUT=" + plan.folder +
                        "; --clients names another folder");
   }

@@ -32,7 +32,7 @@ result<std::vector<std::uint64_t>> payloads_of(const request& request) {
       return failure(errc::invalid_argument,
                      "measure a payload of '" + std::string(part) + "' bytes", {},
                      "use numbers from " + std::to_string(min_payload) + " to " +
-                         std::to_string(max_payload) + ", with commas between them");
+                         std::to_string(max_payload) + ", separated by commas");
     }
     sizes.push_back(size);
   }
@@ -50,7 +50,7 @@ result<std::vector<const path_row*>> paths_of(const request& request, bool has_p
     if (!found) return std::unexpected(found.error());
     if ((*found)->open == nullptr && !has_plain) {
       return failure(errc::not_found, "measure " + std::string(part),
-                     "the plain C program is neither beside this one nor in libexec/strata",
+                     "the plain C program is neither next to this program nor in libexec/strata",
                      "build the target strata-plain-packet");
     }
     rows.push_back(*found);
@@ -85,7 +85,7 @@ result<chosen_measures> measures_of(const request& request) {
       chosen.sockets = true;
     } else {
       return failure(errc::invalid_argument, "measure '" + std::string(part) + "'",
-                     "there is no such measure",
+                     "no measure has this name",
                      "choose from one-way, round-trip, filter, sockets");
     }
   }

@@ -214,7 +214,7 @@ class message_reader {
     error_code code;
     const auto used = current_->put({pending_.data(), head_size_}, code);
     if (code) return refuse_for(code);
-    if (used != head_size_) return refuse(errc::malformed, 400, "its head is not whole", used);
+    if (used != head_size_) return refuse(errc::malformed, 400, "its head is incomplete", used);
     pending_.erase(0, used);
     current_->eager(true);
     return {};
@@ -236,7 +236,7 @@ class message_reader {
     // Beast leaves only a chunk's size line or the trailer, and both are short.
     if (!current_->is_done() && pending_.size() > max_header_) {
       return refuse(errc::limit_exceeded, 431,
-                    fmt::format("a chunk's head or the trailer is longer than the limit of {} "
+                    fmt::format("a chunk header or the trailer is longer than the limit of {} "
                                 "bytes",
                                 max_header_));
     }
@@ -250,7 +250,7 @@ class message_reader {
           fmt::format("its body is longer than the limit of {} bytes", max_body_.value_or(0)));
     }
     const bool cut = code == http::error::need_more;  // a head is always passed whole
-    return refuse(errc::malformed, 400, cut ? "its head is not whole" : code.message());
+    return refuse(errc::malformed, 400, cut ? "its head is incomplete" : code.message());
   }
 
   std::size_t max_header_;
@@ -319,7 +319,7 @@ result<void> http_request_parser::complete_head() {
                        .keep_alive = current.keeps_alive};
   if (!split_target(request)) {
     const auto why =
-        fmt::format("its target '{}' has a bad percent-encoding or host", request.target);
+        fmt::format("its target '{}' has an invalid percent-encoding or host", request.target);
     return state_->refuse(errc::malformed, 400, why);
   }
   state_->head = std::move(request);
@@ -431,8 +431,8 @@ result<void> http_response_parser::finish() {
   if (state_->head) state_->current().put_eof(code);
   if (!code) return {};
   return state_->refuse(errc::connection_closed, 0,
-                        state_->between_messages() ? "the connection was closed without one"
-                                                   : "the connection was closed inside it");
+                        state_->between_messages() ? "the connection was closed before it arrived"
+                                                   : "the connection was closed before it ended");
 }
 
 const http_response_head* http_response_parser::head() const {

@@ -54,10 +54,10 @@ verdict check_request_line(std::string_view line) {
   // Section 2.3: HTTP in capitals, and one digit each.
   if (version.size() != 8 || !version.starts_with("HTTP/") || !is_digit(version[5]) ||
       version[6] != '.' || !is_digit(version[7])) {
-    return head_refusal{400, "its version is not HTTP's"};
+    return head_refusal{400, "its version is not an HTTP version"};
   }
   if (!is_target(line.substr(method.size() + 1, last - method.size() - 1), method)) {
-    return head_refusal{400, "its target is not one of the method's"};
+    return head_refusal{400, "its target is invalid for the method"};
   }
   if (version[5] != '1') return head_refusal{505, "its version is not HTTP/1"};
   return {};
@@ -72,7 +72,7 @@ struct framing_fields {
   verdict add(std::string_view name, std::string_view value) {
     if (text::same_text(name, "host")) {
       ++hosts;
-      if (!is_host(value)) return head_refusal{400, "its Host is not one"};
+      if (!is_host(value)) return head_refusal{400, "its Host is invalid"};
     }
     if (text::same_text(name, "content-length")) {
       ++lengths;
@@ -92,13 +92,13 @@ struct framing_fields {
     const auto is_list = comma != std::string_view::npos;
     const auto last = text::trimmed(is_list ? value.substr(comma + 1) : value);
     if (!text::same_text(last, "chunked")) {
-      return head_refusal{400, "chunked is not the last of its codings"};
+      return head_refusal{400, "chunked is not its last transfer coding"};
     }
     const auto before = is_list ? value.substr(0, comma) : std::string_view();
     if (text::in_small_letters(before).contains("chunked")) {
       return head_refusal{400, "it is chunked twice"};
     }
-    if (is_list) return head_refusal{501, "it has a coding beside chunked"};
+    if (is_list) return head_refusal{501, "it has a transfer coding other than chunked"};
     return {};
   }
 
@@ -123,11 +123,11 @@ std::optional<head_refusal> check_request_head(std::string_view head) {
   framing_fields fields;
   for (auto line = take_line(head); !line.empty(); line = take_line(head)) {
     if (line.front() == ' ' || line.front() == '\t') {  // section 5.2
-      return head_refusal{400, "a field goes on in a second line"};
+      return head_refusal{400, "a field continues on a second line"};
     }
     const auto colon = std::min(line.find(':'), line.size());
     if (colon == line.size() || !is_token(line.substr(0, colon))) {  // section 5.1
-      return head_refusal{400, "a field's name is not one"};
+      return head_refusal{400, "a field's name is invalid"};
     }
     const auto value = text::trimmed(line.substr(colon + 1));
     if (std::ranges::any_of(value, is_control_byte)) {  // RFC 9110 section 5.5

@@ -70,12 +70,12 @@ result<void> http2_session::feed(byte_span input, time_point now) {
   }
   if (code == NGHTTP2_ERR_NOMEM) throw std::bad_alloc();
   if (code == NGHTTP2_ERR_FLOODED || code == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS) {
-    if (own.flooding.empty()) own.flooding = "frames that belong to no request";
+    if (own.flooding.empty()) own.flooding = "frames without a request";
   }
   if (!own.flooding.empty()) {
     end_flood();
     return failure(errc::limit_exceeded, "read HTTP/2",
-                   "the client floods it with " + std::string(own.flooding));
+                   "the client sends too many " + std::string(own.flooding));
   }
   if (code >= 0) return {};
   own.has_failed = true;

@@ -46,10 +46,10 @@ int check_stream(nghttp2_session* session, const nghttp2_frame_hd& frame, state&
   if (state.past.begin(frame.stream_id)) return 0;  // it may still be rejected
   if (nghttp2_session_find_stream(session, frame.stream_id) != nullptr) return 0;
   if (state.past.has_skipped(frame.stream_id)) {
-    return fail(state, http2_code::protocol_error, "a stream below one that was used before");
+    return fail(state, http2_code::protocol_error, "a stream id below one that was used before");
   }
   if (state.past.has_ended(frame.stream_id)) {
-    return fail(state, http2_code::stream_closed, "a frame on a stream that it has ended");
+    return fail(state, http2_code::stream_closed, "a frame on a stream that it ended");
   }
   return 0;
 }
@@ -59,20 +59,19 @@ int check_stream(nghttp2_session* session, const nghttp2_frame_hd& frame, state&
 int on_begin_frame(nghttp2_session* session, const nghttp2_frame_hd* frame, void* user_data) {
   auto& by = of(user_data);
   if (nghttp2_session_get_outbound_queue_size(session) > max_outbound) {
-    return flood(by, "frames whose answers it does not read");
+    return flood(by, "frames without reading the answers");
   }
   if (const int code = check_stream(session, *frame, by); code != 0) return code;
   const bool is_end = (frame->flags & NGHTTP2_FLAG_END_STREAM) != 0;
   switch (frame->type) {
-    case NGHTTP2_RST_STREAM:
-      return by.resets.take(by.now) ? 0 : flood(by, "streams that it takes back");
+    case NGHTTP2_RST_STREAM: return by.resets.take(by.now) ? 0 : flood(by, "stream resets");
     case NGHTTP2_HEADERS:
     case NGHTTP2_CONTINUATION:
     case NGHTTP2_WINDOW_UPDATE: return 0;
     case NGHTTP2_DATA:
       if (frame->length != 0 || is_end) return 0;
-      return by.controls.take(by.now) ? 0 : flood(by, "frames without data");
-    default: return by.controls.take(by.now) ? 0 : flood(by, "frames that are no requests");
+      return by.controls.take(by.now) ? 0 : flood(by, "empty DATA frames");
+    default: return by.controls.take(by.now) ? 0 : flood(by, "control frames");
   }
 }
 
@@ -127,7 +126,7 @@ int on_header(nghttp2_session* /*session*/, const nghttp2_frame* frame, const st
     if (size <= by.limits.max_header)
       add_to_reply(by, text(name, name_size), text(value, value_size));
   }
-  return size <= bomb_factor * by.limits.max_header ? 0 : flood(by, "fields without an end");
+  return size <= bomb_factor * by.limits.max_header ? 0 : flood(by, "header fields");
 }
 
 int on_frame(nghttp2_session* session, const nghttp2_frame* frame, void* user_data) {

@@ -79,10 +79,10 @@ void http2_head::set_host() {
   if (named == headers.end() && authority_) {
     headers.emplace(headers.begin(), "host", *authority_);
   } else if (named != headers.end() && authority_ && !text::same_text(named->second, *authority_)) {
-    return refuse(400, errc::malformed, "its :authority and its Host are not the same");
+    return refuse(400, errc::malformed, "its :authority and its Host differ");
   }
   const auto host = made_.request.header("host");
-  if (!host || !is_host(*host)) refuse(400, errc::malformed, "its :authority is not a host");
+  if (!host || !is_host(*host)) refuse(400, errc::malformed, "its :authority is not a valid host");
 }
 
 http2_listener::arrival http2_head::take() {
@@ -97,11 +97,10 @@ http2_listener::arrival http2_head::take() {
   set_host();
   if (!split_target(request)) {
     refuse(400, errc::malformed,
-           fmt::format("its target '{}' has a bad percent-encoding", request.target));
+           fmt::format("its target '{}' has an invalid percent-encoding", request.target));
   } else if (has_protocol && !text::same_text(request.protocol, "websocket")) {
-    refuse(
-        501, errc::not_supported,
-        fmt::format("it asks for the protocol '{}'; only websocket is spoken", request.protocol));
+    refuse(501, errc::not_supported,
+           fmt::format("it requests the protocol '{}'; use websocket", request.protocol));
   }
   return std::move(made_);
 }

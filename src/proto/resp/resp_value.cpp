@@ -91,7 +91,7 @@ void value_reader::forget_used() {
 
 std::unexpected<error> value_reader::refuse(errc code, std::string reason) {
   broken_ = error{.code = code,
-                  .operation = "read a reply of Redis's protocol",
+                  .operation = "read a Redis reply",
                   .reason = std::move(reason),
                   .remedy = {},
                   .offset = static_cast<std::size_t>(dropped_ + at_)};
@@ -141,13 +141,13 @@ result<value_reader::step> value_reader::read_one(resp_value& value) {
       end != std::string::npos ? end : buffer_.size() - (buffer_.ends_with('\r') ? 1 : 0);
   if (known > at_ + limits_.max_bulk) {
     return refuse(errc::limit_exceeded,
-                  "a line of it is longer than " + std::to_string(limits_.max_bulk) + " bytes");
+                  "a line is longer than " + std::to_string(limits_.max_bulk) + " bytes");
   }
   if (end == std::string::npos) {
     searched_ = known;
     return step::incomplete;
   }
-  if (end == at_) return refuse(errc::malformed, "a line of it is empty");
+  if (end == at_) return refuse(errc::malformed, "a line is empty");
   const char mark = buffer_[at_];
   const auto rest = std::string_view(buffer_).substr(at_ + 1, end - at_ - 1);
   if (mark == '$' || mark == '=' || mark == '!') {
@@ -164,7 +164,7 @@ result<value_reader::step> value_reader::read_one(resp_value& value) {
     return opened;
   }
   if (!read_scalar(mark, rest, value)) {
-    return refuse(errc::malformed, "a value of it is not as the protocol has it");
+    return refuse(errc::malformed, "a value is malformed");
   }
   at_ = end + 2;
   return step::complete;
@@ -185,16 +185,16 @@ result<value_reader::step> value_reader::read_bulk(std::string_view length, std:
   const auto bytes = static_cast<std::uint64_t>(*size);
   if (bytes > limits_.max_bulk) {
     return refuse(errc::limit_exceeded,
-                  "a string of it is longer than " + std::to_string(limits_.max_bulk) + " bytes");
+                  "a string is longer than " + std::to_string(limits_.max_bulk) + " bytes");
   }
   if (buffer_.size() - line_end < bytes + 2) return step::incomplete;
   auto text = std::string_view(buffer_).substr(line_end, bytes);
   if (buffer_.compare(line_end + bytes, 2, "\r\n") != 0) {
-    return refuse(errc::malformed, "a string of it does not end where its length says");
+    return refuse(errc::malformed, "a string does not end where its length says");
   }
   if (value.what == kind::verbatim) {
     if (text.size() < format_size || text[format_size - 1] != ':') {
-      return refuse(errc::malformed, "a verbatim string of it has no format");
+      return refuse(errc::malformed, "a verbatim string has no format");
     }
     text.remove_prefix(format_size);
   }
@@ -223,7 +223,7 @@ result<value_reader::step> value_reader::open(char mark, std::string_view text, 
   }
   if (open_.size() >= limits_.max_depth) {
     return refuse(errc::limit_exceeded,
-                  "its values are nested more deeply than " + std::to_string(limits_.max_depth));
+                  "its values are nested deeper than " + std::to_string(limits_.max_depth));
   }
   open_value opened{
       .value = {}, .missing = pairs ? elements * 2 : elements, .is_attribute = mark == '|'};

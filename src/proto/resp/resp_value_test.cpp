@@ -144,13 +144,13 @@ TEST(value_reader, keeps_to_its_limits) {
   const auto why = [&](std::string_view bytes) {
     return read_all(bytes, bytes.size(), narrow).back().text;
   };
-  EXPECT_EQ(why("*1\r\n*1\r\n*1\r\n"), "its values are nested more deeply than 2");
-  EXPECT_EQ(why("$11\r\n"), "a string of it is longer than 10 bytes");
+  EXPECT_EQ(why("*1\r\n*1\r\n*1\r\n"), "its values are nested deeper than 2");
+  EXPECT_EQ(why("$11\r\n"), "a string is longer than 10 bytes");
   EXPECT_EQ(why("*5\r\n"), "it has more than 4 values");
   EXPECT_EQ(why("%3\r\n:1\r\n:1\r\n:1\r\n:1\r\n"), "it has more than 4 values");
   EXPECT_EQ(why("*3\r\n$10\r\n0123456789\r\n$10\r\n0123456789\r\n$10\r\n"),
             "it is longer than 40 bytes");
-  EXPECT_EQ(why("+01234567890123"), "a line of it is longer than 10 bytes");
+  EXPECT_EQ(why("+01234567890123"), "a line is longer than 10 bytes");
   // The limit applies to each reply.
   EXPECT_EQ(read_all("*3\r\n:1\r\n:2\r\n:3\r\n*3\r\n:1\r\n:2\r\n:3\r\n", 7, narrow).size(), 2U);
 }

@@ -17,7 +17,7 @@ constexpr unsigned server_name_extension = 0;
 constexpr unsigned host_name = 0;
 
 std::unexpected<error> no_hello(std::string reason) {
-  return failure(errc::malformed, "read a TLS client's hello", std::move(reason));
+  return failure(errc::malformed, "read a TLS ClientHello", std::move(reason));
 }
 
 /// Reads from the front; once it runs out of bytes it stays failed, and returns empty results.
@@ -60,11 +60,11 @@ result<std::string> name_in(byte_span extension) {
     if (kind != host_name) continue;
     const auto text = as_text(name);
     if (text.empty() || text.contains('\0')) {
-      return no_hello("the server's name in it is none");
+      return no_hello("its server name is invalid");
     }
     return text::in_small_letters(std::string(text));
   }
-  if (list.failed() || names.failed()) return no_hello("its list of names is cut off");
+  if (list.failed() || names.failed()) return no_hello("its list of names is truncated");
   return std::string();
 }
 
@@ -74,14 +74,14 @@ result<std::string> name_of(byte_span message) {
   hello.vector(1);     // session
   hello.vector(2);     // cipher suites
   hello.vector(1);     // compression methods
-  if (hello.failed()) return no_hello("it is cut off");
+  if (hello.failed()) return no_hello("it is truncated");
   if (hello.empty()) return std::string();
   reader extensions(hello.vector(2));
-  if (hello.failed()) return no_hello("its extensions are cut off");
+  if (hello.failed()) return no_hello("its extensions are truncated");
   while (!extensions.empty()) {
     const auto kind = extensions.number(2);
     const auto body = extensions.vector(2);
-    if (extensions.failed()) return no_hello("an extension of it is cut off");
+    if (extensions.failed()) return no_hello("an extension is truncated");
     if (kind == server_name_extension) return name_in(body);
   }
   return std::string();
@@ -94,27 +94,26 @@ result<std::optional<std::string>> read_server_name(byte_span first) {
   std::string message;
   while (!first.empty()) {
     if (std::to_integer<unsigned>(first[0]) != handshake_record) {
-      return no_hello("it is no record of a handshake");
+      return no_hello("it is not a handshake record");
     }
     if (first.size() >= 2 && std::to_integer<unsigned>(first[1]) != 3) {
-      return no_hello("its version is not one of TLS");
+      return no_hello("its version is not a TLS version");
     }
     if (first.size() < record_head) return std::nullopt;
     const auto size = reader(first.subspan(3)).number(2);
-    if (size == 0 || size > longest_record) return no_hello("a record's length is wrong");
+    if (size == 0 || size > longest_record) return no_hello("a record's length is invalid");
     const auto there = first.subspan(record_head);
     const auto part = there.first(std::min(size, there.size()));
     if (there.empty()) return std::nullopt;
     message += as_text(part);
     if (static_cast<unsigned char>(message[0]) != client_hello) {
-      return no_hello("the handshake begins with something else");
+      return no_hello("the handshake starts with another message");
     }
     if (message.size() >= message_head) {
       reader head(as_bytes(message).subspan(1));
       const auto length = head.number(3);
       if (length > longest_client_hello) {
-        return failure(errc::limit_exceeded, "read a TLS client's hello",
-                       "it is longer than 32 KiB");
+        return failure(errc::limit_exceeded, "read a TLS ClientHello", "it is longer than 32 KiB");
       }
       if (message.size() - message_head >= length) {
         auto name = name_of(as_bytes(message).subspan(message_head, length));

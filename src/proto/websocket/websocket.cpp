@@ -125,7 +125,7 @@ bool websocket_reader::begin_frame(const websocket_head_reader::head& head, pass
   mask_offset_ = 0;
   if (!is_control(frame_.opcode)) return begin_data(missing_);
   if (++pass.controls > max_controls) {
-    return refuse(websocket_close::policy_violation, "there is a flood of control frames");
+    return refuse(websocket_close::policy_violation, "there are too many control frames");
   }
   return true;
 }
@@ -137,7 +137,7 @@ bool websocket_reader::begin_data(std::uint64_t size) {
     wire_size_ = empty_fragments_ = 0;
   }
   if (size == 0 && !frame_.is_final && ++empty_fragments_ > max_empty_fragments) {
-    return refuse(websocket_close::policy_violation, "a message has a flood of empty fragments");
+    return refuse(websocket_close::policy_violation, "a message has too many empty fragments");
   }
   const auto limit = wire_limit(max_message_, is_compressed_);
   if (wire_size_ > limit || size > limit - wire_size_) {
@@ -199,13 +199,13 @@ bool websocket_reader::end_control(byte_span payload, pass& pass) {
 bool websocket_reader::end_close(byte_span payload, pass& pass) {
   websocket_event event{.what = websocket_event::kind::close, .payload = {}};
   if (payload.size() == 1) {
-    return refuse(websocket_close::protocol_error, "a close frame has half a code");
+    return refuse(websocket_close::protocol_error, "a close frame has an incomplete code");
   }
   if (!payload.empty()) {
     const auto code = static_cast<std::uint16_t>(std::to_integer<unsigned>(payload[0]) << 8U |
                                                  std::to_integer<unsigned>(payload[1]));
     if (!is_valid_close_code(code)) {
-      return refuse(websocket_close::protocol_error, "a close frame has a code that it may not");
+      return refuse(websocket_close::protocol_error, "a close frame has an invalid code");
     }
     event.close_code = static_cast<websocket_close>(code);
     event.payload = payload.subspan(2);
@@ -227,7 +227,7 @@ bool websocket_reader::take_data(byte_span piece, pass& pass) {
     const auto bytes = unmask(piece, pass);
     text::utf8_checker checker;
     if (message_ == websocket_opcode::text && (!checker.feed(bytes) || !checker.is_whole())) {
-      return refuse(websocket_close::invalid_data, "a text is not UTF-8");
+      return refuse(websocket_close::invalid_data, "a text message is not UTF-8");
     }
     return end_message(bytes, pass);
   }
@@ -236,7 +236,7 @@ bool websocket_reader::take_data(byte_span piece, pass& pass) {
   if (!is_kept) return false;
   if (!is_end) return true;
   if (!unfinished_->checker.is_whole()) {
-    return refuse(websocket_close::invalid_data, "a text ends inside a letter of UTF-8");
+    return refuse(websocket_close::invalid_data, "a text message ends inside a UTF-8 character");
   }
   if (is_compressed_) release_inflater();
   const auto whole = std::move(unfinished_->message);
@@ -260,7 +260,7 @@ bool websocket_reader::append_plain(byte_span piece) {
   mask_offset_ = static_cast<std::uint8_t>((mask_offset_ + piece.size()) % 4);
   if (message_ != websocket_opcode::text) return true;
   return kept.checker.feed(as_bytes(kept.message).subspan(before)) ||
-         refuse(websocket_close::invalid_data, "a text is not UTF-8");
+         refuse(websocket_close::invalid_data, "a text message is not UTF-8");
 }
 
 /// An error in the text is reported before an error behind it, however the bytes are split.
@@ -271,12 +271,12 @@ bool websocket_reader::append_inflated(byte_span piece, bool is_end) {
   if (inflated && is_end) inflated = peer_inflater().finish(kept.message, max_message_);
   if (message_ == websocket_opcode::text &&
       !kept.checker.feed(as_bytes(kept.message).subspan(before))) {
-    return refuse(websocket_close::invalid_data, "a text is not UTF-8");
+    return refuse(websocket_close::invalid_data, "a text message is not UTF-8");
   }
   if (inflated) return true;
   return inflated.error().code == errc::limit_exceeded
              ? refuse(websocket_close::message_too_big, "it is longer than the limit")
-             : refuse(websocket_close::invalid_data, "a compressed message is not DEFLATE");
+             : refuse(websocket_close::invalid_data, "a compressed message is not valid DEFLATE");
 }
 
 bool websocket_reader::end_message(byte_span payload, pass& pass) {

@@ -76,7 +76,7 @@ result<websocket_extension> read_extension(extension_scanner& scanner) {
     if (parameter.name.empty()) return bad_extensions("a parameter has no name");
     if (scanner.pass('=')) {
       parameter.value = scanner.value();
-      if (!parameter.value) return bad_extensions("a parameter's value is no token");
+      if (!parameter.value) return bad_extensions("a parameter's value is not a token");
     }
     made.parameters.push_back(std::move(parameter));
   }
@@ -186,8 +186,8 @@ result<std::vector<websocket_extension>> read_websocket_extensions(std::string_v
     if (!extension) return std::unexpected(extension.error());
     extensions.push_back(std::move(*extension));
   } while (scanner.pass(','));
-  if (!scanner.is_at_end()) return bad_extensions("there is something behind an extension");
-  if (extensions.empty()) return bad_extensions("it has commas alone");
+  if (!scanner.is_at_end()) return bad_extensions("extra characters follow an extension");
+  if (extensions.empty()) return bad_extensions("it has only commas");
   return extensions;
 }
 
@@ -220,12 +220,12 @@ result<std::optional<websocket_deflate>> agree_on_deflate(std::string_view heade
   if (answers->empty()) return std::nullopt;
   // Section 9.1 of RFC 6455: rejects extensions that were not offered. Section 5 of RFC 7692: each
   // once.
-  if (answers->size() > 1) return bad_extensions("the server has taken more than was offered");
+  if (answers->size() > 1) return bad_extensions("the server accepted more than was offered");
   if (answers->front().name != deflate_name) {
-    return bad_extensions("the server has taken an extension that was not offered");
+    return bad_extensions("the server accepted an extension that was not offered");
   }
   const auto sent = parameters_of(answers->front(), false);
-  if (!sent) return bad_extensions("the server's answer has a parameter that it may not have");
+  if (!sent) return bad_extensions("the server's answer has an invalid parameter");
   const websocket_deflate agreed{
       .server_no_context_takeover = sent->server_no_context_takeover,
       .client_no_context_takeover =
@@ -235,11 +235,11 @@ result<std::optional<websocket_deflate>> agree_on_deflate(std::string_view heade
       .client_max_window_bits =
           sent->client_max_window_bits.value_or(offered.client_max_window_bits)};
   if (offered.server_no_context_takeover && !agreed.server_no_context_takeover) {
-    return bad_extensions("the server does not do without context takeover, as was asked");
+    return bad_extensions("the server did not accept server_no_context_takeover");
   }
   if (agreed.server_max_window_bits > offered.server_max_window_bits ||
       agreed.client_max_window_bits > offered.client_max_window_bits) {
-    return bad_extensions("the server has taken a larger window than was offered");
+    return bad_extensions("the server accepted a larger window than was offered");
   }
   return agreed;
 }

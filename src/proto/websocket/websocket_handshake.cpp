@@ -39,21 +39,21 @@ bool has_body(const http_fields& fields) {
 std::optional<websocket_refusal> find_fault(const http_request& request) {
   if (request.method != "GET") {
     return websocket_refusal{
-        .status = 405, .reason = "a WebSocket is opened with GET", .headers = {{"Allow", "GET"}}};
+        .status = 405, .reason = "a WebSocket is opened by GET", .headers = {{"Allow", "GET"}}};
   }
   if (request.version < 11) return bad_request("a WebSocket needs HTTP/1.1");
-  if (count_of_field(request.headers, "host") != 1) return bad_request("there is not one Host");
+  if (count_of_field(request.headers, "host") != 1) return bad_request("one Host field is needed");
   if (!is_websocket_request(request)) {
-    return bad_request("Upgrade does not name websocket, or Connection not Upgrade");
+    return bad_request("Upgrade is not websocket, or Connection is not Upgrade");
   }
-  if (has_body(request.headers)) return bad_request("a request for a WebSocket has no body");
+  if (has_body(request.headers)) return bad_request("a WebSocket request must not have a body");
   return std::nullopt;
 }
 
 /// RFC 6455 section 4.4. HTTP/2 has no Upgrade field, which 426 requires.
 websocket_refusal other_version(bool has_upgrade) {
   websocket_refusal made{.status = has_upgrade ? 426 : 400,
-                         .reason = "the version of WebSocket is not 13",
+                         .reason = "the WebSocket version is not 13",
                          .headers = {{"Sec-WebSocket-Version", std::string(websocket_version)}}};
   if (has_upgrade) made.headers.emplace_back("Upgrade", "websocket");
   return made;
@@ -94,7 +94,7 @@ std::expected<websocket_request, websocket_refusal> read_websocket_request(
     made.key = *key;
   }
   if (!read_protocols(fields, made.protocols)) {
-    return std::unexpected(bad_request("Sec-WebSocket-Protocol is no list of different tokens"));
+    return std::unexpected(bad_request("Sec-WebSocket-Protocol is not a list of distinct tokens"));
   }
   // Section 9.1, whether or not an extension is known.
   if (const auto read = read_websocket_extensions(made.extensions); !read) {
@@ -128,7 +128,7 @@ result<websocket_response> read_websocket_response(const http_response_head& res
                                                    std::span<const std::string> offered_protocols) {
   if (response.status != 101) {
     return failure(errc::not_supported, "open a WebSocket",
-                   "the server has answered with status " + std::to_string(response.status));
+                   "the server answered with status " + std::to_string(response.status));
   }
   const auto& fields = response.headers;
   const auto upgrade = find_field(fields, "upgrade");
@@ -140,7 +140,7 @@ result<websocket_response> read_websocket_response(const http_response_head& res
   }
   const auto answer = find_field(fields, "sec-websocket-accept");
   if (count_of_field(fields, "sec-websocket-accept") != 1 || text::trimmed(*answer) != accept) {
-    return bad_response("the server's Sec-WebSocket-Accept is not that of the key");
+    return bad_response("the server's Sec-WebSocket-Accept does not match the key");
   }
   websocket_response made{
       .protocol = std::string(find_field(fields, "sec-websocket-protocol").value_or("")),
@@ -148,7 +148,7 @@ result<websocket_response> read_websocket_response(const http_response_head& res
   const auto chosen = count_of_field(fields, "sec-websocket-protocol");
   if (chosen > 1 || (chosen == 1 && std::ranges::find(offered_protocols, made.protocol) ==
                                         offered_protocols.end())) {
-    return bad_response("the server has chosen a protocol that was not offered");
+    return bad_response("the server chose a protocol that was not offered");
   }
   return made;
 }

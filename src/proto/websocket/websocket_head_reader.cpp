@@ -46,7 +46,7 @@ const char* websocket_head_reader::wrong_opening(place place) const {
   if ((first & 0x30U) != 0) return "a frame has a reserved bit set";
   // RFC 7692 section 6: only in the first frame of a message.
   if ((first & 0x40U) != 0 && (!place.may_be_compressed || is_control_frame || is_continuation)) {
-    return "a frame is marked as compressed that may not be";
+    return "a frame that must not be compressed is marked as compressed";
   }
   if ((opcode > 2 && opcode < 8) || opcode > 10) return "a frame has a reserved opcode";
   if (((second & 0x80U) != 0) != (side_ == websocket_role::server)) {  // section 5.1
@@ -55,11 +55,11 @@ const char* websocket_head_reader::wrong_opening(place place) const {
   }
   if (is_control_frame) {  // section 5.5
     if ((first & 0x80U) == 0) return "a control frame is fragmented";
-    if ((second & 0x7FU) > max_control_payload) return "a control frame has over 125 bytes";
+    if ((second & 0x7FU) > max_control_payload) return "a control frame has more than 125 bytes";
     return nullptr;
   }
   // section 5.4
-  if (is_continuation && !place.is_in_message) return "a fragment continues no message";
+  if (is_continuation && !place.is_in_message) return "a fragment has no message to continue";
   if (!is_continuation && place.is_in_message) return "a message begins within another";
   return nullptr;
 }

@@ -82,7 +82,7 @@ fn the_kernels_words_and_the_place_are_kept() {
         .nest(0x2001, |outer| outer.text(1, "hello").nest(2, |inner| inner.u32(1, 2))) // 28
         .text(FAMILY_NAME, "averyverylongname12345")
         .ask();
-    let error = refused(outcome, EINVAL, &["see attribute 2"]);
+    let error = refused(outcome, EINVAL, &["check attribute 2"]);
     assert_eq!(error.reason(), "Attribute failed policy validation");
     assert_eq!(error.offset(), Some(20 + 8 + 4 + 8 + 8 + 12 + 12 + 28));
 

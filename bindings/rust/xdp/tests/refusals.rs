@@ -93,7 +93,7 @@ fn without_a_daemon_there_is_no_socket() {
     let usual = PortOptions::default();
     let socket =
         |daemon, name, options| Socket::open_through_daemon(Some(daemon), name, 0, options);
-    let says = ["/nowhere/broker.sock", "is it running"];
+    let says = ["/nowhere/broker.sock", "check that it runs"];
     refused(socket(nowhere, "vethA", &usual), ENOENT, &says);
     refused(Port::open_through_daemon(Some(nowhere), "vethA", 0, &usual), ENOENT, &says);
     refused(socket(Path::new("/now\0here"), "vethA", &usual), EINVAL, &["NUL"]);
@@ -116,7 +116,7 @@ fn bad_routes_are_refused() {
     refused(Program::attach("vethB", AttachMode::Native), EBUSY, &["generic"]);
     let filter = Filter { udp_port: Some(7), ..Filter::default() };
     let route = program.route(&filter, &one).unwrap();
-    refused(program.route(&filter, &other), EEXIST, &["has them"]);
+    refused(program.route(&filter, &other), EEXIST, &["receives them"]);
     drop(route);
     let _route = program.route(&filter, &other).unwrap();
     veth.enter_a();

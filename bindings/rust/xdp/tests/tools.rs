@@ -135,7 +135,7 @@ fn bad_command_lines_are_refused_with_a_sentence() {
         (vec!["-d", "vethB", "-q", "0", "-c"], "-c needs a value"),
         (vec!["-d", "vethB", "-q", "0", "-c", "many"], "-c many"),
         (vec!["-d", "vethB", "-q", "0", "-c", "1", "-x"], "'-x' is unknown"),
-        (vec!["-d", "none0", "-q", "0", "-c", "1"], "no such interface"),
+        (vec!["-d", "none0", "-q", "0", "-c", "1"], "no interface has this name"),
         (vec!["-d", "vethB", "-q", "0", "-c", "1", "-z"], "zero-copy"),
         (vec!["-d", "vethB", "-q", "0", "-c", "1", "-f", "1000"], "1000"),
     ];
