@@ -39,10 +39,10 @@ class step final : public part {
   step(loop::loop& loop, std::size_t number, step_options options, serve::connection_gauge& gauge,
        diary& diary)
       : loop_(loop), number_(number), options_(std::move(options)), gauge_(gauge), told_(diary) {}
-  ~step() override { tell("goes"); }
+  ~step() override { note("goes"); }
 
   loop::task<result<void>> open(std::vector<net::bind_target>& /*targets*/) override {
-    tell("opens at " + options_.place);
+    note("opens at " + options_.place);
     counters_.messages_in.add(10);
     place_ = gauge_.enter(0);
     co_await loop_.sleep(1ms);
@@ -51,14 +51,14 @@ class step final : public part {
     }
     co_return result<void>{};
   }
-  void stop_receiving() override { tell("falls silent"); }
+  void stop_receiving() override { note("falls silent"); }
   loop::task<> close(loop::time_point /*limit*/) override {
     co_await loop_.sleep(1ms);
     counters_.messages_in.add();
-    tell("closes");
+    note("closes");
   }
   void apply(const live_edit<step_options>& edit) {
-    tell("hears " + edit.changes.dump() + ", is at " + edit.now.place);
+    note("hears " + edit.changes.dump() + ", is at " + edit.now.place);
     heard_ = edit.number;
   }
 
@@ -66,7 +66,7 @@ class step final : public part {
   [[nodiscard]] std::uint64_t heard() const { return heard_; }
 
  private:
-  void tell(const std::string& text) {
+  void note(const std::string& text) {
     EXPECT_EQ(loop::loop::current(), &loop_) << text;
     told_.push_back(std::to_string(number_) + " " + text);
   }

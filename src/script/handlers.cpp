@@ -78,7 +78,7 @@ result<nlohmann::json> finished::structure(int index, const char* without) const
 
 waiter::~waiter() {
   if (of_ == nullptr) return;
-  of_->waiter = nullptr;
+  of_->awaiter = nullptr;
   of_->steps = nullptr;
 }
 
@@ -92,7 +92,7 @@ activity& machine::take_activity(waiter* waiter) {
   }
   auto& one = *idle_.back();
   idle_.pop_back();
-  one.waiter = waiter;
+  one.awaiter = waiter;
   one.callback = stretch::no_callback;
   one.has_begun = false;
   if (waiter != nullptr) waiter->of_ = &one;
@@ -100,8 +100,8 @@ activity& machine::take_activity(waiter* waiter) {
 }
 
 void machine::release(activity& one, bool is_usable) {
-  if (one.waiter != nullptr) one.waiter->of_ = nullptr;
-  one.waiter = nullptr;
+  if (one.awaiter != nullptr) one.awaiter->of_ = nullptr;
+  one.awaiter = nullptr;
   one.steps = nullptr;
   if (is_usable && idle_.size() < most_idle) {
     lua_settop(one.thread, 0);
@@ -217,14 +217,15 @@ void machine::end(activity& one, int status) {
     observer_.on_error(last_error_);
     is_usable = false;
   }
-  if (one.waiter != nullptr)
-    one.waiter->on_end(finished(one.thread, values, values < 0 ? last_error_ : std::string_view()));
+  if (one.awaiter != nullptr)
+    one.awaiter->on_end(
+        finished(one.thread, values, values < 0 ? last_error_ : std::string_view()));
   release(one, is_usable);
 }
 
 // Called when the machine is destroyed while the handler waits.
 void machine::end_early(activity& one) {
-  auto* const waiter = std::exchange(one.waiter, nullptr);
+  auto* const waiter = std::exchange(one.awaiter, nullptr);
   if (waiter == nullptr) return;
   waiter->of_ = nullptr;
   waiter->on_end(finished(nullptr, -1));

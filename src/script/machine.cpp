@@ -266,7 +266,7 @@ result<void> machine::run_chunk(activity& one) {
   };
   const auto operation = "load the script '" + file_ + "'";
   chunk_end chunk;
-  one.waiter = &chunk;
+  one.awaiter = &chunk;
   chunk.of_ = &one;
   if (resume(one, 0) && !chunk.has_failed) return {};
   if (!chunk.has_ended) {

@@ -189,7 +189,7 @@ class machine {
   // --- once it has been loaded
   /// Reports whether the script has this callback.
   [[nodiscard]] bool has(std::size_t callback) const { return callbacks_[callback] != 0; }
-  /// Starts a handler. Returns true if it has ended, and `waiter` has been called; false if it waits.
+  /// Starts a handler. Returns true if it has ended, and `waiter` was called; false if it waits.
   bool start(std::size_t callback, std::span<const argument> arguments, waiter* waiter = nullptr);
   bool start(const value_ref& function, std::span<const argument> arguments,
              waiter* waiter = nullptr);

@@ -13,9 +13,9 @@ namespace strata::script {
 struct activity {
   lua_State* thread = nullptr;
   int anchor = 0;  // keeps the thread from being collected
-  waiter* waiter = nullptr;
+  waiter* awaiter = nullptr;
   std::size_t callback = stretch::no_callback;
-  series* steps = nullptr;  // `waiter`, if it is a series
+  series* steps = nullptr;  // `awaiter`, if it is a series
   bool has_begun = false;
   bool is_beginning = false;  // to wait
 };
