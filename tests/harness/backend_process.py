@@ -89,8 +89,8 @@ class NginxProcess(BackProcess):
 
 @contextlib.contextmanager
 def visitors(count, ask):
-    """Runs `count` threads that call `ask()` continuously. Yields the list of what the calls return
-    or raise."""
+    """Runs `count` threads that call `ask()` continuously. Yields the list of what the
+    calls return or raise."""
     over, answers = threading.Event(), []
 
     def visit():

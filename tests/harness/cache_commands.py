@@ -1,5 +1,5 @@
-"""Random, seeded commands for a cache: keys, values and options that often collide, and mistakes of
-all kinds."""
+"""Random, seeded commands for a cache: keys, values and options that often collide, and
+mistakes of all kinds."""
 
 import random
 

@@ -1,5 +1,5 @@
-"""The whole contents of a cache or a redis-server, to compare two servers or one server before and
-after."""
+"""The whole contents of a cache or a redis-server, to compare two servers or one
+server before and after."""
 
 from resp_wire import Wire, split_replies
 

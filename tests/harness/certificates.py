@@ -44,8 +44,8 @@ class Authority:
 
     def sign(self, folder, subject, name=None, days=30,
              make_key=("ecparam", "-genkey", "-name", "prime256v1", "-noout", "-out")):
-        """Signs with openssl, which accepts any request. Returns the paths of the certificate and
-        its key."""
+        """Signs with openssl, which accepts any request. Returns the paths of the
+        certificate and its key."""
         own = self.folder / folder
         own.mkdir()
         key, request, made = own / "key.pem", own / "request.pem", own / "certificate.pem"

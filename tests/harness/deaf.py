@@ -5,8 +5,8 @@ import socket
 
 
 class DeafAddress:
-    """A listening socket whose queue is full. `waiting()` counts the clients that wait to be
-    accepted."""
+    """A listening socket whose queue is full. `waiting()` counts the clients
+    that wait to be accepted."""
 
     def __init__(self, kept):
         listening = kept.enter_context(socket.socket())

@@ -28,8 +28,8 @@ def root():
 
 @pytest.fixture
 def place(root):
-    """Returns a folder with the permissions of /tmp: all users may create files in it and remove
-    their own."""
+    """Returns a folder with the permissions of /tmp: all users may create files in
+    it and remove their own."""
     with tempfile.TemporaryDirectory(prefix="strata-trust.") as folder:
         os.chmod(folder, 0o1777)
         yield Path(folder)

@@ -72,8 +72,8 @@ def try_all(channel):
     digest = channel.stream_unary("/echo/Gathered")(iter(pieces), timeout=PATIENCE)
     assert digest.decode() == hashlib.sha256(b"".join(pieces)).hexdigest()
 
-    # The client waits for each answer before it sends the next message, so nothing depends on an
-    # end.
+    # The client waits for each answer before it sends the next message, so
+    # nothing depends on an end.
     heard, said = [], threading.Semaphore(1)
 
     def say():

@@ -31,8 +31,8 @@ class Http2:
             context.set_alpn_protocols(["h2"])
             self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
         self.state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
-        # h2 treats GOAWAY as the end of the connection; streams continue after it (RFC 9113 section
-        # 6.8).
+        # h2 treats GOAWAY as the end of the connection; streams continue after it
+        # (RFC 9113 section 6.8).
         self.state._frame_dispatch_table[GoAwayFrame] = self.take_farewell
         self.state.initiate_connection()
         self.heads, self.sockets, self.ended = {}, {}, {}

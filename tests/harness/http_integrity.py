@@ -168,8 +168,8 @@ class Trial:
         return self.report()
 
     def judge(self, number):
-        """Yields what is wrong with a connection: there must be no fault before the exchange that a
-        side broke."""
+        """Yields what is wrong with a connection: there must be no fault before the
+        exchange that a side broke."""
         for index, (question, answer) in enumerate(self.plans[number]):
             place = number, index
             is_broken = question.breaks_at is not None or answer.breaks_at is not None

@@ -20,8 +20,8 @@ NO_SUCH_NAME = 3
 
 
 def asked_for(query):
-    """Returns the name and the type of a query's only question, and where it ends (RFC 1035,
-    4.1.2)."""
+    """Returns the name and the type of a query's only question, and where it
+    ends (RFC 1035, 4.1.2)."""
     labels, at = [], 12
     while query[at]:
         labels.append(query[at + 1:at + 1 + query[at]].decode("ascii"))

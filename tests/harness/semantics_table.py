@@ -41,8 +41,8 @@ listen all
 
 
 class Contenders:
-    """Starts a contender's proxy before `backend` and returns its port; None if it lacks the
-    version."""
+    """Starts a contender's proxy before `backend` and returns its port; None
+    if it lacks the version."""
 
     def __init__(self, folder):
         self.folder, self.ports, self.number = folder, own_ports(), itertools.count()

@@ -94,8 +94,8 @@ class SshHost:
         return os.stat(f"/run/netns/{self.veth.b}").st_ino
 
     def processes(self):
-        """Returns the command lines of the processes there, except sshd's own, which end by
-        themselves."""
+        """Returns the command lines of the processes there, except sshd's own,
+        which end by themselves."""
         found = []
         for process in filter(str.isdigit, os.listdir("/proc")):
             try:

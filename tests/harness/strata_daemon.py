@@ -76,8 +76,8 @@ class Daemon:
 
     def command(self, *more):
         inside = ["ip", "netns", "exec", self.namespace] if self.namespace else []
-        # A separate program lowers the limit, because Python code in a child costs a copy of
-        # Python.
+        # A separate program lowers the limit, because Python code in a child
+        # costs a copy of Python.
         limited = ["prlimit", f"--nofile={self.files}:{self.files}"] if self.files else []
         return [*inside, *limited, BINARY, "daemon", "--state-dir", self.state_dir,
                 "--socket", self.socket, "--loop", LOOP, *self.flags, *more]
@@ -190,8 +190,8 @@ class Daemon:
         return self.ask("POST", "/v1/runtimes", body)
 
     def server(self, name, **options):
-        """Creates a running server on a free port of 127.0.0.1 (or on `listen`). Returns its
-        endpoints."""
+        """Creates a running server on a free port of 127.0.0.1 (or on `listen`).
+        Returns its endpoints."""
         options.setdefault("listen", ["tcp://127.0.0.1:0"])
         return self.create("server", name, **options)["endpoints"]
 

@@ -8,8 +8,8 @@ from talker import address_of
 
 
 def tls_server(daemon, authority, name="s", certificates=None, **options):
-    """Returns a running server's URL. It has a certificate for localhost unless `certificates` is
-    given."""
+    """Returns a running server's URL. It has a certificate for localhost unless
+    `certificates` is given."""
     pairs = certificates or [authority.issue("localhost", "127.0.0.1")]
     options.setdefault("listen", ["tls://127.0.0.1:0"])
     [url] = daemon.server(name, cert=[each for each, _ in pairs], key=[each for _, each in pairs],

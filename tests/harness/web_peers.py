@@ -1,5 +1,5 @@
-"""Other HTTP servers, each with the same two resources: `/canary`, and an endpoint that accepts
-posts."""
+"""Other HTTP servers, each with the same two resources: `/canary`, and an
+endpoint that accepts posts."""
 
 import shutil
 import subprocess

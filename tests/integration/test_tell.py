@@ -24,7 +24,7 @@ def port(daemon):
 
 
 def told(daemon, *arguments, given=b"", **variables):
-    """The CLI's result, in bytes."""
+    """Returns the CLI's result, in bytes."""
     return subprocess.run([BINARY, *arguments], env=daemon.environment | variables, input=given,
                           capture_output=True, timeout=PATIENCE, check=False)
 
