@@ -271,7 +271,7 @@ def test_a_second_program_is_refused_and_the_first_is_named(veth):
 
 
 def beside_bpffs(veth, space, *command):
-    """Returns a command that runs where libxdp's pins are: `ip netns exec` has a /sys of its own."""
+    """Returns a command that sees libxdp's pins: `ip netns exec` has a /sys of its own."""
     return ["nsenter", f"--net=/run/netns/{space}", *command]
 
 
