@@ -290,7 +290,7 @@ def test_tls_on_both_ends(pipe, tmp_path):
     left = pipe("listen:tls://127.0.0.1:0", "-", "--cert", certificate, "--key", key)
     url = left.url()
     with pytest.raises(ssl.SSLError):
-        connect(url, ssl.create_default_context())  # a client that does not trust our authority: not the peer
+        connect(url, ssl.create_default_context())  # trusts other CAs
     right = pipe("-", url.replace("127.0.0.1", "localhost"), "--ca", authority.ca)
     there, backend = noise(PLENTY), noise(PLENTY)
     heard = []

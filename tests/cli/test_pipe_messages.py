@@ -235,7 +235,7 @@ def test_a_tcp_client_reaches_a_machine_that_knows_frames_alone(pipe, veth):
     plc = pipe("listen:l2://vethB/0x88b5?vlan=10&prio=7", "-",
                before=("ip", "netns", "exec", veth.b))
     plc.url()
-    where = "listen:unix:///tmp/strata-pipe-%d" % os.getpid()  # sockets in the file system ignore namespaces
+    where = "listen:unix:///tmp/strata-pipe-%d" % os.getpid()  # reached from any namespace
     bridge = pipe(where, f"l2://vethA/0x88b5?vlan=10&prio=7&dst={veth.mac(veth.b, 'vethB')}",
                   before=("ip", "netns", "exec", veth.a))
     with Talker(bridge.url()) as client:
