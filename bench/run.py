@@ -70,7 +70,7 @@ def choose(wanted):
 
 
 def plan_rounds(scenarios, chosen, repetitions):
-    """Returns every (round, scenario, contender) in running order, with rotated contenders."""
+    """Yields every (round, scenario, contender) in running order, with rotated contenders."""
     for turn in range(repetitions):
         for place, scenario in enumerate(scenarios):
             if scenario.once and turn > 0:

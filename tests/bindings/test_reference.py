@@ -27,7 +27,7 @@ def plain(text):
 
 
 def members(reference):
-    """Returns the names that Doxygen documents: "int strata_nl_open", "constexpr
+    """Yields the names that Doxygen documents: "int strata_nl_open", "constexpr
     std::size_t strata::…"."""
     for page in reference.glob("cpp/*.html"):
         text = page.read_text()

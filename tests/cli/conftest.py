@@ -157,7 +157,7 @@ def pipe(request):
 
 @pytest.fixture
 def listener():
-    """Returns a TCP server's socket, and its URL."""
+    """Yields a TCP server's socket, and its URL."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(30)
         yield server, f"tcp://127.0.0.1:{server.getsockname()[1]}"

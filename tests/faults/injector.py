@@ -1,4 +1,4 @@
-"""Makes one system call of a process fail, wherever in the process it is made.
+"""Makes one system call of a process fail, in whichever thread it is made.
 
 The process starts with a seccomp filter that asks us about the calls named below (seccomp's user
 notification), and we let the kernel continue all of them but one. Unlike strace, this counts the
@@ -42,7 +42,7 @@ ON_DESCRIPTOR = {
 PR_SET_NO_NEW_PRIVS, SYS_SECCOMP, SYS_PIDFD_GETFD = 38, 317, 438
 SET_MODE_FILTER, NEW_LISTENER = 1, 8
 ALLOW, ASK = 0x7FFF0000, 0x7FC00000
-LOAD, EQUALS, RETURN = 0x20, 0x15, 0x06  # of BPF
+LOAD, EQUALS, RETURN = 0x20, 0x15, 0x06  # BPF codes
 X86_64 = 0xC000003E
 RECEIVE, ANSWER = 0xC0502100, 0xC0182101
 GO_ON = 1

@@ -165,7 +165,7 @@ def resolve(name="strata_echo"):
 
 
 def within(seconds, what, happened):
-    """Waits until `happened` returns true."""
+    """Waits until `happened()` is true."""
     end = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < end, f"{what}: not within {seconds} s"

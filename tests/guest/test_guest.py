@@ -27,7 +27,7 @@ PYTEST = ("python3 -m pytest -q -rs --tb=short -p no:cacheprovider --color=no "
 
 @pytest.fixture(scope="session")
 def binaries():
-    """Copies the binaries, so that a build may go on meanwhile. The guest sees them at
+    """Copies the binaries, so that a build may run meanwhile. The guest sees them at
     the same path."""
     if ROOT.is_relative_to("/tmp"):
         pytest.skip(f"THERE IS NO GUEST: it has a /tmp of its own, and sees no {ROOT}")

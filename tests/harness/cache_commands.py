@@ -16,7 +16,7 @@ class Commands:
         r = self.random
         kind = kind or r.choice("slhtz")
         if r.random() < 0.03:
-            kind = r.choice("slhtz")  # the wrong type, now and then
+            kind = r.choice("slhtz")  # sometimes the wrong type
         return f"{kind}{r.randrange(12)}"
 
     def number(self):

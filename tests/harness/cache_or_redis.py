@@ -7,7 +7,7 @@ from resp_wire import RedisServer
 
 @pytest.fixture(params=["cache", "redis"])
 def port(request, daemon, tmp_path):
-    """Returns the port of a cache, then of a redis-server; both must give the same replies."""
+    """Yields the port of a cache, then of a redis-server; both must give the same replies."""
     if request.param == "redis":
         server = RedisServer(tmp_path / "redis")
         yield server.port

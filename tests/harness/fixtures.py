@@ -28,7 +28,7 @@ def root():
 
 @pytest.fixture
 def place(root):
-    """Returns a folder with the permissions of /tmp: all users may create files in
+    """Yields a folder with the permissions of /tmp: all users may create files in
     it and remove their own."""
     with tempfile.TemporaryDirectory(prefix="strata-trust.") as folder:
         os.chmod(folder, 0o1777)
@@ -59,7 +59,7 @@ def failing_disk(root, tmp_path):
 
 @pytest.fixture
 def small_disk(root, tmp_path):
-    """Returns a file system of 64 KiB."""
+    """Yields a file system of 64 KiB."""
     folder = tmp_path / "small"
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)

@@ -46,7 +46,7 @@ def answer(query, zone):
 
 @contextlib.contextmanager
 def namespace(options="", zone=None):
-    """Returns a namespace in which names are resolved by such a server on 127.0.0.1."""
+    """Yields a namespace in which names are resolved by such a server on 127.0.0.1."""
     name = f"strata-names-{secrets.token_hex(4)}"
     folder = Path("/etc/netns") / name  # `ip netns exec` mounts its files over those of /etc
     with contextlib.ExitStack() as stack:

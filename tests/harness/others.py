@@ -1,4 +1,4 @@
-"""Other users of the same machine, and places that they can reach."""
+"""Other users of the same machine, and folders that they can access."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import sys
 
 from strata_daemon import BINARY, PATIENCE, Daemon
 
-USER = 61001  # the user who owns the daemon
+USER = 61001  # owner of the daemon
 ATTACKER = 61002
 MEMBER = 61003
 SHARED = 61100  # a group

@@ -119,7 +119,7 @@ ROWS = [
     *[Row(f"status_{text}", Asked(),
           [("raw", b"HTTP/1.1 " + text.encode() + b" OK\r\nContent-Length: 0\r\n\r\n")],
           status=502, backends=("1.1",)) for text in ("000", "099", "600", "999")],
-    # RFC 9112 section 4, as others read it.
+    # RFC 9112 section 4, as other servers read it.
     Row("no_reason", Asked(), [("raw", b"HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok")], body=b"ok",
         reason="OK", backends=("1.1",)),
     Row("a_reason_of_the_backends_own", Asked(),

@@ -72,7 +72,7 @@ class Talker:
 
     @classmethod
     def accepted(cls, listener):
-        """Returns the talker who connects to a listening socket."""
+        """Returns the talker that connects to a listening socket."""
         return cls.__new__(cls).over(listener.accept()[0])
 
     def __enter__(self):

@@ -70,7 +70,7 @@ class Veth:
                     .split() if each.startswith("rx-")])
 
     def give_back(self):
-        """Returns the lent interfaces. Deleting a namespace also returns them to the first
+        """Puts the lent interfaces back. Deleting a namespace also returns them to the first
         namespace, under these names."""
         for link, space, name in self.places():
             self.inside(space, "ip", "link", "set", name, "down")

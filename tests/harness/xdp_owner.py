@@ -1,6 +1,6 @@
 """A program without privileges that holds an AF_XDP socket of the daemon on vethB and tries what it
 can do with it. It prints one JSON document: the result of each try, with the errno's name if the
-try was refused. When it reads a line from its input it goes on: it receives what has arrived,
+try was refused. When it reads a line from its input it continues: it receives what has arrived,
 closes the connection, and prints another document.
 
 It speaks the broker's protocol and maps the rings itself, because strata's own library would not

@@ -218,7 +218,7 @@ def test_programs_are_built_by_cmake(installed, tmp_path, target):
 
 
 def test_a_machine_without_libxdp_has_all_but_af_xdp(prefix, tmp_path):
-    """pkg-config finds nothing there, and so neither libxdp nor libbpf."""
+    """pkg-config finds no packages there, so neither libxdp nor libbpf."""
     nothing = {"PKG_CONFIG_LIBDIR": str(tmp_path), "PKG_CONFIG_PATH": ""}
     refused = cmake_build(prefix, tmp_path, "find_package(strata REQUIRED COMPONENTS xdp)",
                           "strata::c", **nothing)

@@ -64,7 +64,7 @@ def scripted_web(daemon, tmp_path):
 
 @pytest.fixture
 def daemons(veth, tmp_path):  # noqa: F811
-    """Returns a daemon in each of veth's namespaces."""
+    """Yields a daemon in each of veth's namespaces."""
     made = [DaemonInside(veth.a, tmp_path / "a"), DaemonInside(veth.b, tmp_path / "b")]
     for each in made:
         each.start()
@@ -75,7 +75,7 @@ def daemons(veth, tmp_path):  # noqa: F811
 
 @pytest.fixture
 def make_backend():
-    """Returns a function that makes HTTP backends of a proxy, with the arguments of
+    """Yields a function that makes HTTP backends of a proxy, with the arguments of
     `http_backend.Backend`."""
     with contextlib.ExitStack() as stack:
         def make(*arguments, **how):

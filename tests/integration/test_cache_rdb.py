@@ -14,7 +14,7 @@ from test_cache import new_cache
 
 @pytest.fixture(params=["cache", "redis"])
 def port(request, daemon, tmp_path):
-    """Returns the port of a cache, then of a redis-server; both must give the same results."""
+    """Yields the port of a cache, then of a redis-server; both must give the same results."""
     if request.param == "redis":
         server = RedisServer(tmp_path / "redis", "--repl-diskless-sync-delay", "0")
         port = server.port

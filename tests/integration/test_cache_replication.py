@@ -140,7 +140,7 @@ CHAINS = ["cache cache cache", "redis cache cache", "cache cache redis", "cache 
 
 @pytest.fixture
 def make_chain(daemon, proxies, tmp_path):
-    """Returns a function that makes a chain and returns its ports, and the proxies between them."""
+    """Yields a function that makes a chain and returns its ports, and the proxies between them."""
     servers = []
 
     def make(kinds):

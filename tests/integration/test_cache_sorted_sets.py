@@ -276,7 +276,7 @@ class Listener:
 
 @pytest.fixture
 def ports(daemon, tmp_path):
-    """Returns the ports of a cache and of a real redis-server."""
+    """Yields the ports of a cache and of a real redis-server."""
     daemon.cli("create", "cache", "db", "-p", "0", "--resp", "-s")
     server = RedisServer(tmp_path / "redis")
     yield int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1]), server.port
@@ -362,7 +362,7 @@ WAITING = [
      ("c", "EXEC"), ("c", "ZADD", "z", 2, "y"), ("a",)],
     # The timeout ends the wait.
     [("a", "BZPOPMIN", "z", 0.05), ("a",), ("a", "BZMPOP", 0.05, 1, "z", "MIN"), ("a",)],
-    # The key already exists.
+    # The key already exists before the wait.
     [("c", "ZADD", "z", "inf", "x"), ("a", "BZPOPMIN", "none", "z", 0), ("a",)],
 ]
 

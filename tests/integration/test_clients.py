@@ -267,7 +267,7 @@ def cache(daemon):
 
 @contextlib.contextmanager
 def redis_client(port, **options):
-    """Returns a client with one connection for all requests."""
+    """Yields a client with one connection for all requests."""
     client = redis.Redis(port=port, single_connection_client=True, socket_timeout=PATIENCE,
                          decode_responses=True, **options)
     try:

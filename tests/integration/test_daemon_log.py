@@ -106,7 +106,7 @@ def test_two_daemons_do_not_share_a_log(make_daemon, tmp_path):
 
 
 def test_a_log_that_nobody_reads_stops_nothing(make_daemon):
-    """When the log's pipe is full, the daemon goes on serving, and later
+    """When the log's pipe is full, the daemon continues to serve, and later
     reports how much it left out."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 16384)

@@ -83,7 +83,7 @@ class Causes:
         return self.refused()
 
     def refused(self):
-        """Returns what a client sees that is not admitted."""
+        """Returns what a client that is not admitted sees."""
         try:
             self.peer.connect()
         except (ConnectionResetError, BrokenPipeError):

@@ -10,7 +10,7 @@ from talker import Talker
 
 @contextlib.contextmanager
 def subscribe(daemon, path, last_id=None):
-    """Returns a function that returns the next event as (id, data); None at the end of the
+    """Yields a function that returns the next event as (id, data); None at the end of the
     stream."""
     connection = daemon.connect()
     headers = {"Accept": "text/event-stream"}

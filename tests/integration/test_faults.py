@@ -1,5 +1,5 @@
 """Each system call of a daemon fails once, at its start and in every operation: the caller gets an
-error, the daemon goes on, and the acknowledged changes are there afterwards.
+error, the daemon continues, and the acknowledged changes are there afterwards.
 
 The test tries a sample of the points, different each time; STRATA_FAULTS=all tries every point,
 STRATA_FAULTS=N tries N points, and STRATA_SEED=… repeats a sample."""

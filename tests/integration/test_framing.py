@@ -11,7 +11,7 @@ from talker import Talker
 
 @pytest.fixture
 def pair(daemon):
-    """Returns two talkers of a server with the given framing."""
+    """Yields two talkers of a server with the given framing."""
     opened = []
 
     def make(framing, **options):

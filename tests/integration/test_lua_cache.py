@@ -14,7 +14,7 @@ from talker import port_of
 
 @pytest.fixture
 def cached(daemon, tmp_path):
-    """Returns a function that makes a cache with a script, and returns a client of it."""
+    """Yields a function that makes a cache with a script, and returns a client of it."""
     made = []
 
     def start(script, name="kv", **options):

@@ -92,7 +92,7 @@ def test_much_from_an_upstream_is_held_back_and_none_is_lost(daemon, relay):
                 ann.say("?")
                 return ann.hear()
             eventually(lambda: told() == f"50000 {sum(range(50000))}", "all is told, once")
-        # A stop while the client sends.
+        # A stop while the upstream sends.
         talker.send(b"1\n" * 10000)
         daemon.act("relay", "stop")
         daemon.act("relay", "start")

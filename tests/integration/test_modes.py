@@ -13,7 +13,7 @@ PASSWORD = "open sesame"
 
 @pytest.fixture
 def chat(daemon):
-    """Returns a function that makes connected talkers of a server with the given options."""
+    """Yields a function that makes connected talkers of a server with the given options."""
     opened = []
 
     def make(count, **options):

@@ -1,4 +1,4 @@
-"""What an administrator looks at: why a client was refused, who changed what, probes, the log."""
+"""What an administrator needs: why a client was refused, who changed what, probes, the log."""
 
 import json
 import os

@@ -30,7 +30,7 @@ def shell(prompt, folder, inside=()):
 
 @pytest.fixture
 def apart(root):
-    """Returns a command that runs another one where no other process sees what `ip netns` makes,
+    """Yields a command that runs another one where no other process sees what `ip netns` makes,
     and where nothing of it remains after the test."""
     holder = subprocess.Popen(
         ["unshare", "-mn", "--propagation", "private", "sh", "-c",

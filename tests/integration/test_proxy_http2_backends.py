@@ -36,7 +36,7 @@ def make_http2_backend():
 
 @pytest.fixture
 def service():
-    """Returns the port of a gRPC server."""
+    """Yields the port of a gRPC server."""
     with subprocess.Popen([sys.executable, PEERS, "serve"], stdout=subprocess.PIPE,
                           text=True) as server:
         yield int(server.stdout.readline())

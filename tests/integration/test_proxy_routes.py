@@ -1,4 +1,4 @@
-"""The proxy's routes: which requests go where."""
+"""The proxy's routes: which requests go to which backend."""
 
 import pytest
 

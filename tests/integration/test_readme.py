@@ -16,7 +16,7 @@ import pytest
 from strata_daemon import BINARY, PATIENCE, SANITIZER_REPORT, eventually
 from terminal import Terminal
 
-# Both make the namespace that README names.
+# Both tests make the namespace that README names.
 pytestmark = [pytest.mark.once, pytest.mark.xdist_group("readme")]
 
 REPOSITORY = pathlib.Path(__file__).parents[2]

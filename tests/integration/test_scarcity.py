@@ -1,4 +1,4 @@
-"""Hostile requests and scarce resources: requests are refused, and the daemon goes on."""
+"""Hostile requests and scarce resources: requests are refused, and the daemon continues."""
 
 import json
 import os

@@ -16,7 +16,7 @@ RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 @contextlib.contextmanager
 def follow(daemon, path):
-    """Returns a function that returns the next object of the stream; None at its end."""
+    """Yields a function that returns the next object of the stream; None at its end."""
     connection = daemon.connect()
     connection.request("GET", path)
     reply = connection.getresponse()

@@ -1,4 +1,4 @@
-"""`strata tell NAME WORD...`, and `strata NAME WORD...`, of a cache, a server and a client."""
+"""`strata tell NAME WORD...` and `strata NAME WORD...` for a cache, a server and a client."""
 
 import json
 import os

@@ -50,7 +50,7 @@ def test_a_stopped_daemon_is_told(daemon, verb, request_name):
         f"strata: the daemon (pid {daemon.pid}) at {daemon.socket} has not answered "
         f"'{request_name}' within 0.3 s: it is stopped (SIGSTOP); continue it with "
         f"'kill -CONT {daemon.pid}'\n")
-    daemon.names()  # the daemon goes on
+    daemon.names()  # the daemon continues
 
 
 def test_a_message_that_fills_the_socket_is_not_sent_without_end(daemon, tmp_path):

@@ -38,7 +38,7 @@ def test_old_versions_are_refused(daemon, authority):
 
 
 def old_ciphers():
-    """Returns name and kind of each cipher below TLS 1.3 that openssl knows and that needs no
+    """Yields name and kind of each cipher below TLS 1.3 that openssl knows and that needs no
     shared key or password: without one the client itself refuses such ciphers."""
     listed = subprocess.run(["openssl", "ciphers", "-v", "ALL:COMPLEMENTOFALL@SECLEVEL=0"],
                             check=True, text=True, capture_output=True).stdout

@@ -1,4 +1,4 @@
-"""UDP with strangers: the address of a datagram's sender may be forged, and its bytes are anyone's.
+"""UDP with strangers: a datagram's sender address may be forged, and its bytes may be anything.
 """
 
 import contextlib

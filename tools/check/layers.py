@@ -116,7 +116,7 @@ def _inner_breach(path, target):
     # A test may use the stage that its layers have for it.
     if _is_test(path) and "testing" in target.parts and _tests_of(layer, below):
         return None
-    # A test runs on one backend or on each.
+    # A test may include loop backends: it runs on one of them or on each.
     if _is_test(path) and str(target).startswith("src/loop/backends/"):
         return None
     # A part of the library is tested against its other parts.
