@@ -24,7 +24,7 @@ def raw_client(port):
 
 
 def table(port):
-    """name -> (arity, flags, first, last, step, categories, key specifications)"""
+    """Returns name -> (arity, flags, first, last, step, categories, key specifications)"""
     rows = {}
 
     def read(row):

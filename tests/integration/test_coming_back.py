@@ -1,5 +1,5 @@
-"""Runtimes that fail are restarted, an edit that cannot take effect leaves a runtime running, and a
-wait can be shortened."""
+"""Runtimes that fail are restarted, a restart that would fail stops nothing, and a wait can be
+shortened."""
 
 import contextlib
 import socket

@@ -70,7 +70,7 @@ def test_a_client_hears_that_its_message_was_refused(veth, daemons):
 
 
 def test_what_others_say_and_the_kernel_refuses_is_told_without_a_frame_coming(veth, daemons):
-    """A TCP client sends messages, and the interface only sends frames."""
+    """The client's script sends from a timer, and no frame arrives."""
     daemon = daemons[0]
     daemon.create("client", "c", connect="l2://vethA/0x88b6?dst=02:00:00:00:00:09",
                   lua=str(daemon.folder / "talk.lua"), start=False)

@@ -154,8 +154,8 @@ def curl(url, authority, *flags):
 
 @pytest.fixture
 def metrics(remote):
-    """Returns the flags of a daemon that serves its metrics with TLS, and
-    nothing else to strangers."""
+    """Sets the flags of a daemon that serves only its metrics to strangers, with TLS. Returns the
+    metrics' URL."""
     port = free_port()
     remote.flags[:2] = ["--metrics", f"https://127.0.0.1:{port}"]
     return f"https://localhost:{port}/metrics"

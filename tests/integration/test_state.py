@@ -328,7 +328,7 @@ def test_a_full_disk_lets_start_stop_and_restart(tight):
 
 
 def test_a_full_disk_makes_start_fail_and_nothing_runs_that_is_not_saved(tight):
-    """Other changes have to be written."""
+    """Further differences from the saved state have to be written."""
     daemon = tight
     daemon.create("server", "late", start=False, port=0)
     file = file_of(daemon, "late")

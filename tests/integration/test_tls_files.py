@@ -92,7 +92,7 @@ def test_a_reload_reads_the_certificates_and_keeps_the_connections(daemon, autho
         other.say(b"and still")
         assert one.hear() == b"and still"
         authority.issue("localhost")
-        # Options that wait for a restart get it, and the files must be valid before.
+        # With options that wait for a restart, a reload restarts; the files must be valid before.
         daemon.edit("s", cert=["/nowhere.pem"])
         with pytest.raises(Refused, match="/nowhere.pem"):
             daemon.act("s", "reload")

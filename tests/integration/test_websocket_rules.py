@@ -105,7 +105,7 @@ def test_a_server_keeps_to_the_window_that_a_client_can_read(daemon, bits):
         async with websockets.connect(ws_url(url), extensions=[offer], compression=None) as page:
             [agreed] = page.extensions
             assert agreed.remote_max_window_bits <= bits
-            for _ in range(2):  # section 7.1.1.1: the second connection needs nothing of the first
+            for _ in range(2):  # section 7.1.1.1: the second message needs nothing of the first
                 await page.send(half + half)
                 assert await page.recv() == half + half
 
