@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures strata's cache against Redis 7 and Valkey 8: CPU of the server per operation,
-throughput, p50 and p99 as redis-benchmark sees them, and memory. The contenders take turns."""
+"""Measures strata's cache against Redis 7 and Valkey 8: the server's CPU per operation, throughput,
+p50 and p99 as redis-benchmark reports them, and memory. The contenders take turns."""
 
 import csv
 import shutil
@@ -26,10 +26,10 @@ MILLION = 1_000_000
 class Scenario:
     name: str
     about: str
-    flags: tuple  # of redis-benchmark; none: a million keys, and the memory that they take
+    flags: tuple  # for redis-benchmark; empty: measures the memory of a million keys
     requests: int
     goal: float  # at most this times Redis's CPU per operation, or memory
-    before: tuple = ()  # of a run that fills the server first
+    before: tuple = ()  # flags of a run that fills the server first
     rate_goal: float | None = None  # at least this times Redis's throughput
     unit: str = "us/op"
 
@@ -43,7 +43,7 @@ class Scenario:
 
 
 def pipelined(test):
-    # What is popped must have been pushed.
+    # Only pushed elements can be popped.
     before = ("-t", "lpush", "-P", "100", "-n", str(MILLION)) if test == "lpop" else ()
     return Scenario(f"p100 {test}", f"{test.upper()}, pipelines of 100", ("-t", test, "-P", "100"),
                     MILLION, 0.25, before, rate_goal=3)
@@ -68,7 +68,7 @@ SCENARIOS = [
 
 
 class Server(Measured):
-    """A contender while it runs."""
+    """A running contender."""
 
     def __init__(self, name, program, folder):
         self.name = name

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Connects by TLS 1.3 again and again, asks for one file each time, and says how often it did:
-full handshakes, or each after the first resumed by the ticket of the one before."""
+"""Connects over TLS 1.3 repeatedly, requests one file each time, and prints the number of
+connections: full handshakes, or each after the first resumed with the previous connection's
+ticket."""
 
 import argparse
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures endpoints of raw Ethernet against plain C: frames a second that come back from a server
-that echoes, or that a pipe passes on, counted by the interface where they arrive, and the CPU of
-each frame. One sender for all sends more than any of them takes. The contenders take turns.
+"""Measures endpoints of raw Ethernet against plain C: frames per second that return from a server
+that echoes, or that a pipe forwards, counted by the interface where they arrive, and the CPU per
+frame. One common sender sends more than any contender can handle. The contenders take turns.
 
     +-- strata-e-<pid>-far --+          +-- strata-e-<pid>-near --+
     |  src  =================|==========|================  in     |
@@ -39,13 +39,13 @@ class Scenario:
     about: str
     arrives: str  # the interface where frames are counted
     size: int
-    contenders: dict  # words, by name; STRATA, PLAIN, RUNTIME stand at their beginning
+    contenders: dict  # commands by name; they begin with STRATA, PLAIN or RUNTIME
 
     unit: str = "us/frame"
 
     @property
     def goals(self):
-        """Each endpoint beside plain C by the same kind of socket."""
+        """Compares each endpoint with plain C on the same kind of socket."""
         return [Goal("rate", GOAL, base=plain_one, at_least=True, contender=own)
                 for own in self.contenders if own.startswith("strata")
                 for plain_one in self.contenders if plain_one.startswith("plain")
@@ -101,7 +101,7 @@ class Links:
 
 
 class Endpoint(Measured):
-    """A contender while it runs, in the near namespace."""
+    """A running contender, in the near namespace."""
 
     def __init__(self, name, build_dir, near, folder, words):
         self.name = name

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Measures how soon a running server on l2:// knows what happens to its interface: from just before
-`ip` is asked to change it until the line in the server's log, as the log's clock says it.
+"""Measures how soon a running server on l2:// notices a change of its interface: from shortly
+before `ip` is asked to change it until the line in the server's log, by the log's clock.
 
     +-- strata-e-<pid>-a --+            +-- strata-e-<pid>-b --+
     |  vethA, the server  =|============|=  vethB              |
     +----------------------+            +----------------------+
 
-What `ip` and the kernel take is in the figures. The log's clock counts whole milliseconds, of which
-the end is taken: a figure is up to one too large.
+The figures include the time that `ip` and the kernel take. The log's clock counts whole
+milliseconds, and the end of the millisecond is taken: a figure may be up to one too large.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from harness.progress import Progress
 SOURCE = Path(__file__).resolve().parents[1]
 GOAL_MS = 10
 PATIENCE_S = 10
-# In this order the last one leaves things as the first one finds them.
+# In this order, the last step restores the state before the first one.
 STEPS = [
     ("down", ["link set vethA down"], "vethA is down"),
     ("up", ["link set vethA up"], "vethA is up"),
@@ -43,7 +43,7 @@ STEPS = [
 class Bench:
     def __init__(self, strata, folder, a, b):
         self.strata, self.a, self.b = strata, a, b
-        # Reads a command a line, so that no figure has the start of a program in it.
+        # Reads one command per line, so that no figure includes a program's start.
         self.ip = subprocess.Popen(["ip", "-n", self.a, "-force", "-batch", "-"], text=True,
                                    stdin=subprocess.PIPE)
         self.make_again()
@@ -65,7 +65,7 @@ class Bench:
         self.ip.stdin.flush()
 
     def make_again(self):
-        """The veth as the first step finds it."""
+        """Restores the veth as the first step needs it."""
         self.change(STEPS[-1][1])
         deadline = time.monotonic() + PATIENCE_S
         while subprocess.run(["ip", "-n", self.b, "link", "set", "vethB", "up"], check=False,
@@ -80,7 +80,7 @@ class Bench:
         return [json.loads(line) for line in shown.splitlines()]
 
     def step(self, lines, wanted):
-        """Milliseconds until the log said so."""
+        """Returns the milliseconds until the log reported it."""
         known = len(self.lines())
         begin = time.time()
         if lines is STEPS[-1][1]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that bench_load notices what a bad server does. Usage: load_test.py PATH_OF_BENCH_LOAD"""
+"""Shows that bench_load detects what a bad server does. Usage: load_test.py PATH_OF_BENCH_LOAD"""
 
 import json
 import selectors
@@ -10,11 +10,11 @@ import threading
 import unittest
 
 PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else "build/release/bench/bench_load"
-EVERY = 100  # of this many lines one is treated badly, the first ones (probes) never
+EVERY = 100  # one of this many lines is spoiled, but never the first ones (probes)
 
 
 class BadServer(threading.Thread):
-    """Broadcasts lines, one in a hundred as spoil(line) would have it."""
+    """Broadcasts lines, of which one in a hundred is replaced by spoil(line)."""
 
     def __init__(self, spoil, echo=False):
         super().__init__(daemon=True)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures what scripts cost: an echo in Lua beside the echo that is built in, HTTP requests
-answered in JSON beside node, and a proxy with on_route beside one without. CPU of the server per
-message or request, and memory of a script. The contenders take turns.
+"""Measures the cost of scripts: an echo in Lua beside the built-in echo, HTTP requests answered in
+JSON beside node, and a proxy with on_route beside one without. CPU of the server per message or
+request, and memory of a script. The contenders take turns.
 
-nginx with Lua takes no part: Debian's module brings another LuaJIT, which takes the place of the
-one that strata is built with."""
+nginx with Lua does not take part: Debian's module brings another LuaJIT, which replaces the one
+that strata is built with."""
 
 import json
 import shutil
@@ -50,7 +50,7 @@ class Scenario:
     name: str
     about: str
     contenders: tuple
-    peer: str  # whom the goal is set against
+    peer: str  # the contender to compare with
     goal: float
     load: tuple
     unit: str
@@ -82,7 +82,7 @@ SCENARIOS = [
 
 
 class Server(Measured):
-    """A contender while it runs, on a port of its own."""
+    """A running contender, on a port of its own."""
 
     def __init__(self, name, tools, folder, scenario):
         self.name = name.removeprefix("before-")
@@ -115,7 +115,7 @@ class Server(Measured):
         return strata_daemon(self._program, folder, [*words, *listen])
 
     def _start_backend(self, folder):
-        """What the proxy passes on to; its CPU is not counted."""
+        """Starts the proxy's backend, whose CPU is not counted."""
         place, port = folder / "backend", free_port()
         place.mkdir()
         (place / "answer.lua").write_text(ANSWER)
@@ -171,7 +171,7 @@ def main():
     tools = Tools(build / "strata", wanted.before, next(build.rglob("bench_web_load")))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        folder.chmod(0o755)  # nginx's worker is nobody
+        folder.chmod(0o755)  # nginx's worker runs as nobody
         try:
             found = take_turns(
                 wanted.repetitions, scenarios, lambda each: contenders_of(each, wanted),

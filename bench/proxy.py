@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures strata's proxy against HAProxy and nginx: CPU of the proxy per message, request and
-byte, and memory of an idle connection. The contenders take turns, before one and the same backend.
+byte, and memory of an idle connection. The contenders take turns in front of the same backend.
 
 bench_web_load sends the messages, wrk and h2load make the requests."""
 
@@ -33,8 +33,8 @@ STREAM_MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"  # libnginx-mod-st
 class Scenario:
     name: str
     about: str
-    goal: float  # at most this times HAProxy's CPU, or memory where it is idle
-    load: tuple  # the program and its words; {port}, {seconds}; none: it is idle
+    goal: float  # at most this times HAProxy's CPU, or its memory if idle
+    load: tuple  # the program and its words, with {port} and {seconds}; empty: idle
     is_http: bool = True
     secure: bool = False
     unit: str = "us/request"
@@ -121,7 +121,7 @@ def nginx_config(folder, http, stream=""):
 
 
 class Proxy(Measured):
-    """A contender while it runs, on a port of its own."""
+    """A running contender, on a port of its own."""
 
     def __init__(self, name, tools, folder, scenario, backend):
         self.name, self.port = name, free_port()
@@ -193,7 +193,7 @@ def prepare(wanted, folder):
     env = {**os.environ, "STRATA_CONFIG_DIR": str(folder / "config")}
     subprocess.run([strata, "cert", "make", "localhost", "127.0.0.1", "-o", folder], env=env,
                    check=True, capture_output=True)
-    os.chmod(folder, 0o755)  # nginx's worker is nobody
+    os.chmod(folder, 0o755)  # nginx's worker runs as nobody
     certificate, key = folder / "localhost.pem", folder / "localhost-key.pem"
     bundle = folder / "bundle.pem"
     bundle.write_text(certificate.read_text() + key.read_text())
@@ -202,7 +202,7 @@ def prepare(wanted, folder):
 
 
 def p99_ms(output):
-    """Of wrk; 0 where the load says none."""
+    """Returns wrk's p99; 0 if the load reports none."""
     found = re.search(r"99%\s+([\d.]+)(us|ms|s)", output)
     return float(found[1]) * {"us": 0.001, "ms": 1, "s": 1000}[found[2]] if found else 0.0
 

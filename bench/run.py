@@ -20,7 +20,7 @@ from harness.table import render
 
 
 def parse_pin(text):
-    """The two sets of CPUs in SERVER:LOAD."""
+    """Parses the two sets of CPUs in SERVER:LOAD."""
     server, load = ({int(cpu)} for cpu in text.split(":"))
     if not server | load <= os.sched_getaffinity(0):
         raise ValueError("no such CPU")
@@ -70,7 +70,7 @@ def choose(wanted):
 
 
 def plan_rounds(scenarios, chosen, repetitions):
-    """Every (round, scenario, contender) in running order, the contenders rotated."""
+    """Yields every (round, scenario, contender) in running order, with rotated contenders."""
     for turn in range(repetitions):
         for place, scenario in enumerate(scenarios):
             if scenario.once and turn > 0:
@@ -82,7 +82,7 @@ def plan_rounds(scenarios, chosen, repetitions):
 
 
 def measure(wanted, scenarios, chosen, load):
-    """The reports by scenario and contender, and remarks on what went wrong."""
+    """Returns the reports by scenario and contender, and remarks on what went wrong."""
     remarks = [f"{one.name}: its program is not there" for one in chosen if not one.program]
     chosen = [one for one in chosen if one.program]
     reports = {one.name: {other.name: [] for other in chosen} for one in scenarios}

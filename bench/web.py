@@ -33,11 +33,11 @@ IDLE = 8000
 class Scenario:
     name: str
     about: str
-    peer: str  # whom the goal is set against
-    goal: float  # at most this times the peer's CPU; bytes where it is idle
-    load: tuple  # the program and its words; {port}, {seconds}; none: it is idle
+    peer: str  # the contender to compare with
+    goal: float  # at most this times the peer's CPU; bytes if idle
+    load: tuple  # the program and its words, with {port} and {seconds}; empty: idle
     secure: bool = False
-    mode: str = "echo"  # of a server of messages
+    mode: str = "echo"  # mode of a message server
     unit: str = "us/message"
 
     @property
@@ -93,7 +93,7 @@ SCENARIOS = [
 
 
 class Server(Measured):
-    """A contender while it runs, on a port of its own."""
+    """A running contender, on a port of its own."""
 
     def __init__(self, name, tools, folder, scenario):
         self.name = name
@@ -156,7 +156,7 @@ class Tools:
 
 
 def build_uws(folder):
-    """The peer's echo server; None where its sources cannot be had."""
+    """Builds the peer's echo server; returns None if its sources are unavailable."""
     project = folder / "uws"
     (project / "src").mkdir(parents=True)
     (project / "src" / "lib.rs").write_text("")
@@ -188,7 +188,7 @@ def prepare(wanted, folder):
     env = {**os.environ, "STRATA_CONFIG_DIR": str(folder / "config")}
     subprocess.run([strata, "cert", "make", "localhost", "127.0.0.1", "-o", folder], env=env,
                    check=True, capture_output=True)
-    os.chmod(folder, 0o755)  # nginx's worker is nobody
+    os.chmod(folder, 0o755)  # nginx's worker runs as nobody
     load = next(build_dir.rglob("bench_web_load"))
     return Tools(strata, wanted.before, load, build_uws(folder), files, folder / "localhost.pem",
                  folder / "localhost-key.pem", folder / "config" / "authority" / "ca.pem")

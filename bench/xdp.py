@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures the AF_XDP loops of each language against each other, and against plain C on libxdp's
-xsk.h: packets a second sent, and received, over a veth pair of its own. The contenders take turns.
+xsk.h: packets sent and received per second, over a veth pair of its own. The contenders take turns.
 
     +-- strata-x-<pid>-a --+            +-- strata-x-<pid>-b --+
     |  vethA  =============|============|=============  vethB  |
@@ -36,12 +36,12 @@ GOALS = [Goal(figure, limit, base=base, at_least=True, contender=one)
 @dataclass(frozen=True)
 class Contender:
     name: str
-    send: list  # with the count in place of COUNT
+    send: list  # COUNT stands for the count
     receive: list
 
 
 def build(build_dir, work):
-    """The tools of OCaml and Rust, against the C library of that build."""
+    """Builds the tools of OCaml and Rust against the C library of that build."""
     def run(*command, **environment):
         subprocess.run([str(word) for word in command], cwd=SOURCE, check=True,
                        stdout=subprocess.DEVNULL, env={**os.environ, **environment})
@@ -99,12 +99,12 @@ def output_of(process):
 
 
 def sent_by(link, who, count):
-    """Nobody takes the packets: the far end's stack drops them."""
+    """Returns the rate of sending. Nothing receives the packets: the far end's stack drops them."""
     return int(SENT.search(output_of(link.start(link.a, who.send, count)))[3])
 
 
 def received_by(link, who, sender, count):
-    """As one sender for all sends them. What is dropped is not received."""
+    """Returns the rate of receiving from a common sender. Dropped packets do not count."""
     receiving = link.start(link.b, who.receive, count)
     deadline = time.monotonic() + 30
     while not link.attached():
@@ -130,7 +130,7 @@ def measure(arguments):
     with links.namespaces("x", "a", "b") as (a, b):
         link = Link(a, b, library)
         for run in range(arguments.runs):
-            # Each run begins with another one.
+            # Each run begins with another contender.
             for each in (*who[run % len(who):], *who[:run % len(who)]):
                 bar.step(f"{each.name} sends")
                 sent = sent_by(link, each, arguments.count)

@@ -1,4 +1,4 @@
-"""What all suites have: tests/harness and the package tests/faults can be imported, and with
+"""Setup for all suites: makes tests/harness and the package tests/faults importable. With
 STRATA_CI=1 a skip is a failure, unless allowed_skips.txt names the test."""
 
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the house's rules hold. `check.py [--root DIR] [rule ...]`; exits 1 on a breach."""
+"""Checks the project's rules. `check.py [--root DIR] [rule ...]`; exits 1 on a breach."""
 
 import argparse
 import sys

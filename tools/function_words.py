@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tools/check/function_words.txt, whose counts `make check` lets only fall, and prints the
-folders with what is left."""
+"""Writes tools/check/function_words.txt, whose counts `make check` only allows to fall, and prints
+the folders that still have some."""
 
 import sys
 from pathlib import Path

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Renames parameters that are function words (`of`, `on`, `what`) by the nouns of their types: in
+"""Renames parameters that are function words (`of`, `on`, `what`) to the nouns of their types: in
 declarations, definitions, bodies and the comments before them. `rename_words.py [--dry] FOLDER ...`
 
-It reads the text alone, and renames nothing where the noun already stands for something in the
-function; that, and what the type does not tell, is left for a person. Compile afterwards."""
+It reads only the text, and renames nothing if the function already uses the noun; such cases, and
+types without a clear noun, are left for a person. Compile afterwards."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ from check.function_words import is_function_word, parameter_matches
 from check.source import CPP_SUFFIXES, blanked_code, files
 
 ROOT = Path(__file__).resolve().parent.parent
-# Types whose last word is no noun, or not the one that a reader expects; "": a person decides.
+# Types whose last word is not a noun, or not the one that a reader expects; "": a person decides.
 NOUNS = {
     "lua_State": "state", "string": "text", "string_view": "text", "json": "value",
     "byte_span": "bytes", "mutable_byte_span": "room", "finished": "outcome", "sockaddr_storage":
@@ -31,13 +31,13 @@ NOUNS = {
     "lua_CFunction": "function", "bound_function": "function", "peer_info": "peer", "id": "id",
     "backend_leg": "leg",
 }
-# What holds one, and what holds several.
+# Types that hold one value, and types that hold several.
 HOLDERS = {"unique_ptr", "shared_ptr", "weak_ptr", "optional", "expected", "result",
            "reference_wrapper", "task"}
 SERIES = {"vector", "span", "deque", "list", "set", "unordered_set", "unordered_flat_set"}
 VAGUE = {"ref", "base", "impl", "info", "data", "function", "pair", "tuple", "variant", "any",
          "type", "fn", "ptr"}
-# Of plain types word and type tell together.
+# For plain types, the word and the type determine the noun together.
 COUNTS = ("size_t", "uint64_t", "uint32_t", "int64_t", "offset", "ptrdiff_t")
 SPELLED = {
     **{(kind, "at"): "offset" for kind in COUNTS},
@@ -52,9 +52,9 @@ SPELLED = {
        for word in ("at", "to", "from", "into", "of")},
     **{(f"{kind}*", word): "text" for kind in ("char",) for word in ("what", "how", "which", "of")},
 }
-# Of texts too.
+# The same for texts.
 TEXTS = {"who": "name", "where": "place"}
-# Where the noun is taken, for the second of two.
+# The noun for the second of two parameters, if the first has taken the type's noun.
 ROLES = {"from": "source", "to": "destination", "into": "destination", "over": "carrier"}
 PLAIN = {"int", "bool", "char", "double", "float", "long", "short", "unsigned", "void", "auto",
          "size_t", "ssize_t", "byte", "socklen_t", "off_t", "pid_t", "uid_t", "gid_t", "mode_t",
@@ -64,7 +64,7 @@ RESERVED = {"new", "class", "union", "switch", "case", "default", "operator", "r
 
 
 def noun_of(type_text):
-    """The noun of a type as it is spelled; empty where it has none."""
+    """Returns the noun of a type as it is spelled; empty if it has none."""
     name = re.sub(r"\b(const|volatile|struct|class|enum|typename|unsigned)\b ?", "", type_text)
     name = name.strip(" &*\n")
     if (nested := re.fullmatch(r"(.*>)::(\w+)", name, re.DOTALL)):
@@ -81,7 +81,7 @@ def noun_of(type_text):
         return _plural(noun_of(inner)) if noun_of(inner) else ""
     if word in NOUNS:
         return NOUNS[word]
-    if re.fullmatch(r"[A-Z][a-z]+", word):  # a template's
+    if re.fullmatch(r"[A-Z][a-z]+", word):  # a template parameter
         return word.lower() if len(word) > 3 else ""
     if word == "span" or word == "result" and not rest:
         return ""
@@ -136,8 +136,8 @@ class Parameter:
         return [noun, *([ROLES[self.word]] if self.word in ROLES else [])]
 
     def uses(self):
-        """Where the name stands for this parameter: not for a member, not inside a function that
-        declares another of that name."""
+        """Yields where the name stands for this parameter: not for a member, and not inside a
+        function that declares another parameter of that name."""
         yield self.start
         end = self.body_end or self.list_end
         hidden = [(inner.start, inner.body_end or inner.list_end)
@@ -155,7 +155,7 @@ class Parameter:
             yield Parameter(self.bare, found)
 
     def is_free(self, name):
-        """Whether nothing else that the function sees in its text is named so."""
+        """Reports whether nothing else that the function's text uses has that name."""
         if name in RESERVED:
             return False
         end = self.body_end or self.list_end
@@ -173,7 +173,7 @@ class Parameter:
 
 
 def _list_start(bare, place):
-    """The parenthesis that the match is in: itself, or before it."""
+    """Returns the parenthesis that contains the match: at the match itself, or before it."""
     if bare[place] == "(":
         return place
     depth = 0
@@ -196,7 +196,7 @@ def _matching(bare, start):
 
 
 def _body_end(bare, at):
-    """The end of the body behind a list of parameters; None of a declaration."""
+    """Returns the end of the body after a list of parameters; None for a declaration."""
     word = re.compile(r"\s*(const|noexcept|override|final|mutable|&&?|"
                       r"->\s*[\w:<>,\s&*]+?(?=\s*[{;])|requires\b[^{;]*)")
     while (found := word.match(bare, at)) is not None and found.end() > at:
@@ -215,14 +215,15 @@ def _body_end(bare, at):
 
 
 def _function_start(bare, place):
-    """The line in column 0 or after which the function around begins."""
+    """Returns the last line start in column 0 or 2 before the place, where the enclosing
+    function begins."""
     top = max(0, place - 6000)
     lines = list(re.finditer(r"^(?:  )?[\w\[~].*", bare[top:place], re.MULTILINE))
     return top + (lines[-1].start() if lines else 0)
 
 
 def collect(folders):
-    """Parameters that are function words, by the function and the place that they belong to."""
+    """Collects parameters that are function words, by their function and place."""
     texts, groups = {}, defaultdict(list)
     for path in files(ROOT, CPP_SUFFIXES, ("include", "lib", "src")):
         if not str(path.parent).startswith(tuple(folders)):
@@ -246,7 +247,7 @@ def choose(members, taken):
 
 
 def mentions(text, one):
-    """Where the comment before the function names the parameter, in backquotes."""
+    """Yields where the comment before the function names the parameter, in backquotes."""
     start = text.rfind("\n", 0, one.list_start) + 1
     while start > 0 and not re.match(r"\s*(?:\[\[|[\w~])", text[start:]):
         start = text.rfind("\n", 0, start - 1) + 1

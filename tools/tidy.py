@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""clang-format and clang-tidy over all C++ of the tree. `tidy.py BUILD_DIR`; exits 1 on a finding.
+"""Runs clang-format and clang-tidy over all C++ of the tree. `tidy.py BUILD_DIR`; exits
+1 on a finding.
 
-A file that clang-tidy passed is read again only when it, a header, its compile command, .clang-tidy
-or the tool has changed, in whatever clone: see check/passes.py. Files of one folder are read
-together, so that their headers are parsed once; where that finds anything, or names collide, each
-is read by itself.
+A file that clang-tidy passed is read again only when it, a header, its compile command,
+.clang-tidy or the tool has changed, in any clone: see check/passes.py. Files of one folder are
+read together, so that their headers are parsed once; if that finds anything, or names collide,
+each file is read alone.
 """
 
 import argparse
@@ -23,8 +24,8 @@ from check.source import files
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tools/tidy_requirements.txt"
-LOST = ("-o", "-MF", "-MT", "-MQ")  # options with a value that say where output goes
-TOGETHER = 8  # files that are read as one
+LOST = ("-o", "-MF", "-MT", "-MQ")  # options with a value that name an output
+TOGETHER = 8  # number of files that are read as one
 
 
 def main():
@@ -52,7 +53,7 @@ def check_format(root, program):
 
 
 def fetch_clang_tidy():
-    """PyPI's wheel, kept for all clones until the requirements change."""
+    """Fetches PyPI's wheel, kept for all clones until the requirements change."""
     folder = cache_folder("clang-tidy") / digest(REQUIREMENTS.read_bytes())[:16]
     program = folder / "clang_tidy/data/bin/clang-tidy"
     if not program.exists():
@@ -64,7 +65,7 @@ def fetch_clang_tidy():
                  "--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", REQUIREMENTS],
                 check=True,
             )
-            if not program.exists():  # nobody was faster
+            if not program.exists():  # no other process was faster
                 os.rename(f"{fetched}/packages", folder)
     return str(program)
 
@@ -76,7 +77,7 @@ class Tidy:
         self.rule = self._rule()
 
     def check(self, jobs):
-        """Prints what was found. Whether it was nothing."""
+        """Prints the findings. Returns whether there were none."""
         begun, failed, done = time.monotonic(), 0, 0
         units = self._units()
         news = [unit for unit in units if not self.passes.has(self._subject(unit))]
@@ -98,7 +99,7 @@ class Tidy:
         return failed == 0
 
     def _units(self):
-        """(path below the root, folder, command): what has no test's name and is ours."""
+        """Returns (path below the root, folder, command) of our files that are not tests."""
         rows = {}
         for row in json.loads((self.build / "compile_commands.json").read_text()):
             path = Path(row["file"])
@@ -118,7 +119,7 @@ class Tidy:
         return "\n".join([str(path), self.rule, *words])
 
     def _check_batch(self, folder, number, units):
-        """For each unit what clang-tidy finds, empty when that is nothing."""
+        """Returns clang-tidy's findings for each unit, empty if there are none."""
         reads = [self._read_by(unit) for unit in units]
         before = [self.passes.state(names) for names in reads]
         if len(units) > 1 and self._pass_together(folder, number, units):
@@ -132,8 +133,8 @@ class Tidy:
                 for findings, (path, *_) in zip(found, units)]
 
     def _pass_together(self, folder, number, units):
-        # The analyzer follows the paths through functions of an included .cpp only where the file
-        # that includes it has a name that begins so (clang's AnalysisConsumer.cpp).
+        # The analyzer follows the paths through functions of an included .cpp only if the name of
+        # the file that includes it begins like this (clang's AnalysisConsumer.cpp).
         source = folder / f"UnifiedSource{number}.cpp"
         source.write_text("".join(
             f'#include "{self.root / path}"  // NOLINT(bugprone-suspicious-include)\n'
@@ -151,7 +152,8 @@ class Tidy:
 
     @staticmethod
     def _read_by(unit):
-        """All files that the compiler reads for the unit; none when it does not compile."""
+        """Returns all files that the compiler reads for the unit; an empty list if it
+        does not compile."""
         _, folder, command = unit
         done = subprocess.run([*_flags(unit), command[-1], "-M", "-MT", "x"], cwd=folder,
                               capture_output=True, text=True, check=False)
@@ -161,7 +163,7 @@ class Tidy:
                 for name in done.stdout.replace("\\\n", " ").split()[1:]]
 
     def _rule(self):
-        """What a pass depends on beside the files and the command."""
+        """Returns what a pass depends on besides the files and the command."""
         version = subprocess.run([self.program, "--version"], capture_output=True, text=True,
                                  check=True).stdout
         config = (self.root / ".clang-tidy").read_bytes()
@@ -169,7 +171,7 @@ class Tidy:
 
 
 def _flags(unit):
-    """The compiler and its options, less those that name the source or the output."""
+    """Returns the compiler and its options, except those that name the source or the output."""
     command = unit[2][:-1]  # the source is the last
     return [word for number, word in enumerate(command)
             if word not in (*LOST, "-c", "-MD", "-MMD")
@@ -177,7 +179,7 @@ def _flags(unit):
 
 
 def _batches(units):
-    """Parts of at most TOGETHER units of one folder and with the same flags."""
+    """Yields groups of at most TOGETHER units of one folder with the same flags."""
     groups = {}
     for unit in units:
         groups.setdefault((unit[0].parent, *_flags(unit)), []).append(unit)

@@ -1,1 +1,1 @@
-"""What the benchmarks are made of: contenders, scenarios, their measuring, and its presentation."""
+"""The parts of the benchmarks: contenders, scenarios, their measurement, and its presentation."""

@@ -8,7 +8,7 @@ from harness import interval
 from harness.goal import Goal, goal_line, judge, summarise_runs
 from harness.progress import Progress
 
-# What a figure is called in a goal, its unit in a table where the scenario says none, and digits.
+# A figure's name in a goal, its unit in a table if the scenario has none, and its digits.
 FIGURES = {"cpu_us": ("CPU", None, 3), "rate": ("rate", "/s", 0), "p50_ms": ("p50", "ms p50", 3),
            "p99_ms": ("p99", "ms p99", 3), "bytes": ("memory", None, 0),
            "script_bytes": ("memory of the script", "B of script", 0)}
@@ -35,22 +35,23 @@ def chosen(wanted, scenarios):
 
 
 def participants(wanted, names, own=("strata",)):
-    """Who takes part: the names, and each of strata's own once more as the binary of --before has
-    it. With --contender those alone that it names."""
+    """Returns the participants: the names, and each of strata's own once more as the binary of
+    --before. With --contender, returns only those that it names."""
     older = [f"before-{name}" for name in names if name in own] if wanted.before else []
     return [each for each in (*names, *older) if not wanted.contender or each in wanted.contender]
 
 
 def to_before(names=("strata",)):
-    """What strata's CPU and memory are beside those of the binary of --before."""
+    """Returns goals that compare strata's CPU and memory with those of the binary of --before."""
     return [Goal(figure, None, f"before-{name}", contender=name)
             for name in names for figure in ("cpu_us", "bytes", "script_bytes")]
 
 
 def take_turns(repetitions, scenarios, contenders_of, start, measure):
-    """The figures of each scenario's and contender's name, a list of one dictionary a repetition.
+    """Returns the figures by the names of scenario and contender, as a list of one dictionary
+    per repetition.
 
-    `start(name, scenario, folder name)` gives a server of its own to each measurement."""
+    `start(name, scenario, folder name)` starts a separate server for each measurement."""
     found = {(each.name, name): [] for each in scenarios for name in contenders_of(each)}
     progress = Progress(repetitions * len(found))
     for repetition in range(repetitions):
@@ -68,7 +69,7 @@ def take_turns(repetitions, scenarios, contenders_of, start, measure):
 
 
 def rotated(names, turn):
-    """So that none is always measured first."""
+    """Returns the names rotated, so that no contender is always measured first."""
     shift = turn % max(1, len(names))
     return [*names[shift:], *names[:shift]]
 

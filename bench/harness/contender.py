@@ -1,4 +1,4 @@
-"""The servers that are compared, and how each is started and stopped."""
+"""The servers to compare, and how each is started and stopped."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ class Server:
 @dataclass(frozen=True)
 class Contender:
     name: str
-    protocol: str  # what bench_load speaks to it: lines or redis
+    protocol: str  # the protocol that bench_load speaks to it: lines or redis
     program: Path | None  # None: not found
     start: Callable  # (program, port, folder) -> Process, listening on the port soon
 
@@ -63,7 +63,7 @@ def _start_strata(loop):
 def _create_server(program, port, env):
     url = f"tcp://127.0.0.1:{port}"
     argv = [program, "create", "server", "bench", "--listen", url, "-s"]
-    for attempt in range(10):  # the socket's file is there a moment before it answers
+    for attempt in range(10):  # the socket's file appears shortly before the daemon answers
         done = subprocess.run(
             argv, env=env, capture_output=True, text=True, timeout=10, check=False
         )
@@ -74,8 +74,8 @@ def _create_server(program, port, env):
 
 
 def contenders(build_dir, strata, before=None):
-    """All contenders; those whose program is missing have none and are remarked upon. With
-    `before`, another strata binary, each of strata's is there twice."""
+    """Returns all contenders; the program of a missing one is None, which is reported. With
+    `before`, another strata binary, each of strata's appears twice."""
     strata = strata or _first(build_dir, ["strata", "src/strata", "bin/strata"])
     epoll = _first(build_dir, ["bench/bench_epoll_chat", "bench_epoll_chat"])
     redis = shutil.which("redis-server")

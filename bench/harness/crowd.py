@@ -1,4 +1,4 @@
-"""Many connections that have been used once, and then say nothing."""
+"""Many connections that have been used once, and are then idle."""
 
 import resource
 import socket
@@ -7,7 +7,7 @@ from harness.process import Failure
 
 
 class Crowd:
-    """`count` connections to `port`; on each, `question` has been answered."""
+    """`count` connections to `port`; each has received an answer to `question`."""
 
     def __init__(self, port, count, question, is_answer):
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,4 +1,4 @@
-"""What a contender's figure is to be, and whether it is: by its interval, as bench-paths has it."""
+"""Goals for a contender's figures, decided by the figure's interval, as bench-paths does."""
 
 from dataclasses import dataclass
 
@@ -8,21 +8,22 @@ from harness import interval
 @dataclass(frozen=True)
 class Goal:
     figure: str
-    limit: float | None  # None: the figure is only to be shown
-    base: str | None = None  # the contender of whose figure the limit is a multiple
+    limit: float | None  # None: the figure is only shown
+    base: str | None = None  # the contender whose figure the limit multiplies
     at_least: bool = False  # else at most
     contender: str = "strata"
 
 
 def summarise_runs(runs):
-    """Of each figure its estimate, and what it was in each run; a run that failed is None."""
+    """Returns each figure's estimate, and its value in each run; None for a run that failed."""
     taken = [each for each in runs if each is not None]
     return {key: {**interval.estimate([each[key] for each in taken]),
                   "of_each_run": [each and each[key] for each in runs]} for key in taken[0]}
 
 
 def ratio(own, base):
-    """Within each run that both have, by their summaries; None where there is none."""
+    """Returns the ratio within each run that both have, from their summaries; None if
+    there is none."""
     pairs = [(one, other) for one, other
              in zip(own["of_each_run"], base["of_each_run"], strict=True)
              if one is not None and other]
@@ -30,7 +31,8 @@ def ratio(own, base):
 
 
 def judge(goals, contenders):
-    """Of each goal whose sides have figures; where it has a base, by the ratio within each run."""
+    """Returns the goals whose sides have figures; a goal with a base is judged by the ratio
+    within each run."""
     judged = [_judge_one(goal, contenders) for goal in goals]
     return [each for each in judged if each["value"] is not None]
 
@@ -50,7 +52,8 @@ def _judge_one(goal, contenders):
 
 
 def goal_line(judged, title):
-    """CPU of strata to redis: 0.22 (0.20 to 0.24), goal at most 0.25: reached"""
+    """Returns a line such as: CPU of strata to redis: 0.22 (0.20 to 0.24), goal at
+    most 0.25: reached"""
     base, limit = judged["base"], judged["goal"]
     line = (f"{title} of {judged['contender']}{f' to {base}' if base else ''}: "
             f"{interval.text(judged['value'], 2 if base else 0)}")

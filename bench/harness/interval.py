@@ -1,5 +1,5 @@
-"""A figure's median with an interval, and what it decides: as src/measure/counting/statistics.hpp
-has it."""
+"""A figure's median with an interval, and the decision from it, as in
+src/measure/counting/statistics.hpp."""
 
 import statistics
 from math import comb
@@ -9,8 +9,8 @@ LEAST_RUNS = 5  # from here on an interval has that confidence
 
 
 def confidence(runs, outside=None):
-    """How likely the interval from one sample to another, with `outside` samples left out at each
-    end, holds the median of all runs that there could be."""
+    """Returns the probability that the interval between two samples, with `outside` samples left
+    out at each end, contains the median of all possible runs."""
     if runs == 0:
         return 0
     outside = _outside(runs) if outside is None else outside
@@ -25,21 +25,22 @@ def _outside(runs):
 
 
 def estimate(samples):
-    """The narrowest such interval of LEAST_CONFIDENCE; from the least to the greatest where none
-    is."""
+    """Returns the narrowest such interval of LEAST_CONFIDENCE; from the least to the greatest
+    sample if there is none."""
     ordered, outside = sorted(samples), _outside(len(samples))
     return {"median": statistics.median(ordered), "low": ordered[outside],
             "high": ordered[-1 - outside], "runs": len(ordered)}
 
 
 def ratio(samples, base):
-    """Of each run by itself, so that what slows a whole run down does not count."""
+    """Returns the ratio, taken within each run, so that a slowdown of a whole run does not
+    count."""
     return estimate([one / other for one, other in zip(samples, base, strict=True)])
 
 
 def decide(figure, goal, at_least=True):
-    """reached, missed, or undecided: the goal lies within the interval, or there are too few
-    runs."""
+    """Returns reached, missed, or undecided: the goal lies within the interval, or there
+    are too few runs."""
     if figure["runs"] < LEAST_RUNS:
         return "undecided"
     low, high = figure["low"], figure["high"]
@@ -49,7 +50,7 @@ def decide(figure, goal, at_least=True):
 
 
 def text(figure, digits=2):
-    """1.04 (0.97 to 1.12)"""
+    """Returns a text such as: 1.04 (0.97 to 1.12)"""
     return (f"{figure['median']:,.{digits}f} ({figure['low']:,.{digits}f} to "
             f"{figure['high']:,.{digits}f})")
 

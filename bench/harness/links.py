@@ -10,7 +10,7 @@ from dataclasses import dataclass
 class Interface:
     space: str
     name: str
-    mac: str | None = None  # None: one that the kernel makes up
+    mac: str | None = None  # None: the kernel chooses one
 
     def words(self):
         address = ["address", self.mac] if self.mac else []
@@ -18,19 +18,19 @@ class Interface:
 
 
 def run(*words, **how):
-    """What the program says, where `how` has it read."""
+    """Returns the program's output if `how` captures it."""
     return subprocess.run([str(word) for word in words], check=True, timeout=60, text=True,
                           **how).stdout
 
 
 def inside(space, *words):
-    """The words of a command that runs in a namespace."""
+    """Returns the words of a command that runs in a namespace."""
     return ["ip", "netns", "exec", space, *map(str, words)]
 
 
 @contextlib.contextmanager
 def namespaces(kind, *names):
-    """Yields what they are called in full; whatever happens, they are gone afterwards."""
+    """Yields the namespaces' full names, and always removes them afterwards."""
     spaces = [f"strata-{kind}-{os.getpid()}-{name}" for name in names]
     made = []
     try:
@@ -44,7 +44,7 @@ def namespaces(kind, *names):
 
 
 def join(one, other):
-    """A veth pair, up, on which the kernel itself says nothing."""
+    """Makes a veth pair, up, on which the kernel itself sends nothing."""
     run("ip", "link", "add", *one.words(), "type", "veth", "peer", *other.words())
     for end in (one, other):
         run(*inside(end.space, "sysctl", "-qw", f"net.ipv6.conf.{end.name}.disable_ipv6=1"))
@@ -52,5 +52,5 @@ def join(one, other):
 
 
 def detach_xdp(interface):
-    """libxdp's program stays behind when its process ends."""
+    """Detaches libxdp's program, which remains when its process ends."""
     run("ip", "-n", interface.space, "link", "set", "dev", interface.name, "xdp", "off")

@@ -1,4 +1,4 @@
-"""The machine and the revision that figures belong to."""
+"""The machine and the revision of the figures."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""What a program and the processes that it has made cost, and what its load says."""
+"""The cost of a program and the processes that it has started, and the report of its load."""
 
 import re
 import subprocess
@@ -9,10 +9,10 @@ from harness.process import Failure, memory
 
 
 class Measured:
-    """Of one that has `_process`."""
+    """A mixin for a class with `_process`."""
 
     def pids(self):
-        """Its process, and those that this has made: nginx's worker."""
+        """Returns its process, and the children of that process, such as nginx's worker."""
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text()
         return [self._process.pid, *map(int, children.split())]
 
@@ -31,7 +31,7 @@ class Measured:
 
 
 def measure_load(server, words):
-    """The server's CPU for each message or request, and their rate, while a program loads it."""
+    """Returns the server's CPU per message or request, and their rate, while a program loads it."""
     began = server.cpu_us()
     started = time.monotonic()
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
@@ -45,7 +45,7 @@ def measure_load(server, words):
 
 
 def count_of(output):
-    """Messages or requests, as the programs say it."""
+    """Returns the number of messages or requests, from the program's output."""
     for pattern in (r'"messages": (\d+)', r"(\d+) requests in",
                     r"finished in [^\n]*\n.*?(\d+) total"):
         if found := re.search(pattern, output, re.DOTALL):

@@ -1,4 +1,4 @@
-"""Bar charts of the result document, one SVG a scenario."""
+"""Bar charts of the result document, one SVG per scenario."""
 
 from html import escape
 

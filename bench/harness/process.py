@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Failure(Exception):
-    """A measurement that could not be taken, in a sentence for the reader."""
+    """A measurement that failed, as a sentence for the reader."""
 
 
 def raise_descriptor_limit():
@@ -20,7 +20,7 @@ def raise_descriptor_limit():
 
 @contextlib.contextmanager
 def on_cpus(cpus):
-    """What is started inside runs on these CPUs only; on all that we have where cpus is None."""
+    """Restricts processes started inside to these CPUs; to all that we have if cpus is None."""
     ours = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cpus or ours)
     try:
@@ -30,7 +30,7 @@ def on_cpus(cpus):
 
 
 def free_port():
-    """A port that nobody listens on; each server gets a new one, free of old TIME_WAIT entries."""
+    """Returns an unused port; each server gets a new one, free of old TIME_WAIT entries."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -45,7 +45,8 @@ def wait_until(ready, what, seconds=10):
 
 
 def listening(port):
-    """Read from the kernel's table: a trial connection would cost the server memory and time."""
+    """Reports whether the port listens, from the kernel's table: a trial connection would cost the
+    server memory and time."""
     wanted = f":{port:04X} "
     return any(
         wanted in line and line.split()[3] == "0A"
@@ -56,7 +57,8 @@ def listening(port):
 
 
 class Process:
-    """A child process, ended by its own pid. Its output goes to a file, for when it fails."""
+    """A child process, ended by its own pid. Its output goes to a file, which is shown if it
+    fails."""
 
     def __init__(self, argv, log_path, env=None):
         self._log_path = log_path
@@ -87,7 +89,7 @@ class Process:
 
 
 def memory(pid):
-    """Resident memory in bytes: all of it, and the part that is no file's."""
+    """Returns the resident memory in bytes: all of it, and the part not backed by files."""
     fields = {}
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
         name, size, _ = line.split()
@@ -99,7 +101,7 @@ def memory(pid):
 
 
 def settled_memory(pid, seconds=5):
-    """The memory once it has stopped changing: a server may still be accepting."""
+    """Returns the memory once it has stopped changing: a server may still be accepting."""
     deadline = time.monotonic() + seconds
     before = memory(pid)
     while True:

@@ -14,7 +14,7 @@ class Progress:
         self._shown = sys.stderr.isatty()
 
     def step(self, what):
-        """Shows what is being done now, the steps before it being finished."""
+        """Shows the current step; the previous steps are finished."""
         if self._shown:
             filled = WIDTH * self._done // max(1, self._total)
             bar = "#" * filled + "-" * (WIDTH - filled)

@@ -1,4 +1,4 @@
-"""The scenarios: what bench_load is asked for, and which figures come out of it."""
+"""The scenarios: what bench_load does in each, and the resulting figures."""
 
 import json
 import selectors
@@ -16,7 +16,7 @@ HOLD_SECONDS = 60
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure. One that a scenario's table leaves out is still in the JSON."""
+    """A figure. Figures that a scenario's table omits are still in the JSON."""
 
     key: str
     title: str
@@ -29,10 +29,10 @@ class Scenario:
     name: str
     about: str
     metrics: tuple[Metric, ...]
-    cost: str  # the metric that contenders are compared by; lower is better
+    cost: str  # the metric to compare contenders by; lower is better
     measure: Callable  # (Load, Contender, Server, seconds) -> report of figures
     with_redis: bool = False
-    once: bool = False  # in the first round only: it is long, and asks what arrives
+    once: bool = False  # in the first round only: it is long, and checks what arrives
 
 
 DELAYS = (
@@ -81,7 +81,8 @@ class Load:
         return [str(word) for word in (self._program, *words, *where)]
 
     def run(self, server, seconds, *words):
-        """One scenario's report. bench_load ends by itself; the limit is for the worst case."""
+        """Returns one scenario's report. bench_load ends by itself; the limit is for
+        the worst case."""
         argv = self.argv(server, *words, "--seconds", seconds)
         try:
             done = subprocess.run(

@@ -1,4 +1,4 @@
-"""A daemon with one runtime, as the benches of servers start it."""
+"""A daemon with one runtime, as the server benchmarks start it."""
 
 import os
 import subprocess
@@ -7,12 +7,13 @@ from harness.process import Process, wait_until
 
 
 def environment(folder):
-    """Where the CLI finds the daemon that was started in that folder."""
+    """Returns the environment in which the CLI finds the daemon that was started in that folder."""
     return {**os.environ, "STRATA_SOCKET": str(folder / "control.sock")}
 
 
 def strata_daemon(program, folder, words):
-    """The process; its runtime is created by `strata create` with these words, and started."""
+    """Returns the process. Its runtime is created by `strata create` with these words, and
+    started."""
     env = environment(folder)
     daemon = Process([program, "daemon", "--state-dir", folder / "state",
                       "--socket", env["STRATA_SOCKET"]], folder / "strata.log", env)

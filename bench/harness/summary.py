@@ -4,11 +4,11 @@ from harness.goal import Goal, judge, ratio, summarise_runs
 
 OWN = "strata-io_uring"
 BASELINES = ("epoll-each", "epoll-batch", "redis")
-WIDE = 1.5  # maximum over minimum from which on the machine was not the same
+WIDE = 1.5  # maximum over minimum above which the machine was not quiet
 FAULTS = ("lost", "duplicated", "corrupted", "disconnected", "echoed_bytes")
 
 
-# Of scenarios whose names begin so.
+# Each goal is for the scenarios whose names begin with these words.
 GOALS = (
     (("relay", "fanout"), Goal("cpu_us_per_message", 0.7, "epoll-each", contender=OWN)),
     (("fanout",), Goal("cpu_us_per_message", 0.3, "redis", contender=OWN)),
@@ -17,7 +17,7 @@ GOALS = (
 
 
 def faults_of(report):
-    """What a run's receivers did not get as they should have, as words; empty when all is well."""
+    """Returns in words what a run's receivers did not get as expected; empty if all is well."""
     found = [f"{report[key]} {key.replace('_', ' ')}" for key in FAULTS if report.get(key)]
     if report.get("served", 0) != report.get("connections", 0):
         found.append(f"only {report['served']} of {report['connections']} connections served")
@@ -25,7 +25,7 @@ def faults_of(report):
 
 
 def remark_spreads(summaries):
-    """Which costs vary so much that their medians say little."""
+    """Yields remarks on costs that vary so much that their medians mean little."""
     for scenario in summaries:
         wide = [
             row["name"]
@@ -45,7 +45,7 @@ def _varies(figure):
 
 
 def summarise_scenario(scenario, reports):
-    """reports: contender's name -> its reports, one a round, None where it failed."""
+    """`reports`: contender's name -> its reports, one per round, None for a failed round."""
     keys = [metric.key for metric in scenario.metrics]
     rows = []
     for name, runs in reports.items():
@@ -66,7 +66,7 @@ def summarise_scenario(scenario, reports):
 
 
 def judge_goals(scenarios):
-    """Every goal in every scenario that it is for and that has both its sides."""
+    """Returns every goal in every scenario that it applies to and that has both its sides."""
     judged = []
     for scenario in scenarios:
         goals = [goal for beginnings, goal in GOALS if scenario["name"].startswith(beginnings)]

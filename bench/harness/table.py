@@ -63,7 +63,7 @@ def _ratio(value):
 
 
 def _columns(rows):
-    """Aligned rows: the first column is words, the others figures."""
+    """Aligns rows: the first column is text, the others are figures."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = []
     for row in rows:

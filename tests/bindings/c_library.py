@@ -1,6 +1,6 @@
-"""The C library as it is installed, for the bindings.
+"""The installed C library, for the bindings.
 
-It is built here without sanitizers, since those of other languages' programs would have to be too.
+It is built without sanitizers, because otherwise programs in other languages would need them too.
 """
 
 import os

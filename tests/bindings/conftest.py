@@ -1,4 +1,4 @@
-"""A daemon for the bindings' tests, and namespaces: those of the integration tests."""
+"""A daemon and namespaces for the bindings' tests: those of the integration tests."""
 
 import os
 

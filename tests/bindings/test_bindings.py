@@ -1,5 +1,5 @@
-"""The bindings' own tests, against the C library as it is installed; and their tools, run by a user
-without privileges through the daemon. veth.py draws the namespaces."""
+"""The bindings' own tests against the installed C library; and their tools, run by a user without
+privileges through the daemon. veth.py has the drawing of the namespaces."""
 
 import json
 import os
@@ -68,8 +68,8 @@ strata-netlink = { path = "../vendored/netlink" }
     out = run("/usr/bin/cargo", "run", "--offline", "--quiet", "--manifest-path",
               program / "Cargo.toml", **environment)
     assert out.split() == ["60", "true"], out
-    # Archives of the others can be made when strata-base is in a registry; what goes into them can
-    # be told now.
+    # Archives of the other crates can be made once strata-base is in a registry; their contents can
+    # be listed now.
     package = ["/usr/bin/cargo", "package", "--offline", "--allow-dirty", "--manifest-path",
                tmp_path / "vendored/Cargo.toml"]
     run(*package, "-p", "strata-base", **environment)
@@ -106,8 +106,7 @@ ENDS = ["-dmac", "ff:ff:ff:ff:ff:ff", "-smac", "02:00:00:00:00:01", "-dip", "192
 
 @dataclass
 class Tools:
-    """A binding's programs, and the library that they need, where a user without privileges can
-    get at them."""
+    """A binding's programs and their library, where a user without privileges can access them."""
 
     rxdrop: Path
     udp_pkt_gen: Path
@@ -161,7 +160,8 @@ def tools(request, prefix, broker):
 
 
 def has_no_privilege(process):
-    """`ip netns exec` and setpriv become the program that they run."""
+    """Reports whether a process has no privileges: `ip netns exec` and setpriv become the program
+    that they run."""
     status = Path(f"/proc/{process.pid}/status").read_text()
     return re.search(rf"^Uid:\t{NOBODY}\t{NOBODY}\t", status, re.M) \
         and "\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n" in status
@@ -183,7 +183,7 @@ def test_a_user_without_privileges_receives_through_the_daemon(veth, broker, too
     assert "listen" in receiver.stderr.readline()
     assert has_no_privilege(receiver)
     for _ in range(5):
-        # No more at once than a veth's ring holds.
+        # At most as many frames at once as a veth's ring holds.
         veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "100")
     assert received_by(receiver) == 500
 
@@ -211,7 +211,7 @@ def test_a_user_without_privileges_sends_through_the_daemon(veth, broker, tools)
 
 
 def test_a_port_of_the_daemon_receives_and_sends(veth, broker, tools):
-    """It is opened after sockets that were, and closed in any order, and twice."""
+    """The port is opened after earlier ones, and closed in any order, and twice."""
     broker.allow("user=nobody iface=vethB queue=0\n").start()
     echo = tools.as_nobody(tools.daemon_echo, "vethB", "100")
     assert "listening" in echo.stderr.readline()
@@ -229,5 +229,5 @@ def test_without_a_rule_there_is_a_refusal_in_the_daemons_words(broker, tools):
                     tools.as_nobody(tools.daemon_echo, "vethB", "1")]:
         says = refusal_of(refused)
         assert "no rule of the daemon's policy allows it" in says and NOBODY in says
-    # The flag is what it takes: nothing else gives a socket to that user.
+    # Only the flag gives that user a socket.
     assert "CAP_NET_RAW" in refusal_of(tools.drop())

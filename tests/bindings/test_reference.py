@@ -1,4 +1,4 @@
-"""The reference that `make reference` makes: each public name of each language is in it."""
+"""The reference that `make reference` generates contains each public name of each language."""
 
 import re
 import shutil
@@ -27,7 +27,8 @@ def plain(text):
 
 
 def members(reference):
-    """What Doxygen describes by itself: "int strata_nl_open", "constexpr std::size_t strata::…"."""
+    """Yields the names that Doxygen documents: "int strata_nl_open", "constexpr
+    std::size_t strata::…"."""
     for page in reference.glob("cpp/*.html"):
         text = page.read_text()
         yield from map(plain, re.findall(r'<td class="memname">(.*?)</td>', text, re.DOTALL))

@@ -1,4 +1,4 @@
-"""What every run of the CLI must keep to: its exit code, and what goes where."""
+"""Checks for every run of the CLI: its exit code, and which output goes where."""
 
 DONE, FAILED, MISUSED, NOT_FOUND, UNREACHABLE = range(5)
 

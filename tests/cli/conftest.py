@@ -1,4 +1,4 @@
-"""The binary under test comes from STRATA_BIN."""
+"""Fixtures for the CLI's tests. STRATA_BIN names the binary under test."""
 
 import os
 import socket
@@ -72,7 +72,7 @@ class Hostile:
 
 
 class Slow(Hostile):
-    """Says its pieces one by one, with a moment between, and keeps the connection."""
+    """Sends its pieces one by one with pauses, and keeps the connection open."""
 
     def __init__(self, path, pieces, moment):
         self.pieces = pieces
@@ -157,7 +157,7 @@ def pipe(request):
 
 @pytest.fixture
 def listener():
-    """A TCP server's socket, and its URL."""
+    """Yields a TCP server's socket, and its URL."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(30)
         yield server, f"tcp://127.0.0.1:{server.getsockname()[1]}"

@@ -1,6 +1,7 @@
 """A daemon that speaks the control API (docs/openapi.yaml) and runs nothing.
 
-It lets the CLI be tested without the daemon, and shows what the CLI asked: `FakeDaemon.requests`.
+It makes it possible to test the CLI without the daemon, and records the CLI's requests in
+`FakeDaemon.requests`.
 """
 
 import json
@@ -208,7 +209,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def stream_messages(self, runtime):
         with runtime.streams:
-            shown = len(runtime.messages)  # before the head: what is sent after it must be heard
+            shown = len(runtime.messages)  # before the head: later messages must be received
         self.start_lines()
         while not self.server.fake.stopping.is_set() and runtime.state == "running":
             with runtime.streams:
@@ -225,7 +226,7 @@ class Server(socketserver.ThreadingUnixStreamServer):
     request_queue_size = 64
 
     def handle_error(self, *_):
-        pass  # a client that goes away in the middle is part of the tests
+        pass  # a client that disconnects midway is part of the tests
 
 
 class FakeDaemon:

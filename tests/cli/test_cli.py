@@ -1,4 +1,4 @@
-"""The CLI against a fake daemon: what it asks, what it shows, how it exits."""
+"""The CLI against a fake daemon: its requests, its output, its exit codes."""
 
 import json
 import pathlib
@@ -129,7 +129,7 @@ def test_failures_do_not_keep_others_from_being_done(strata, daemon):
     daemon.add("server", "b")
     daemon.add("server", "c")
     result = strata("start", "a", "nobody", "b", "x*", "c")
-    assert result.returncode == NOT_FOUND  # the glob was looked at first
+    assert result.returncode == NOT_FOUND  # the glob was resolved first
     assert result.stdout == "b: running\nc: running\n"
     assert result.stderr.splitlines() == [
         "strata: no runtime matches 'x*'; 'strata ls' shows all runtimes",
@@ -155,7 +155,7 @@ def test_json_of_what_takes_several_is_a_list_for_one_too(strata, daemon):
         assert (missing.returncode, json.loads(missing.stdout)) == (NOT_FOUND, []), verb
 
 
-# --- talking -------------------------------------------------------------------------------------
+# --- sending and receiving -----------------------------------------------------------------------
 
 
 def test_send(strata, daemon):

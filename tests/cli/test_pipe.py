@@ -1,4 +1,4 @@
-"""strata pipe between streams of real sockets: what one end says the other hears, as it is."""
+"""strata pipe between streams of real sockets: each end receives the other end's data unchanged."""
 
 import asyncio
 import hashlib
@@ -31,7 +31,7 @@ def test_standard_input_goes_to_a_server_and_its_answer_to_standard_output(pipe,
     joined.end_input()
     with Talker.accepted(server) as peer:
         assert peer.read(8) == b"question"
-        assert peer.socket.recv(1) == b""  # the end of the input has come
+        assert peer.socket.recv(1) == b""  # the end of the input has arrived
         peer.send(b"answer")
     assert joined.done() == b"answer"
 
@@ -45,7 +45,7 @@ def test_a_peer_that_connects_is_joined_and_no_other(pipe):
         with pytest.raises(ConnectionRefusedError):
             Talker(url)
         peer.finish()
-        assert joined.process.stdout.read() == b""  # its end, while the input goes on
+        assert joined.process.stdout.read() == b""  # its end, while the input continues
         joined.write(b"still here\n")
         assert peer.hear() == b"still here"
         joined.end_input()
@@ -68,7 +68,7 @@ def test_random_bytes_go_both_ways_as_they_are(pipe, scheme, tmp_path):
 
 
 def test_a_quick_reader_of_a_unix_socket_gets_all_of_a_file(pipe, tmp_path):
-    """Files go in and out, which no loop can poll; io_uring gave sends up here with EAGAIN."""
+    """Neither loop can poll files; with io_uring, sends once gave up here with EAGAIN."""
     size = 100 << 20
     source, target = tmp_path / "source", tmp_path / "target"
     block = noise(1 << 20)
@@ -145,7 +145,7 @@ def test_a_folder_as_standard_input_is_told(pipe, listener, tmp_path):
 
 @pytest.mark.parametrize("words", [(), ("--framing", "raw")])
 def test_a_slow_reader_holds_backend_the_other_end(pipe, listener, words):
-    """256 MiB wait in the pipe's peer, and not in the pipe. With messages the same."""
+    """The 256 MiB wait in the pipe's peer and not in the pipe. Covers messages too."""
     server, url = listener
     with_messages = bool(words)
     joined = pipe("listen:ws://127.0.0.1:0" if with_messages else "listen:tcp://127.0.0.1:0", url,
@@ -267,7 +267,7 @@ def test_a_person_types_and_the_terminal_obeys_nobody_else(listener):
         terminal.shows(rb"\x1b[2Jdone" + b"\r\n")
         peer.send(b"\xa4\n")
         terminal.shows("ä".encode() + b"\r\n")
-        peer.close()  # a person need not end what nobody hears
+        peer.close()  # a person need not end an input that nobody reads
         assert terminal.exit_code() == 0
 
 
@@ -277,7 +277,7 @@ def test_a_person_may_leave(listener):
         terminal.type(b"hello\n")
         assert peer.hear() == b"hello"
         terminal.type(b"\x03")
-        assert peer.hear() is None  # in good order
+        assert peer.hear() is None  # a clean end
         assert terminal.exit_code() == 128 + 2
 
 
@@ -290,7 +290,7 @@ def test_tls_on_both_ends(pipe, tmp_path):
     left = pipe("listen:tls://127.0.0.1:0", "-", "--cert", certificate, "--key", key)
     url = left.url()
     with pytest.raises(ssl.SSLError):
-        connect(url, ssl.create_default_context())  # one that trusts nobody of ours: not the peer
+        connect(url, ssl.create_default_context())  # trusts other CAs
     right = pipe("-", url.replace("127.0.0.1", "localhost"), "--ca", authority.ca)
     there, backend = noise(PLENTY), noise(PLENTY)
     heard = []

@@ -1,4 +1,4 @@
-"""strata pipe where an end carries messages: WebSockets, datagrams and frames."""
+"""strata pipe with an end that carries messages: WebSockets, datagrams and frames."""
 
 import asyncio
 import os
@@ -211,7 +211,7 @@ def test_lines_go_between_machines_as_frames(pipe, veth, left, right):
     assert hears.hear() == b"start the pump"
     hears.write(b"it runs\n")
     assert asks.hear() == b"it runs"
-    asks.write(b"x" * 1501 + b"\nstop\n")  # above the MTU: told, and what follows goes on
+    asks.write(b"x" * 1501 + b"\nstop\n")  # above the MTU: reported, and the next message passes
     assert hears.hear() == b"stop"
     hears.end_input()
     hears.done()
@@ -235,7 +235,7 @@ def test_a_tcp_client_reaches_a_machine_that_knows_frames_alone(pipe, veth):
     plc = pipe("listen:l2://vethB/0x88b5?vlan=10&prio=7", "-",
                before=("ip", "netns", "exec", veth.b))
     plc.url()
-    where = "listen:unix:///tmp/strata-pipe-%d" % os.getpid()  # no namespace is in its way
+    where = "listen:unix:///tmp/strata-pipe-%d" % os.getpid()  # reached from any namespace
     bridge = pipe(where, f"l2://vethA/0x88b5?vlan=10&prio=7&dst={veth.mac(veth.b, 'vethB')}",
                   before=("ip", "netns", "exec", veth.a))
     with Talker(bridge.url()) as client:

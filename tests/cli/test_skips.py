@@ -1,5 +1,5 @@
-"""What tests/conftest.py and tests/CMakeLists.txt make of tests that were skipped: in CI no suite
-is green that ran nothing."""
+"""How tests/conftest.py and tests/CMakeLists.txt treat skipped tests: in CI, a suite that ran
+nothing does not pass."""
 
 import os
 import re
@@ -14,7 +14,8 @@ TESTS = Path(__file__).resolve().parent.parent
 
 @pytest.fixture
 def suite(tmp_path):
-    """Runs a suite of such tests, with tests/conftest.py: the exit code, and what it printed."""
+    """Returns a function that runs a suite of such tests with tests/conftest.py, and returns its
+    exit code and output."""
     (tmp_path / "suite").mkdir()
     for name in ("conftest.py", "allowed_skips.txt", "harness"):
         (tmp_path / name).symlink_to(TESTS / name)

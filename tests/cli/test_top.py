@@ -1,4 +1,4 @@
-"""strata top: runtimes and the backends of proxies, looked at again and again."""
+"""strata top: runtimes and the backends of proxies, shown repeatedly."""
 
 import json
 import os
@@ -149,7 +149,7 @@ def test_it_leaves_the_terminal_as_it_was(strata, gateway, how, code):
 
 
 def test_the_settings_of_the_terminal_come_back(strata, gateway):
-    """A shell goes on with it, so that its settings can still be asked for."""
+    """A shell continues on the terminal, so that the test can still read its settings."""
     script = 'stty -g; "$STRATA" top --interval 30; echo; stty -g; sleep 30'
     variables = strata.environment | {"STRATA": strata.binary}
     with Terminal.of(["/bin/sh", "-c", script], variables, ".", 120) as terminal:

@@ -1,4 +1,4 @@
-"""The CLI when things are wrong: no daemon, a hostile one, no reader, no room."""
+"""The CLI when things fail: no daemon, a hostile daemon, no reader, no room."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def test_no_daemon(strata, path, tmp_path):
 
 def test_no_permission(strata, daemon, path):
     path.chmod(0)
-    # Root without its capabilities is held to the socket's mode like everybody else.
+    # Without its capabilities, root is subject to the socket's mode like every other user.
     drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
     result = subprocess.run([*drop, strata.binary, "ls"], env=strata.environment, text=True,
                             capture_output=True, timeout=10)
@@ -72,7 +72,7 @@ HOSTILE = {
     "status from nowhere": b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
     "escape sequences": b"HTTP/1.1 500 No\r\nContent-Length: 9\r\n\r\n\x1b[2J\x1b]0;x",
 }
-# What one runtime could look like, if nobody looked closely.
+# Replies that pass for a runtime unless the CLI looks closely.
 VALID_OBJECTS = {"a number", "an object", "null", "nothing in it"}
 ODD = {
     "odd members": body(b'[5, null, "x", [], {"name": {"a": 1}, "endpoints": 7, "uptime_s": []}]'),
@@ -157,7 +157,7 @@ def test_an_answer_that_comes_slowly_but_in_time_is_taken(strata, slow):
 def test_a_stream_that_has_begun_may_pause(strata, daemon):
     daemon.add("server", "web")
     shown = check(strata("logs", "web", "-f", "--timeout", "0.1"))
-    assert "later" in shown  # which comes after half a second
+    assert "later" in shown  # this arrives after half a second
 
 
 def test_a_reader_that_goes_away(strata, daemon):

@@ -1,1 +1,1 @@
-"""Makes each system call of a daemon fail once, and sees what becomes of the daemon."""
+"""Makes each system call of a daemon fail once, and checks how the daemon behaves."""

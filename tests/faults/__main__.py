@@ -1,4 +1,4 @@
-"""The faults by hand; see points.py."""
+"""Runs the faults by hand; see points.py."""
 
 import argparse
 import os

@@ -1,9 +1,9 @@
-"""Makes one system call of a process fail, wherever in the process it is made.
+"""Makes one system call of a process fail, in whichever thread it is made.
 
-The process is begun with a seccomp filter that asks us about the calls named below (seccomp's user
-notification), and we have the kernel go on with all of them but one. Unlike strace this counts the
+The process starts with a seccomp filter that asks us about the calls named below (seccomp's user
+notification), and we let the kernel continue all of them but one. Unlike strace, this counts the
 calls of all threads together, knows what the life under test is doing at that moment, and needs
-neither root nor a tracer, so that LeakSanitizer works beside it. The numbers are those of x86-64.
+neither root nor a tracer, so that LeakSanitizer works with it. The numbers are those of x86-64.
 """
 
 import collections
@@ -42,7 +42,7 @@ ON_DESCRIPTOR = {
 PR_SET_NO_NEW_PRIVS, SYS_SECCOMP, SYS_PIDFD_GETFD = 38, 317, 438
 SET_MODE_FILTER, NEW_LISTENER = 1, 8
 ALLOW, ASK = 0x7FFF0000, 0x7FC00000
-LOAD, EQUALS, RETURN = 0x20, 0x15, 0x06  # of BPF
+LOAD, EQUALS, RETURN = 0x20, 0x15, 0x06  # BPF codes
 X86_64 = 0xC000003E
 RECEIVE, ANSWER = 0xC0502100, 0xC0182101
 GO_ON = 1
@@ -73,7 +73,7 @@ class Fault:
 
 
 def filter_of(calls):
-    """The filter's instructions: ask about `calls`, let all others pass."""
+    """Returns the filter's instructions: ask about `calls`, allow all others."""
     def step(code, then, otherwise, value):
         return struct.pack("HBBI", code, then, otherwise, value)
     count = len(calls)
@@ -96,13 +96,13 @@ def kind_of_descriptor(pid, number):
 
 
 class Injector:
-    """One process whose calls are counted, and of which one may be made to fail."""
+    """A process whose calls are counted, and of which one call may be made to fail."""
 
     def __init__(self, fault=None):
         self.fault = fault
         self.phase = "start"
         self.counts = collections.Counter()  # (phase, call, kind) -> calls
-        self.is_armed = False  # the loader and the C library are not what is tested
+        self.is_armed = False  # calls of the loader and the C library are not tested
         self.struck = False
         self.listener = None
         self.calls = ([fault.place.call, "prlimit64"] if fault else list(NUMBERS))
@@ -119,14 +119,14 @@ class Injector:
         return process
 
     def close(self):
-        """Once the process has ended."""
+        """Releases the listener once the process has ended."""
         if self.thread:
             self.thread.join()
         if self.listener is not None:
             os.close(self.listener)
 
     def install(self):
-        """In the child, before it becomes the daemon."""
+        """Installs the filter in the child, before it becomes the daemon."""
         program = filter_of(self.calls)
         steps = ctypes.create_string_buffer(program, len(program))
         whole = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(steps))
@@ -134,13 +134,13 @@ class Injector:
         made = libc.syscall(SYS_SECCOMP, SET_MODE_FILTER, NEW_LISTENER, whole)
         if made < 0:
             os._exit(126)
-        # No call that the filter asks about may come before the listener has been taken.
+        # The child must make no call that the filter asks about before we have the listener.
         self.shared[:16] = struct.pack("qq", os.getpid(), made)
         while self.shared[16] == 0:
             time.sleep(0.0005)
 
     def take_listener(self):
-        """The child's descriptor, which ends with its exec."""
+        """Takes over the child's descriptor, which its exec closes."""
         deadline = time.monotonic() + 10
         pid = 0
         while pid == 0 and time.monotonic() < deadline:
@@ -159,7 +159,7 @@ class Injector:
                 if events & select.POLLHUP:
                     return
             asked = bytearray(80)
-            with contextlib.suppress(OSError):  # it was killed meanwhile
+            with contextlib.suppress(OSError):  # the process was killed meanwhile
                 fcntl.ioctl(self.listener, RECEIVE, asked)
                 self.answer(asked)
 
@@ -170,9 +170,9 @@ class Injector:
         fcntl.ioctl(self.listener, ANSWER, struct.pack("QqiI", ticket, 0, -error, flags))
 
     def judge(self, pid, call, arguments):
-        """The errno with which the call fails, or 0."""
+        """Returns the errno with which the call fails, or 0."""
         if call == "prlimit64":
-            # The daemon raises the limit of files before it does anything else.
+            # Raising the limit of files is the first thing that the daemon does.
             self.is_armed = self.is_armed or (arguments[1] == SET_FILE_LIMIT and arguments[2] != 0)
             return 0
         if not self.is_armed:
@@ -199,5 +199,5 @@ class Injector:
             mapped = ctypes.c_int(arguments[4] & 0xFFFFFFFF).value
             if mapped >= 0:
                 return kind_of_descriptor(pid, mapped)
-            return "stack" if arguments[3] & FD_MAP_STACK else None  # else it is malloc's
+            return "stack" if arguments[3] & FD_MAP_STACK else None  # otherwise it is malloc's
         return ""

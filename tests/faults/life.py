@@ -22,15 +22,15 @@ from talker import Peer, Talker  # noqa: E402
 
 from .injector import Fault, Injector  # noqa: E402
 
-LIMIT = 20  # seconds for each answer, for the start and for the end: longer is a hang
-TRIES = 5  # by which a client is served again; a failed call may cost it a connection
+LIMIT = 20  # seconds for each answer, the start and the end: longer is a hang
+TRIES = 5  # attempts to serve a client again; a failed call may cost it a connection
 CUT = (ConnectionError, http.client.HTTPException, BrokenPipeError)
-DOUBT = object()  # the operation was neither acknowledged nor refused, or was about more
+DOUBT = object()  # the operation was neither acknowledged nor refused, or concerned more
 PAGE = b"a page of some length\n" * 3000
 
 
 class Bad(Exception):
-    """What must not happen: `verdict` is crash, hang or lost."""
+    """A result that must not happen: `verdict` is crash, hang or lost."""
 
     def __init__(self, verdict, detail):
         super().__init__(f"{verdict}: {detail}")
@@ -54,7 +54,7 @@ class Watched(Daemon):
     @property
     def environment(self):
         given = super().environment
-        # LeakSanitizer's own calls at the end must not be those that fail.
+        # The failing call must not be one of LeakSanitizer's own at the end.
         return given | {"ASAN_OPTIONS": given["ASAN_OPTIONS"] + ":detect_leaks=0"}
 
     def launch(self, *more):
@@ -65,13 +65,13 @@ class Watched(Daemon):
 
 
 class Known:
-    """What must be so, by what the daemon has answered. DOUBT is known of nobody."""
+    """What must be true according to the daemon's answers. DOUBT stands for an unknown value."""
 
     def __init__(self):
         self.runtimes = {}  # name -> whether it runs, or DOUBT
         self.options = {}  # (name, key) -> value
         self.doubtful = set()  # names that may be there
-        self.data = {}  # the cache's, by what was acknowledged
+        self.data = {}  # the cache's data, as acknowledged
 
     def forget(self, name):
         self.runtimes.pop(name, None)
@@ -94,7 +94,7 @@ class Known:
 
 
 class Life:
-    """In `folder`, which `prepare` has filled."""
+    """One life of a daemon in `folder`, which `prepare` has filled."""
 
     def __init__(self, folder, fault=None):
         self.folder = folder
@@ -104,10 +104,11 @@ class Life:
         self.cut = 0  # connections that ended before an answer
         self.round = 0
 
-    # --- what is there before
+    # --- existing records
 
     def prepare(self):
-        """Records of one of each type, and their files, as a template for many lives."""
+        """Makes records of one runtime of each type, and their files, as a template for many
+        lives."""
         shutil.rmtree(self.folder, ignore_errors=True)
         (self.folder / "site").mkdir(parents=True)
         (self.folder / "site" / "page.txt").write_bytes(PAGE)
@@ -137,7 +138,7 @@ class Life:
     # --- one request
 
     def request(self, method, path, body=None):
-        """The answer, or None when the connection ended without one."""
+        """Returns the answer, or None if the connection ended without one."""
         data = body if body is None or isinstance(body, bytes) else json.dumps(body)
         connection = self.daemon.connect()
         connection.timeout = LIMIT
@@ -159,7 +160,8 @@ class Life:
         return answer
 
     def ask(self, method, path, body=None):
-        """The answer to what changes nothing; an end without an answer is tried again."""
+        """Returns the answer to a request that changes nothing; repeats it if the connection
+        ends without one."""
         for _ in range(TRIES):
             with contextlib.suppress(Refused):
                 answer = self.request(method, path, body)
@@ -169,12 +171,12 @@ class Life:
         raise Bad("hang", f"{method} {path} fails {TRIES} times")
 
     def look(self, path):
-        """Looks at what a fault may have kept from being there."""
+        """Makes a request whose subject may be missing because of a fault."""
         with contextlib.suppress(Refused):
             self.request("GET", path)
 
     def change(self, name, method, path, body, done, refused=None):
-        """Asks for a change of `name`; `done` and `refused` note what is known by the answer."""
+        """Requests a change of `name`; `done` and `refused` record what the answer proves."""
         before = self.known.runtimes.get(name)
         try:
             answer = self.request(method, path, body)
@@ -201,7 +203,8 @@ class Life:
                                    if key in ("mode", "appendfsync")}
 
         def refused(_, why):
-            # What cannot start is not created, unless it cannot be taken back either.
+            # A runtime that cannot start is not created, unless the creation cannot be
+            # undone either.
             if f"start '{name}'" in why.message and f"create '{name}'" not in why.message:
                 self.known.runtimes[name] = DOUBT
 
@@ -234,7 +237,7 @@ class Life:
     # --- clients
 
     def reach(self, name, scheme, talk):
-        """Lets a client talk to a runtime that runs; a connection that ends is tried again."""
+        """Lets a client talk to a running runtime; repeats it if the connection ends."""
         for _ in range(TRIES):
             shown = {each["name"]: each for each in self.ask("GET", "/v1/runtimes")}.get(name)
             if shown is None or shown["state"] != "running":
@@ -290,7 +293,7 @@ class Life:
             raise Bad("lost", f"a page of {len(content)} bytes")
 
     def keep(self, url):
-        """Each write that the cache acknowledges is there later."""
+        """Checks that each write that the cache acknowledges is there later."""
         with Talker(url) as wire:
             wire.socket.settimeout(LIMIT)
             key, value = f"round-{self.round}", str(self.round)
@@ -340,7 +343,8 @@ class Life:
         yield "remove", lambda: (self.remove("caller"), self.remove("new"), self.remove("later"))
 
     def is_up_or_ended(self):
-        """Asked by a request, as the line of the log that says so may be what fails."""
+        """Reports whether the daemon is up or has ended. It sends a request, because writing the
+        log line that says so may be what fails."""
         if self.daemon.process.poll() is not None:
             return True
         with contextlib.suppress(*CUT, FileNotFoundError):
@@ -348,7 +352,8 @@ class Life:
         return False
 
     def start(self):
-        """Whether it serves; otherwise it has refused, with a sentence."""
+        """Starts the daemon and returns whether it serves; otherwise it must have refused
+        with a sentence."""
         self.daemon.process = self.daemon.launch()
         try:
             eventually(self.is_up_or_ended, "ready", within=LIMIT)
@@ -389,7 +394,8 @@ class Life:
             raise Bad("crash", f"it ended with {code}")
 
     def settled(self, daemon):
-        """What it shows. It is ready before all has started, where that takes over two seconds."""
+        """Returns the runtimes that it shows. The daemon is ready before all have started if that
+        takes over two seconds."""
         until = time.monotonic() + LIMIT
         while True:
             shown = [daemon.show(name) for name in daemon.names()]
@@ -402,7 +408,7 @@ class Life:
             time.sleep(0.05)
 
     def look_afterwards(self):
-        """What a second daemon, without faults, finds."""
+        """Checks what a second daemon, without faults, finds."""
         daemon = Daemon(self.folder)
         daemon.log_path = self.folder / "second.log"
         daemon.start()
@@ -416,7 +422,7 @@ class Life:
             daemon.stop()
 
     def run(self):
-        """What came of it; never raises."""
+        """Returns the outcome; never raises."""
         self.begin_known()
         fault = self.daemon.injector.fault
         try:
@@ -428,7 +434,7 @@ class Life:
                 verdict = "not reached"
         except Bad as bad:
             verdict, detail = bad.verdict, str(bad)
-        except Exception:  # an answer that nobody expected is a finding too
+        except Exception:  # an unexpected answer is a finding too
             verdict, detail = "crash", traceback.format_exc()
         finally:
             if self.daemon.process and self.daemon.process.poll() is None:
@@ -440,7 +446,7 @@ class Life:
 
 
 def ask_cache(wire, *words):
-    """The reply's bytes."""
+    """Returns the reply's bytes."""
     wire.send(encode(words))
     while True:
         with contextlib.suppress(ValueError):

@@ -1,7 +1,8 @@
-"""Which calls are made to fail, and with which errors; many lives side by side, and their table.
+"""Chooses the calls that fail and their errors, runs many lives in parallel, and
+prints their table.
 
-`python3 -m faults [--sample N] [--only TEXT]` in tests/ does it by hand; STRATA_BIN names the
-daemon.
+`python3 -m faults [--sample N] [--only TEXT]` in tests/ does this by hand; STRATA_BIN
+names the daemon.
 """
 
 import collections
@@ -17,8 +18,9 @@ from pathlib import Path
 from .injector import Fault, Place
 from .life import Life
 
-# What the manual pages let each call fail with, of one kind of descriptor or of any. Not what the
-# kernel would say of our own mistake (EBADF, EFAULT), nor what it takes back by itself, as EAGAIN.
+# The errors that the manual pages list for each call, for one kind of descriptor or for any.
+# Neither errors of our own mistakes (EBADF, EFAULT) nor those that go away by themselves,
+# such as EAGAIN.
 ERRORS = {
     "accept4": "EMFILE ENOBUFS ECONNABORTED EINTR", "access": "EIO", "bind": "EADDRINUSE ENOMEM",
     "chmod": "EIO", "clone3": "EAGAIN", "connect": "ECONNREFUSED EAGAIN ENOBUFS",
@@ -70,7 +72,7 @@ class Lives:
 
 
 def begin_worker(folder):
-    global lives  # noqa: PLW0603: what a worker has one of
+    global lives  # one per worker
     lives = Lives(folder)
 
 
@@ -79,7 +81,7 @@ def run_one(fault):
 
 
 class Crew:
-    """Workers that live many lives side by side."""
+    """Workers that run many lives in parallel."""
 
     def __init__(self, folder, workers):
         self.pool = concurrent.futures.ProcessPoolExecutor(
@@ -92,7 +94,7 @@ class Crew:
         self.pool.shutdown(cancel_futures=True)
 
     def find_faults(self, rounds=2):
-        """Every point that lives without a fault come by, in order."""
+        """Returns every point that lives without a fault pass, in order."""
         most = collections.Counter()
         for outcome, counts in self.pool.map(run_one, [None] * rounds):
             assert outcome.verdict == "no effect seen", f"{outcome.verdict}: {outcome.detail}"
@@ -102,14 +104,14 @@ class Crew:
                 for nth in range(count) for error in errors_of(*key[1:])]
 
     def try_all(self, faults):
-        """Outcomes as they come."""
+        """Yields outcomes as they complete."""
         trying = [self.pool.submit(run_one, each) for each in faults]
         for each in concurrent.futures.as_completed(trying):
             yield each.result()[0]
 
 
 def sample(faults, count, seed):
-    """At least one of each call, and of each kind of descriptor."""
+    """Returns a sample with at least one point of each call and of each kind of descriptor."""
     chance = random.Random(seed)
     shuffled = chance.sample(faults, len(faults))
     first = {(each.place.call, each.place.kind): each for each in shuffled}
@@ -118,7 +120,7 @@ def sample(faults, count, seed):
 
 
 def table(outcomes):
-    """Lines: a call with each of its verdicts' numbers."""
+    """Returns the table's lines: a call with the number of each of its verdicts."""
     counts = collections.defaultdict(collections.Counter)
     for each in outcomes:
         counts[each.fault.place.call][each.verdict] += 1
@@ -132,7 +134,7 @@ def table(outcomes):
 
 
 def run(folder, workers, choose, out=sys.stdout):
-    """The outcomes of the faults that `choose` takes of all; bad ones are shown at once."""
+    """Returns the outcomes of the faults that `choose` selects; prints bad ones at once."""
     outcomes = []
     with Crew(folder, workers) as crew:
         faults = choose(crew.find_faults())

@@ -1,4 +1,5 @@
-"""Asks strata, inside the guest, what AF_XDP can do on each interface, and writes it as JSON.
+"""Asks strata, inside the guest, what AF_XDP can do on each interface, and writes the
+answers as JSON.
 
     ask.py OUT NAME=DESCRIPTION...       one row for each interface
 """
@@ -13,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 BINARY = os.environ["STRATA_BIN"]
-# With headers and the kernel's headroom more than a chunk holds.
+# With headers and the kernel's headroom, this is more than a chunk holds.
 JUMBO = "9000"
 COPIED = "it was promised, but the kernel copies"
 
@@ -23,7 +24,7 @@ def run(*command):
 
 
 def answer(errors, link):
-    """Why not, in words that are the same for all interfaces."""
+    """Returns the reason for a failure, in the same words for all interfaces."""
     words = re.sub(r" for xdp://[^ ]+(?=: )|strata: |cannot start '.*?': ", "", errors.strip())
     return words.replace(f"'{link}'", "it")
 
@@ -33,7 +34,7 @@ def receive_queues(link):
 
 
 def receives(link, *arguments):
-    """Whether it does, or why not, how many queues it has meanwhile, and its report."""
+    """Returns True or the reason for a failure, the number of queues meanwhile, and the report."""
     process = subprocess.Popen([BINARY, "xdp", "drop", link, "--format", "json", *arguments],
                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     said = process.stderr.readline()
@@ -46,7 +47,7 @@ def receives(link, *arguments):
 
 
 def receives_without_copy(link):
-    """Only where the kernel says of the socket that it is so."""
+    """Returns True only if the kernel reports zero-copy for the socket."""
     does, _, said = receives(link, "-z")
     return does if does is not True else said["zero_copy"] or COPIED
 
@@ -60,7 +61,8 @@ def sends_without_copy(link):
 
 
 def assembles(link, mode):
-    """Frames of several chunks: an endpoint asks for them when the MTU says so."""
+    """Returns whether frames of several chunks work: an endpoint requests them if the
+    MTU needs them."""
     before = run("cat", f"/sys/class/net/{link}/mtu").stdout.strip()
     changed = run("ip", "link", "set", link, "mtu", JUMBO)
     if changed.returncode != 0:
@@ -86,7 +88,7 @@ def driver(link):
 
 
 def queues(link):
-    """As they are set, and the most there can be."""
+    """Returns the current number of queues, and the maximum."""
     counts = re.findall(r"Combined:\s+(\d+)", run("ethtool", "-l", link).stdout)
     return " of ".join(reversed(counts)) or "1"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs `strata bench paths` in the guest, for a second kind of machine to compare with:
+"""Runs `strata bench paths` in the guest, to compare with a second kind of machine:
 
     python3 tests/guest/bench_paths.py [--kernel 6.1] [flags of strata bench paths]
     build/release/strata bench compare HERE/results.json build/guest/bench-6.1/results/results.json

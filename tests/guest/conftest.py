@@ -1,4 +1,4 @@
-"""What was there and what was not is printed at the end of the run."""
+"""Prints, at the end of the run, which features were available and which were not."""
 
 import subprocess
 
@@ -12,8 +12,8 @@ COLUMNS = ["kernel", "interface", "driver", "queues", "with XDP", "native", "gen
 
 class Findings:
     def __init__(self):
-        self.rows = []  # ask.py's
-        self.ran = []  # what was tested, and what pytest said of it inside
+        self.rows = []  # from ask.py
+        self.ran = []  # the tests, and pytest's results inside the guest
 
     def reason(self, text, reasons):
         if text not in reasons:
@@ -21,11 +21,11 @@ class Findings:
         return f"no [{reasons.index(text) + 1}]"
 
     def table(self):
-        """Lines; a no has the number of its reason, as strata gave it."""
+        """Returns the table's lines; a "no" has the number of its reason, as strata reported it."""
         reasons = []
         cells = [COLUMNS]
         for row in self.rows:
-            # The same reason has one number on all interfaces.
+            # The same reason has the same number on all interfaces.
             cells.append(["yes" if row[column] is True
                           else self.reason(row[column], reasons)
                           if column in COLUMNS[5:] else row[column] for column in COLUMNS])
@@ -51,7 +51,7 @@ def findings(request):
 
 
 def pytest_generate_tests(metafunc):
-    """Each kernel that the file of the test names."""
+    """Runs each test with each kernel that its file names."""
     if "kernel" in metafunc.fixturenames:
         metafunc.parametrize("kernel", metafunc.module.KERNELS, indirect=True, scope="session")
 

@@ -1,5 +1,5 @@
-"""Raw generic netlink for the hostile tests: bytes are put together here, right or wrong, and what
-comes back is taken apart. Numbers are those of linux/netlink.h, linux/genetlink.h and
+"""Raw generic netlink for the hostile tests: builds messages from bytes, valid or invalid, and
+parses the replies. The numbers are from linux/netlink.h, linux/genetlink.h and
 kernel/uapi/strata_echo.h."""
 
 import socket
@@ -17,11 +17,11 @@ NESTED = 0x8000
 
 ECHO_MSG, REPLY_WITH_NLMSG_ERR, ECHO_BATCH, GET_COUNTERS, NOTIFY, SET_PERIOD, EVENT = range(1, 8)
 MSG, INDEX, ITEM, COUNT, COUNTERS, PERIOD, SEQUENCE, PERIODIC = range(1, 9)
-PATIENCE_S = 20  # of a guest that is emulated
+PATIENCE_S = 20  # for an emulated guest
 
 
 def attribute(kind, payload, length=None):
-    """`length` is a wrong one."""
+    """Returns an attribute; `length` replaces the correct length by a wrong one."""
     padding = b"\0" * (-len(payload) % 4)
     stated = 4 + len(payload) if length is None else length
     return struct.pack("HH", stated, kind) + payload + padding
@@ -41,7 +41,7 @@ def message(kind, flags, command, body=b"", sequence=1, reserved=0):
 
 
 def attributes(data):
-    """[(type, payload)]; a nest's flag is left out."""
+    """Returns [(type, payload)], without the nested flag."""
     found = []
     while len(data) >= 4:
         length, kind = struct.unpack_from("HH", data)
@@ -88,7 +88,8 @@ class Reply:
 class Socket:
     def __init__(self):
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
-        # With port 0, as before, it would hear no events: the kernel took it for their sender.
+        # With port 0, as it was before, the socket would receive no events: the kernel took it
+        # for their sender.
         self.socket.bind((0, 0))
         self.wait_at_most(PATIENCE_S)
         self.socket.setsockopt(SOL_NETLINK, EXT_ACK, 1)
@@ -101,14 +102,14 @@ class Socket:
         self.socket.close()
 
     def wait_at_most(self, seconds):
-        """By the kernel; Python's own time limit would make MSG_DONTWAIT wait too."""
+        """Sets the kernel's time limit; Python's own limit would make MSG_DONTWAIT wait too."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", seconds, 0))
 
     def send(self, data):
         self.socket.sendto(data, (0, 0))
 
     def receive(self):
-        """The next message of this datagram, or of the next."""
+        """Returns the next message of this datagram, or of the next one."""
         if not self.waiting:
             data, sender = self.socket.recvfrom(65536)
             assert sender[0] == 0, f"{sender} is not the kernel"
@@ -123,7 +124,7 @@ class Socket:
         return self.receive()
 
     def is_silent(self):
-        """The kernel answers before send() returns: nothing is still to come."""
+        """Reports whether nothing waits: the kernel replies before send() returns."""
         try:
             self.socket.recv(65536, socket.MSG_PEEK | socket.MSG_DONTWAIT)
             return False
@@ -134,7 +135,7 @@ class Socket:
         self.socket.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, group)
 
     def drain(self):
-        """How many datagrams there were, their replies not looked at; dumps come to their end."""
+        """Drops all waiting datagrams and returns their number; dumps are read to their end."""
         count = 0
         while True:
             try:
@@ -143,11 +144,11 @@ class Socket:
             except BlockingIOError:
                 return count
             except OSError as lost:
-                assert lost.errno == 105, lost  # ENOBUFS: events came faster
+                assert lost.errno == 105, lost  # ENOBUFS: events arrived faster
 
 
 class Family:
-    """What the controller says of a family; None when there is none."""
+    """The controller's description of a family."""
 
     def __init__(self, reply):
         self.id, = struct.unpack("H", reply[FAMILY_ID])
@@ -164,7 +165,7 @@ def resolve(name="strata_echo"):
 
 
 def within(seconds, what, happened):
-    """Waits until it has happened."""
+    """Waits until `happened()` is true."""
     end = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < end, f"{what}: not within {seconds} s"

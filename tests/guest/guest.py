@@ -3,13 +3,12 @@
     host  /            --9p, read-only-->  lower \\
                                                   overlay = the guest's /
     guest tmpfs        ------------------  upper /
-    host  <folder>     --9p------------->  /run/out     what the guest is to do, and what it says
+    host  <folder>     --9p------------->  /run/out     the guest's script, and its output
 
-So the same strata, python3 and tshark run there as here; only /tmp, /run and /dev are its own. The
-kernel is downloaded and unpacked in CACHE, never installed; delete it there to have a newer one.
-What Debian 12 does not have comes from Debian 13's backports, which this machine's apt is not told
-of.
-Nothing of the host's is written but that folder.
+So the same strata, python3 and tshark run in the guest and on the host; only /tmp, /run and /dev
+are the guest's own. The kernel is downloaded and unpacked in CACHE, never installed; delete it
+there to get a newer one. Packages that Debian 12 lacks come from Debian 13's backports, which are
+not added to this machine's apt. The guest writes nothing of the host's except that folder.
 """
 
 import lzma
@@ -25,16 +24,16 @@ NEEDED = {QEMU: "qemu-system-x86", "busybox": "busybox-static", "cpio": "cpio", 
           "ethtool": "ethtool"}
 BACKPORTS = ("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
              "http://deb.debian.org/debian trixie-backports main\n")
-# What the guest needs before it has its root; all else it loads itself.
+# The modules that the guest needs before it has its root; it loads all others itself.
 FIRST_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
-# Emulated on several threads, a kernel may trip, while booting, over code that it has just patched
-# ("Oops: int3"), and is booted again. A script that has begun is never run again.
+# Emulated on several threads, a booting kernel may fail on code that it has just patched ("Oops:
+# int3"), and is then booted again. A script that has begun is never run again.
 BOOTS = 3
 HERE = Path(__file__).resolve().parent
 
 
 def missing():
-    """The packages that are to be installed first."""
+    """Returns the packages that must be installed first."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     return sorted(package for program, package in NEEDED.items()
                   if not shutil.which(program, path=path))
@@ -46,7 +45,8 @@ def run(*command, **how):
 
 
 def of_backports(folder):
-    """Options for an apt that knows the backports only, and has all its files in `folder`."""
+    """Returns options for an apt that knows only the backports and has all its files in
+    `folder`."""
     (folder / "lists/partial").mkdir(parents=True)
     (folder / "archives/partial").mkdir(parents=True)
     (folder / "sources").write_text(BACKPORTS)
@@ -59,18 +59,18 @@ def of_backports(folder):
 
 
 def known(options):
-    """The packages that an apt with these options could download."""
+    """Returns the packages that an apt with these options could download."""
     return set(run("apt-cache", "pkgnames", "linux-", *options).split())
 
 
 def modules_in(package):
-    """Their folder in an unpacked kernel: since Debian 13 it is below usr."""
+    """Returns the modules' folder in an unpacked kernel: since Debian 13 it is below usr."""
     [found] = [*package.glob("lib/modules/*"), *package.glob("usr/lib/modules/*")]
     return found
 
 
 class Kernel:
-    """Debian's newest kernel of a series, as "6.1", or "7" for all that begin so."""
+    """Debian's newest kernel of a series, such as "6.1", or "7" for all that begin with 7."""
 
     def __init__(self, series):
         self.series = series
@@ -81,7 +81,7 @@ class Kernel:
         self.image = next(self.folder.rglob("vmlinuz*"))
 
     def newest(self, names):
-        """The newest of the plain kernels among `names`, by the numbers in them."""
+        """Returns the newest of the plain kernels among `names`, by the numbers in them."""
         plain = re.compile(rf"linux-image-{re.escape(self.series)}\.[\d.]+([-+]\w+)?-amd64")
         fitting = [name for name in names if plain.fullmatch(name)]
         return max(fitting, key=lambda name: [int(part) for part in re.findall(r"\d+", name)],
@@ -92,7 +92,7 @@ class Kernel:
         return found and CACHE / found
 
     def fetch(self):
-        # A name that only a whole one gets.
+        # Only a complete kernel gets its final name.
         making = CACHE / f"making-{os.getpid()}"
         making.mkdir(parents=True)
         try:
@@ -108,7 +108,8 @@ class Kernel:
         return CACHE / name
 
     def download(self, folder):
-        """The name of its package, which is in `folder` then, with those that it is made of."""
+        """Downloads the kernel's package and its parts into `folder`, and returns the
+        package's name."""
         options = []
         name = self.newest(known(options))
         if not name:
@@ -117,15 +118,15 @@ class Kernel:
         if not name:
             raise LookupError(f"neither apt nor Debian 13's backports have a kernel {self.series}; "
                               "try `apt-get update`")
-        # Of late the image alone is empty.
+        # Recent kernels have an empty image package and further parts.
         parts = {name.replace("image", part, 1)
                  for part in ["image", "base", "binary", "modules"]}
         run("apt-get", "download", *parts & known(options), *options, cwd=folder)
         return name
 
     def with_dependencies(self, names):
-        """The files of these modules, each behind those that it needs. What is no module is built
-        in, and left out."""
+        """Returns the files of these modules, each after those that it needs. Names without a
+        module are built into the kernel, and left out."""
         needs = {}
         for line in (self.modules / "modules.dep").read_text().splitlines():
             path, _, others = line.partition(":")
@@ -145,7 +146,7 @@ class Kernel:
         return [self.modules / path for path in order]
 
     def initramfs(self, folder):
-        """A file with busybox, the modules that its root needs, and init.sh."""
+        """Makes an initramfs with busybox, the modules that the root needs, and init.sh."""
         tree = folder / "initramfs"
         (tree / "modules").mkdir(parents=True)
         shutil.copy(shutil.which("busybox"), tree / "busybox")
@@ -166,7 +167,8 @@ class Kernel:
 
 
 class Outcome:
-    """What a guest left: the script's exit code, or None, its output, and the kernel's words."""
+    """The results of a guest: the script's exit code (or None), its output, and the
+    kernel's messages."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -181,9 +183,9 @@ class Outcome:
 
 
 def boot(kernel, script, folder, nics=(), seconds=600, prefix=(), terminal=False):
-    """Runs a shell script, as root, in a guest that has these NICs (arguments of QEMU's); `prefix`
-    runs QEMU where those NICs are. `folder` is /run/out there. After `seconds` the guest is ended;
-    its exit code is None then. With `terminal` its console, /dev/ttyS0, is this terminal."""
+    """Runs a shell script, as root, in a guest with these NICs (arguments of QEMU's); `prefix` runs
+    QEMU where those NICs are. `folder` is /run/out in the guest. After `seconds` the guest is
+    ended, and its exit code is None. With `terminal`, its console /dev/ttyS0 is this terminal."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in ["exit_code", "output", "console"]:
         (folder / old).unlink(missing_ok=True)
@@ -205,7 +207,7 @@ def boot(kernel, script, folder, nics=(), seconds=600, prefix=(), terminal=False
 
 
 def emulate(command, log, seconds, terminal):
-    """Runs QEMU; false when the guest did not end by itself."""
+    """Runs QEMU; returns false if the guest did not end by itself."""
     with open(log, "wb") as said:
         process = subprocess.Popen(command, stdin=None if terminal else subprocess.DEVNULL,
                                    stdout=None if terminal else said, stderr=said)

@@ -1,6 +1,6 @@
-"""Everything wrong that one can say to strata_echo, inside the guest, as root or not; and what is
-right at its edges. What begins with root_ is for root only. Ends with "all N answered as they
-should"; "counts" as an argument is for itself, in another network namespace."""
+"""Sends strata_echo every kind of invalid message, inside the guest, as root or not; and valid ones
+at the limits. Functions whose names begin with root_ are only for root. Ends with "all N answered
+as they should". The argument "counts" is for its own use, in another network namespace."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ from genl import (ACK, DUMP, ECHO_BATCH, ECHO_MSG, GET_COUNTERS, MSG, MULTI, NOT
 
 ROOT = os.geteuid() == 0
 FAMILY = resolve()
-ATTRIBUTES_AT = 20  # where the first attribute stands in a message
+ATTRIBUTES_AT = 20  # offset of the first attribute in a message
 POLICY = "Attribute failed policy validation"
 UNKNOWN = "Unknown attribute type"
 LEFTOVER = "bytes leftover after parsing attributes"
@@ -33,7 +33,7 @@ def ask(data):
 
 
 def refuse(data, code, words=None, offset=None):
-    """The reply to it is that error, text and offset, and nothing more comes."""
+    """Checks that the reply is that error, text and offset, and that nothing follows."""
     with genl.Socket() as asking:
         reply = asking.ask(data)
         got = (reply.errno, reply.words, reply.offset)
@@ -51,7 +51,7 @@ def texts(reply):
 
 
 def counts():
-    """Echoes, bytes, dumps, refused, events."""
+    """Returns the numbers of echoes, bytes, dumps, refusals and events."""
     found = dict(genl.attributes(ask(request(GET_COUNTERS))[genl.COUNTERS]))
     return [struct.unpack("Q", found[number])[0] for number in range(2, 7)]
 
@@ -66,14 +66,14 @@ def test_unknown_attributes():
     for command, last in [(ECHO_MSG, 1), (REPLY_WITH_NLMSG_ERR, 1), (NOTIFY, 1), (ECHO_BATCH, 3)]:
         for kind in [0, last + 1, 100, 0x3fff]:
             refuse(request(command, attribute(kind, b"abcd")), errno.EINVAL, UNKNOWN, ATTRIBUTES_AT)
-    # The kernel's way to take none is a table whose attribute 1 is always refused.
+    # The kernel accepts no attribute through a table whose attribute 1 is always refused.
     refuse(request(GET_COUNTERS, text("x")), errno.EINVAL, POLICY, ATTRIBUTES_AT)
     refuse(request(GET_COUNTERS, attribute(2, b"")), errno.EINVAL, UNKNOWN, ATTRIBUTES_AT)
 
 
 def test_the_last_attribute_of_each_table():
     echoes()
-    # Below maxattr, and without a policy: what once made a kernel trip.
+    # Below maxattr and without a policy; this once crashed a kernel.
     refuse(request(ECHO_BATCH, attribute(2, b"abcd")), errno.EINVAL, "Unsupported attribute",
            ATTRIBUTES_AT)
     refuse(request(ECHO_BATCH, text("x", 3)), errno.EINVAL, "NLA_F_NESTED is missing",
@@ -94,8 +94,8 @@ def test_lengths():
     cut = struct.pack("IHHII", 18, FAMILY.id, REQUEST, 1, 0) + b"\1\1"
     refuse(cut, errno.EINVAL)
     with genl.Socket() as asking:
-        asking.send(b"\x01" * 15)  # less than a header: nobody is to be answered
-        asking.send(message(FAMILY.id, 0, ECHO_MSG, text("x")))  # no request
+        asking.send(b"\x01" * 15)  # less than a header: no reply
+        asking.send(message(FAMILY.id, 0, ECHO_MSG, text("x")))  # not a request
         assert asking.is_silent()
 
 
@@ -212,7 +212,7 @@ def root_periods():
             assert genl.PERIODIC in dict(event.attributes), event
         assert ask(period(0)).errno == 0
         ear.waiting.clear()
-        # One that was on its way may come yet; then none for ten periods.
+        # An event on its way may still arrive; then none for ten periods.
         genl.within(5, "periodic events end", lambda: time.sleep(0.1) or ear.drain() == 0)
 
 
@@ -231,7 +231,8 @@ def test_cookies_and_counts():
 
 
 def root_in_another_network_namespace():
-    """It has counters of its own; and only who administrates it may have periodic events there."""
+    """Another namespace has its own counters, and only its administrator may enable
+    periodic events there."""
     before = counts()
     for become, answered in [([], 0), (["setpriv", "--reuid", "1000"], -errno.EPERM)]:
         done = subprocess.run(["unshare", "-n", *become, sys.executable, __file__, "counts"],

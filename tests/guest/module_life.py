@@ -1,4 +1,4 @@
-"""The module comes and goes, inside the guest, as root: module_life.py strata_echo.ko, which is
+"""Loads and unloads the module, inside the guest, as root: module_life.py strata_echo.ko, which is
 loaded at the start and at the end."""
 
 import errno
@@ -10,7 +10,7 @@ import genl
 from genl import ACK, DUMP, ECHO_MSG, NOTIFY, PERIOD, REQUEST, SET_PERIOD, attribute, message, text
 
 MODULE = sys.argv[1]
-OTHER = "gnl_foobar_xmpl"  # as long as a name may be
+OTHER = "gnl_foobar_xmpl"  # the longest possible name
 
 
 def run(*command):
@@ -47,7 +47,8 @@ def refuse_names():
 
 
 def leave_while_somebody_listens():
-    """With periodic events, and one who waits for more of them: they end, and nothing else does."""
+    """Unloads the module while a listener waits for periodic events: the events end, and
+    nothing else does."""
     family = genl.resolve()
     heard = []
     with genl.Socket() as ear, genl.Socket() as asking:

@@ -12,11 +12,11 @@
 import secrets
 import subprocess
 
-# Native XDP takes frames as they were on the wire: nothing that the device put together, and no
-# checksum that it left out. VLANs that nobody configured would be dropped by the device.
+# Native XDP takes frames as they were on the wire: not merged by the device, and with a checksum.
+# The device would drop VLANs that are not configured.
 WITHOUT_OFFLOADS = ("guest_tso4=off,guest_tso6=off,guest_ecn=off,guest_ufo=off,guest_csum=off,"
                     "ctrl_vlan=off")
-# The driver lets the device into the UMEM only where memory is mapped for devices by the kernel.
+# The driver gives the device access to the UMEM only if the kernel maps memory for devices.
 ZERO_COPY = WITHOUT_OFFLOADS + ",iommu_platform=on,disable-legacy=on"
 
 
@@ -63,7 +63,7 @@ class Taps:
         subprocess.run([*self.prefix, *command], check=True, timeout=60)
 
     def tap(self, queues, options=WITHOUT_OFFLOADS):
-        """One more interface, on the bridge."""
+        """Adds an interface to the bridge."""
         name = f"tap{self.count}"
         self.count += 1
         kind = ["multi_queue"] if queues > 1 else []

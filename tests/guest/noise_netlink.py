@@ -1,4 +1,4 @@
-"""Random messages for strata_echo, inside the guest, half of them as uid 1000: valid ones, changed,
+"""Sends random messages to strata_echo, inside the guest, half of them as uid 1000: valid, altered,
 and pure noise. noise_netlink.py COUNT SEED; ends with "N messages, M replies, and it answers"."""
 
 import os
@@ -23,7 +23,8 @@ def valid(dice):
 
 
 def changed(dice, data):
-    """Its header keeps its type, and nearly always its length: other families are not at stake."""
+    """Returns the message with changes. The header keeps its type, and nearly always its length, so
+    that other families are not affected."""
     data = bytearray(data)
     for _ in range(dice.randrange(1, 5)):
         place = dice.randrange(16, len(data))
@@ -48,7 +49,7 @@ def noise(dice):
 
 
 def send_all(dice, count):
-    """How many datagrams came back."""
+    """Sends `count` messages and returns the number of replies."""
     received = 0
     with genl.Socket() as talking:
         talking.join(FAMILY.groups["events"])
@@ -70,7 +71,7 @@ def main():
     received += send_all(dice, count // 2)
     echoes()
     assert resolve("nlctrl").id == genl.CONTROLLER
-    # Every second request at least has an answer; else the messages never got to the family.
+    # At least every second request has a reply; otherwise the messages never reached the family.
     assert received > count // 2, f"{count} messages had {received} replies only"
     print(f"{count} messages, {received} replies, and it answers")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A shell in the guest, as root, at this terminal, in FOLDER/bin; or COMMAND there, and its exit
-code. Nothing else of the host can be written there but FOLDER, which is /run/out in the guest.
+"""Opens a root shell in the guest on this terminal, in FOLDER/bin; or runs COMMAND there and
+returns its exit code. The guest can write only FOLDER on the host, which is /run/out in the guest.
 Ctrl-A x ends it at once."""
 
 import argparse
@@ -11,8 +11,8 @@ from pathlib import Path
 import guest
 
 SERIES = "6.1"
-# Of its own session, so that Ctrl-C reaches what it runs. A copy is made of what it is to run: a
-# folder of the host's is slow there.
+# A session of its own, so that Ctrl-C reaches the command. The programs are copied: a folder of the
+# host's is slow in the guest.
 SETTING = """exec < /dev/ttyS0 > /dev/ttyS0 2>&1
 cp -r /run/out/bin /tmp/bin && cd /tmp/bin
 export HOME=/tmp TERM=dumb PS1='guest# '

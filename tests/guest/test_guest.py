@@ -1,8 +1,8 @@
-"""AF_XDP on Debian's stock kernels and on virtio-net, in a QEMU guest. `make test-guest` runs it:
-a quarter of an hour for each kernel, as the guest is emulated. guest.py and nics.py draw what is
-there.
+"""AF_XDP on Debian's stock kernels and on virtio-net, in a QEMU guest. `make test-guest`
+runs it: a quarter of an hour per kernel, because the guest is emulated. guest.py and
+nics.py have the drawings.
 
-STRATA_GUEST_KERNELS="6.1,6.12,7" says which kernels; STRATA_BUILD which build."""
+STRATA_GUEST_KERNELS="6.1,6.12,7" selects the kernels, STRATA_BUILD the build."""
 
 import json
 import os
@@ -20,14 +20,15 @@ WORK = ROOT / "build/guest"
 KERNELS = os.environ.get("STRATA_GUEST_KERNELS", "6.1,6.12,7").split(",")
 PATIENCE = 1500  # seconds
 HUGE_PAGES = 32
-ZERO_COPY_SINCE = (6, 13)  # in virtio-net, both ways
+ZERO_COPY_SINCE = (6, 13)  # in virtio-net, both directions
 PYTEST = ("python3 -m pytest -q -rs --tb=short -p no:cacheprovider --color=no "
           "test_xdp.py test_broker.py")
 
 
 @pytest.fixture(scope="session")
 def binaries():
-    """Copies, so that a build may go on meanwhile. The guest sees them under the same path."""
+    """Copies the binaries, so that a build may run meanwhile. The guest sees them at
+    the same path."""
     if ROOT.is_relative_to("/tmp"):
         pytest.skip(f"THERE IS NO GUEST: it has a /tmp of its own, and sees no {ROOT}")
     made = WORK / "bin"
@@ -40,7 +41,7 @@ def binaries():
 
 @pytest.fixture
 def inside(kernel, binaries, request, findings):
-    """Runs a script in the guest, and sees that it ends well."""
+    """Runs a script in the guest, and checks that it ends successfully."""
     def run(script, links=(), prefix=()):
         name = f"{kernel.series}-{request.function.__name__}"
         setting = "\n".join([f"export STRATA_BIN={binaries}/strata PYTHONDONTWRITEBYTECODE=1",
@@ -66,7 +67,7 @@ def taps():
 
 
 def test_unit_tests_on_veth(inside, binaries, findings, kernel):
-    """With huge pages, so that no test that needs them is left out."""
+    """Uses huge pages, so that no test that needs them is skipped."""
     done = inside(f"sysctl -qw vm.nr_hugepages={HUGE_PAGES} && {binaries}/strata_unit_tests "
                   "--gtest_brief=1 --gtest_filter='*xdp_test*:umem_test*'")
     assert "NEEDS HUGE PAGES" not in done.output, done.output
@@ -82,21 +83,21 @@ def test_the_same_tests_on_virtio_net(inside):
 
 
 def test_without_a_copy_on_virtio_net(inside, kernel):
-    """All of them by zero-copy; before it came, that it is refused."""
+    """Runs all tests with zero-copy; kernels without it must refuse it."""
     has_it = kernel.number >= ZERO_COPY_SINCE
     inside(f"export STRATA_TEST_LINKS=eth0,eth1 STRATA_TEST_ZEROCOPY={int(has_it)}\n"
            f"{PYTEST} {'' if has_it else '-k without_a_copy'}", nics.pair(nics.ZERO_COPY))
 
 
 def test_several_queues_on_virtio_net(inside, taps):
-    """As many queues again are needed as there are processors: XDP sends by those."""
+    """XDP needs as many additional queues for sending as there are processors."""
     inside(f"export STRATA_TEST_LINKS=eth0,eth1\n{PYTEST} -k each_queue",
            [*taps.tap(4), *taps.tap(4)], taps.prefix)
 
 
 def test_what_is_available(inside, taps, findings, kernel):
-    """Also with the offloads that native XDP cannot have: once such that the driver may switch them
-    off, once not."""
+    """Includes the offloads that native XDP cannot use: once the driver may disable them, once
+    not."""
     asked = {"vethA": "veth", "eth0": "virtio-net", "eth1": "virtio-net, 4 queues",
              "eth2": "virtio-net, memory mapped", "eth3": "virtio-net, offloads on",
              "eth4": "virtio-net, offloads forced on"}
@@ -116,7 +117,7 @@ def test_what_is_available(inside, taps, findings, kernel):
             for row in found], found
     if kernel.number >= ZERO_COPY_SINCE:
         assert "iommu_platform=on" in found[1]["zero-copy in"], found[1]
-    # Multi-buffer came with kernel 6.6, and nothing older pretends to have it.
+    # Multi-buffer came with kernel 6.6; older kernels must report that they lack it.
     has_it = kernel.number >= (6, 6)
     assert (found[0]["multi-buffer native"] is True) == has_it
     if not has_it:

@@ -1,10 +1,9 @@
-"""The kernel module strata_echo, and the clients that talk to it, on Debian's stock kernels, in a
-QEMU guest that is booted once for each kernel. What the guest does is in `script`; each test here
-looks at a part of what came of it.
+"""The kernel module strata_echo and its clients on Debian's stock kernels, in a QEMU guest that is
+booted once per kernel. `script` is what the guest runs; each test checks a part of the results.
 
-STRATA_GUEST_KERNELS="6.1,6.12" says which kernels, 6.1 alone if it does not; headers are needed for
-each. STRATA_NETLINK_MESSAGES says how many random messages, STRATA_SEED which;
-STRATA_NETLINK_TIMES how many exchanges are timed."""
+STRATA_GUEST_KERNELS="6.1,6.12" selects the kernels (default 6.1); each needs its headers.
+STRATA_NETLINK_MESSAGES is the number of random messages, STRATA_SEED their seed,
+STRATA_NETLINK_TIMES the number of timed exchanges."""
 
 import json
 import os
@@ -54,7 +53,7 @@ def make(*arguments):
 
 
 def build_module(headers, folder):
-    """In a copy, with warnings as errors; then by sparse, which is to say nothing."""
+    """Builds in a copy, with warnings as errors; then runs sparse, which must report nothing."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "kernel", folder)
     where = ["-s", "-C", folder, f"KDIR={headers}", "KCFLAGS=-Werror"]
@@ -65,8 +64,9 @@ def build_module(headers, folder):
 
 
 def script(kernel):
-    """What the guest runs. Each part has its output and its exit code in a file of its own, and
-    goes on when another failed. Users other than root come by no other way to what they run."""
+    """Returns the guest's script. Each part has its output and exit code in files of its own, and
+    runs even if an earlier part failed. Users other than root have no other access to the
+    programs."""
     here = ROOT / "tests/guest"
     lines = ["mkdir /tmp/run && cp /run/out/bin/* /tmp/run && chmod -R a+rX /tmp/run",
              "cd /tmp/run", "export PYTHONDONTWRITEBYTECODE=1", "export STRATA_YNL_PATH=",
@@ -117,7 +117,7 @@ def module(kernel):
 
 
 def test_dkms_builds_and_installs_it(module, kernel):
-    """In trees of the test's own."""
+    """Uses trees of the test's own."""
     version = re.search('PACKAGE_VERSION="(.*)"', (ROOT / "kernel/dkms.conf").read_text())[1]
     work = WORK / f"dkms-{kernel.version}"
     shutil.rmtree(work, ignore_errors=True)
@@ -152,7 +152,7 @@ def outcome(kernel, module, clients):
 
 
 def part(outcome, name, code=0):
-    """What that part of the script said."""
+    """Returns the output of that part of the script."""
     said = outcome.text(name)
     assert outcome.text(f"{name}.code").strip() == str(code), f"{name}: {said[-5000:]}"
     return said
@@ -173,7 +173,7 @@ def test_client(outcome, client, user):
 
 
 def test_what_an_exchange_costs_is_measured(outcome):
-    """The table, in microseconds, for `pytest -s`."""
+    """Prints the table, in microseconds, for `pytest -s`."""
     document = json.loads(part(outcome, "bench"))
     rows = {row["client"]: row for row in document["clients"]}
     assert document["other_end"] == "strata_echo" and sorted(rows) == sorted(CLIENTS)
@@ -252,7 +252,7 @@ def test_the_module_comes_and_goes(outcome):
 
 def test_the_kernel_is_well(outcome):
     said = part(outcome, "dmesg")
-    # Both ends of the log are there: the module came, and went.
+    # Both ends of the log are there: the module was loaded and unloaded.
     assert "strata_echo: family 'strata_echo' has id" in said, said[-3000:]
     assert said.rstrip().endswith("family 'strata_echo' is gone"), said[-3000:]
     alarms = [line for line in (said + outcome.console).splitlines() if ALARM.search(line)]

@@ -1,10 +1,10 @@
-"""What needs kernel parts that machines for development do not have: VLAN devices, taprio, etf and
-a PTP clock, on Debian's stock kernel, in a QEMU guest that is booted once.
+"""Tests for kernel parts that development machines lack: VLAN devices, taprio, etf and a PTP clock,
+on Debian's stock kernel, in a QEMU guest that is booted once.
 
     vethA (4 queues) ===[ the guest's first namespace ]=== vethB      eth0: an e1000e, with a clock
 
-What the guest does is in SCRIPT; each test looks at a part of what came of it. STRATA_GUEST_KERNELS
-says which kernels, 6.1 alone if it does not."""
+SCRIPT is what the guest runs; each test checks a part of the results. STRATA_GUEST_KERNELS selects
+the kernels (default 6.1)."""
 
 import json
 import os
@@ -21,9 +21,9 @@ KERNELS = os.environ.get("STRATA_GUEST_KERNELS", "6.1").split(",")
 BINARY = Path(os.environ.get("STRATA_BUILD", ROOT / "build/release")) / "strata"
 CARD = ["-netdev", "user,id=net0,restrict=on", "-device", "e1000e,netdev=net0"]
 PATIENCE = 200  # seconds
-LATER = 4102444800 * 10**9  # in the year 2100, as ns
+LATER = 4102444800 * 10**9  # in the year 2100, in ns
 
-# As emulated machines are slow, so are the cycles.
+# Emulated machines are slow, so the cycles are slow too.
 SLOW = "--period 50ms --lead 25ms -c 20"
 SCRIPT = f"""
 mkdir /tmp/run && cp /run/out/bin/strata /tmp/run && cd /tmp/run
@@ -88,7 +88,7 @@ def outcome(kernel):
 
 
 def part(outcome, name, code=0):
-    """What that part of the script printed, or said of its failure."""
+    """Returns the output of that part of the script, or its error."""
     errors = outcome.text(f"{name}.errors")
     assert outcome.text(f"{name}.code").strip() == str(code), f"{name}: {errors[-3000:]}"
     return errors if code else outcome.text(name)
@@ -157,7 +157,8 @@ def test_a_frame_with_a_time_needs_a_discipline_that_holds_it(outcome):
 def test_etf_sends_each_frame_at_its_time(outcome):
     told = json.loads(part(outcome, "etf.cycle"))
     assert told["sent"] + told["not_taken"] + told["missed"] == 20, told
-    # It hands a frame to the driver at its time less delta: none leaves when the sender is awake.
+    # etf hands a frame to the driver at its time minus delta, so no frame leaves when the
+    # sender wakes up.
     assert told["sent"] >= 10 and "min_ns" in told["send"], told
     heard = json.loads(outcome.text("etf.heard"))
     assert heard["frames"] >= told["sent"] - told["dropped"] - 1, (heard, told)
@@ -172,7 +173,7 @@ def test_a_time_that_is_over_is_refused_in_a_sentence(outcome):
 
 
 def test_a_cards_clock_is_read_and_waited_for(outcome):
-    """QEMU's card before version 8 has one that stands still, which is told."""
+    """QEMU's card before version 8 has a clock that stands still, which strata reports."""
     assert "/dev/ptp0" in part(outcome, "ptp.devices")
     if outcome.text("ptp.cycle.code").strip() == "0":
         told = json.loads(part(outcome, "ptp.cycle"))

@@ -1,5 +1,5 @@
-"""docs/netlink-tutorial.md, followed word for word: on this machine, and in the guest that its
-script boots.
+"""Follows docs/netlink-tutorial.md word for word: on this machine, and in the guest that
+its script boots.
 
     a terminal --- bash in a clone --- run.sh shell --- QEMU --- bash in the guest
 """
@@ -25,7 +25,7 @@ KERNELS = ["6.1"]
 
 @pytest.fixture
 def clone(tmp_path):
-    """What of a clone the page uses, where `make deps build` was run."""
+    """Makes the parts of a clone that the page uses, as after `make deps build`."""
     folder = tmp_path / "clone"
     for part in ["examples/netlink_tutorial", "tests/guest", "include", "lib/nl", "docs"]:
         shutil.copytree(ROOT / part, folder / part)

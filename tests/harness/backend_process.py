@@ -1,4 +1,4 @@
-"""Backends of a proxy that can be killed and stopped, and visitors that ask all the time."""
+"""Proxy backends that can be killed and stopped, and visitors that send requests continuously."""
 
 import contextlib
 import pathlib
@@ -25,7 +25,7 @@ threading.Event().wait()
 
 
 class BackProcess:
-    """Answers 200, `ok`."""
+    """Answers each request with 200 and `ok`."""
 
     def __init__(self):
         self.port = free_port()
@@ -56,7 +56,7 @@ class BackProcess:
         self.process.send_signal(signal.SIGCONT)
 
     def be_slow(self, seconds):
-        """It works a fifth of the time."""
+        """Runs the backend for a fifth of the time, for `seconds`."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             self.pause()
@@ -72,7 +72,7 @@ server {{ listen 127.0.0.1:{port}; location / {{ return 200 ok; }} }} }}
 
 
 class NginxProcess(BackProcess):
-    """The same, for more load than Python takes. Its files are in `folder`."""
+    """Does the same for more load than Python can take. Its files are in `folder`."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -89,7 +89,8 @@ class NginxProcess(BackProcess):
 
 @contextlib.contextmanager
 def visitors(count, ask):
-    """Each calls `ask()` all the time; what it returns or raises is in the list."""
+    """Runs `count` threads that call `ask()` continuously. Yields the list of what the
+    calls return or raise."""
     over, answers = threading.Event(), []
 
     def visit():
@@ -110,6 +111,6 @@ def visitors(count, ask):
 
 
 def more(answers, count=20):
-    """Waits until `count` more have come."""
+    """Waits until `count` more answers have arrived."""
     before = len(answers)
     eventually(lambda: len(answers) >= before + count, "requests are answered")

@@ -1,4 +1,4 @@
-"""A daemon that makes sockets for others, and those others."""
+"""A daemon that makes sockets for other programs, and those programs."""
 
 import os
 import shutil
@@ -10,13 +10,13 @@ NOBODY = "65534"
 
 
 class Broker(DaemonInside):
-    """Runs in veth's namespace b, as the others do."""
+    """A daemon in veth's namespace b, where its clients run too."""
 
     def __init__(self, veth, folder):
         super().__init__(veth.b, folder)
         self.veth = veth
         self.socket = folder / "strata.sock"  # so the broker is at broker.sock
-        # Where a user without privileges can get at them.
+        # A user without privileges must be able to reach the files.
         folder.chmod(0o755)
         self.policy = folder / "policy"
         self.binary = shutil.copy(BINARY, folder / "strata")
@@ -29,7 +29,7 @@ class Broker(DaemonInside):
         return super().launch("--socket-policy", str(self.policy), *more)
 
     def start_as_nobody(self, *command, stdin=None, **environment):
-        """A program that goes on in the background, without any privilege."""
+        """Starts a program in the background without any privilege."""
         return self.veth.start(
             self.veth.b, "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
             "--no-new-privs", "--bounding-set=-all", *command, stdin=stdin,
@@ -37,13 +37,13 @@ class Broker(DaemonInside):
                  **environment})
 
     def as_nobody(self, *arguments):
-        """The same: one of strata's verbs."""
+        """Starts one of strata's verbs in the same way."""
         return self.start_as_nobody(self.binary, *arguments, "--through-daemon", "--format",
                                     "json")
 
 
 def refusal_of(process, exit_code=1):
-    """What it said of why it ended with that code, and did nothing."""
+    """Returns the error messages of a process that exits with that code and prints nothing."""
     out, errors = process.communicate(timeout=60)
     assert process.returncode == exit_code and out == ""
     return errors

@@ -1,4 +1,4 @@
-"""A real browser: Chromium without a window, driven by its own protocol (CDP)."""
+"""A real browser: headless Chromium, driven by its own protocol (CDP)."""
 
 import asyncio
 import base64
@@ -13,7 +13,7 @@ from strata_daemon import PATIENCE
 
 
 class Browser:
-    """One page. `async with Browser(folder, url) as page`."""
+    """One page: `async with Browser(folder, url) as page`."""
 
     def __init__(self, folder, url, *flags):
         self.folder = folder

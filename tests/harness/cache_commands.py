@@ -1,9 +1,9 @@
-"""Random commands for a cache, seeded: keys, values and options that meet each other often, and
+"""Random, seeded commands for a cache: keys, values and options that often collide, and
 mistakes of all kinds."""
 
 import random
 
-# Replies whose elements come in no order once a value is a hash table.
+# Replies whose elements have no defined order once a value is a hash table.
 UNORDERED = {"SMEMBERS", "SINTER", "SUNION", "SDIFF", "HGETALL", "HKEYS", "HVALS", "KEYS"}
 PAIRS = {"HGETALL"}
 
@@ -16,7 +16,7 @@ class Commands:
         r = self.random
         kind = kind or r.choice("slhtz")
         if r.random() < 0.03:
-            kind = r.choice("slhtz")  # the wrong type, now and then
+            kind = r.choice("slhtz")  # sometimes the wrong type
         return f"{kind}{r.randrange(12)}"
 
     def number(self):
@@ -62,7 +62,7 @@ class Commands:
     def next(self):
         family = self.random.choice(self.FAMILIES)
         words = family(self)
-        # A word too many, or one too few.
+        # One word too many or too few.
         if self.random.random() < 0.02:
             if self.random.random() < 0.5:
                 words = words + ["surplus"]
@@ -187,8 +187,8 @@ class Commands:
         ])()
 
     def sorting(self):
-        """SORT, as far as its order does not depend on that of a hash table. The keys are its own,
-        so that no other command makes another kind of value of them."""
+        """Returns a SORT command whose result does not depend on a hash table's order. It uses keys
+        of its own, so that no other command gives them another type."""
         r = self.random
         kind = r.choice("opu")
         k = f"{kind}{r.randrange(5)}"
@@ -205,7 +205,7 @@ class Commands:
             by = r.choice([None, "#"])
         words = [] if by is None else ["BY", by]
         by_weight = by not in (None, "#")
-        # How equal weights stand to each other is not always defined.
+        # The order of equal weights is not always defined.
         as_text = stores or r.random() < 0.5 and not (by_weight and kind != "o")
         if as_text:
             words.append(self.case("ALPHA"))
@@ -269,7 +269,7 @@ class Commands:
             lambda: r.choice(self.WITHOUT_EFFECT),
         ])()
 
-    # What redis-server 7.0 gave for: SET 12345; SET abc; RPUSH 1 b; SADD 1 2; HSET a 1.
+    # DUMP replies of redis-server 7.0 for: SET 12345; SET abc; RPUSH 1 b; SADD 1 2; HSET a 1.
     DUMPED = [bytes.fromhex(each) for each in (
         "00c139300a009d94ea2793fc08b9",
         "00036162630a00d9ac303d4172a2e2",
@@ -278,7 +278,7 @@ class Commands:
         "100c0c00000002008161020101ff0a0084a693e8aa17e4db",
     )]
 
-    # Without the last word, too.
+    # Also sent without the last word.
     WITHOUT_EFFECT = [
         ["CLIENT", "TRACKING", "ON", "PREFIX", "a"], ["CLIENT", "TRACKING", "BAD"],
         ["CLIENT", "TRACKING", "ON", "BCAST", "OPTIN", "OPTIN"],

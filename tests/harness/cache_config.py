@@ -1,4 +1,4 @@
-"""A cache through CONFIG and INFO."""
+"""Reads a cache through CONFIG and INFO."""
 
 import re
 
@@ -11,13 +11,13 @@ def new_cache(daemon, name="db", **options):
 
 
 def bulks(reply):
-    """The strings of a reply that is an array of them."""
+    """Returns the strings of an array reply."""
     return [each.split(b"\r\n", 1)[1][:-2].decode()
             for each in split_replies(reply[reply.index(b"\r\n") + 2:])]
 
 
 def config(wire, name):
-    """The value that CONFIG GET shows."""
+    """Returns the value that CONFIG GET shows."""
     return bulks(wire.ask("CONFIG", "GET", name))[1]
 
 

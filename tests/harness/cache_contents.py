@@ -1,15 +1,16 @@
-"""All that a cache, or a redis-server, holds: for comparing two, or one before and after."""
+"""The whole contents of a cache or a redis-server, to compare two servers or one
+server before and after."""
 
 from resp_wire import Wire, split_replies
 
 
 def elements(reply):
-    """The raw elements of an aggregate reply."""
+    """Returns the raw elements of an aggregate reply."""
     return split_replies(reply[reply.index(b"\r\n") + 2:])
 
 
 def text(reply):
-    """The bytes of a bulk string."""
+    """Returns the bytes of a bulk string."""
     return reply[reply.index(b"\r\n") + 2:-2]
 
 
@@ -32,7 +33,7 @@ def value_of(wire, kind, key):
 
 
 def contents(port):
-    """Kind, value and time of expiry of each key, by database and key."""
+    """Returns the type, value and expiry time of each key, by database and key."""
     wire = Wire(port)
     found = {}
     for database in range(16):

@@ -1,4 +1,4 @@
-"""A fixture for tests that ask a cache and a real redis-server the same."""
+"""A fixture for tests that send the same requests to a cache and to a real redis-server."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from resp_wire import RedisServer
 
 @pytest.fixture(params=["cache", "redis"])
 def port(request, daemon, tmp_path):
-    """Both are asked the same, and have to reply the same."""
+    """Yields the port of a cache, then of a redis-server; both must give the same replies."""
     if request.param == "redis":
         server = RedisServer(tmp_path / "redis")
         yield server.port

@@ -1,4 +1,4 @@
-"""Certificates for tests, as `strata cert make` makes them, and those who speak TLS by them."""
+"""Certificates for tests, made by `strata cert make`, and TLS clients that use them."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from talker import Talker, address_of
 
 
 class Authority:
-    """A local authority in a folder of its own."""
+    """A local certificate authority in a folder of its own."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -25,7 +25,7 @@ class Authority:
                               capture_output=True, timeout=PATIENCE)
 
     def issue(self, *names, into=None, flags=()):
-        """Paths of a certificate and its key."""
+        """Returns the paths of a certificate and its key."""
         folder = into or self.folder
         folder.mkdir(parents=True, exist_ok=True)
         done = self.run("make", *names, "-o", folder, "--format", "json", *flags)
@@ -35,16 +35,17 @@ class Authority:
         return made["certificate"], made["key"]
 
     def expired(self, name):
-        """A certificate of the day before yesterday, and its key."""
+        """Returns a certificate that expired the day before yesterday, and its key."""
         return self.sign("expired", f"/CN={name}", name, days=-1)
 
     def issue_rsa(self, name):
-        """A certificate for a key of RSA, and the key."""
+        """Returns a certificate for an RSA key, and the key."""
         return self.sign("rsa", f"/CN={name}", name, make_key=["genrsa", "-out"])
 
     def sign(self, folder, subject, name=None, days=30,
              make_key=("ecparam", "-genkey", "-name", "prime256v1", "-noout", "-out")):
-        """By openssl, which signs whatever it is told to: paths of the certificate and its key."""
+        """Signs with openssl, which accepts any request. Returns the paths of the
+        certificate and its key."""
         own = self.folder / folder
         own.mkdir()
         key, request, made = own / "key.pem", own / "request.pem", own / "certificate.pem"
@@ -73,7 +74,7 @@ def client_context(ca, own=None, **more):
 
 
 def connect(url, context, name="localhost"):
-    """A talker that speaks TLS."""
+    """Returns a talker that speaks TLS."""
     family, kind, address = address_of(url)
     plain = socket.socket(family, kind)
     plain.settimeout(PATIENCE)
@@ -82,7 +83,7 @@ def connect(url, context, name="localhost"):
 
 
 def client_hello(name="localhost"):
-    """The bytes that a client begins with."""
+    """Returns the first bytes that a client sends."""
     context = ssl.create_default_context()
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     session = context.wrap_bio(incoming, outgoing, server_hostname=name)

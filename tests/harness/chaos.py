@@ -1,12 +1,14 @@
-"""What a proxy's clients notice of backends that fail, and of a proxy that is changed. By hand:
+"""What a proxy's clients notice when backends fail and when the proxy is changed. By hand:
 
     STRATA_BIN=build/release/strata python3 tests/harness/chaos.py backends 100
     STRATA_BIN=build/release/strata python3 tests/harness/chaos.py changes 100
 
-`backends`: under wrk's load, one of two backends is killed, brought again, stopped, woken and
-slowed, in turn.
-`changes`: under load by TLS, a backend is added, drained and removed, the proxy's certificate is
-replaced and `strata reload` called, in turn. The document on the standard output says what failed.
+`backends`: under wrk's load, one of two backends is killed, restarted, stopped, resumed and slowed
+down, in turn.
+
+`changes`: under TLS load, a backend is added, drained and removed, the proxy's certificate is
+replaced and `strata reload` is called, in turn. The document on standard output reports what
+failed.
 """
 
 import collections
@@ -31,16 +33,16 @@ from talker import port_of
 
 VISITORS = 4
 WRK = ["wrk", "-t1", "-c8", "-d86400s", "--timeout", "30s"]
-# What may follow what, of one backend's circuit and its checks. A trial on a connection that was
-# kept, and has ended meanwhile, says nothing: another one follows. Where no other backend is left,
-# one whose circuit is open is asked all the same, and closed if it serves.
+# The valid successors of each event of a backend's circuit and of its checks. A trial on a kept
+# connection that has since ended has no result, so another trial follows. If no other backend is
+# left, the proxy uses one whose circuit is open, and closes the circuit if that backend answers.
 CIRCUIT = {None: {"open"}, "open": {"half-open", "closed"},
            "half-open": {"half-open", "open", "closed"}, "closed": {"open"}}
 CHECKS = {None: {"down"}, "down": {"up"}, "up": {"down"}}
 
 
 class Events:
-    """Of one proxy, each once, however often they are looked at."""
+    """The events of one proxy, each counted once however often it is read."""
 
     def __init__(self, daemon):
         self.daemon, self.seen = daemon, {}
@@ -71,8 +73,8 @@ def pairs(kinds):
 
 
 class Watch:
-    """Asks a backend directly now and then, and keeps how long it took at the longest: one that the
-    machine has held up for longer than --answer-timeout has failed as any other."""
+    """Sends requests directly to a backend and keeps the longest response time. A backend that the
+    machine delays for longer than --answer-timeout has failed like any other."""
 
     def __init__(self, port):
         self.port, self.longest, self.over = port, 0, threading.Event()
@@ -94,7 +96,7 @@ class Watch:
 
 
 class Load:
-    """wrk, which asks all the time."""
+    """wrk, which sends requests continuously."""
 
     def __init__(self, daemon, port):
         self.daemon, self.port = daemon, port
@@ -112,7 +114,8 @@ class Load:
         eventually(lambda: self.served() >= before + count, "requests are answered")
 
     def end(self):
-        """What it says in the end: requests, and those that have failed by what it calls them."""
+        """Stops wrk. Returns the number of requests, and the failures by the kind that wrk
+        reports."""
         self.process.send_signal(signal.SIGINT)
         said = self.process.communicate()[0]
         failed = {kind: int(count) for line in re.findall("Socket errors: .*", said)

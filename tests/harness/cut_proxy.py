@@ -5,7 +5,7 @@ import threading
 
 
 class CutProxy:
-    """Forwards what connects to `port` to `target`, a port of 127.0.0.1."""
+    """Forwards connections to `port` to `target`, a port of 127.0.0.1."""
 
     def __init__(self, target):
         self.target = target
@@ -47,7 +47,7 @@ class CutProxy:
                 pass
 
     def cut(self):
-        """Breaks every connection; whatever is under way is lost."""
+        """Breaks every connection; data in transit is lost."""
         with self.lock:
             pairs, self.pairs = self.pairs, []
         for pair in pairs:
@@ -59,7 +59,7 @@ class CutProxy:
                 each.close()
 
     def pause(self):
-        """Cuts, and lets nothing through until `resume`."""
+        """Breaks every connection, and accepts no data until `resume`."""
         self.is_paused = True
         self.cut()
 

@@ -1,11 +1,12 @@
-"""An address that takes no connection: whoever calls it waits."""
+"""An address that accepts no connection: a client that connects to it waits."""
 
 import contextlib
 import socket
 
 
 class DeafAddress:
-    """A listening socket whose queue is full. `waiting()` counts those who wait to be taken."""
+    """A listening socket whose queue is full. `waiting()` counts the clients
+    that wait to be accepted."""
 
     def __init__(self, kept):
         listening = kept.enter_context(socket.socket())

@@ -1,5 +1,5 @@
-"""Connections of each protocol to a runtime `s`, and how they end as their peer sees it, in the
-words of docs/endings.md."""
+"""Connections of each protocol to a runtime `s`, and how they end from the peer's view, in the
+terms of docs/endings.md."""
 
 import contextlib
 import socket
@@ -19,7 +19,7 @@ UPGRADE = (b"GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: websoc
 
 
 class Stream:
-    """A connection over TCP; the other protocols are built on it."""
+    """A TCP connection, the base of the other protocols."""
 
     kind, scheme = "server", "tcp"
     greeting, garbage = b"hello\n", b"x" * 70_000
@@ -27,21 +27,21 @@ class Stream:
 
     def __init__(self, daemon, trust=None):
         self.daemon, self.trust = daemon, trust
-        self.patience = PATIENCE  # with an end that is awaited
+        self.patience = PATIENCE  # how long to wait for an end
 
     def make(self, **more):
-        """The runtime, running; options that its type does not have make no difference."""
+        """Creates the runtime. Options that its type does not have make no difference."""
         options = {"listen": [f"{self.scheme}://127.0.0.1:0"], **self.options, **more}
         self.url = self.daemon.create(self.kind, "s", **options)["endpoints"][0]
 
     def connect(self):
-        """Connected, and served."""
+        """Connects and waits until the runtime serves the connection."""
         self.socket = socket.create_connection(("127.0.0.1", port_of(self.url)), PATIENCE)
         self.socket.sendall(self.greeting)
         self.open()
 
     def open(self):
-        """Until what the runtime says first has come."""
+        """Waits for what the runtime sends first."""
         self.wait_served()
 
     def wait_served(self):
@@ -51,7 +51,7 @@ class Stream:
             time.sleep(0.01)
 
     def read_to_end(self):
-        """All that still comes, and how the transport ends."""
+        """Returns all remaining data, and how the transport ends."""
         data = b""
         try:
             while piece := self.socket.recv(65536):
@@ -69,7 +69,7 @@ class Stream:
         return "FIN"
 
     def words(self, data):
-        """What the protocol says before the transport's end; empty: nothing."""
+        """Returns what the protocol sends before the transport's end; empty if nothing."""
         return ""
 
     def ending(self):
@@ -88,8 +88,8 @@ class Stream:
         self.socket.close()
 
     def breach(self):
-        """Says what its protocol forbids, or more than the runtime takes."""
-        with contextlib.suppress(OSError):  # it may end before it has read all
+        """Sends what the protocol forbids, or more than the runtime accepts."""
+        with contextlib.suppress(OSError):  # the peer may close before it has read all
             self.socket.sendall(self.garbage)
 
 
@@ -136,7 +136,7 @@ class WebSocket(Stream):
         return "no close frame"
 
     def ending(self):
-        """Answers the close frame, as clients do."""
+        """Answers the close frame, as clients do, and returns how the connection ends."""
         data = b""
         try:
             while piece := self.socket.recv(65536):
@@ -153,7 +153,7 @@ class WebSocket(Stream):
 
 
 class IdleHttp(Stream):
-    """HTTP/1.1, between two requests."""
+    """HTTP/1.1 between two requests."""
 
     scheme, greeting, garbage = "http", GET, b"no request\r\n\r\n"
     options, idle_limit, breach_limit = {"http_messages": True}, "http_idle_timeout", {}
@@ -172,7 +172,7 @@ class IdleHttp(Stream):
 
 
 class EventStream(Stream):
-    """An answer by HTTP/1.1 that has begun and has no end of its own."""
+    """An HTTP/1.1 response that has begun and does not end by itself."""
 
     scheme, greeting = "http", EVENTS
     options = {"http_messages": True}
@@ -193,7 +193,7 @@ class EventStream(Stream):
 
 
 class Http2Stream(Stream):
-    """HTTP/2, with an answer that has begun."""
+    """HTTP/2 with a response that has begun."""
 
     scheme = "http"
     options = {"http_messages": True}

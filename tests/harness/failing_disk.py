@@ -1,9 +1,9 @@
-"""A file system that fails on request. It hands everything on to a folder, except what its state
+"""A file system that fails on request. It passes all calls on to a folder, except as its state
 says: `good`; `write`, `sync` (those calls fail with EIO), `full` (writes fail with ENOSPC),
-`readonly` (whatever changes something fails with EROFS, as after ext4's errors=remount-ro),
-`stuck` (writes and syncs wait for another state).
+`readonly` (all changes fail with EROFS, as after ext4's errors=remount-ro), `stuck` (writes and
+syncs wait for another state).
 
-It runs as a program of its own: failing_disk.py FOLDER MOUNT STATE."""
+It runs as a separate program: failing_disk.py FOLDER MOUNT STATE."""
 
 import errno
 import os
@@ -14,14 +14,14 @@ from pathlib import Path
 
 
 class FailingDisk:
-    """The file system, at `mount`."""
+    """The file system, mounted at `mount`."""
 
     def __init__(self, place):
         folder, self.mount, self.state = place / "behind", place / "disk", place / "state"
         folder.mkdir()
         self.mount.mkdir()
         self.become("good")
-        # Debian's package; another Python may be first in PATH.
+        # Debian's package; another Python may come first in PATH.
         self.process = subprocess.Popen(["/usr/bin/python3", __file__, folder, self.mount,
                                          self.state])
         while not os.path.ismount(self.mount):
@@ -41,17 +41,17 @@ class FailingDisk:
 
 
 def serve(folder, mount, state):
-    import fusepy  # the tests' own Python need not have it
+    import fusepy  # the tests' own Python may lack it
 
     class Served(Calls, fusepy.Operations):
         pass
 
-    # Without the kernel's cache of pages: each write comes here at once.
+    # Without the kernel's page cache, each write reaches this file system at once.
     fusepy.FUSE(Served(folder, state), mount, foreground=True, direct_io=True)
 
 
 class Calls:
-    """What the kernel asks of the file system."""
+    """The calls that the kernel makes to the file system."""
 
     def __init__(self, folder, state):
         self.folder, self.state = folder, Path(state)
@@ -60,7 +60,7 @@ class Calls:
         return os.path.join(self.folder, path.lstrip("/"))
 
     def check(self, *kinds):
-        """Fails or waits, if the state says so of one of these kinds of calls."""
+        """Fails or waits if the state demands it for one of these kinds of calls."""
         while (word := self.state.read_text()) == "stuck" and {"write", "sync"} & set(kinds):
             time.sleep(0.02)
         if word == "readonly" and "change" in kinds:

@@ -1,4 +1,4 @@
-"""Fixtures that the tests of other folders use too."""
+"""Fixtures that tests in several folders use."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ from web_site import make_site
 
 @pytest.fixture
 def site(tmp_path):
-    """A folder for --http, with files in it."""
+    """Returns a folder for --http, with files in it."""
     return make_site(tmp_path / "site")
 
 
@@ -28,7 +28,8 @@ def root():
 
 @pytest.fixture
 def place(root):
-    """A folder as /tmp is: all may make files in it, and remove their own."""
+    """Yields a folder with the permissions of /tmp: all users may create files in
+    it and remove their own."""
     with tempfile.TemporaryDirectory(prefix="strata-trust.") as folder:
         os.chmod(folder, 0o1777)
         yield Path(folder)
@@ -58,7 +59,7 @@ def failing_disk(root, tmp_path):
 
 @pytest.fixture
 def small_disk(root, tmp_path):
-    """A file system of 64 KiB."""
+    """Yields a file system of 64 KiB."""
     folder = tmp_path / "small"
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)

@@ -1,8 +1,8 @@
-"""A gRPC server, and a client that tries each kind of call. Programs of their own: a process in
-which gRPC has been used cannot fork any more.
+"""A gRPC server, and a client that tries each kind of call. They are separate programs because a
+process that has used gRPC can no longer fork.
 
     grpc_peers.py serve             prints its port
-    grpc_peers.py try ADDRESS [CA]  by TLS, where CA is given
+    grpc_peers.py try ADDRESS [CA]  over TLS if CA is given
 """
 
 import hashlib
@@ -17,7 +17,7 @@ PATIENCE = 30
 
 
 class Echo(grpc.GenericRpcHandler):
-    """A service of bytes: what comes goes back."""
+    """A service of bytes that returns what it receives."""
 
     def service(self, details):
         def one(request, context):
@@ -61,7 +61,7 @@ def failure_of(channel, method, timeout):
 
 
 def try_all(channel):
-    """Each kind of call, by that channel."""
+    """Makes each kind of call over that channel."""
     reply, call = channel.unary_unary("/echo/One").with_call(b"abc", timeout=PATIENCE)
     assert reply == b"cba" and call.code() == grpc.StatusCode.OK
     assert ("behind", "yes") in [tuple(each) for each in call.trailing_metadata()]
@@ -72,7 +72,8 @@ def try_all(channel):
     digest = channel.stream_unary("/echo/Gathered")(iter(pieces), timeout=PATIENCE)
     assert digest.decode() == hashlib.sha256(b"".join(pieces)).hexdigest()
 
-    # Each answer is awaited before the next message goes out: nothing waits for an end.
+    # The client waits for each answer before it sends the next message, so
+    # nothing depends on an end.
     heard, said = [], threading.Semaphore(1)
 
     def say():

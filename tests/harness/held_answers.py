@@ -1,4 +1,4 @@
-"""Backends of a proxy that answer when they are let, and clients that wait for them."""
+"""Proxy backends that answer only when a test lets them, and clients that wait for them."""
 
 import threading
 
@@ -7,7 +7,7 @@ from strata_daemon import PATIENCE, eventually
 
 
 class Gate:
-    """Answers that are given when `let` says so."""
+    """Holds each answer until `let` releases it."""
 
     def __init__(self):
         self.now, self.most, self.order = 0, 0, []
@@ -36,7 +36,7 @@ def wait_waiting(daemon, count):
 
 
 class Visitors:
-    """Requests under way, each on a connection and a thread of its own."""
+    """Requests in progress, each with its own connection and thread."""
 
     def __init__(self, port):
         self.port, self.answers, self.threads = port, {}, []

@@ -1,4 +1,4 @@
-"""A backend of a proxy that speaks HTTP/2, by python-h2."""
+"""A proxy backend that speaks HTTP/2, based on python-h2."""
 
 import contextlib
 import socket
@@ -12,11 +12,12 @@ import h2.settings
 
 
 class Http2Back:
-    """Notes each request (head, body, trailers), and then answers as `answers` says: a function of
-    itself, the connection's state, the stream and the request. It has sent what the state has
-    for it when it returns; False ends the connection. With `secure`, TLS agrees on the version:
-    what comes by HTTP/1.1 is `serve_http1`'s, a function of the socket. `opens` is the status with
-    which it answers those who would open a WebSocket by HTTP/2, which it then says to take."""
+    """Records each request (head, body, trailers), then answers with `answers`: a function of this
+    backend, the connection's state, the stream and the request. Data that the state holds when the
+    function returns is sent; False ends the connection. With `secure`, TLS negotiates the version:
+    `serve_http1`, a function of the socket, serves HTTP/1.1 connections. `opens` is the status for
+    clients that open a WebSocket over HTTP/2; if it is set, the backend announces support for
+    that."""
 
     def __init__(self, answers, most=100, secure=None, serve_http1=None, opens=None):
         self.answers, self.most = answers, most
@@ -46,7 +47,7 @@ class Http2Back:
 
     def serve_http2(self, one):
         state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
-        # What is set later is in force before the client has been told.
+        # Settings that are set later take effect before the client has received them.
         state.local_settings = h2.settings.Settings(client=False, initial_values={
             h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: self.most,
             h2.settings.SettingCodes.ENABLE_CONNECT_PROTOCOL: int(self.opens is not None)})

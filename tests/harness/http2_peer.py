@@ -1,4 +1,4 @@
-"""A client of HTTP/2 by python-h2, whose streams may be WebSockets by wsproto (RFC 8441)."""
+"""An HTTP/2 client based on python-h2, whose streams may be WebSockets by wsproto (RFC 8441)."""
 
 import socket
 import ssl
@@ -17,7 +17,7 @@ from talker import address_of
 
 
 class Http2:
-    """A connection of HTTP/2 on which WebSockets are opened."""
+    """An HTTP/2 connection on which WebSockets are opened."""
 
     def __init__(self, url, trust=None, room=None):
         family, kind, address = address_of(url)
@@ -31,7 +31,8 @@ class Http2:
             context.set_alpn_protocols(["h2"])
             self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
         self.state = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
-        # h2 takes GOAWAY for the end of all; streams go on behind it (RFC 9113 section 6.8).
+        # h2 treats GOAWAY as the end of the connection; streams continue after it
+        # (RFC 9113 section 6.8).
         self.state._frame_dispatch_table[GoAwayFrame] = self.take_farewell
         self.state.initiate_connection()
         self.heads, self.sockets, self.ended = {}, {}, {}
@@ -112,7 +113,7 @@ class Http2:
 
 
 class WebSocket:
-    """One stream of it."""
+    """One stream of an HTTP/2 connection."""
 
     def __init__(self, on, stream, extensions):
         self.on = on
@@ -154,6 +155,6 @@ class WebSocket:
         return self.events.pop(0)
 
     def ended(self):
-        """How the server has ended it: "end", or the code of a reset."""
+        """Returns how the server ended the stream: "end", or the code of a reset."""
         self.on.until(lambda: self.stream in self.on.ended)
         return self.on.ended[self.stream]

@@ -1,4 +1,4 @@
-"""Backends and clients of a proxy for HTTP, which see each byte."""
+"""Backends and clients of an HTTP proxy that see each byte."""
 
 import contextlib
 import socket
@@ -11,14 +11,14 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 def gateway(daemon, *backends, name="gw", **options):
-    """A running proxy for HTTP: its port."""
+    """Returns the port of a running HTTP proxy."""
     options = {"listen": ["http://127.0.0.1:0"], "backend": [each.where for each in backends]} | options
     [url] = daemon.create("proxy", name, **options)["endpoints"]
     return port_of(url)
 
 
 class Request:
-    """As a backend has read it."""
+    """A request as a backend has read it."""
 
     def __init__(self, head, body):
         start, *fields = head.decode("latin-1").split("\r\n")
@@ -30,7 +30,7 @@ class Request:
 
 
 class Wire:
-    """Bytes of HTTP/1.1, read as they are."""
+    """Reads HTTP/1.1 byte by byte, without interpretation."""
 
     def __init__(self, over):
         self.over, self.rest = over, b""
@@ -75,8 +75,8 @@ class Wire:
 
 
 class Backend:
-    """A server that notes what it reads, and answers as `answers` says: bytes, or a function of the
-    connection's wire and the request, which returns False where the connection ends."""
+    """A server that records what it reads, and answers with `answers`: bytes, or a function of the
+    connection's wire and the request that returns False to end the connection."""
 
     def __init__(self, answers=OK, secure=None, port=0):
         self.answers, self.secure = answers, secure
@@ -112,7 +112,7 @@ class Backend:
         self.open.discard(one)
 
     def hang_up(self):
-        """Ends the connections that are open."""
+        """Closes all open connections."""
         for each in list(self.open):
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)

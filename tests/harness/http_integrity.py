@@ -1,5 +1,5 @@
-"""As integrity.py, for HTTP: bodies of random sizes both ways, with a length or in chunks, several
-on a connection, with breaks inside them. By hand:
+"""Does what integrity.py does, for HTTP: bodies of random sizes in both directions, with a length
+or in chunks, several on a connection, with breaks inside them. By hand:
 
     STRATA_BIN=build/release/strata STRATA_LOOP=epoll python3 tests/harness/http_integrity.py 1000
 """
@@ -26,7 +26,7 @@ class Body:
 
     bytes: bytes
     is_chunked: bool
-    breaks_at: int | None  # inside it
+    breaks_at: int | None  # a position inside the body
     by_reset: bool
     dice: random.Random
 
@@ -42,7 +42,7 @@ class Body:
                 else f"Content-Length: {len(self.bytes)}")
 
     async def send(self, writer):
-        """Says whether all of it went."""
+        """Returns whether the whole body was sent."""
         at, end = 0, len(self.bytes) if self.breaks_at is None else self.breaks_at
         while at < end:
             size = min(self.dice.randrange(1, 65536), end - at)
@@ -65,7 +65,7 @@ class Body:
 
 
 async def read_head(reader):
-    """The first line, and the fields as text; None at the end."""
+    """Returns the first line, and the fields as text; None at the end of the stream."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except (OSError, asyncio.IncompleteReadError):
@@ -111,7 +111,7 @@ class Trial:
         self.twice = []
 
     async def serve(self, reader, writer):
-        with contextlib.suppress(asyncio.CancelledError):  # kept by the proxy to the end
+        with contextlib.suppress(asyncio.CancelledError):  # the proxy keeps it open to the end
             await self.answer_all(reader, writer)
         writer.close()
 
@@ -147,7 +147,7 @@ class Trial:
             await writer.wait_closed()
 
     async def hear(self, reader, place):
-        """Says whether there may be another exchange."""
+        """Reads a response. Returns whether another exchange may follow."""
         head = await read_head(reader)
         if head is None:
             return False
@@ -168,7 +168,8 @@ class Trial:
         return self.report()
 
     def judge(self, number):
-        """What is wrong with a connection: up to the exchange that a side broke, nothing may be."""
+        """Yields what is wrong with a connection: there must be no fault before the
+        exchange that a side broke."""
         for index, (question, answer) in enumerate(self.plans[number]):
             place = number, index
             is_broken = question.breaks_at is not None or answer.breaks_at is not None
@@ -198,9 +199,9 @@ class Trial:
 
 
 def proxied(daemon, count, seed, most=1 << 20, **options):
-    """What comes of `count` connections by an HTTP proxy of `daemon`."""
+    """Returns the report of `count` connections through an HTTP proxy of `daemon`."""
     def make_proxy(backend_port):
-        # Of what breaks here, no backend is to be left alone.
+        # The breaks must not open a backend's circuit.
         made = daemon.create("proxy", "integrity", listen=["http://127.0.0.1:0"],
                              backend=[f"127.0.0.1:{backend_port}"], max_connections=2 * count,
                              circuit_failures=0, circuit_share=0, **options)

@@ -1,11 +1,11 @@
-"""Every byte that a proxy passes on, compared: many connections at once, random sizes both ways,
-with half-closes, stalls and resets at random moments. By hand, on either loop:
+"""Compares every byte that a proxy forwards: many connections at once, random sizes in both
+directions, with half-closes, stalls and resets at random moments. By hand, on either loop:
 
     STRATA_BIN=build/release/strata STRATA_LOOP=epoll python3 tests/harness/integrity.py 1000
 
-Each connection has a plan, made of the seed and its number, which both sides know: the client tells
-the backend its number first. What is whole must be equal; what was reset may be cut, but nothing in
-it may differ, and nobody may take it for the whole.
+Each connection has a plan, made from the seed and its number, which both sides know: the client
+first sends the backend its number. A whole stream must be equal; a reset stream may be cut short,
+but its bytes must not differ, and neither side may take it for the whole.
 """
 
 import asyncio
@@ -35,8 +35,8 @@ class Side:
     """What one side of a connection does."""
 
     says: bytes
-    breaks_at: int | None  # resets the connection behind this many bytes of what it says
-    stalls: float          # how likely it pauses between two pieces
+    breaks_at: int | None  # resets the connection after it has sent this many bytes
+    stalls: float          # probability of a pause between two pieces
     dice: random.Random
 
     @staticmethod
@@ -54,7 +54,7 @@ class Side:
 
 @dataclass
 class Heard:
-    """What came from the other side, and whether that ended as a whole does."""
+    """What a side received, and whether the stream ended as a whole one does."""
 
     bytes: bytes
     is_whole: bool
@@ -88,7 +88,7 @@ async def hear(reader, side):
 
 
 async def converse(reader, writer, side):
-    """Both directions at once."""
+    """Runs both directions at once."""
     hearing = asyncio.ensure_future(hear(reader, side))
     with contextlib.suppress(OSError):
         await say(writer, side)
@@ -101,7 +101,7 @@ async def converse(reader, writer, side):
 
 
 def judge(number, plan, client_heard, backend_heard):
-    """What is wrong with what the two sides of a connection have heard."""
+    """Yields what is wrong with the data that the two sides of a connection received."""
     client, backend = plan
     is_broken = client.breaks_at is not None or backend.breaks_at is not None
     for name, heard, said, breaks_at in (("client", client_heard, backend.says, backend.breaks_at),
@@ -119,7 +119,7 @@ def judge(number, plan, client_heard, backend_heard):
 
 
 class Trial:
-    """`count` connections, all at once, by the proxy at `port` to the backend at `backend_port`."""
+    """`count` connections at once, through the proxy at `port` to the backend at `backend_port`."""
 
     def __init__(self, count, seed, most):
         self.plans = [(Side.of(seed, number, "client", most),
@@ -130,7 +130,7 @@ class Trial:
         try:
             number, = NUMBER.unpack(await reader.readexactly(NUMBER.size))
         except (OSError, asyncio.IncompleteReadError):
-            writer.close()  # its client broke off at once
+            writer.close()  # its client closed at once
             return
         self.by_backends[number] = await converse(reader, writer, self.plans[number][1])
 
@@ -168,7 +168,7 @@ class Trial:
 
 
 def proxied(daemon, count, seed, most=1 << 20, **options):
-    """What comes of `count` connections by a proxy of `daemon`."""
+    """Returns the report of `count` connections through a proxy of `daemon`."""
     def make_proxy(backend_port):
         made = daemon.create("proxy", "integrity", listen=["tcp://127.0.0.1:0"],
                              backend=[f"127.0.0.1:{backend_port}"], max_connections=2 * count,

@@ -1,5 +1,5 @@
-"""Bodies of many GiB through a proxy, up and down, compared by their hash, with the daemon's memory
-while they pass. By hand:
+"""Sends bodies of many GiB through a proxy, up and down, and compares their hashes and the daemon's
+memory meanwhile. By hand:
 
     STRATA_BIN=build/release/strata python3 tests/harness/long_bodies.py 10
 """
@@ -21,7 +21,7 @@ PIECE = 1 << 20
 
 
 class LongBack:
-    """Takes one POST and hashes its body, and answers a GET with `size` bytes of chunks."""
+    """Reads one POST and hashes its body, and answers a GET with `size` bytes in chunks."""
 
     def __init__(self, size, pieces):
         self.size, self.pieces, self.heard = size, pieces, hashlib.sha256()
@@ -53,7 +53,8 @@ class LongBack:
 
 
 def pieces_of(size, seed):
-    """The same ever again, of one MiB that is turned a little each time."""
+    """Returns a function that yields pieces of one MiB: the same bytes, rotated a little each
+    time."""
     base = random.Random(seed).randbytes(PIECE)
 
     def pieces():
@@ -64,7 +65,7 @@ def pieces_of(size, seed):
 
 
 def pass_bodies(daemon, size, seed):
-    """What came of `size` bytes (whole MiB) up, and down again."""
+    """Returns the result of `size` bytes (whole MiB) sent up, and down again."""
     pieces = pieces_of(size, seed)
     said = hashlib.sha256()
     for piece in pieces():

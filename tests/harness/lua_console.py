@@ -1,4 +1,4 @@
-"""A server whose script runs what it is sent, and says what that gives."""
+"""A server whose script runs the Lua code it receives, and sends the result."""
 
 import json
 
@@ -18,7 +18,7 @@ end
 
 
 class LuaConsole:
-    """One client of it: what one asks waits for no other."""
+    """One client of the console: its requests do not wait for other clients."""
 
     def __init__(self, daemon, folder, name="console", more="", **options):
         self.daemon, self.name = daemon, name
@@ -44,13 +44,13 @@ class LuaConsole:
         return answer.get("first"), answer.get("second")
 
     def run(self, lua):
-        """The first two values that it gives."""
+        """Returns the first two values that the code returns."""
         return self.begin(lua).end()
 
     def reload(self):
         self.daemon.cli("reload-lua", self.name)
 
     def fails(self, lua):
-        """The error that it raises."""
+        """Returns the error that the code raises."""
         self.begin(lua)
         return json.loads(self.talker.hear())["error"]

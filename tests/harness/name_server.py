@@ -1,7 +1,7 @@
-"""A name server of one's own, and a network namespace whose programs ask it.
+"""A private name server, and a network namespace whose programs use it.
 
-As a program, `name_server.py ZONE` answers what the file ZONE says at the moment: JSON, a name to
-`{"addresses": [...], "ttl": seconds}`. Without ZONE it answers nothing.
+As a program, `name_server.py ZONE` answers from the current contents of the file ZONE: JSON, a name
+to `{"addresses": [...], "ttl": seconds}`. Without ZONE it answers nothing.
 """
 
 import contextlib
@@ -20,7 +20,8 @@ NO_SUCH_NAME = 3
 
 
 def asked_for(query):
-    """The name and the type of a query's one question, and where it ends (RFC 1035, 4.1.2)."""
+    """Returns the name and the type of a query's only question, and where it
+    ends (RFC 1035, 4.1.2)."""
     labels, at = [], 12
     while query[at]:
         labels.append(query[at + 1:at + 1 + query[at]].decode("ascii"))
@@ -45,9 +46,9 @@ def answer(query, zone):
 
 @contextlib.contextmanager
 def namespace(options="", zone=None):
-    """The name of one in which names are looked up with such a server on 127.0.0.1."""
+    """Yields a namespace in which names are resolved by such a server on 127.0.0.1."""
     name = f"strata-names-{secrets.token_hex(4)}"
-    folder = Path("/etc/netns") / name  # `ip netns exec` lays its files over those of /etc
+    folder = Path("/etc/netns") / name  # `ip netns exec` mounts its files over those of /etc
     with contextlib.ExitStack() as stack:
         subprocess.run(["ip", "netns", "add", name], check=True)
         stack.callback(subprocess.run, ["ip", "netns", "del", name], check=True)

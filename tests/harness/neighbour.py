@@ -1,4 +1,4 @@
-"""A daemon in use, beside hostile neighbours. By hand, for as long as one likes:
+"""A daemon in use, beside hostile neighbours. By hand, for any number of seconds:
 
     STRATA_BIN=build/release/strata python3 tests/harness/neighbour.py 300
 
@@ -34,7 +34,7 @@ STREAMS = [PORTS["web"], PORTS["echo"], PORTS["db"]]
 
 @contextlib.contextmanager
 def inside(namespace):
-    """The calling thread makes its sockets there."""
+    """Makes the calling thread create its sockets in the namespace."""
     with open("/proc/thread-self/ns/net") as own, \
             open(f"/run/netns/{namespace}") as other:
         ctypes.CDLL(None, use_errno=True).setns(other.fileno(), 0)
@@ -45,7 +45,7 @@ def inside(namespace):
 
 
 class User(threading.Thread):
-    """Exchanges with one service, over one connection, as long as it may."""
+    """Exchanges messages with one service, over one connection for as long as it lasts."""
 
     def __init__(self, name, namespace, until):
         super().__init__()
@@ -76,7 +76,7 @@ class User(threading.Thread):
 
     @staticmethod
     def ask_by_datagram(over, number):
-        """A datagram may be lost, above all in a flood: it is sent again, as its users do."""
+        """Sends a datagram until its answer arrives: it may be lost, above all in a flood."""
         over.settimeout(0.5)
         for _ in range(2 * PATIENCE):
             over.send(number)
@@ -118,7 +118,7 @@ class User(threading.Thread):
 
 
 class Operator(threading.Thread):
-    """Asks the control API."""
+    """Sends requests to the control API."""
 
     def __init__(self, daemon, until):
         super().__init__()
@@ -139,8 +139,8 @@ class Operator(threading.Thread):
 
 
 def fingerprint(folder):
-    """All that the neighbours may not change: what lies there, whose it is, and its bytes. The log
-    and the cache's file grow by what the daemon does."""
+    """Returns all that the neighbours must not change: the files, their owners and their bytes. The
+    log and the cache's file are left out, because the daemon's own work makes them grow."""
     found = {}
     for path in [folder, *sorted(folder.rglob("*"))]:
         about = path.lstat()
@@ -152,7 +152,7 @@ def fingerprint(folder):
 
 
 def start_site(daemon, folder):
-    """What is served with the options that docs/security.md advises for strangers."""
+    """Starts the services with the options that docs/security.md advises for use by strangers."""
     (folder / "page").write_text("the page\n")
     listen = {name: [f"{'udp' if name == 'dgram' else 'tcp'}://*:{port}"]
               for name, port in PORTS.items()}
@@ -185,9 +185,9 @@ def memory_mib(pid):
 
 
 def live_beside_strangers(seconds):
-    """What was tried, and what came of it."""
+    """Returns what the neighbours tried, and the results."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="strata-neighbour-"))
-    folder.chmod(0o755)  # the strangers reach the daemon's own folders
+    folder.chmod(0o755)  # the strangers can reach the daemon's own folders
     veth = Veth()
     daemon = Daemon(folder / "daemon", namespace=veth.a)
     try:

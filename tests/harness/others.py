@@ -1,4 +1,4 @@
-"""Other users of the same machine, and places that they can reach."""
+"""Other users of the same machine, and folders that they can access."""
 
 import os
 import shutil
@@ -7,14 +7,14 @@ import sys
 
 from strata_daemon import BINARY, PATIENCE, Daemon
 
-USER = 61001  # whose daemon it is
+USER = 61001  # owner of the daemon
 ATTACKER = 61002
 MEMBER = 61003
 SHARED = 61100  # a group
 
 
 def command_of(uid, *command, gid=None, groups=()):
-    """What runs `command` as that user, with nothing of root's left."""
+    """Returns the words that run `command` as that user, without any of root's privileges."""
     more = f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups"
     return ["setpriv", f"--reuid={uid}", f"--regid={gid or uid}", more, "--bounding-set=-all",
             *map(str, command)]
@@ -32,7 +32,7 @@ def shell_as(uid, script, folder, **who):
 
 
 class UserDaemon(Daemon):
-    """A daemon of USER's, in a folder that all others can look into."""
+    """A daemon that USER owns, in a folder that all other users can read."""
 
     def __init__(self, place, *flags, gid=USER, binary=BINARY, **how):
         folder = place / "own"
@@ -50,13 +50,13 @@ class UserDaemon(Daemon):
 
 
 def copied_binary(place):
-    """Where anybody may run it, whatever the mode of the folder that it was built in."""
+    """Copies the binary to where every user may run it, whatever the mode of its build folder."""
     path = shutil.copy(BINARY, place / "strata")
     os.chmod(path, 0o755)
     return path
 
 
-# Answers every request as the daemon would, and tells what it was sent.
+# Answers every request as the daemon would, and prints what it received.
 LISTENER = """
 import os, socket, sys
 os.umask(0)
@@ -77,7 +77,7 @@ while True:
 
 
 class FalseDaemon:
-    """The attacker, at the place of a control socket."""
+    """The attacker, in the place of a control socket."""
 
     def __init__(self, path):
         command = command_of(ATTACKER, sys.executable, "-c", LISTENER, path)
@@ -91,7 +91,7 @@ class FalseDaemon:
         self.heard()
 
     def heard(self):
-        """All that it was sent; it ends with that."""
+        """Returns all that the attacker received, and ends it."""
         if self.process.poll() is None:
             self.process.terminate()
         self.said = getattr(self, "said", "") + self.process.stdout.read()

@@ -1,8 +1,8 @@
-"""A program without privileges that has an AF_PACKET socket of the daemon, and tries what it can do
-with it. Its first argument is "receive" or "send"; prints one JSON document: what became of each
-try, the errno's name where it was refused.
+"""A program without privileges that holds an AF_PACKET socket of the daemon and tries what it can
+do with it. Its first argument is "receive" or "send". It prints one JSON document: the result of
+each try, with the errno's name if the try was refused.
 
-It speaks the broker's protocol itself: strata's own library would not try these things."""
+It speaks the broker's protocol itself, because strata's own library would not try these things."""
 
 import array
 import ctypes
@@ -22,7 +22,7 @@ TYPE, OTHER_TYPE = 0x88b5, 0x88b6
 
 
 def ask(interface, receives):
-    """The socket, and the connection that it came over."""
+    """Returns the socket, and the connection that delivered it."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.settimeout(30)
     connection.connect(os.environ["STRATA_BROKER_SOCKET"])
@@ -48,13 +48,13 @@ def frame(ethertype):
 
 
 def filter_of(take):
-    """One that takes all or nothing, and the struct that it is attached by."""
+    """Returns a filter that accepts all or nothing, and the struct that attaches it."""
     code = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, take), 8)
     return code, struct.pack("@HP", 1, ctypes.addressof(code))
 
 
 def ring(given, option):
-    """64 MiB of the kernel's memory."""
+    """Sets up a ring of 64 MiB of kernel memory."""
     size, count, slot = 1 << 16, 1024, 2048
     shape = struct.pack("IIII", size, count, slot, size // slot * count)
     given.setsockopt(SOL_PACKET, option, shape)
@@ -81,7 +81,7 @@ def main():
     code, attached = filter_of(0xFFFF)
     option = given.setsockopt
     say = {
-        # What it cannot do.
+        # Operations that must be refused.
         "bind to its interface": tried(lambda: given.bind(("vethB", ETH_P_ALL))),
         "bind to another": tried(lambda: given.bind(("lo", ETH_P_ALL))),
         "join a group": tried(lambda: option(SOL_PACKET, FANOUT, 1 << 16 | 7)),
@@ -90,7 +90,7 @@ def main():
         "unlock the filter": tried(lambda: option(socket.SOL_SOCKET, LOCK_FILTER, 0)),
         "a buffer above the limit": tried(lambda: option(socket.SOL_SOCKET, RCVBUFFORCE, 1 << 30)),
         "a priority above 6": tried(lambda: option(socket.SOL_SOCKET, PRIORITY, 7)),
-        # What it can.
+        # Operations that must succeed.
         "send another type": tried(lambda: given.send(frame(OTHER_TYPE)) and None),
         "send on another interface": tried(lambda: given.sendto(frame(OTHER_TYPE),
                                                                 ("lo", OTHER_TYPE)) and None),
@@ -99,12 +99,12 @@ def main():
         "join a multicast group on lo": tried(
             lambda: membership(given, "lo", MR_MULTICAST, b"\x01\0\x5e\0\0\x07")),
         "give it to another process": tried(lambda: in_another_process(given)),
-        # From here on it sends by a ring.
+        # From here on it sends through a ring.
         "a receive ring": tried(lambda: ring(given, RX_RING)),
         "a send ring": tried(lambda: ring(given, TX_RING)),
     }
     print(json.dumps(say), flush=True)
-    # When the rule is gone, and the connection with it.
+    # What remains possible once the rule and the connection are gone.
     sys.stdin.readline()
     connection.close()
     print(tried(lambda: membership(given, "vethB", MR_PROMISC)), flush=True)

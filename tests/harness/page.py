@@ -1,13 +1,13 @@
-"""A page of docs/ as its reader follows it. Its blocks are fenced, and what stands behind the fence
-says what they are:
+"""Follows a page of docs/ as its reader does. The page's blocks are fenced, and the text after the
+fence says what a block is:
 
-    ```console            what a terminal shows: a prompt, a command, what that prints. One prompt
+    ```console            what a terminal shows: a prompt, a command, its output. One prompt
                           is one terminal, unless the test says that two are the same.
     ```console there#     what the terminal with the prompt `there# ` has printed meanwhile
-    ```c hello.c          a part of a file; all parts of it on the page are the file
+    ```c hello.c          a part of a file; all its parts on the page make up the file
 
-In what is printed, `<anything>` stands for what differs from run to run, and for the same within
-one block; a line `…` for any lines. Spaces are alike, however many they are.
+In the output, `<anything>` stands for text that differs between runs, and for the same text within
+one block; a line `…` stands for any lines. Runs of spaces count as one space.
 """
 
 import re
@@ -20,7 +20,7 @@ PATIENCE = 120  # seconds; a guest is emulated
 
 
 class Step:
-    """A command, or None, at a prompt, and the lines that it prints."""
+    """A command (or None) at a prompt, and the lines that it prints."""
 
     def __init__(self, prompt, command):
         self.prompt, self.command, self.printed = prompt, command, []
@@ -43,7 +43,7 @@ def steps(text):
 
 
 def files(text):
-    """What the page shows of each file: its parts, with a blank line between them."""
+    """Returns the content of each file on the page: its parts, with a blank line between them."""
     parts = {}
     for kind, name, body in BLOCK.findall(text):
         if kind != "console" and name:
@@ -52,7 +52,7 @@ def files(text):
 
 
 def pattern(lines):
-    """Of the text that these lines of a page stand for."""
+    """Returns a regular expression for the text that these lines of a page describe."""
     named = {}
 
     def placeholder(found):
@@ -78,16 +78,16 @@ def shown(terminal):
 
 
 def plain(text):
-    """With one space for each run of them, and none at a line's ends."""
+    """Returns the text with each run of spaces as one space, and none at a line's ends."""
     return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
 class Reader:
-    """Types what the page says, into `terminals`, by prompt; a terminal may have two prompts."""
+    """Types the page's commands into `terminals`, by prompt; a terminal may have two prompts."""
 
     def __init__(self, terminals, patience=PATIENCE):
         self.terminals, self.patience = terminals, patience
-        self.read_to = {id(each): 0 for each in terminals.values()}  # of what it has shown
+        self.read_to = {id(each): 0 for each in terminals.values()}  # position in its text
         self.awaited = {id(each): [] for each in terminals.values()}
 
     def follow(self, text):
@@ -98,7 +98,7 @@ class Reader:
                 terminal.type(f"{step.command}\n".encode())
                 self.awaited[id(terminal)] = [step.command]
             self.awaited[id(terminal)] += step.printed
-            # What it prints is awaited before another terminal goes on.
+            # Waits for the output before the next terminal continues.
             self.await_text(terminal, pattern(self.awaited[id(terminal)]))
         for terminal in {id(each): each for each in self.terminals.values()}.values():
             self.await_prompt(terminal, self.prompts_of(terminal))
@@ -107,7 +107,7 @@ class Reader:
         return [prompt for prompt, each in self.terminals.items() if each is terminal]
 
     def await_prompt(self, terminal, prompts):
-        """That the command has ended, and printed nothing that the page does not say."""
+        """Waits until the command has ended. It must have printed only what the page says."""
         awaited = pattern(self.awaited[id(terminal)])
         self.await_text(terminal, f"{awaited}(?:{'|'.join(map(re.escape, prompts))})$")
         self.read_to[id(terminal)] = len(shown(terminal))

@@ -1,4 +1,5 @@
-"""nginx, HAProxy and other programs beside strata, as processes that end with their `Peers`."""
+"""nginx, HAProxy and other programs to compare with strata; the processes end with their
+`Peers`."""
 
 import contextlib
 import shutil
@@ -21,7 +22,7 @@ def is_open(port):
 class Peers:
     def __init__(self, folder):
         self.folder, self.processes = folder, []
-        folder.chmod(0o755)  # nginx's worker is nobody
+        folder.chmod(0o755)  # nginx's worker runs as nobody
 
     def run(self, port, *command):
         self.processes.append(subprocess.Popen([str(each) for each in command],
@@ -37,8 +38,8 @@ class Peers:
         return place
 
     def nginx(self, name, text, **values):
-        """Runs it as its configuration says, which has a {port}, and {folder} and {places} for
-        what it writes: the port."""
+        """Runs nginx with this configuration, which contains {port}, and {folder} and {places} for
+        the files that nginx writes. Returns the port."""
         place = self.place(name)
         places = "".join(f"{each}_temp_path {place}/{each}; " for each in
                          ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -51,7 +52,7 @@ class Peers:
         return self.run(values["port"], program("haproxy"), "-db", "-f", config)
 
     def close(self):
-        # Killed at once, nginx would leave its workers behind.
+        # SIGKILL would make nginx leave its workers behind.
         for each in self.processes:
             each.terminate()
             try:

@@ -1,4 +1,4 @@
-"""`strata pipe` as a process: bytes in, bytes out, and where it listens."""
+"""`strata pipe` as a process: its input, its output, and where it listens."""
 
 import hashlib
 import os
@@ -29,19 +29,19 @@ def in_background(work, *arguments):
 
 
 class Pipe:
-    """Killed at the end, whatever becomes of the test."""
+    """A running `strata pipe`, killed after a while whatever happens to the test."""
 
     def __init__(self, loop, *words, before=(), stdin=subprocess.PIPE, stdout=subprocess.PIPE):
         self.process = subprocess.Popen(
             [*before, BINARY, "pipe", *map(str, words), "--loop", loop],
             env={"PATH": os.environ["PATH"]}, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE)
-        self.said = b""  # on standard error
+        self.said = b""  # from standard error
         self.killer = threading.Timer(2 * PATIENCE, self.process.kill)
         self.killer.daemon = True
         self.killer.start()
 
     def url(self):
-        """Where it listens next, which it says on standard error."""
+        """Returns the next endpoint that it listens on, as standard error reports it."""
         line = self.process.stderr.readline()
         self.said += line
         match = LISTENING.fullmatch(line)
@@ -57,13 +57,13 @@ class Pipe:
         self.process.stdin = None
 
     def hear(self):
-        """The next line of standard output, without its LF."""
+        """Returns the next line of standard output, without its LF."""
         line = self.process.stdout.readline()
         assert line.endswith(b"\n"), line
         return line[:-1]
 
     def finish(self, given=None):
-        """What it has written, its exit code, and what it has said."""
+        """Returns its output, its exit code, and its messages."""
         out, said = self.process.communicate(given, timeout=PATIENCE)
         self.said += said
         for line in self.said.splitlines():
@@ -71,20 +71,20 @@ class Pipe:
         return out, self.process.returncode, self.said.decode()
 
     def done(self, given=None):
-        """What it has written, once it has ended well."""
+        """Returns its output, once it has ended successfully."""
         out, code, said = self.finish(given)
         assert code == 0, said
         assert not LISTENING.sub(b"", self.said), said
         return out
 
     def failed(self, code=1):
-        """What it has said of a failure."""
+        """Returns its messages after a failure."""
         _, ended, said = self.finish()
         assert ended == code, (ended, said)
         return said
 
     def resident(self):
-        """Bytes of memory that it has."""
+        """Returns its resident memory in bytes."""
         with open(f"/proc/{self.process.pid}/status") as status:
             return int(re.search(r"VmRSS:\s+(\d+) kB", status.read())[1]) * 1024
 

@@ -1,4 +1,5 @@
-"""Requests as bytes, right and wrong, each with a name: what servers may read in two ways."""
+"""Requests as bytes, valid and invalid, each with a name: forms that servers may read in two
+ways."""
 
 CANARY = b"GET /canary HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 

@@ -8,7 +8,7 @@ from talker import free_port
 
 
 class Remote:
-    """A daemon that serves the control API by https://, and the CLI on another machine."""
+    """A daemon that serves the control API over https://, and the CLI of another machine."""
 
     def __init__(self, folder):
         self.authority = Authority(folder / "authority")

@@ -1,4 +1,4 @@
-"""Redis's protocol as raw bytes: what is sent, and replies as the bytes that came."""
+"""Redis's protocol as raw bytes: requests, and replies exactly as they arrive."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from strata_daemon import PATIENCE
 
 
 def encode(words):
-    """A request of byte strings."""
+    """Returns a request of byte strings."""
     parts = [b"*%d\r\n" % len(words)]
     for word in words:
         if isinstance(word, str):
@@ -24,7 +24,7 @@ def encode(words):
 
 
 def end_of_reply(data, at):
-    """Where the reply that begins at `at` ends."""
+    """Returns where the reply that begins at `at` ends."""
     missing = 1
     while missing:
         missing -= 1
@@ -43,7 +43,7 @@ def end_of_reply(data, at):
 
 
 def split_replies(data):
-    """The raw bytes of each reply."""
+    """Returns the raw bytes of each reply."""
     replies = []
     at = 0
     while at < len(data):
@@ -54,7 +54,7 @@ def split_replies(data):
 
 
 def sorted_reply(reply, pairs=False):
-    """An aggregate reply with its elements (or pairs of them) in order, however they came."""
+    """Returns an aggregate reply with its elements (or pairs of elements) sorted."""
     if reply[:1] not in b"*~%":
         return reply
     head_end = reply.index(b"\r\n") + 2
@@ -65,7 +65,7 @@ def sorted_reply(reply, pairs=False):
 
 
 class Wire:
-    """A connection that sends requests and gives back the replies' bytes."""
+    """A connection that sends requests and returns the replies' bytes."""
 
     def __init__(self, port, protocol=2):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
@@ -79,7 +79,7 @@ class Wire:
         self.socket.close()
 
     def ask_all(self, requests):
-        """The bytes of the replies to all requests, sent as one pipeline."""
+        """Sends all requests as one pipeline and returns the bytes of their replies."""
         self.marks += 1
         mark = b"mark-%d-of-this-connection" % self.marks
         self.socket.sendall(b"".join(map(encode, requests)) + encode(["ECHO", mark]))
@@ -98,7 +98,7 @@ class Wire:
         self.socket.sendall(encode(words))
 
     def receive(self):
-        """The next reply's bytes."""
+        """Returns the next reply's bytes."""
         while True:
             try:
                 end = end_of_reply(self.rest, 0)
@@ -112,7 +112,7 @@ class Wire:
             self.rest += part
 
     def is_silent(self, seconds=0.2):
-        """Nothing comes for that time."""
+        """Reports whether nothing arrives for that time."""
         assert not self.rest
         self.socket.settimeout(seconds)
         try:
@@ -125,7 +125,7 @@ class Wire:
 
 
 class RedisServer:
-    """A real redis-server, without persistence unless `flags` say otherwise."""
+    """A real redis-server, without persistence unless `flags` enable it."""
 
     def __init__(self, folder, *flags):
         self.binary = shutil.which("redis-server")
@@ -133,14 +133,14 @@ class RedisServer:
         folder.mkdir(parents=True, exist_ok=True)
         self.command = ["--bind", "127.0.0.1", "--save", "", "--dir", str(folder),
                         "--enable-debug-command", "local", *flags]
-        # Somebody else may take the port between the probe and the start.
+        # Another process may take the port between the probe and the start.
         for _ in range(5):
             if self.start():
                 return
         raise AssertionError(f"redis-server does not start: {self.command}")
 
     def start(self):
-        """Says whether the one that answers is the one that was started."""
+        """Reports whether the server that answers is the one that was started."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]

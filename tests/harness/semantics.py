@@ -1,5 +1,5 @@
 """Both ends of a proxy, each in HTTP/1.1 or HTTP/2: a backend that answers as a row says, and a
-client that notes all that it is told."""
+client that records all that it receives."""
 
 import contextlib
 import dataclasses
@@ -20,7 +20,7 @@ REASONS = {200: "OK", 204: "No Content"}
 
 @dataclasses.dataclass
 class Seen:
-    """What a client was told. `ending`: "end", or how the exchange broke off."""
+    """What a client received. `ending`: "end", or how the exchange broke off."""
 
     interim: list = dataclasses.field(default_factory=list)
     status: int = 0
@@ -52,7 +52,8 @@ class Asked:
 
 
 class Http1Script:
-    """A backend of HTTP/1.1. `early`: steps before it reads the body; `steps`: those behind it."""
+    """An HTTP/1.1 backend. `early`: steps before it reads the body; `steps`: steps after the
+    body."""
 
     def __init__(self, steps, early=(), first=None):
         self.steps, self.early, self.first = steps, list(early), first
@@ -134,7 +135,7 @@ class Http1Script:
 
 
 class Http2Script(Http1Script):
-    """The same of HTTP/2. `first`: steps for the first request alone."""
+    """The same for HTTP/2. `first`: steps for the first request only."""
 
     def __init__(self, *arguments, **more):
         super().__init__(*arguments, **more)

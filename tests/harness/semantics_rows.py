@@ -1,5 +1,5 @@
-"""Exchanges through a proxy: what a client asks, what a backend answers, and what each of them must
-see. A row is tried with each version of its `fronts` and of its `backends`."""
+"""Exchanges through a proxy: what a client requests, what a backend answers, and what each of them
+must see. A row is tried with each version of its `fronts` and of its `backends`."""
 
 import dataclasses
 import re
@@ -10,7 +10,7 @@ OK = [("head", 200, [("content-length", "2")]), ("data", b"ok"), ("end",)]
 LINK = [("link", "</a.css>; rel=preload")]
 
 
-# By the beginning of a row's name.
+# The section of the RFC, by the beginning of a row's name.
 RULES = [
     (r"10[23]", "RFC 9110 section 15.2: a proxy forwards interim answers"),
     ("continue|expectation|unauthorized", "RFC 9110 section 10.1.1: whether a body is wanted is "
@@ -45,21 +45,21 @@ class Row:
     fields: dict = dataclasses.field(default_factory=dict)
     missing: tuple = ()  # fields that the client must not see
     trailers: dict = dataclasses.field(default_factory=dict)
-    reason: str = ""  # by HTTP/1.1 at both ends
+    reason: str = ""  # with HTTP/1.1 at both ends
     ending: str = "end"
     backend_sees: dict = dataclasses.field(default_factory=dict)
     backend_body: bytes | None = None
     backend_trailers: list | None = None
-    early: tuple = ()  # what the backend says before it reads the body
-    first: list | None = None  # what an HTTP/2 backend answers the first request
-    requests: int | None = None  # that backends hear of
+    early: tuple = ()  # what the backend sends before it reads the body
+    first: list | None = None  # what an HTTP/2 backend answers to the first request
+    requests: int | None = None  # that backends receive
     target: str | None = None  # that the backend sees
     fronts: tuple = tuple(VERSIONS)
     backends: tuple = tuple(VERSIONS)
 
     @property
     def rule(self):
-        """The section that says so."""
+        """The section that demands this row's behavior."""
         return next(rule for group, rule in RULES if re.match(group, self.name))
 
 
@@ -80,7 +80,7 @@ ROWS = [
     Row("103_of_a_connection", Asked(),
         [("interim", 103, [("connection", "x-own"), ("x-own", "1")]), *OK], body=b"ok",
         interim=(103,), backends=("1.1",)),
-    # Section 10.1.1: whether a body is wanted is the backend's to say.
+    # Section 10.1.1: the backend decides whether it wants a body.
     Row("continue", post(waits=True), OK, body=b"ok", interim=(100,), early=[("interim", 100, [])],
         backend_body=b"body", backend_sees={"expect": "100-continue"}),
     Row("expectation_failed", post(waits=True), [], status=417,
@@ -119,7 +119,7 @@ ROWS = [
     *[Row(f"status_{text}", Asked(),
           [("raw", b"HTTP/1.1 " + text.encode() + b" OK\r\nContent-Length: 0\r\n\r\n")],
           status=502, backends=("1.1",)) for text in ("000", "099", "600", "999")],
-    # RFC 9112 section 4, as others read it.
+    # RFC 9112 section 4, as other servers read it.
     Row("no_reason", Asked(), [("raw", b"HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok")], body=b"ok",
         reason="OK", backends=("1.1",)),
     Row("a_reason_of_the_backends_own", Asked(),
@@ -127,7 +127,7 @@ ROWS = [
         reason="Quite Fine", backends=("1.1",)),
     Row("registered_reasons", Asked(), [("head", 416, [("content-length", "0")]), ("end",)],
         status=416, backends=("2",), fronts=("1.1",), reason="Range Not Satisfiable"),
-    # RFC 9113 sections 6.8 and 8.7: what was not processed is sent once more, elsewhere.
+    # RFC 9113 sections 6.8 and 8.7: an unprocessed request is sent again, to another backend.
     *[Row(f"{how}_of_{asked.method}", asked, OK, body=b"ok", first=[(how,)], requests=2,
           backend_body=asked.body, backends=("2",))
       for how in ("refuse", "farewell") for asked in (Asked(), post())],
@@ -169,7 +169,7 @@ ROWS = [
 
 
 def cases():
-    """All rows with all their versions: row, front, backend."""
+    """Returns all rows with all their versions: row, front, backend."""
     return [(row, front, backend)
             for row in ROWS for front in row.fronts for backend in row.backends]
 
@@ -182,7 +182,7 @@ def shown(value):
 
 
 def faults(row, front, seen, backend):
-    """What differs from the row, of what the client was told and the backend read."""
+    """Returns how the client's and the backend's view differ from the row."""
     found = []
 
     def want(what, expected, present):
@@ -191,7 +191,7 @@ def faults(row, front, seen, backend):
 
     if seen.ending != row.ending:
         found.append("broken off" if seen.ending == "broken" else "ends as if it were whole")
-    if row.ending == "broken" or found:  # a reset may overtake what came before it
+    if row.ending == "broken" or found:  # a reset may overtake the data before it
         return found
     want("status", row.status, seen.status)
     want("interim answers", row.interim, tuple(status for status, _ in seen.interim))

@@ -41,7 +41,8 @@ listen all
 
 
 class Contenders:
-    """Each makes a proxy before `backend`: its port; None where it has no such version."""
+    """Starts a contender's proxy before `backend` and returns its port; None
+    if it lacks the version."""
 
     def __init__(self, folder):
         self.folder, self.ports, self.number = folder, own_ports(), itertools.count()
@@ -67,7 +68,7 @@ class Contenders:
 
     @contextlib.contextmanager
     def nginx(self, front, version, backend):
-        if version == "2":  # proxy_pass of nginx 1.22 speaks HTTP/1.1 alone
+        if version == "2":  # proxy_pass of nginx 1.22 speaks only HTTP/1.1
             yield None
             return
         with self.peers() as peers:

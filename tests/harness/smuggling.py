@@ -1,10 +1,10 @@
-"""Requests that two programs could read differently, by proxies, to backends that note what they
-read. By hand, with strata beside nginx and HAProxy, before h11, node, Go and nginx:
+"""Sends requests that two programs could read differently through proxies, to backends that record
+what they read. By hand, with strata beside nginx and HAProxy, before h11, node, Go and nginx:
 
     STRATA_BIN=build/release/strata python3 tests/harness/smuggling.py 4000
 
 A proxy marks each request that it has read (X-Forwarded-For). A request without the mark has been
-read by the backend alone: the proxy took it for a part of another one. That is smuggling.
+read by the backend alone: the proxy took it for a part of another request. That is smuggling.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from peers import Peers, program
 from strata_daemon import Daemon
 from talker import free_port, port_of
 
-# The first of each is the usual form.
+# The first form of each is the usual one.
 STARTS = ["POST /{n} HTTP/1.1", "POST /{n} HTTP/1.0", "POST http://h/{n} HTTP/1.1",
           "POST  /{n} HTTP/1.1", "POST\t/{n} HTTP/1.1", "post /{n} HTTP/1.1", "GET /{n} HTTP/1.1",
           "POST /{n} HTTP/1.1 ", "POST /{n} HTTP/1.2", "POST /{n} http/1.1",
@@ -64,8 +64,8 @@ def hidden(number):
 
 
 def a_request(chance, number):
-    """The bytes of one, which may hold another. Few of its parts are unusual, so that not all are
-    refused for the first of them."""
+    """Returns the bytes of one request, which may contain another. Few of its parts are unusual, so
+    that not all requests are refused for their first unusual part."""
     def pick(forms, usual):
         return forms[0] if chance.random() < usual else chance.choice(forms)
     inner = hidden(number)
@@ -86,11 +86,11 @@ def a_request(chance, number):
 
 
 def send(port, data):
-    """The statuses that came back."""
+    """Returns the statuses of the responses."""
     with contextlib.suppress(OSError), \
             socket.create_connection(("127.0.0.1", port), timeout=5) as over:
         over.sendall(data)
-        over.settimeout(0.3)  # one that waits for more has said all that it will
+        over.settimeout(0.3)  # a server that waits for more has sent all its responses
         heard = b""
         with contextlib.suppress(OSError):
             while piece := over.recv(65536):
@@ -186,14 +186,14 @@ backend b
 
 
 class Stage(Peers):
-    """Backends and proxies, as processes that end with it."""
+    """Backends and proxies, as processes that end with the stage."""
 
     def __init__(self, folder):
         super().__init__(folder)
         self.daemon = None
 
     def backend(self, kind):
-        """Where it listens, and its notes."""
+        """Starts a backend and returns its port and its notes."""
         port, notes = free_port(), self.folder / f"notes-{kind}"
         notes.touch()
         notes.chmod(0o666)
@@ -232,7 +232,7 @@ class Stage(Peers):
 
 
 def tried(proxies, backends, count, seed):
-    """What each proxy let through to each backend, and what the backend alone has read."""
+    """Returns what each proxy let through to each backend, and what only the backend has read."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="strata-smuggling-"))
     stage = Stage(folder)
     found = []
@@ -250,7 +250,7 @@ def tried(proxies, backends, count, seed):
                     key = " ".join(got) or "none"
                     statuses[key] = statuses.get(key, 0) + 1
             seen = notes.read_text().splitlines()
-            # What nginx logs without a method is a connection that has said nothing.
+            # nginx logs a connection that sent nothing without a method.
             alone = [line for line in seen if line.endswith(" 0") and not line.startswith("- ")]
             found.append({"proxy": proxy, "backend": backend, "sent": count, "read": len(seen),
                           "smuggled": len(alone), "first": alone[:3],

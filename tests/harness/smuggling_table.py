@@ -1,5 +1,5 @@
-"""What strata, nginx and HAProxy do with requests that are unusual in one thing: a Markdown table
-of those where they differ, with the reasons. It writes docs/smuggling.md:
+"""Prints how strata, nginx and HAProxy treat requests that are unusual in one thing: a Markdown
+table of those where they differ, with the reasons. It produces docs/smuggling.md:
 
     STRATA_BIN=build/release/strata python3 tests/harness/smuggling_table.py > docs/smuggling.md
 """
@@ -24,7 +24,7 @@ LF = ("RFC 9112 section 2.2: LF alone may be taken for a line's end, and so head
 CHUNK_LF = "RFC 9112 section 7.1: CR LF stands there; for chunks nothing else is allowed"
 TWICE = "RFC 9110 section 8.6: equal lengths may be taken for one, or refused"
 BLANK = "RFC 9110 section 5.6.3: a tab may stand around a value; this is no trick"
-# Why they differ, by a part of the form.
+# The reasons for differences, by a part of the form.
 REASONS = {
     "POST  /1": SPACES, "POST\t/1": SPACES, "HTTP/1.1 ": SPACES,
     "post /1": "RFC 9110 section 9.1: methods are case-sensitive; `post` is one of its own",
@@ -62,7 +62,7 @@ strata.
 
 
 class Recorder:
-    """A backend that keeps what it reads, and answers each connection once."""
+    """A backend that keeps what it reads, and answers once per connection."""
 
     def __init__(self):
         self.server = socket.create_server(("127.0.0.1", 0), backlog=64)
@@ -94,7 +94,7 @@ def request(start=STARTS[0], fields=("Host: h", f"Content-Length: {len(BODY)}"),
 
 
 def cases():
-    """Each: the kind, the unusual form, the bytes."""
+    """Yields each case: the kind, the unusual form, the bytes."""
     for each in STARTS[1:]:
         yield "request line", each.format(n=1), request(start=each)
     for each in LENGTHS[1:]:
@@ -120,7 +120,7 @@ def cases():
 
 
 def framing_of(said):
-    """How a backend is told where the body ends, and what it is."""
+    """Returns the framing fields that a backend received, and the body."""
     head, _, body = said.partition(b"\r\n\r\n")
     lines = [line for line in head.decode("latin-1").lower().split("\r\n")
              if line.startswith(("content-length", "transfer-encoding", "content_", "transfer_"))]
@@ -128,7 +128,7 @@ def framing_of(said):
 
 
 def outcome(port, backend, data):
-    """What became of a request: its status, or how it was passed on."""
+    """Returns the result of a request: its status, or how it was forwarded."""
     backend.read.clear()
     statuses = smuggling.send(port, data)
     passed = [framing_of(each) for each in backend.read]

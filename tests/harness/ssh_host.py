@@ -1,12 +1,12 @@
-"""A machine that is reached by ssh: an sshd of a test's own, in the far namespace of a veth.
+"""A machine reached by ssh: an sshd of the test's own, in the far namespace of a veth.
 
     +-- a: strata bench remote --+            +-- b: sshd on port 2222 --+
     |  vethA       192.0.2.1/24 =|============|= vethB      192.0.2.2/24 |
     +----------------------------+            +--------------------------+
 
-It has its own view of the file system (`ip netns exec` unshares the mounts), in which a few files
-are covered by others: so its users and what they may do by sudo are real, and yet no user of the
-real machine is touched. All users have a shell that greets everybody, as some do.
+It has its own view of the file system (`ip netns exec` unshares the mounts), in which other files
+cover a few files. So its users and their sudo rights are real, and yet no user of the real machine
+is touched. All users have a shell that prints a greeting, as some do.
 """
 
 import os
@@ -31,12 +31,12 @@ def make_key(path, *flags):
 
 class SshHost:
     def __init__(self, veth, sudo="free", path="/usr/bin:/bin", covered=(), shell=None):
-        """`covered`: more (file, by what) in its view of the file system."""
+        """`covered`: further (file, replacement) pairs in its view of the file system."""
         self.veth = veth
-        # All its users must be able to enter it; they find pytest's folders closed.
+        # All users of the host must be able to enter it, and pytest's folders are closed to them.
         self.folder = Path(tempfile.mkdtemp(prefix="strata-ssh-"))
         self.folder.chmod(0o755)
-        self.there = self.folder / "there"  # where its $TMPDIR is
+        self.there = self.folder / "there"  # the place of its $TMPDIR
         self.there.mkdir()
         self.there.chmod(0o1777)
         self.home = self.folder / "home"
@@ -87,29 +87,31 @@ class SshHost:
         raise AssertionError("sshd does not listen")
 
     def know(self, key):
-        """Lets known_hosts name this key."""
+        """Makes this key the host's entry in known_hosts."""
         self.known_hosts.write_text(f"[192.0.2.2]:{PORT} {self._public(key)}")
 
     def inode(self):
         return os.stat(f"/run/netns/{self.veth.b}").st_ino
 
     def processes(self):
-        """The command lines of those that run there, beside sshd's own, which end by themselves."""
+        """Returns the command lines of the processes there, except sshd's own,
+        which end by themselves."""
         found = []
         for process in filter(str.isdigit, os.listdir("/proc")):
             try:
                 is_there = os.stat(f"/proc/{process}/ns/net").st_ino == self.inode()
                 line = Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
             except OSError:
-                continue  # it has gone
-            # One without a line is ending: its memory goes before its files, by whose end the other
-            # side learns of it, and these before its namespaces.
+                continue  # the process has ended
+            # A process without a command line is ending: the kernel frees its memory before it
+            # closes its files, whose closing tells the other side, and closes these before it
+            # leaves its namespaces.
             if is_there and line and not line.startswith(("sshd:", "/usr/sbin/sshd")):
                 found.append(line)
         return found
 
     def leftovers(self, patience=10):
-        """What is still there when all should have gone, given some seconds for that."""
+        """Returns what remains there after up to `patience` seconds, when nothing should."""
         end = time.monotonic() + patience
         while True:
             left = self.processes() + os.listdir(self.there)

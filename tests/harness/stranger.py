@@ -1,6 +1,6 @@
-"""What a hostile neighbour does, each role as a process of its own, which prints what it tried and
-what it got: python3 stranger.py ROLE SECONDS JSON. Roles of the same machine run as `nobody`, those
-that forge packets in another network namespace."""
+"""The actions of a hostile neighbour. Each role is a process of its own that prints what it tried
+and what it got: python3 stranger.py ROLE SECONDS JSON. Roles on the same machine run as `nobody`,
+those that forge packets in another network namespace."""
 
 import collections
 import contextlib
@@ -20,7 +20,7 @@ NOBODY = 65534
 
 
 def links(until, folders, done):
-    """Everything that one may try with files of somebody else."""
+    """Tries everything that a user can try with another user's files."""
     for number in itertools.count():
         if time.monotonic() > until:
             return
@@ -39,12 +39,12 @@ def links(until, folders, done):
                     done["tried"] += 1
                     with contextlib.suppress(OSError):
                         deed()
-                        # An open folder may be listed, and what may be read be read.
+                        # An open folder may be listed, and its readable files may be read.
                         done["allowed"] += 1
 
 
 def control(until, where, done):
-    """Speaks to the control socket, and takes its places."""
+    """Speaks to the control socket, and tries to take its places."""
     while time.monotonic() < until:
         with socket.socket(socket.AF_UNIX) as one:
             one.settimeout(1)
@@ -57,7 +57,7 @@ def control(until, where, done):
 
 
 def hold(until, ports, done):
-    """Half-said requests that are never ended."""
+    """Sends partial requests that it never completes."""
     held = []
     begun = [b"GET / HTTP/1.1\r\nHost: ", b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1000\r\nx",
              b"half a line"]
@@ -77,7 +77,7 @@ def hold(until, ports, done):
 
 
 def talk(until, ports, done, words):
-    """Connections that say what `words()` gives, fast, and read nothing for a while."""
+    """Opens connections that send what `words()` returns, fast, and read nothing for a while."""
     while time.monotonic() < until:
         with contextlib.suppress(OSError), \
                 socket.create_connection(("127.0.0.1", random.choice(ports)), timeout=1) as one:
@@ -108,7 +108,7 @@ def checksum(data):
 
 
 def forged(sender, target, protocol, body):
-    """An IPv4 packet (RFC 791) that bears somebody else's address."""
+    """Returns an IPv4 packet (RFC 791) with a forged sender."""
     head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(body), 0, 0, 64, protocol, 0,
                        socket.inet_aton(sender), socket.inet_aton(target))
     return head + body
@@ -119,7 +119,7 @@ def somebody():
 
 
 def datagrams(until, target, ports, done):
-    """From others' addresses, empty and not."""
+    """Sends datagrams from other hosts' addresses, empty and not."""
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as raw:
         while time.monotonic() < until:
             words = random.choice([b"", b"x", b"a\nb\n", random.randbytes(1000)])
@@ -133,7 +133,7 @@ def datagrams(until, target, ports, done):
 
 
 def syns(until, target, ports, done):
-    """Half-open connections."""
+    """Opens half-open connections."""
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as raw:
         while time.monotonic() < until:
             sender = somebody()
@@ -155,7 +155,7 @@ ROLES = {"links": links, "control": control, "hold": hold, "flood": flood, "garb
 
 def main():
     role, seconds, what = sys.argv[1], float(sys.argv[2]), json.loads(sys.argv[3])
-    # It ends with the one that started it.
+    # It ends with its parent process.
     ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
     if what.pop("as_nobody", True):
         os.setgroups([])

@@ -1,4 +1,4 @@
-"""A strata daemon under test: real process, real sockets, a folder of its own."""
+"""A strata daemon under test: a real process, real sockets, a folder of its own."""
 
 import http.client
 import json
@@ -11,7 +11,7 @@ import time
 
 BINARY = os.environ.get("STRATA_BIN", "")
 LOOP = os.environ.get("STRATA_LOOP", "io_uring")
-PATIENCE = 30  # seconds; how long anything may take on a busy machine
+PATIENCE = 30  # seconds; the longest that anything may take on a busy machine
 
 SANITIZER_REPORT = re.compile(r"Sanitizer|runtime error:|Assertion|terminate called")
 
@@ -28,7 +28,7 @@ def eventually(condition, what, within=PATIENCE):
 
 
 class Refused(Exception):
-    """The control API's error answer; its message as the command line shows it."""
+    """The control API's error response; its message as the command line shows it."""
 
     def __init__(self, status, answer):
         self.status = status
@@ -52,7 +52,7 @@ class ControlConnection(http.client.HTTPConnection):
 
 
 class Daemon:
-    """`strata daemon` in `folder`. Ended by its process id, and then seen to have ended well."""
+    """`strata daemon` in `folder`. It is ended by its process id, and must end successfully."""
 
     def __init__(self, folder, *flags, files=None, state_dir=None, variables=None, stderr=None,
                  namespace=None):
@@ -63,26 +63,27 @@ class Daemon:
         self.flags = flags
         self.files = files  # hard limit of open files
         self.variables = variables or {}
-        self.stderr = stderr  # a descriptor for its log, in place of the file
-        self.namespace = namespace  # of the network
+        self.stderr = stderr  # a descriptor for its log, instead of the file
+        self.namespace = namespace  # network namespace
         self.process = None
         folder.mkdir(parents=True, exist_ok=True)
 
     @property
     def environment(self):
         return {"PATH": os.environ["PATH"], "STRATA_SOCKET": str(self.socket),
-                "ASAN_OPTIONS": "quarantine_size_mb=16",  # else freed memory counts as resident
+                "ASAN_OPTIONS": "quarantine_size_mb=16",  # or freed memory counts as resident
                 "UBSAN_OPTIONS": "print_stacktrace=1", **self.variables}
 
     def command(self, *more):
         inside = ["ip", "netns", "exec", self.namespace] if self.namespace else []
-        # A program of its own lowers the limit: what Python does in a child costs a copy of Python.
+        # A separate program lowers the limit, because Python code in a child
+        # costs a copy of Python.
         limited = ["prlimit", f"--nofile={self.files}:{self.files}"] if self.files else []
         return [*inside, *limited, BINARY, "daemon", "--state-dir", self.state_dir,
                 "--socket", self.socket, "--loop", LOOP, *self.flags, *more]
 
     def launch(self, *more):
-        """The process alone, without waiting for anything."""
+        """Starts the process, without waiting for anything."""
         with open(self.log_path, "ab") as log:
             return subprocess.Popen(self.command(*more), env=self.environment,
                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -114,7 +115,7 @@ class Daemon:
         os.kill(self.pid, number)
 
     def wait(self):
-        """Waits for the end that was asked for, and sees that it was a good one."""
+        """Waits for the requested end, and checks that it was a successful one."""
         code = self.process.wait(PATIENCE)
         self.process = None
         report = SANITIZER_REPORT.search(self.log())
@@ -144,17 +145,17 @@ class Daemon:
     # --- the CLI ---------------------------------------------------------------------------------
 
     def run(self, *arguments, given=""):
-        """The CLI's result, whatever it is."""
+        """Runs the CLI and returns its result, whatever it is."""
         return subprocess.run([BINARY, *map(str, arguments)], env=self.environment, input=given,
                               text=True, capture_output=True, timeout=PATIENCE)
 
     def begin(self, *arguments):
-        """The CLI, under way; not waited for."""
+        """Starts the CLI without waiting for it."""
         return subprocess.Popen([BINARY, *map(str, arguments)], env=self.environment, text=True,
                                 stderr=subprocess.PIPE)
 
     def cli(self, *arguments, given=""):
-        """The CLI's output; it must succeed and say nothing on stderr."""
+        """Returns the CLI's output; it must succeed and print nothing on stderr."""
         done = self.run(*arguments, given=given)
         assert done.returncode == 0 and done.stderr == "", done
         return done.stdout
@@ -165,7 +166,8 @@ class Daemon:
         return ControlConnection(self.socket)
 
     def exchange(self, method, path, body=None, connection=None):
-        """Status and body of one request; `body` is bytes or what becomes JSON."""
+        """Returns status and body of one request; `body` is bytes, or a value that is sent as
+        JSON."""
         used = connection or self.connect()
         data = body if body is None or isinstance(body, bytes) else json.dumps(body)
         used.request(method, path, data)
@@ -176,7 +178,7 @@ class Daemon:
         return status, content
 
     def ask(self, method, path, body=None, connection=None):
-        """The answer as JSON. Raises `Refused`."""
+        """Returns the response's JSON. Raises `Refused` for an error response."""
         status, content = self.exchange(method, path, body, connection)
         answer = json.loads(content) if content else None
         if status >= 300:
@@ -188,7 +190,8 @@ class Daemon:
         return self.ask("POST", "/v1/runtimes", body)
 
     def server(self, name, **options):
-        """A running server on a free port of 127.0.0.1 (or as `listen` says): its endpoints."""
+        """Creates a running server on a free port of 127.0.0.1 (or on `listen`).
+        Returns its endpoints."""
         options.setdefault("listen", ["tcp://127.0.0.1:0"])
         return self.create("server", name, **options)["endpoints"]
 
@@ -214,7 +217,7 @@ class Daemon:
         return self.ask("GET", f"/v1/runtimes/{name}/stats")
 
     def lines(self, path):
-        """A stream that ends, as objects."""
+        """Returns the objects of a stream that ends."""
         status, content = self.exchange("GET", path)
         assert status == 200, content
         return [json.loads(line) for line in content.splitlines()]
@@ -223,7 +226,7 @@ class Daemon:
         return self.lines(f"/v1/runtimes/{name}/logs")
 
     def logged(self, name, text, level=None):
-        """Whether the runtime's log holds `text`."""
+        """Reports whether the runtime's log contains `text`."""
         return any(text in line["text"] and level in (None, line["level"])
                    for line in self.logs(name))
 
@@ -232,8 +235,8 @@ class Daemon:
                    f"{name} has {count} connections")
 
     def wait_gone(self, name, total, left=0):
-        """All of `total` connections have been served, and only `left` are left: those that wait
-        to be accepted are not among those of now."""
+        """Waits until all of `total` connections have been served and only `left` remain.
+        Connections that wait to be accepted do not count among the current ones."""
         def served():
             connections = self.stats(name)["connections"]
             return (connections["total"], connections["now"]) == (total, left)
@@ -248,7 +251,7 @@ class Daemon:
         return kib / 1024
 
     def cpu_ns(self):
-        """Time on a processor of all threads together."""
+        """Returns the processor time of all threads together, in nanoseconds."""
         total = 0
         for task in os.listdir(f"/proc/{self.pid}/task"):
             with open(f"/proc/{self.pid}/task/{task}/schedstat") as figures:

@@ -1,4 +1,4 @@
-"""Those who talk to strata over real sockets: one line client, and a crowd of them."""
+"""Clients that talk to strata over real sockets: one line client, and a crowd of them."""
 
 import itertools
 import os
@@ -14,7 +14,7 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER of 0 s
 
 
 def address_of(url):
-    """Family, type and address of an endpoint, as the daemon shows it."""
+    """Returns family, type and address of an endpoint, as the daemon shows it."""
     parts = urlsplit(url)
     if parts.scheme == "unix":
         return socket.AF_UNIX, socket.SOCK_STREAM, parts.path
@@ -29,9 +29,9 @@ def port_of(url):
 
 
 def own_ports():
-    """Ports of this process of the run. They lie below those that the kernel gives to any
-    connection (net.ipv4.ip_local_port_range), so that nobody takes one between its choice and its
-    use."""
+    """Returns the ports that belong to this process of the run. They lie below the range that the
+    kernel assigns to connections (net.ipv4.ip_local_port_range), so that no other process takes a
+    port between its choice and its use."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw20").removeprefix("gw")) % 21
     ports = range(10000 + 1000 * worker, 11000 + 1000 * worker)
     begin = random.randrange(len(ports))
@@ -42,7 +42,7 @@ OWN_PORTS = own_ports()
 
 
 def free_port(kind=socket.SOCK_STREAM):
-    """A port that nobody has at this moment."""
+    """Returns a port that is free at this moment."""
     while True:
         port = next(OWN_PORTS)
         with socket.socket(socket.AF_INET, kind) as probe:
@@ -54,10 +54,10 @@ def free_port(kind=socket.SOCK_STREAM):
 
 
 class Talker:
-    """One connection that says and hears lines. Every wait has a deadline."""
+    """One connection that sends and receives lines. Every wait has a deadline."""
 
     def __init__(self, url, room=None):
-        """`room`: bytes that the kernel may keep for it, when it is to be a slow reader."""
+        """`room`: the size of the kernel's receive buffer, for a slow reader."""
         family, kind, address = address_of(url)
         self.over(socket.socket(family, kind))
         if room:
@@ -72,7 +72,7 @@ class Talker:
 
     @classmethod
     def accepted(cls, listener):
-        """The talker who connects to a listening socket."""
+        """Returns the talker that connects to a listening socket."""
         return cls.__new__(cls).over(listener.accept()[0])
 
     def __enter__(self):
@@ -91,7 +91,7 @@ class Talker:
         self.send(b"".join(line + b"\n" for line in lines))
 
     def hear(self):
-        """The next line, without its LF; None at the end of the stream."""
+        """Returns the next line, without its LF; None at the end of the stream."""
         while b"\n" not in self.rest:
             more = self.socket.recv(65536)
             if not more:
@@ -105,7 +105,7 @@ class Talker:
         return [self.hear() for _ in range(count)]
 
     def read(self, size):
-        """So many bytes, whatever they are."""
+        """Returns exactly `size` bytes."""
         while len(self.rest) < size:
             more = self.socket.recv(65536)
             assert more, f"the end, behind {self.rest!r}"
@@ -114,14 +114,14 @@ class Talker:
         return data
 
     def hear_to_end(self):
-        """All lines until the other side closes."""
+        """Returns all lines until the other side closes."""
         lines = []
         while (line := self.hear()) is not None:
             lines.append(line)
         return lines
 
     def is_ended(self):
-        """Waits for the end of the stream or a reset, whatever comes before."""
+        """Waits for the end of the stream or a reset; drops the data before it."""
         try:
             while self.socket.recv(65536):
                 pass
@@ -130,24 +130,24 @@ class Talker:
         return True
 
     def has_something(self):
-        """Whether anything waits to be read now."""
+        """Reports whether data is ready to be read."""
         return bool(self.rest) or bool(select.select([self.socket], [], [], 0)[0])
 
     def finish(self):
-        """Says no more, but goes on hearing."""
+        """Ends its own direction, and continues to receive."""
         self.socket.shutdown(socket.SHUT_WR)
 
     def close(self):
         self.socket.close()
 
     def reset(self):
-        """Goes without a goodbye."""
+        """Resets the connection."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         self.socket.close()
 
 
 class TextTalker(Talker):
-    """Says and hears texts."""
+    """Sends and receives text instead of bytes."""
 
     def say(self, *lines):
         super().say(*(line.encode() for line in lines))

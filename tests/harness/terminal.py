@@ -1,4 +1,4 @@
-"""A program at a terminal of its own."""
+"""A program on a terminal of its own."""
 
 import contextlib
 import fcntl
@@ -18,7 +18,7 @@ class Terminal:
 
     @classmethod
     def of(cls, command, environment, folder, columns=0):
-        """Of any program."""
+        """Starts any program on a terminal."""
         made = cls.__new__(cls)
         made.run(command, environment, folder, columns)
         return made
@@ -46,7 +46,7 @@ class Terminal:
         os.write(self.fd, text)
 
     def paste(self, text):
-        """What the terminal does not take at once waits until it does."""
+        """Types a text. What the terminal does not accept at once waits until it does."""
         while text:
             with contextlib.suppress(BlockingIOError):
                 text = text[os.write(self.fd, text[:256]):]
@@ -58,7 +58,7 @@ class Terminal:
             self.screen += os.read(self.fd, 65536)
 
     def text(self):
-        """What it has shown."""
+        """Returns what the terminal has shown."""
         return self.screen
 
     def shows(self, text):
@@ -69,7 +69,7 @@ class Terminal:
         eventually(seen, f"{text!r} on the screen, which shows {self.screen!r}")
 
     def follows(self, talker):
-        """Whether it shows what the talker says; it may not listen yet."""
+        """Reports whether it shows a line that the talker sends; the program may not listen yet."""
         talker.say(b"are you there?")
         time.sleep(0.05)
         self.read()
@@ -89,7 +89,7 @@ class Terminal:
 
 
 def screen_of(daemon, *arguments, **how):
-    """What a program that ends shows, and its exit code."""
+    """Returns what a program that ends shows, and its exit code."""
     with Terminal(daemon, *arguments, **how) as terminal:
         code = terminal.exit_code()
         return terminal.screen.decode().replace("\r\n", "\n"), code

@@ -1,4 +1,4 @@
-"""Servers with TLS, and what tests of them look at."""
+"""TLS servers, and helpers of their tests."""
 
 import socket
 
@@ -8,7 +8,8 @@ from talker import address_of
 
 
 def tls_server(daemon, authority, name="s", certificates=None, **options):
-    """A running server's URL. It shows a certificate for localhost, if no other is given."""
+    """Returns a running server's URL. It has a certificate for localhost unless
+    `certificates` is given."""
     pairs = certificates or [authority.issue("localhost", "127.0.0.1")]
     options.setdefault("listen", ["tls://127.0.0.1:0"])
     [url] = daemon.server(name, cert=[each for each, _ in pairs], key=[each for _, each in pairs],

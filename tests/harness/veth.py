@@ -1,13 +1,14 @@
-"""Two network namespaces of a test's own, joined by a veth, and how to run programs in them.
+"""Two network namespaces of a test's own, joined by a veth, and functions that run programs in
+them.
 
     +-- strata-t-<any>-a --+            +-- strata-t-<any>-b --+
     |  vethA 192.0.2.1/24 =|============|= vethB 192.0.2.2/24  |
     |  lo                  |            |  lo                  |
     +----------------------+            +----------------------+
 
-STRATA_TEST_LINKS="eth0,eth1" has two interfaces that are there, and joined, lent in place of the
-veth. They must be in the namespace that the tests run in, and are put back there. With
-STRATA_TEST_ZEROCOPY=1 they must have AF_XDP's zero-copy mode, and without it must not.
+STRATA_TEST_LINKS="eth0,eth1" lends two existing, connected interfaces instead of the veth. They
+must be in the namespace in which the tests run, and are put back there. With STRATA_TEST_ZEROCOPY=1
+they must have AF_XDP's zero-copy mode, and without it they must not.
 """
 
 import json
@@ -69,7 +70,8 @@ class Veth:
                     .split() if each.startswith("rx-")])
 
     def give_back(self):
-        """A namespace that is deleted leaves them to the first namespace anyway, by these names."""
+        """Puts the lent interfaces back. Deleting a namespace also returns them to the first
+        namespace, under these names."""
         for link, space, name in self.places():
             self.inside(space, "ip", "link", "set", name, "down")
             self.inside(space, "ip", "link", "set", name, "name", link)
@@ -80,8 +82,8 @@ class Veth:
             pytest.skip(f"ONLY ON A VETH: {why}")
 
     def lost(self):
-        """Frames from a to b that the link itself dropped: a veth's ring may be full. Of what is
-        between other interfaces nobody knows."""
+        """Returns the number of frames from a to b that the link itself dropped, as a veth does
+        when its ring is full. For other interfaces the number is unknown."""
         if not self.is_virtual:
             return float("inf")
         [row] = json.loads(self.inside(self.a, "ip", "-s", "-j", "link", "show", "vethA"))
@@ -99,12 +101,13 @@ class Veth:
         return self.inside(space, BINARY, *arguments, **how)
 
     def start(self, space, *command, **how):
-        """A program that goes on in the background: communicate() or end() it."""
+        """Starts a program in the background; end it with communicate() or end()."""
         return subprocess.Popen(["ip", "netns", "exec", space, *command], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
 
     def packet_sockets(self, space):
-        """How many AF_PACKET sockets hear: one is listed before it is bound, and R is 1 then."""
+        """Returns the number of listening AF_PACKET sockets: a socket is listed before it is bound,
+        and R is 1 once it is."""
         rows = self.inside(space, "cat", "/proc/net/packet").splitlines()[1:]
         return sum(row.split()[5] == "1" for row in rows)
 
@@ -124,7 +127,7 @@ def end(process, how=signal.SIGINT):
 
 
 class DaemonInside(Daemon):
-    """A daemon in one of the namespaces; its control socket is a file and reached from anywhere."""
+    """A daemon in one of the namespaces; its control socket is a file, reachable from anywhere."""
 
     def __init__(self, space, folder):
         super().__init__(folder)

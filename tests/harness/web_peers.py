@@ -1,4 +1,5 @@
-"""Other HTTP servers, each with the same two things to serve: `/canary`, and whatever is posted."""
+"""Other HTTP servers, each with the same two resources: `/canary`, and an
+endpoint that accepts posts."""
 
 import shutil
 import subprocess
@@ -42,7 +43,7 @@ error-log: {folder}/error.log
 
 
 class Peer:
-    """A server's process on a port of 127.0.0.1."""
+    """A server process on a port of 127.0.0.1."""
 
     def __init__(self, name, folder):
         self.name = name

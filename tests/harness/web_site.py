@@ -1,4 +1,4 @@
-"""A web site to serve, and clients that ask for its files: curl, and raw sockets."""
+"""A web site to serve, and clients that request its files: curl, and raw sockets."""
 
 import socket
 import subprocess
@@ -11,7 +11,7 @@ PAGE = b"<html><head><title>x</title></head><body>hello</body></html>\n"
 
 
 def make_site(folder):
-    """A folder to serve, and beside it what must not be served."""
+    """Makes a folder to serve, and beside it files that must not be served."""
     (folder / "sub" / "deep").mkdir(parents=True)
     (folder / ".well-known").mkdir()
     (folder / "index.html").write_bytes(PAGE)
@@ -48,7 +48,7 @@ class Answer:
 
 
 def ask(url, target, *fields, method="GET"):
-    """One request, byte for byte as given, and all that comes until the connection ends."""
+    """Sends one request, byte for byte as given, and returns all data until the connection ends."""
     return Answer(talk(url, request(target, *fields, "Connection: close", method=method)))
 
 

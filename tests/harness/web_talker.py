@@ -1,4 +1,4 @@
-"""A WebSocket client that waits for each thing that it does."""
+"""A WebSocket client that waits for the completion of each of its actions."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from strata_daemon import PATIENCE
 
 
 class WebTalker:
-    """A client on a WebSocket."""
+    """A client of a WebSocket."""
 
     def __init__(self, url):
         self.loop = asyncio.new_event_loop()

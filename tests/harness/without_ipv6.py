@@ -1,5 +1,5 @@
-"""Runs a program that gets no IPv6 sockets, as on a kernel without IPv6: python3 without_ipv6.py
-PROGRAM ARGUMENT..."""
+"""Runs a program that cannot open IPv6 sockets, as on a kernel without IPv6: python3
+without_ipv6.py PROGRAM ARGUMENT..."""
 
 import ctypes
 import errno

@@ -1,9 +1,9 @@
-"""A program without privileges that has an AF_XDP socket of the daemon on vethB, and tries what it
-can do with it. Prints one JSON document: what became of each try, the errno's name where it was
-refused. At a line from its input it goes on: it hears what came, lets the connection go, and prints
-another document.
+"""A program without privileges that holds an AF_XDP socket of the daemon on vethB and tries what it
+can do with it. It prints one JSON document: the result of each try, with the errno's name if the
+try was refused. When it reads a line from its input it continues: it receives what has arrived,
+closes the connection, and prints another document.
 
-It speaks the broker's protocol itself, and maps the rings itself: strata's own library would not
+It speaks the broker's protocol and maps the rings itself, because strata's own library would not
 try these things."""
 
 import ctypes
@@ -29,7 +29,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def ask():
-    """The socket, its memory, and the connection that they came over."""
+    """Returns the socket, its memory, and the connection that delivered them."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.settimeout(30)
     connection.connect(os.environ["STRATA_BROKER_SOCKET"])
@@ -80,7 +80,7 @@ class Ring:
         struct.pack_into("I", self.bytes, self.made, made + 1)
 
     def take_all(self):
-        """The descriptors that the kernel has put there."""
+        """Returns the descriptors that the kernel has put there."""
         taken, made = self.count(self.taken), self.count(self.made)
         struct.pack_into("I", self.bytes, self.taken, made)
         return [struct.unpack_from("QII", self.bytes, self.first + each % SLOTS * self.slot)
@@ -106,7 +106,7 @@ def main():
         call("sendto", given, None, 0, socket.MSG_DONTWAIT, None, 0)
 
     print(json.dumps({
-        # What it cannot do.
+        # Operations that must be refused.
         "open another": tried(lambda: socket.socket(AF_XDP, socket.SOCK_RAW) and None),
         "bind to its queue": tried(lambda: bind(given, "vethB", 0)),
         "bind to another interface": tried(lambda: bind(given, "lo", 0)),
@@ -117,7 +117,7 @@ def main():
         "seal its memory": tried(lambda: fcntl.fcntl(memory, ADD_SEALS, SEAL_WRITE) and None),
         "hold the program": tried(lambda: call("syscall", BPF, PROGRAM_BY_ID, first_program,
                                                len(first_program))),
-        # What it can.
+        # Operations that must succeed.
         "send another type": tried(send_another_type),
     }), flush=True)
     sys.stdin.readline()

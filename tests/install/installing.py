@@ -1,4 +1,4 @@
-"""How things are run and installed."""
+"""Helpers that run and install programs."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The installed library, as its users see it: found by CMake and by pkg-config, and at work.
+"""The installed library as its users see it: found by CMake and by pkg-config, and in use.
 
     vethA <=========> vethB        one namespace of the test's own
 """
@@ -20,7 +20,7 @@ C = ["gcc", "-std=c17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 def build_examples(source, prefix, folder):
-    """They are built by CMake against the installed package."""
+    """Builds the examples with CMake against the installed package."""
     run("cmake", "-S", source, "-B", str(folder), f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DCMAKE_CXX_FLAGS={FLAGS}", f"-DCMAKE_C_FLAGS={FLAGS}")
     run("cmake", "--build", str(folder), "-j2")
@@ -59,7 +59,7 @@ def space():
 
 
 def hear(space, receiver, sender):
-    """What the receiver prints of what the sender sends; it is sent until it is heard."""
+    """Returns the receiver's output; the sender is repeated until the receiver has its message."""
     listening = subprocess.Popen([*space, *receiver], stdout=subprocess.PIPE, text=True)
     while listening.poll() is None:
         run(*space, *sender)
@@ -116,7 +116,7 @@ def test_what_is_no_specification_makes_no_header(prefix, tmp_path, spec, says):
 
 
 def test_the_program_finds_its_specifications_where_it_lies(prefix, tmp_path):
-    """Under a prefix that it was not built for, and where that was moved to: README's line."""
+    """Covers a prefix other than the build's, and a moved one, with README's command."""
     environment = {name: value for name, value in os.environ.items() if name != "STRATA_YNL_PATH"}
     moved = tmp_path / "moved"
     shutil.copytree(prefix / "bin", moved / "bin")
@@ -129,7 +129,7 @@ def test_the_program_finds_its_specifications_where_it_lies(prefix, tmp_path):
     without = subprocess.run([f"{moved}/bin/strata", "nl", "call", "nlctrl", "getfamily"],
                              capture_output=True, text=True, timeout=60, check=False,
                              env=environment)
-    # Unless strata is installed on this machine, where it would be looked for as well.
+    # The test is void if strata is installed on this machine, where it would also look.
     if not os.path.exists("/usr/local/share/strata/ynl/nlctrl.yaml"):
         assert "give a specification with --spec" in without.stderr, without
     for kernels in ["ethtool", "netdev", "devlink", "strata_echo"]:
@@ -142,7 +142,7 @@ def test_pkg_config_finds_it_too(space, prefix, examples, tmp_path):
     environment = {**os.environ, "PKG_CONFIG_PATH": folder}
     flags = run("pkg-config", "--cflags", "--libs", "strata", env=environment).split()
     assert not any("xdp" in flag or "bpf" in flag for flag in flags), flags
-    # The shared library has the C ABI alone: C++ takes the static one.
+    # The shared library has only the C ABI: C++ uses the static one.
     program = str(tmp_path / "send_frame")
     run(*CXX, *FLAGS.split(), f"{EXAMPLES}/send_frame.cpp", "-o", program, *flags)
     receiver = [f"{examples}/receive_frame", "vethB"]

@@ -1,4 +1,4 @@
-"""All that `make install` brings: in a prefix, in a DESTDIR, and where a prefix was moved to."""
+"""All that `make install` installs: in a prefix, in a DESTDIR, and in a moved prefix."""
 
 import os
 import re
@@ -24,7 +24,7 @@ int main() { return strata::mac_address::from_text("02:00:00:00:00:01") ? 0 : 1;
 
 @pytest.fixture(scope="module")
 def staged(tmp_path_factory):
-    """As a package is made: for /opt/strata, in a folder."""
+    """Installs as packages are made: for /opt/strata, in a folder."""
     folder = tmp_path_factory.mktemp("dest")
     install("/opt/strata", DESTDIR=str(folder))
     return folder / "opt/strata"
@@ -98,7 +98,7 @@ def test_the_unit_names_the_program_where_it_is(prefix, staged):
 
 
 def exposure(unit):
-    """What systemd thinks of a unit: 0 is safe, 10 is not. It fails above 4."""
+    """Returns systemd's exposure level of a unit: 0 is safe, 10 is not. Fails above 4."""
     done = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--threshold=40", unit],
                           capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -117,7 +117,8 @@ def test_the_unit_and_its_drop_ins_are_hardened(prefix, tmp_path):
 
 
 def test_the_benchmark_finds_its_contenders(installed):
-    """Plain C, and the netlink clients where they were built; each is listed, or measured."""
+    """The contenders are plain C, and the netlink clients if they were built; each is
+    listed or measured."""
     assert os.access(installed / "libexec/strata/strata-plain-packet", os.X_OK)
     listed = run(f"{installed}/bin/strata", "bench", "paths", "--help")
     assert "--paths" in listed
@@ -147,7 +148,7 @@ def test_links_between_the_pages_lead_somewhere(installed):
     for page in found:
         text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
         for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", re.sub(r"`[^`]*`", "", text)):
-            # It describes the sources, which are not installed.
+            # The page describes the sources, which are not installed.
             is_source = page.name == "ARCHITECTURE.md" and target.startswith("src/")
             if not is_source and not re.match(r"[a-z]+:", target):
                 assert (page.parent / target).exists(), f"{page}: {target}"
@@ -166,7 +167,7 @@ def test_licenses_scripts_and_sources_are_there(installed):
 
 
 def pkg_config(installed, *arguments):
-    # The folder that it lies in, whatever the machine calls it.
+    # The library folder, whatever its name on this machine.
     folder = next(each for each in installed.glob("lib*/**/pkgconfig"))
     return run("pkg-config", *arguments, env={**os.environ, "PKG_CONFIG_PATH": str(folder)})
 
@@ -217,7 +218,7 @@ def test_programs_are_built_by_cmake(installed, tmp_path, target):
 
 
 def test_a_machine_without_libxdp_has_all_but_af_xdp(prefix, tmp_path):
-    """pkg-config finds nothing there, and so neither libxdp nor libbpf."""
+    """pkg-config finds no packages there, so neither libxdp nor libbpf."""
     nothing = {"PKG_CONFIG_LIBDIR": str(tmp_path), "PKG_CONFIG_PATH": ""}
     refused = cmake_build(prefix, tmp_path, "find_package(strata REQUIRED COMPONENTS xdp)",
                           "strata::c", **nothing)

@@ -1,4 +1,4 @@
-"""What all integration tests share. README.md says how to run them."""
+"""Fixtures that all integration tests share. README.md says how to run them."""
 
 import contextlib
 import os
@@ -21,7 +21,8 @@ def pytest_sessionstart():
 
 @pytest.fixture
 def make_daemon(tmp_path):
-    """Makes daemons, each in a folder of its own; all are ended, and seen to end well."""
+    """Makes daemons, each in a folder of its own, and checks at the end that each
+    one ends successfully."""
     made = []
 
     def make(*flags, **how):
@@ -45,7 +46,7 @@ def daemon(make_daemon):
 
 @pytest.fixture
 def scripted(daemon, tmp_path):
-    """Starts a server with a script, and gives where it listens."""
+    """Returns a function that starts a server with a script and returns where it listens."""
     def start(text, name="web", **options):
         options = {"listen": ["tcp://127.0.0.1:0"], "protocol": "raw"} | options
         return scripted_server.start(daemon, tmp_path, text, name, **options)
@@ -54,7 +55,7 @@ def scripted(daemon, tmp_path):
 
 @pytest.fixture
 def scripted_web(daemon, tmp_path):
-    """The same for HTTP: gives the port."""
+    """Returns a function that does the same for HTTP and returns the port."""
     def start(text, **options):
         options = {"listen": ["http://127.0.0.1:0"]} | options
         return port_of(scripted_server.start(daemon, tmp_path, text, **options))
@@ -63,7 +64,7 @@ def scripted_web(daemon, tmp_path):
 
 @pytest.fixture
 def daemons(veth, tmp_path):  # noqa: F811
-    """One in each of veth's namespaces."""
+    """Yields a daemon in each of veth's namespaces."""
     made = [DaemonInside(veth.a, tmp_path / "a"), DaemonInside(veth.b, tmp_path / "b")]
     for each in made:
         each.start()
@@ -74,7 +75,8 @@ def daemons(veth, tmp_path):  # noqa: F811
 
 @pytest.fixture
 def make_backend():
-    """Backends of a proxy, for HTTP: as `http_backend.Backend` takes them."""
+    """Yields a function that makes HTTP backends of a proxy, with the arguments of
+    `http_backend.Backend`."""
     with contextlib.ExitStack() as stack:
         def make(*arguments, **how):
             return stack.enter_context(contextlib.closing(Backend(*arguments, **how)))

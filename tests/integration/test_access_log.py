@@ -1,4 +1,4 @@
-"""The proxy's access log: a line for each HTTP request."""
+"""The proxy's access log: one line per HTTP request."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""strata backends: what a proxy passes things on to, seen and changed while it runs."""
+"""strata backends: a proxy's backends, listed and changed while it runs."""
 
 import contextlib
 import json
@@ -71,7 +71,7 @@ def test_a_backend_that_is_drained_keeps_what_it_has_and_gets_nothing_new(daemon
 
 
 def test_backends_come_and_go_under_load(daemon, make_backend):
-    """A hundred times; no request is lost."""
+    """Backends are added and removed a hundred times under load, and no request is lost."""
     stays, comes = make_backend(), make_backend()
     port = gateway(daemon, stays)
     over, answers = threading.Event(), []
@@ -157,7 +157,7 @@ def test_a_backend_that_answers_badly_or_not_at_all_is_down(daemon, make_backend
     port = gateway(daemon, busy, check="http", check_interval=0.05, check_path="/health")
     eventually(lambda: state_of(daemon, busy) == "down", "it says that it cannot")
     assert daemon.logged("gw", "the answer was 503, not 2xx,3xx")
-    # There is no other: it is tried all the same.
+    # There is no other backend, so the proxy still uses this one.
     assert get(port) == (200, b"ok")
     daemon.edit("gw", check_status="503")
     eventually(lambda: state_of(daemon, busy) == "ready", "that is what was expected")
@@ -169,7 +169,7 @@ def test_a_backend_that_answers_badly_or_not_at_all_is_down(daemon, make_backend
 
 
 def test_a_backend_whose_tls_passes_through_is_asked_for_tls(daemon, make_backend, authority):
-    """One that takes connections and speaks no TLS is down."""
+    """A backend that accepts connections and does not speak TLS is down."""
     certificate, key = authority.issue("localhost")
     [url] = daemon.server("s", listen=["tls://127.0.0.1:0"], mode="echo", cert=[certificate],
                           key=[key])

@@ -1,4 +1,4 @@
-"""The micro-benchmarks of the codecs run, and measure no error."""
+"""The codecs' micro-benchmarks run and report no error."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""What the benchmarks in Python have in common: their statistics decide as those of strata bench
-do, and their namespaces go with them."""
+"""The common parts of the Python benchmarks: their statistics decide as those of strata bench do,
+and their namespaces are removed at the end."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ def test_a_goal_within_the_interval_is_undecided(goal, at_least, outcome):
     assert interval.decide({**figure, "runs": 4}, goal, at_least) == "undecided"
 
 
-BASE = [100, 10, 50, 200, 1]  # runs on a machine that others use
+BASE = [100, 10, 50, 200, 1]  # runs on a machine that others also use
 
 
 def contenders(own, base):

@@ -1,4 +1,4 @@
-"""strata bench netlink, with the clients in C and C++ and the kernel's controller."""
+"""strata bench netlink, with the C and C++ clients and the kernel's controller."""
 
 import json
 import subprocess
@@ -39,9 +39,9 @@ def test_clients_take_turns_and_their_system_calls_are_counted(clients):
         assert 0 < row["exchange_ns"]["low"] <= row["exchange_ns"]["median"]
         assert row["exchange_ns"]["median"] <= row["whole_ns"]["median"] <= row["whole_ns"]["high"]
         assert row["exchange_ns"]["median"] <= row["exchange_ns"]["p99"]
-        # Socket, send, receive; and another exchange.
+        # Socket, send and receive, then another exchange.
         assert 5 <= row["system_calls"]["on_socket"] < row["system_calls"]["all"]
-    # Static as it is.
+    # The program is static, so the goals compare it with pure_static.
     assert [goal["figure"] for goal in document["goals"]] == [
         "whole_ns to pure_static's", "exchange_ns to pure_static's", "system calls"]
     for goal in document["goals"]:

@@ -1,4 +1,4 @@
-"""strata bench paths: short runs of it, and what they leave behind."""
+"""strata bench paths: short runs, and what they leave behind."""
 
 import json
 import os
@@ -30,13 +30,13 @@ def document(*flags):
 
 
 def namespaces():
-    """The network namespaces that processes are in."""
+    """Returns the network namespaces of all processes."""
     found = set()
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
             found.add(os.readlink(f"/proc/{process}/ns/net"))
         except OSError:
-            pass  # it has gone
+            pass  # the process has ended
     return found
 
 
@@ -78,7 +78,7 @@ def test_every_path_delivers_and_the_document_tells_all(left_as_found):
     for row in told["one_way"]:
         assert row["packets_per_s"] > 0
         assert row["bytes_per_s"] == pytest.approx(50 * row["packets_per_s"], rel=0.01)
-        # Not counted in builds with a sanitizer.
+        # Builds with a sanitizer do not count allocations.
         if row["path"] in ("packet_batch", "packet_ring"):
             assert row["allocations"] in (0, None)
         if row["path"] == "ipc":
@@ -142,7 +142,7 @@ def test_results_are_compared_in_one_table(left_as_found, tmp_path):
     one, other = rows["packet"]["ratios"]
     assert rows["packet"]["agree"] == (max(one["low"], other["low"]) <=
                                        min(one["high"], other["high"]))
-    # It hands the kernel 64 messages at once: no doubt on which side of 1 that is.
+    # udp_gso hands the kernel 64 messages at once, so its side of 1 is not in doubt.
     assert rows["udp_gso"]["side"] == "above"
     shown = compare(*files)
     assert shown.returncode == 0 and "X udp, HOST 2" in shown.stdout and files[1] in shown.stdout
@@ -154,7 +154,7 @@ def test_results_are_compared_in_one_table(left_as_found, tmp_path):
 
 
 def test_all_share_the_mtu_that_is_told(left_as_found):
-    # Messages of 4096 B: cut in pieces at 1500, packed together at 65535.
+    # Messages of 4096 B are split at 1500 and packed together at 65535.
     for mtu in (1500, 65535):
         told = document("--seconds", "0.05", "--runs", "1", "--payloads", "50,4096",
                         "--paths", "tcp,ipc", "--measures", "one-way,round-trip", "--mtu", str(mtu))
@@ -179,7 +179,7 @@ def test_a_receiver_that_sleeps_shows_up_as_drops(left_as_found):
     for row in told["one_way"]:
         dropped = row["dropped"]["receiver"] + row["dropped"]["interface"]
         assert dropped > 0
-        # Counted by the kernel, and by the receiver: each knows nothing of the other.
+        # The kernel and the receiver count independently of each other.
         assert row["delivered"] + dropped == row["sent"]
 
 
@@ -224,7 +224,7 @@ def test_nothing_is_left_behind_however_it_ends(left_as_found, how):
 
 
 def test_over_interfaces_with_a_node_as_the_far_end(left_as_found):
-    # veth.py draws it; bench paths is in a, bench node in b.
+    # veth.py has the drawing; bench paths runs in a, bench node in b.
     veth = Veth()
     try:
         node = veth.start(veth.b, BINARY, "bench", "node", "vethB", "--listen", "192.0.2.2:4790")

@@ -1,4 +1,4 @@
-"""strata bench remote: real ssh to a real sshd, real sudo; ssh_host.py draws it."""
+"""strata bench remote: real ssh to a real sshd, real sudo; ssh_host.py has the drawing."""
 
 import glob
 import json
@@ -47,7 +47,8 @@ def make_host(veth):
 
 
 def command(host, *flags, user="root", key=None, iface="vethB"):
-    """With the usual flags, except those that `flags` give otherwise. `key`: "" for no flag."""
+    """Returns the command with the usual flags, except those that `flags` replace.
+    `key`: "" omits the flag."""
     key = host.key if key is None else key
     usual = {"--host": f"{user}@192.0.2.2:{PORT}", **({"--ssh-key": str(key)} if key else {}),
              "--known-hosts": str(host.known_hosts), "--iface": "vethA", "--remote-iface": iface,
@@ -87,7 +88,7 @@ def test_it_copies_itself_measures_and_leaves_nothing(make_host):
     host = make_host()
     told = check_measured(bench(host, "--paths", "udp,packet_ring,plain_packet"),
                           ("udp", "packet_ring", "plain_packet"))
-    # Nothing of it is left when it returns, without any patience.
+    # Nothing of it remains when it returns, not even for a moment.
     assert host.leftovers(patience=0) == []
     assert told["link"]["near"]["interface"] == "vethA"
     assert told["link"]["far"]["interface"] == "vethB"
@@ -200,7 +201,7 @@ def test_where_programs_may_not_run_says_so(make_host):
     host = make_host()
     closed = host.folder / "closed"
     closed.mkdir()
-    # In sshd's own view of the file system.
+    # The mount is in sshd's own view of the file system.
     subprocess.run(["nsenter", "-m", "-t", str(host.sshd.pid), "mount", "-t", "tmpfs", "-o",
                     "noexec", "closed", str(closed)], check=True, timeout=30)
     check_refused(bench(host, "--remote-dir", str(closed)), "Permission denied", "--remote-dir")
@@ -219,7 +220,7 @@ def test_a_machine_without_our_libraries_gets_them(make_host):
 def test_the_same_program_is_not_copied(make_host, tmp_path):
     (tmp_path / "strata").symlink_to(BINARY)
     host = make_host(path=f"{tmp_path}:/usr/bin:/bin")
-    # There is no place for a copy.
+    # The host has no place for a copy.
     check_measured(bench(host, "--remote-dir", str(host.folder / "none")))
     (tmp_path / "strata").unlink()
     (tmp_path / "strata").write_text("#!/bin/sh\necho an older strata\n")
@@ -281,7 +282,7 @@ class Terminal:
             while True:
                 self.read_until("what never comes")
         except OSError:
-            pass  # that is how a terminal says that nobody holds it any more
+            pass  # the error of a terminal that no process has open any more
         os.close(self.fd)
         return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
 

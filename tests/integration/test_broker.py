@@ -1,5 +1,5 @@
-"""The daemon as a broker: AF_XDP and AF_PACKET sockets for a user without privileges. veth.py draws
-the namespaces."""
+"""The daemon as a broker: AF_XDP and AF_PACKET sockets for a user without privileges. veth.py has
+the drawing of the namespaces."""
 
 import json
 import os
@@ -22,7 +22,8 @@ pytestmark = pytest.mark.once
 
 
 def is_too_old(broker):
-    """Before 6.4 nobody can map the rings of a bound socket, and that is what the error says."""
+    """Reports whether the kernel is older than 6.4, where no process can map the rings of a bound
+    socket; if so, checks that the error says that."""
     if KERNEL >= (6, 4):
         return False
     broker.allow("user=nobody iface=vethB\n").start()
@@ -42,7 +43,7 @@ def test_a_user_without_privileges_receives_through_the_daemon(veth, broker):
     assert heard["packets"] > 0 and sent["packets"] == 5000
     all_are_counted(veth, heard, 5000)
     eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is taken away")
-    # Frames may be sent too, and killing the user's process gives all back.
+    # The user may also send frames, and killing the user's process releases everything.
     sender = broker.as_nobody("xdp", "gen", "vethB", "-c", "100")
     assert result_of(sender)["packets"] == 100
     receiver = broker.as_nobody("xdp", "drop", "vethB", "-e", "0x0800")
@@ -61,11 +62,11 @@ def test_without_a_rule_there_is_a_clear_refusal(veth, broker):
                       ["drop", "vethB", "-e", "0x88b5", "-Q", "1"], ["gen", "vethB", "-Q", "1"]]:
         says = refusal_of(broker.as_nobody("xdp", *arguments))
         assert "no rule of the daemon's policy allows it" in says and NOBODY in says
-    # What is allowed, but cannot be, is refused in the daemon's words.
+    # A request that is allowed but impossible is refused with the daemon's reason.
     says = refusal_of(broker.as_nobody("xdp", "drop", "lo", "-Q", "9"))
     assert "check that the queue exists" in says
     assert attached(veth, veth.b, "vethB")["program"] is None
-    # The policy is read again for each request.
+    # The daemon reads the policy again for each request.
     broker.allow("user=nobody iface=vethB\n")
     receiver = broker.as_nobody("xdp", "drop", "vethB", "-c", "10")
     assert "takes frames" in receiver.stderr.readline()
@@ -89,7 +90,7 @@ def test_a_broker_without_a_daemon_or_with_a_bad_policy_says_so(veth, broker):
 
 
 def test_a_broker_survives_whatever_is_sent_to_it(veth, broker):
-    """Random bytes of all sizes, silence, and connections that end at once."""
+    """The broker survives random bytes of all sizes, silence, and connections that end at once."""
     if is_too_old(broker):
         return
     broker.allow("user=nobody iface=vethB\n").start()
@@ -122,7 +123,7 @@ PACKET_RULE = "user=nobody iface=vethB ethertype=0x88b5 socket=packet sends=ever
 
 
 def test_a_user_without_privileges_has_a_raw_socket_through_the_daemon(veth, broker):
-    """It hears its EtherType, and sends; what happens to the daemon is nothing to it."""
+    """The socket receives its EtherType and sends, independently of the daemon."""
     broker.allow(PACKET_RULE).start()
     listener = broker.as_nobody("l2", "recv", "vethB", "-c", "2", "--timeout", "20s")
     eventually(lambda: veth.packet_sockets(veth.b) == 1, "it hears")
@@ -165,7 +166,7 @@ def promiscuity(veth, link):
 
 @pytest.mark.parametrize("how", ["receive", "send"])
 def test_what_the_owner_of_a_raw_socket_can_do_is_what_the_docs_say(veth, broker, how):
-    """docs/xdp.md lists what it can, and what it cannot."""
+    """The owner can do exactly what docs/xdp.md lists."""
     broker.allow(PACKET_RULE).start()
     script = shutil.copy(Path(__file__).parent.parent / "harness" / "packet_owner.py",
                          broker.folder)
@@ -177,7 +178,7 @@ def test_what_the_owner_of_a_raw_socket_can_do_is_what_the_docs_say(veth, broker
     can = {what: became for what, became in outcome.items() if what not in MAY_NOT}
     assert len(can) == 8 and set(can.values()) == {"done"}
     assert promiscuity(veth, "lo") == 1
-    # A change of the policy does not take it back.
+    # A change of the policy does not revoke the socket.
     broker.allow("")
     owner.stdin.write("\n")
     owner.stdin.flush()
@@ -201,7 +202,7 @@ XDP_OWNER_MAY_NOT = {
 
 
 def test_what_the_owner_of_an_xdp_socket_can_do_is_what_the_docs_say(veth, broker):
-    """docs/xdp.md lists what it can, and what it cannot."""
+    """The owner can do exactly what docs/xdp.md lists."""
     if is_too_old(broker):
         return
     broker.allow("user=nobody iface=vethB queue=0 ethertype=0x88b5\n").start()
@@ -222,7 +223,7 @@ def test_what_the_owner_of_an_xdp_socket_can_do_is_what_the_docs_say(veth, broke
     for ethertype in ("0x88b6", "0x88b5", "0x0800"):
         veth.strata(veth.a, "l2", "send", "vethA", "a message", "-e", ethertype)
     assert says() == {"heard": [0x88b5]}
-    # Its rings are full of nonsense now, which harms nobody.
+    # Its rings are now full of garbage, which affects no other process.
     assert attached(veth, veth.b, "vethB")["program"] is not None
     assert says() == {"keep the socket": "done"}
     eventually(lambda: attached(veth, veth.b, "vethB")["program"] is None, "it is taken away")
@@ -260,7 +261,7 @@ print(answered, flush=True)
 
 
 def ask(broker, message):
-    """A connection of root's on which `message` was sent."""
+    """Returns a connection of root's on which `message` was sent."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.settimeout(30)
     connection.connect(str(broker.folder / "broker.sock"))
@@ -269,7 +270,8 @@ def ask(broker, message):
 
 
 def is_granted(connection):
-    """The descriptors are closed again: the daemon holds what it gave as long as the connection."""
+    """Reports whether the broker granted the request. Closes the received descriptors: the daemon
+    holds the socket as long as the connection."""
     reply, descriptors, _, _ = socket.recv_fds(connection, 4096, 2)
     for descriptor in descriptors:
         os.close(descriptor)
@@ -277,7 +279,8 @@ def is_granted(connection):
 
 
 def test_a_crowd_that_waits_for_a_queue_holds_up_nobody_else(veth, broker):
-    """root holds queue 0; nobody asks 16 times for it, which waits for half a second each."""
+    """root holds queue 0; the user nobody requests it 16 times, and each request
+    waits for half a second."""
     if is_too_old(broker):
         return
     broker.allow("user=root iface=vethB\nuser=nobody iface=vethB\n" +
@@ -292,7 +295,7 @@ def test_a_crowd_that_waits_for_a_queue_holds_up_nobody_else(veth, broker):
     assert is_granted(mine)
     answered, errors = crowd.communicate("go\n", timeout=30)
     assert int(answered) < 16, errors
-    # All are told in the end, and the queue can be had again.
+    # All requests are answered in the end, and the queue becomes free again.
     held.close()
     eventually(lambda: is_granted(ask(broker, XDP_MESSAGE)), "the queue is free again")
 
@@ -337,7 +340,7 @@ def test_daemons_in_one_folder_have_a_broker_each(veth, broker, tmp_path):
         other.close()
     assert not (broker.folder / "other-broker.sock").exists()
     assert result_of(broker.as_nobody("l2", "send", "vethB", "hello"))["frames"] == 1
-    # What somebody listens at is left alone.
+    # A socket on which another process listens is left alone.
     stranger = Broker(veth, tmp_path / "stranger")
     stranger.socket = broker.folder / "third.sock"
     stranger.allow("")
@@ -346,6 +349,6 @@ def test_daemons_in_one_folder_have_a_broker_each(veth, broker, tmp_path):
         listener.listen()
         assert stranger.launch().wait(30) == 1
         assert "another daemon listens there" in stranger.log()
-    # One that was left behind is not in the way.
+    # A leftover socket is replaced.
     stranger.start()
     stranger.close()

@@ -27,8 +27,8 @@ def lines_of(page):
 
 
 async def say_until_heard(netcat, page):
-    """How many lines the page then shows. A page that is still being set up by a browser under load
-    may lose its first connection, and connects again a second later."""
+    """Sends lines until the page shows one, and returns how many it shows. A page that a busy
+    browser is still setting up may lose its first connection, and reconnects a second later."""
     for _ in range(PATIENCE):
         netcat.stdin.write("hello from nc <b>\n")
         netcat.stdin.flush()

@@ -1,5 +1,5 @@
-"""A cache as its clients see it: redis-cli, redis-py, and raw connections that wait, subscribe,
-and misbehave."""
+"""A cache as its clients see it: redis-cli, redis-py, and raw connections that wait,
+subscribe and misbehave."""
 
 import socket
 import subprocess
@@ -79,7 +79,7 @@ def test_a_watched_key_that_changes_fails_the_transaction(port):
     one.send("GET", "k")
     one.send("EXEC")
     assert [one.receive() for _ in range(3)] == [b"+OK\r\n", b"+QUEUED\r\n", b"*-1\r\n"]
-    # Without a change it is executed.
+    # Without a change, the transaction is executed.
     one.ask("WATCH", "k")
     one.send("MULTI")
     one.send("INCR", "k")
@@ -248,7 +248,7 @@ def test_who_does_not_read_is_not_read_from(daemon, port):
         request = encode(["GET", "big"])
         sent = 0
         try:
-            # A gigabyte of replies asked for, and none read.
+            # The client requests a gigabyte of replies and reads none of them.
             while sent < 10_000:
                 wire.sendall(request)
                 sent += 1
@@ -346,7 +346,7 @@ def test_who_speaks_in_lines_is_answered_in_lines(daemon):
     heard = lines_of(port, said).splitlines()
     assert heard[:6] == ["ok", "a value", "(nil)", "2", "1", "2"]
     assert heard[6].startswith("error: ERR unknown command 'bad'")
-    # Redis's clients speak their protocol on the same port.
+    # Redis clients speak their protocol on the same port.
     assert Wire(port).ask("GET", "key") == b"$7\r\na value\r\n"
 
 

@@ -1,4 +1,4 @@
-"""What a cache says of its commands, beside what redis-server says of the same."""
+"""A cache's description of its commands, compared with redis-server's."""
 
 import pytest
 import redis as redis_py
@@ -18,13 +18,13 @@ def redis(tmp_path):
 
 def raw_client(port):
     client = redis_py.Redis(port=port)
-    # redis-py would make its own form of COMMAND's replies.
+    # redis-py would convert COMMAND's replies.
     client.set_response_callback("COMMAND", lambda reply, **_: reply)
     return client
 
 
 def table(port):
-    """name -> (arity, flags, first, last, step, categories, key specifications)"""
+    """Returns name -> (arity, flags, first, last, step, categories, key specifications)"""
     rows = {}
 
     def read(row):
@@ -53,7 +53,7 @@ def test_every_command_has_the_arity_flags_and_keys_of_redis(daemon, redis):
 
 
 def without_notes(keys):
-    """Key specifications without the remarks that some carry."""
+    """Returns the key specifications without the notes that some of them carry."""
     if not isinstance(keys, list):
         return keys
     return [[[name, value] for name, value in zip(spec[::2], spec[1::2]) if name != b"notes"]

@@ -1,4 +1,4 @@
-"""A cache's options and the parameters of CONFIG are one truth."""
+"""A cache's options and the parameters of CONFIG have the same values."""
 
 import pytest
 
@@ -12,7 +12,7 @@ def wire(daemon):
     return Wire(new_cache(daemon))
 
 
-# Redis's name, what is set, the option, its value, and how it is shown.
+# Redis's name, the value set, the option, its value, and the value shown.
 BOTH = [
     ("maxmemory", "100mb", "max_memory", 100 << 20, "104857600"),
     ("maxmemory-policy", "ALLKEYS-LRU", "eviction", "allkeys-lru", "allkeys-lru"),

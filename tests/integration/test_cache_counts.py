@@ -1,4 +1,4 @@
-"""What a cache sends is counted."""
+"""The counters of what a cache sends."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The same random commands to a real redis-server and to a cache: the same bytes come back."""
+"""The same random commands to a real redis-server and to a cache get the same bytes in reply."""
 
 import os
 import random
@@ -27,13 +27,14 @@ def cache_port(daemon, *flags):
     return int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1])
 
 
-# Any member may be picked; times that were given from now on differ by what passed in between.
+# The servers may pick any member, and times relative to now differ by the time in between.
 RANDOM = {"SPOP", "SRANDMEMBER", "HRANDFIELD", "RANDOMKEY"}
 TIME = re.compile(rb":\d{10,13}\r\n")
 
 
 def is_dumped_table(reply):
-    """What DUMP gives of a set or hash that is a hash table: in no order."""
+    """Reports whether the reply is DUMP's of a set or hash stored as a hash
+    table, which has no order."""
     payload = reply.partition(b"\r\n")[2][:-2]
     return reply[:1] == b"$" and payload[:1] in (b"\x02", b"\x04") and payload[-10:-8] == b"\n\0"
 
@@ -50,7 +51,7 @@ def normalised(request, reply):
 
 
 def compare(requests, ours, theirs, seed):
-    """Finds the first request whose replies differ, if any does."""
+    """Raises an error for the first request whose replies differ, if there is one."""
     if ours == theirs:
         return
     for number, (request, our, their) in enumerate(
@@ -67,13 +68,14 @@ def compare(requests, ours, theirs, seed):
 
 
 def is_refused_for_another(request, our, their):
-    """redis-server takes a number for one out of range if what it read before was, now and then."""
+    """Reports whether redis-server refused a number as out of range because a number that it read
+    before was; this happens now and then."""
     return (str(request[0]).upper() in ("SORT", "SORT_RO") and our[:1] == b"*"
             and their.startswith(b"-ERR One or more scores"))
 
 
 def is_unordered_transaction(request, our, their):
-    """EXEC's replies, of which some are in no order."""
+    """Reports whether the replies are EXEC's and differ only in the order of unordered parts."""
     if str(request[0]).upper() != "EXEC" or our[:1] != b"*":
         return False
     return deep_sorted(our) == deep_sorted(their)
@@ -96,7 +98,7 @@ def test_random_commands_get_the_same_replies(daemon, redis, protocol):
     ours = Wire(cache_port(daemon), protocol)
     theirs = Wire(redis.port, protocol)
     for _ in range(0, COUNT, CHUNK):
-        # A transaction left open would take the mark at the pipeline's end.
+        # A transaction left open would queue the mark at the pipeline's end.
         requests = [commands.next() for _ in range(CHUNK)] + [["DISCARD"], ["SELECT", "0"]]
         compare(requests, ours.ask_all(requests), theirs.ask_all(requests), seed)
     ours.close()

@@ -1,5 +1,5 @@
-"""A disk that fails, under a cache: changes are refused, what is there is served, nobody waits for
-ever, and people are told."""
+"""A failing disk under a cache: changes are refused, existing data is served, no client waits
+forever, and the operator is informed."""
 
 import time
 
@@ -8,7 +8,7 @@ import pytest
 from resp_wire import Wire
 from strata_daemon import LOOP, Refused, eventually
 
-BIG = "x" * 3000  # ten of them fill what the reserve leaves of the small disk
+BIG = "x" * 3000  # ten of them fill the small disk apart from the reserve
 
 
 def port_of(daemon, name="db"):
@@ -22,12 +22,12 @@ def make(daemon, folder, policy, **options):
 
 
 def fill(port):
-    """Changes the data until the disk is full; clients may be disconnected meanwhile."""
+    """Changes the data until the disk is full; the cache may disconnect clients meanwhile."""
     for number in range(1000):
         try:
             reply = Wire(port).ask("SET", f"big:{number}", BIG)
         except (AssertionError, OSError):
-            continue  # it was told nothing of a change that is not safe
+            continue  # the client got no reply to a change that is not safe
         if reply.startswith(b"-MISCONF"):
             return
     raise AssertionError("the disk is never full")
@@ -48,12 +48,12 @@ def test_a_full_disk_refuses_changes_and_holds_nobody(daemon, small_disk, policy
     assert b"aof_last_write_status:err" in bystander.ask("INFO", "persistence")
     assert bystander.ask("SET", "small", "2").startswith(b"-MISCONF")
     assert Wire(port).ask("PING") == b"+PONG\r\n"
-    # The three places where people look.
+    # The three places where an operator looks.
     eventually(lambda: daemon.show("db")["warning"].startswith("not writing: "), "it is told")
     assert "running (not writing)" in daemon.cli("ls")
     assert "not writing" in daemon.run("doctor").stdout
     assert metric(daemon) == 1
-    # More room, and all is well.
+    # With more room, all is well again.
     (small_disk / "more").unlink()
     eventually(lambda: bystander.ask("SET", "small", "3") == b"+OK\r\n", "changes are taken")
     eventually(lambda: daemon.show("db")["warning"] == "", "the warning ends")
@@ -109,9 +109,10 @@ def test_a_snapshot_that_cannot_be_written_is_told(daemon, tmp_path):
     eventually(lambda: daemon.show("db")["warning"] == "", "the warning ends")
 
 
-# How a disk can fail × what has to be written: what clients meet. `refused`: changes get MISCONF,
-# the rest is answered. `unnoticed`: nothing is written that could fail. `waits`: replies wait for
-# the disk. `behind`: replies do not wait. The table of docs/cache.md says the same.
+# How a disk can fail × what the cache has to write: what clients see. `refused`: changes get
+# MISCONF, all else is answered. `unnoticed`: the cache makes no write that could fail.
+# `waits`: replies wait for the disk. `behind`: replies do not wait. The table of
+# docs/cache.md has the same content.
 OUTCOMES = {
     "write": {"always": "refused", "everysec": "refused", "no": "refused", "snapshot": "refused"},
     "sync": {"always": "refused", "everysec": "refused", "no": "unnoticed", "snapshot": "refused"},
@@ -132,7 +133,7 @@ def start_writer(daemon, disk, writer):
 
 
 def try_to_change(port, writer):
-    """The reply to a change; None for a client that was disconnected without one."""
+    """Returns the reply to a change; None if the client was disconnected without a reply."""
     try:
         wire = Wire(port)
         if writer == "snapshot":
@@ -143,7 +144,8 @@ def try_to_change(port, writer):
 
 
 def is_told(daemon):
-    """Whether all four places say so; all or none, once the tick has come round."""
+    """Reports whether all four places show the failure; None while only some of them
+    do, until the next tick."""
     told = [daemon.show("db")["warning"].startswith("not writing: "),
             "running (not writing)" in daemon.cli("ls"),
             "not writing" in daemon.run("doctor").stdout, metric(daemon) == 1]
@@ -166,7 +168,7 @@ def meets_refusals(daemon, port, writer):
 
 def meets_nothing(daemon, port, writer):
     assert try_to_change(port, writer) == b"+OK\r\n"
-    time.sleep(1.5)  # a sync of each second would have come
+    time.sleep(1.5)  # a sync of everysec would have happened by now
     assert Wire(port).ask("GET", "key") == b"$5\r\nvalue\r\n"
     assert is_told(daemon) is False
     yield
@@ -195,7 +197,7 @@ def meets_no_waiting(daemon, port, writer):
     yield
 
 
-# By epoll a write is made in the loop itself: a disk that is stuck holds all that the loop serves.
+# With epoll, the loop itself writes: a stuck disk blocks all that the loop serves.
 CASES = [(failure, writer) for failure in OUTCOMES for writer in WRITERS
          if (failure, LOOP) != ("stuck", "epoll")]
 

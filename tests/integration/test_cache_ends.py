@@ -1,5 +1,5 @@
-"""How a cache ends: what has changed is saved first, whoever orders the end, and no end waits for
-ever."""
+"""How a cache ends: it saves its changes first, whoever orders the end, and no end waits
+forever."""
 
 import signal
 import time
@@ -27,7 +27,7 @@ def snapshot(tmp_path):
 
 @pytest.fixture
 def saving(daemon, snapshot):
-    """Makes a cache with rules, whose snapshot lacks its one key."""
+    """Returns a function that makes a cache with save rules, whose snapshot lacks its only key."""
     def make(**options):
         daemon.create("cache", "db", listen=["tcp://127.0.0.1:0"], resp=True,
                       snapshot=str(snapshot), save=RULES, **options)
@@ -40,7 +40,7 @@ def value(daemon):
 
 
 def block(snapshot):
-    """No snapshot can be written: its new file's name is taken by a folder."""
+    """Makes snapshots fail: a folder takes the name of the new file."""
     folder = snapshot.with_name(snapshot.name + ".new")
     folder.mkdir()
     return folder
@@ -156,7 +156,7 @@ REFUSES = "function on_flush(batch) return false end\n"
 
 @pytest.fixture
 def refusing(daemon, tmp_path):
-    """Makes a cache whose script does not take its one change."""
+    """Returns a function that makes a cache whose script rejects its only change."""
     def make(**options):
         script = tmp_path / "refuses.lua"
         script.write_text(REFUSES)

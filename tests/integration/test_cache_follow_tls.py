@@ -1,4 +1,4 @@
-"""A cache that follows by TLS: another cache, and a real redis-server."""
+"""A cache that follows over TLS: another cache, and a real redis-server."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from talker import free_port, port_of
 
 
 def new_cache(daemon, name, **options):
-    """A cache that plain clients can reach, too: its endpoints."""
+    """Makes a cache that plain clients can also reach, and returns its endpoints."""
     options.setdefault("listen", ["tcp://127.0.0.1:0"])
     return daemon.create("cache", name, resp=True, **options)["endpoints"]
 
@@ -38,7 +38,7 @@ def await_value(wire, key, value):
 
 
 def trouble(daemon, name, *parts):
-    """The sentence that is shown once it has all the parts."""
+    """Waits until the warning contains all the parts, and returns it."""
     def is_shown():
         shown = daemon.show(name)["warning"]
         return shown if all(part in shown for part in parts) else None
@@ -58,7 +58,7 @@ def test_a_cache_follows_a_cache_by_tls(daemon, authority):
     source.ask("SET", "later", "1")
     await_value(copy, "later", b"1")
     assert daemon.show("copy")["warning"] == ""
-    # The other certificate is shown when the link is made again.
+    # The new certificate is presented when the link is made again.
     authority.issue("follower")
     daemon.act("copy", "reload")
     assert follows(copy)
@@ -108,7 +108,7 @@ def test_a_leader_without_tls_is_not_followed_by_tls(daemon, authority):
     plain, secure = leader(daemon, authority)
     [url] = new_cache(daemon, "copy", follow=by_name(plain).replace("tcp", "tls"), ca=authority.ca)
     trouble(daemon, "copy", "TLS")
-    # Nor does REPLICAOF lead what was guarded to where it is not.
+    # REPLICAOF does not replace a protected link by an unprotected one either.
     wire = wire_to(url)
     assert wire.ask("REPLICAOF", "127.0.0.1", str(port_of(plain))) == b"+OK\r\n"
     trouble(daemon, "copy", "127.0.0.1")
@@ -133,7 +133,7 @@ def test_a_cache_follows_a_redis_by_tls(daemon, authority, tmp_path):
         await_value(copy, "big", b"y" * 300_000)
         source.ask("SET", "later", "1")
         await_value(copy, "later", b"1")
-        # Redis wants a certificate of its followers.
+        # Redis requires a certificate of its followers.
         new_cache(daemon, "nameless", follow=f"tls://localhost:{port}", ca=authority.ca)
         trouble(daemon, "nameless", "certificate")
     finally:

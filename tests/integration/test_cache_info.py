@@ -1,4 +1,4 @@
-"""The figures of INFO are what happened: as a real redis-server has them."""
+"""The figures of INFO match what happened, as a real redis-server's do."""
 
 import os
 import re
@@ -85,7 +85,7 @@ def make_large(wire, *keys):
 
 
 def free_by(wire, name):
-    """Ways of making two large values go that are left for later if the parameter says so."""
+    """Removes two large values in a way that defers their freeing if the parameter is set."""
     make_large(wire, "a", "b")
     if name == "lazyfree-lazy-expire":
         wire.ask_all([["PEXPIRE", "a", "1"], ["PEXPIRE", "b", "1"]])
@@ -112,7 +112,7 @@ def test_what_is_freed_later(port, name):
 
 
 def follow(port, *about):
-    """A follower that acknowledges when it is told to."""
+    """Returns a follower that acknowledges when a test lets it."""
     wire = Wire(port)
     assert wire.ask("REPLCONF", "capa", "eof", *about) == b"+OK\r\n"
     wire.send("PSYNC", "?", "-1")

@@ -1,4 +1,4 @@
-"""What a cache notes of commands that take long."""
+"""What a cache records about slow commands."""
 
 import re
 
@@ -16,7 +16,7 @@ def wire(daemon):
 
 
 def be_slow(wire):
-    """A command that takes some milliseconds on any machine."""
+    """Runs a command that takes some milliseconds on any machine."""
     if wire.ask("EXISTS", "big") == b":0\r\n":
         for first in range(0, 200_000, 10_000):
             wire.ask("RPUSH", "big", *range(first, first + 10_000))

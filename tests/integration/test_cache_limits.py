@@ -1,5 +1,5 @@
-"""What a cache's options keep clients from: commands, a rate, a number of connections; and what
-waits for a client stays within bounds."""
+"""The limits that a cache's options set for clients: commands, a rate, a number of connections; and
+the bounds of the data that waits for a client."""
 
 import socket
 import time
@@ -65,10 +65,10 @@ def test_who_exceeds_the_rate_waits_and_loses_nothing(daemon):
     hasty, other = Wire(port), Wire(port)
     began = time.monotonic()
     hasty.socket.sendall(b"".join(encode(["ECHO", str(i)]) for i in range(60)))
-    assert other.ask("PING") == b"+PONG\r\n"  # ask() says two commands: the limit is each one's own
+    assert other.ask("PING") == b"+PONG\r\n"  # ask() sends two commands: the limit is per client
     answers = [hasty.receive() for _ in range(60)]
     assert answers == [b"$%d\r\n%d\r\n" % (len(str(i)), i) for i in range(60)]
-    # A second's worth comes at once.
+    # One second's worth of commands runs at once.
     assert time.monotonic() - began > (60 - 20) / 20 - 0.1
 
 
@@ -120,7 +120,7 @@ def test_a_flood_of_clients_too_many_does_no_harm(daemon):
 def test_what_was_asked_behind_a_blocking_command_is_all_answered(port):
     waiting, other = Wire(port), Wire(port)
     other.ask("SET", "big", "x" * 100_000)
-    # More than may wait for a client at a time.
+    # More than the limit of data that waits for a client.
     waiting.socket.sendall(encode(["BLPOP", "queue", "0"]) + encode(["GET", "big"]) * 100)
     time.sleep(0.1)
     other.ask("RPUSH", "queue", "job")

@@ -1,4 +1,5 @@
-"""What MONITOR, SLOWLOG and CLIENT LIST show of others' commands: as a real redis-server does."""
+"""What MONITOR, SLOWLOG and CLIENT LIST show of other clients' commands, as a
+real redis-server does."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Every parameter of CONFIG does what it says, or is refused."""
+"""Every parameter of CONFIG has its effect, or is refused."""
 
 import socket
 import time
@@ -78,7 +78,8 @@ def test_timeout_ends_clients_that_are_idle_and_no_others(daemon):
 
 
 def keep_alive_timers(port):
-    """Of accepted connections to `port`: the seconds until the kernel's next keep-alive probe."""
+    """Returns the seconds until the kernel's next keep-alive probe for each
+    accepted connection to `port`."""
     found = []
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         words = line.split()
@@ -106,7 +107,8 @@ def test_tcp_keepalive_is_for_new_connections(daemon):
 
 
 def groups_of_expired(port, wire):
-    """20 keys expire one after the other in 2 s: in how many groups, by time, are they gone?"""
+    """Sets 20 keys that expire one after the other in 2 s. Returns the number of groups, by time,
+    in which they are removed."""
     hearer = Wire(port)
     hearer.send("SUBSCRIBE", "__keyevent@0__:expired")
     hearer.receive()
@@ -146,7 +148,7 @@ def test_activerehashing_moves_a_table_that_grows_while_nothing_is_asked(wire):
 
 
 def encoding(wire, name, value, *command):
-    """Of a new key, with the parameter at its default and at `value`."""
+    """Returns the encoding of a new key, with the parameter at its default and at `value`."""
     found = []
     for each in (None, value):
         if each:
@@ -189,7 +191,8 @@ def test_nodes_of_lists_are_as_large_as_they_may(wire, name):
 
 
 def share_of_the_soonest(wire, samples):
-    """Of 100 keys that had to go of 200: those that were among the 100 that expire first."""
+    """Evicts about 100 of 200 keys. Returns the share of evicted keys that are among the
+    100 that expire first."""
     wire.ask("FLUSHALL")
     set_config(wire, "maxmemory", "0")
     set_config(wire, "maxmemory-samples", samples)
@@ -313,7 +316,7 @@ def test_followers_are_greeted_and_silent_ones_ended(daemon, name):
 
 # --- every parameter -----------------------------------------------------------------------------
 
-# The file of the test, and the test in which the parameter stands.
+# The file and the test that cover each parameter.
 TESTED = {
     **{each[0]: (THIS, "test_what_is_kept_packed") for each in ENCODINGS},
     "maxmemory": ("test_cache.py", "test_maxmemory_evicts_or_refuses"),
@@ -365,7 +368,7 @@ TESTED = {
        for name in ("repl-backlog-size", "repl-timeout", "repl-ping-replica-period",
                     "repl-ping-slave-period")},
 }
-# It has an effect that takes minutes.
+# The effect takes minutes.
 UNSEEN = {"lfu-decay-time"}
 
 

@@ -1,5 +1,5 @@
-"""`strata start -i` of a cache: at a terminal, which is a pty here, and through pipes. What it
-shows is what redis-cli shows."""
+"""`strata start -i` of a cache: on a terminal (here a pty) and through pipes. It
+shows what redis-cli shows."""
 
 import re
 import signal
@@ -14,10 +14,10 @@ from terminal import Terminal
 
 pytestmark = pytest.mark.once
 
-# Colours and moves of the cursor.
+# Colors and cursor movements.
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r|\x07")
 
-# Each sets up its own data; what they reply is shown by both in the same way.
+# Each command sets up its own data; both programs must show the reply in the same way.
 SHOWN = [
     ["SET", "s", "v"], ["GET", "s"], ["GET", "none"], ["INCR", "n"], ["STRLEN", "s"], ["NOSUCH"],
     ["SET", "bytes", 'a"\\\n\t\x01'], ["GET", "bytes"], ["RPUSH", "l", *map(str, range(12))],
@@ -37,7 +37,7 @@ def port(daemon):
 
 
 class Prompt(Terminal):
-    """`strata start -i` of a cache, without what moves the cursor."""
+    """`strata start -i` of a cache, without cursor movements."""
 
     def __init__(self, daemon, name="db", columns=0, **variables):
         super().__init__(daemon, "start", "-i", name, columns=columns, TERM="xterm",
@@ -48,7 +48,7 @@ class Prompt(Terminal):
         return ESCAPES.sub(b"", self.screen)
 
     def says(self, line, reply, then=b"db> "):
-        """Types a line at the prompt, and sees the reply and the next prompt."""
+        """Types a line at the prompt, and waits for the reply and the next prompt."""
         self.shows(b"> ")
         self.screen = b""
         self.type(line + b"\n")
@@ -73,9 +73,9 @@ def test_it_shows_what_redis_cli_shows(daemon, port):
             told = subprocess.run(["redis-cli", "-3", "--no-raw", "-p", str(port), *words],
                                   capture_output=True, timeout=PATIENCE, check=False).stdout
             if words[0] in ("INCR", "RPUSH", "HSET", "SADD", "ZADD", "LMPOP"):
-                continue  # would not reply the same again
+                continue  # a second run would give another reply
             line = " ".join(map(quote, words)).encode()
-            # The width of the terminal: what is typed is not wrapped, and so not moved about.
+            # The line fits into the terminal's width, so it is not wrapped and redrawn.
             assert len(line) < 70
             prompt.says(line, told.rstrip(b"\n").replace(b"\r", b""))
 
@@ -177,7 +177,7 @@ def test_a_password_is_given_with_auth(daemon):
     with Prompt(daemon) as prompt:
         prompt.says(b"get k", b"(error) NOAUTH Authentication required.")
         prompt.says(b"auth secret", b"OK")
-        prompt.says(b"hgetall k", b"(empty hash)")  # RESP3 from then on
+        prompt.says(b"hgetall k", b"(empty hash)")  # RESP3 from here on
 
 
 def test_a_stopped_cache_is_started_and_a_unix_socket_will_do(daemon, tmp_path):
@@ -227,7 +227,7 @@ def test_tab_completes_a_command(daemon, port):
         prompt.shows(b'""\n')
         prompt.type(b"GETR\t")
         prompt.shows(b"db> GETRANGE ")
-        prompt.type(b"\x15zrangeb\t")  # as far as they are the same
+        prompt.type(b"\x15zrangeb\t")  # completed as far as the names agree
         prompt.shows(b"db> zrangeby")
         prompt.type(b"\t")
         prompt.shows(b"zrangebylex  zrangebyscore\n")

@@ -1,5 +1,5 @@
-"""Snapshots that clients fetch: redis-cli --rdb and --replica, SYNC and PSYNC without options; as a
-real redis-server gives them."""
+"""Snapshots that clients fetch, as a real redis-server sends them: redis-cli --rdb and --replica,
+SYNC and PSYNC without options."""
 
 import socket
 import subprocess
@@ -14,7 +14,7 @@ from test_cache import new_cache
 
 @pytest.fixture(params=["cache", "redis"])
 def port(request, daemon, tmp_path):
-    """Both are asked the same, and have to give the same."""
+    """Yields the port of a cache, then of a redis-server; both must give the same results."""
     if request.param == "redis":
         server = RedisServer(tmp_path / "redis", "--repl-diskless-sync-delay", "0")
         port = server.port
@@ -77,7 +77,7 @@ def test_redis_cli_is_a_replica(port):
 
 
 class Follower:
-    """A client that speaks the protocol between caches by itself."""
+    """A client that implements the protocol between caches itself."""
 
     def __init__(self, port, *words):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
@@ -94,7 +94,7 @@ class Follower:
             self.data += part
 
     def line(self):
-        """The next line that is not empty: empty ones say that the snapshot is being made."""
+        """Returns the next nonempty line: empty lines mean that the snapshot is being made."""
         self.data = self.data.lstrip(b"\n")
         self.read_until(lambda data: b"\n" in data.lstrip(b"\n"))
         line, self.data = self.data.lstrip(b"\n").split(b"\n", 1)
@@ -117,7 +117,7 @@ def test_who_knows_no_marks_is_told_the_size(port, words, tmp_path):
     loaded = serve(tmp_path / "loaded", tmp_path / "fetched.rdb")
     assert_same(contents(port), contents(loaded.port))
     loaded.close()
-    # It need not say that it has the snapshot to get what changes from then on.
+    # The follower need not confirm the snapshot to receive the changes after it.
     Wire(port).ask("SET", "later", "1")
     follower.read_until(lambda data: b"$5\r\nlater\r\n$1\r\n1\r\n" in data)
     if words[0] == "SYNC":

@@ -1,4 +1,4 @@
-"""A cache and a real redis-server follow each other, through a connection that is cut again and
+"""A cache and a real redis-server follow each other over a connection that is cut again and
 again."""
 
 import json
@@ -56,7 +56,7 @@ def info(wire, field):
 
 
 def await_same(leader, follower):
-    """The follower has all that the leader has."""
+    """Waits until the follower has all the data of the leader."""
     def is_level():
         mine, its = info(follower, "master_link_status"), info(follower, "slave_repl_offset")
         return mine == "up" and int(its) >= int(info(leader, "master_repl_offset"))
@@ -64,7 +64,7 @@ def await_same(leader, follower):
 
 
 def disturb(leader, proxy, seed):
-    """Random commands, between which the link is cut as soon as it is there."""
+    """Sends random commands, and cuts the link between them as soon as it is up."""
     rng = random.Random(seed)
     commands = Commands(seed)
     for _ in range(CUTS):
@@ -109,7 +109,7 @@ def test_a_cache_follows_a_cache(daemon, proxies, tmp_path):
     first = new_cache(daemon, "first")
     second = new_cache(daemon, "second", "--persistent", tmp_path / "second.aof")
     run_pair(first, second, proxies(first), seeded())
-    # What was followed is on the disk, too.
+    # The replicated data is also on the disk.
     before = contents(second)
     daemon.kill9()
     daemon.start()
@@ -140,7 +140,7 @@ CHAINS = ["cache cache cache", "redis cache cache", "cache cache redis", "cache 
 
 @pytest.fixture
 def make_chain(daemon, proxies, tmp_path):
-    """The ports of those in a chain, and the proxies between them."""
+    """Yields a function that makes a chain and returns its ports, and the proxies between them."""
     servers = []
 
     def make(kinds):
@@ -166,7 +166,7 @@ def make_chain(daemon, proxies, tmp_path):
 
 
 def await_chain(leader, ports):
-    """Every follower has the leader's last write."""
+    """Waits until every follower has the leader's last write."""
     mark = random.randbytes(8).hex()
     leader.ask("SET", "last", mark)
     for port in ports:
@@ -186,7 +186,7 @@ def test_a_chain_has_the_leaders_data_after_every_cut(make_chain, kinds):
     for turn in range(CUTS):
         link = rng.choice(links)
         if turn % 2:
-            # More than the backlog has: the follower below the cut needs a snapshot.
+            # More than the backlog holds, so the follower below the cut needs a snapshot.
             link.pause()
             leader.ask_all([["SET", f"wide:{turn}:{i}", "x" * 1000] for i in range(100)]
                            + [["DEL", f"wide:{turn - 2}:{i}"] for i in range(50)])
@@ -240,12 +240,12 @@ def test_whom_clients_let_it_follow_outlives_the_daemon(daemon, redis, tmp_path)
 
 
 def record(daemon):
-    """The options of `db` as they are on the disk."""
+    """Returns the options of `db` as they are on the disk."""
     return json.loads((daemon.state_dir / "runtimes" / "db.json").read_text())["options"]
 
 
 def text_of(reply):
-    """The last bulk string of a reply."""
+    """Returns the last bulk string of a reply."""
     return reply.split(b"\r\n")[-2].decode()
 
 
@@ -285,7 +285,7 @@ def test_a_followers_keys_expire_when_the_leader_says_so(daemon, redis):
     time.sleep(0.3)
     assert follower.ask("GET", "short") == b"$-1\r\n"
     assert follower.ask("DBSIZE") == b":2\r\n"
-    assert leader.ask("GET", "short") == b"$-1\r\n"  # which removes it
+    assert leader.ask("GET", "short") == b"$-1\r\n"  # the GET removes the key
     await_same(leader, follower)
     assert follower.ask("DBSIZE") == b":1\r\n"
 

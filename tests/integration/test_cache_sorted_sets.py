@@ -1,5 +1,5 @@
 """Sorted sets: the same random commands to a real redis-server and to a cache get the same bytes,
-and make the same keyspace events."""
+and cause the same keyspace events."""
 
 import os
 import random
@@ -23,9 +23,10 @@ SCORES = [0, 1, 2, 3, -1, -7, 1.5, 0.1, -2.25, 1e17, 1e20, 1e-5, "inf", "-inf", 
 
 
 class Commands:
-    """Keys: z are small sets and large ones, x those whose members all have the same score (only
-    there ranges of members are defined), t plain sets, s a string, l lists; l1 is to ranges of
-    members what the others are to the rest, and so never a sorted set of mixed scores."""
+    """Random commands for sorted sets. Keys: z are small and large sets, x are sets whose members
+    all have the same score (ranges of members are defined only there), t are plain sets, s is a
+    string, l are lists. l1 is the wrong-type key for ranges of members, as the other keys are for
+    the rest, and so never a sorted set of mixed scores."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -91,19 +92,19 @@ class Commands:
         return self.random.choice([[], ["WITHSCORES"], ["withscores"]])
 
     def next(self):
-        """One or more requests that belong together."""
+        """Returns one or more requests that belong together."""
         r = self.random
         if r.random() < 0.04:
             return self.transaction()
         words = r.choice(self.FAMILIES)(self)
-        # A word too many, or one too few; a scan without its count would be one of many steps.
+        # One word too many or too few; a scan without its count would take many steps.
         if r.random() < 0.02:
             shorter = words if words[0] == "ZSCAN" else words[:-1]
             words = words + ["surplus"] if r.random() < 0.5 else shorter
         return [words]
 
     def transaction(self):
-        """Where what would wait gives up at once."""
+        """Returns a transaction, in which commands that would wait give up at once."""
         r = self.random
         pop = r.choice([
             ["BZPOPMIN", *self.several(self.key), r.choice([0, 0.5, "x", -1])],
@@ -225,7 +226,8 @@ class Commands:
 
 
 def normalised(request, reply):
-    """Which members are picked is chance; a scan's order is the table's."""
+    """Returns the reply without what may differ: which random members are
+    picked, and a scan's order."""
     name = str(request[0]).upper()
     if name == "ZRANDMEMBER":
         return re.sub(rb"\$\d+\r\n[^$*,_]*|,[^$*]*", b"?", reply)
@@ -236,7 +238,7 @@ def normalised(request, reply):
 
 
 def compare(requests, ours, theirs, seed):
-    """Finds the first request whose replies differ, if any does."""
+    """Raises an error for the first request whose replies differ, if there is one."""
     if ours == theirs:
         return
     for number, (request, our, their) in enumerate(
@@ -254,7 +256,7 @@ STATE = [words for key in [f"z{i}" for i in range(6)] + ["x0", "x1", "x2"]
 
 
 class Listener:
-    """Hears of all keyspace events of one server."""
+    """Receives all keyspace events of one server."""
 
     def __init__(self, port):
         self.wire = Wire(port)
@@ -274,7 +276,7 @@ class Listener:
 
 @pytest.fixture
 def ports(daemon, tmp_path):
-    """Those of a cache, and of a real redis-server."""
+    """Yields the ports of a cache and of a real redis-server."""
     daemon.cli("create", "cache", "db", "-p", "0", "--resp", "-s")
     server = RedisServer(tmp_path / "redis")
     yield int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1]), server.port
@@ -337,30 +339,30 @@ def test_random_members_are_there_with_their_scores_and_all_can_be_picked(ports,
 
 
 WAITING = [
-    # A member that comes goes to the client that has waited longest.
+    # A new member goes to the client that has waited longest.
     [("a", "BZPOPMIN", "z", 0), ("b", "BZPOPMAX", "z", 0),
      ("c", "ZADD", "z", 1, "x", 2, "y", 3, "w"), ("a",), ("b",),
      ("c", "ZRANGE", "z", 0, -1, "WITHSCORES")],
     [("a", "BZMPOP", 0, 2, "none", "z", "MAX", "COUNT", 2),
      ("c", "ZADD", "z", 1, "x", 2, "y", 3, "w"), ("a",), ("c", "ZCARD", "z")],
-    # Whatever makes the key.
+    # Any command that creates the key ends the wait.
     [("c", "ZADD", "other", 1.5, "x"), ("a", "BZPOPMIN", "z", 0), ("c", "RENAME", "other", "z"),
      ("a",), ("c", "EXISTS", "z")],
     [("c", "ZADD", "other", 1.5, "x"), ("a", "BZPOPMIN", "none", "z", 0),
      ("c", "ZUNIONSTORE", "z", 1, "other"), ("a",), ("c", "EXISTS", "z")],
     [("c", "ZADD", "other", 1.5, "x"), ("a", "BZPOPMAX", "z", 0),
      ("c", "ZRANGESTORE", "z", "other", 0, -1), ("a",)],
-    # Another kind of value is not what is waited for.
+    # A value of another type does not end the wait.
     [("a", "BZPOPMIN", "z", 0), ("c", "RPUSH", "z", "x"), ("c", "DEL", "z"),
      ("c", "ZADD", "z", 7, "m"), ("a",)],
-    # A transaction is seen as a whole.
+    # A transaction takes effect as a whole.
     [("a", "BZPOPMIN", "z", 0), ("c", "MULTI"), ("c", "ZADD", "z", 1, "x"), ("c", "DEL", "z"),
      ("c", "ZADD", "z", 2, "y"), ("c", "EXEC"), ("a",)],
     [("a", "BZPOPMIN", "z", 0), ("c", "MULTI"), ("c", "ZADD", "z", 1, "x"), ("c", "ZREM", "z", "x"),
      ("c", "EXEC"), ("c", "ZADD", "z", 2, "y"), ("a",)],
-    # Time runs out.
+    # The timeout ends the wait.
     [("a", "BZPOPMIN", "z", 0.05), ("a",), ("a", "BZMPOP", 0.05, 1, "z", "MIN"), ("a",)],
-    # It was there already.
+    # The key already exists before the wait.
     [("c", "ZADD", "z", "inf", "x"), ("a", "BZPOPMIN", "none", "z", 0), ("a",)],
 ]
 
@@ -372,7 +374,8 @@ def test_who_waits_is_served_as_by_redis(ports, script, protocol):
 
 
 def play(port, script, protocol):
-    """What each client hears. A step without words: the client hears a reply. `c` hears at once."""
+    """Returns the replies that each client receives. A step without words receives a reply; `c`
+    receives its reply at once."""
     wires = {name: Wire(port, protocol) for name in "abc"}
     heard = []
     for name, *words in script:
@@ -389,7 +392,8 @@ def play(port, script, protocol):
 
 
 def waits_or_has_reply(wire):
-    """Lets the server read what another connection has just sent: it answers as things arrive."""
+    """Waits until the server has read what another connection has sent: it
+    answers in order of arrival."""
     for _ in range(20):
         wire.send("PING")
         assert wire.receive() == b"+PONG\r\n"

@@ -1,5 +1,5 @@
-"""A cache's data on the disk: it survives kill -9, crashes of the file system's making, and the way
-to a real redis-server and back."""
+"""A cache's data on the disk: it survives kill -9, simulated file system crashes, and a transfer to
+a real redis-server and back."""
 
 import contextlib
 import os
@@ -37,7 +37,7 @@ def new_cache(daemon, *flags, name="db"):
 
 
 def run_random(port, seed, count=COUNT):
-    """Random commands; afterwards nothing is queued and the database is 0."""
+    """Sends random commands; afterwards no transaction is open and the database is 0."""
     wire = Wire(port)
     commands = Commands(seed)
     for _ in range(0, count, 500):
@@ -79,14 +79,14 @@ def test_a_string_that_only_grew_survives_kill_9(daemon, log):
         assert reply == b"*1\r\n$-1\r\n"
     before = contents(port)
     assert len(before) == 2
-    # Under everysec a reply may go out before the kernel has what it acknowledges.
+    # Under everysec, a reply may precede the write that it acknowledges.
     eventually(lambda: b"aof_buffer_length:0\r\n" in wire.ask("INFO", "persistence"),
                "all is written")
     assert_same(before, contents(crash(daemon)))
 
 
 def test_what_was_acknowledged_under_always_survives_kill_9(daemon, log):
-    """Several clients, each with a list of its own; each remembers what was acknowledged."""
+    """Several clients each have their own list and remember what was acknowledged."""
     rng = random.Random(seeded())
     port = new_cache(daemon, "--persistent", log, "--appendfsync", "always")
     acknowledged = [0] * 6
@@ -150,7 +150,7 @@ def test_a_transaction_is_kept_as_a_whole(daemon, log):
     eventually(lambda: b"EXEC" in log.read_bytes(), "the log has it")
     text = log.read_bytes()
     daemon.act("db", "stop")
-    # The end is torn off, as if the machine had stopped while it was written.
+    # The end is cut off, as if the machine had stopped during the write.
     log.write_bytes(text[:text.rindex(b"*1\r\n$4\r\nEXEC")] + b"*1\r\n$4\r\nEX")
     daemon.act("db", "start")
     assert contents(port_of(daemon)) == {}
@@ -281,7 +281,7 @@ def test_save_and_bgsave(daemon, tmp_path):
 
 
 def test_a_snapshot_is_of_one_moment(daemon, tmp_path):
-    """Pairs of keys that only change together are together in every snapshot, also in one that is
+    """Pairs of keys that only change together match in every snapshot, even in one
     written while they change."""
     file = tmp_path / "dump.rdb"
     port = new_cache(daemon, "--snapshot", file)
@@ -437,7 +437,7 @@ def test_we_load_redis_files(daemon, tmp_path, log):
     files = tmp_path / "redis"
     port = new_cache(daemon, "--snapshot", files / "dump.rdb", name="one")
     assert_same(before, contents(port))
-    # Redis's log is several files; one behind the other they are ours.
+    # Redis's log has several files; concatenated, they form our log.
     parts = sorted((files / "appendonlydir").glob("*.rdb")) + sorted(
         (files / "appendonlydir").glob("*.incr.aof"))
     log.write_bytes(b"".join(each.read_bytes() for each in parts))

@@ -1,5 +1,5 @@
-"""Client-side caching: the same talks with a cache and with a real redis-server, of which every
-byte that any connection hears is compared; and pauses and shard channels in the same way."""
+"""Client-side caching: the same conversations with a cache and with a real redis-server, comparing
+every byte that any connection receives. Pauses and shard channels are tested in the same way."""
 
 import re
 import time
@@ -18,7 +18,7 @@ def redis(tmp_path):
 
 
 class Talk:
-    """What several connections to one server say and hear."""
+    """What several connections to one server send and receive."""
 
     def __init__(self, port):
         self.port = port
@@ -34,14 +34,14 @@ class Talk:
 
     def close(self, name):
         self.wires.pop(name).close()
-        # Somebody else sees that it is gone.
+        # Another client checks that the connection is gone.
         watcher = Wire(self.port)
         while b"id=%s " % self.ids[name] in watcher.ask("CLIENT", "LIST"):
             time.sleep(0.01)
         watcher.close()
 
     def hear(self, name):
-        """All that has come to a connection so far."""
+        """Returns all data that a connection has received so far."""
         self.marks += 1
         mark = b"mark-%d" % self.marks
         wire = self.wires[name]
@@ -54,7 +54,7 @@ class Talk:
         return data
 
     def without_ids(self, words, data):
-        """Clients are numbered as they come, in which the servers differ."""
+        """Returns the data without client ids, which differ between the servers."""
         start = b"|^" if words[-1] == "GETREDIR" else b""
 
         def name(match):
@@ -64,7 +64,7 @@ class Talk:
         return re.sub(rb"(redirect\r\n|redir-broken\r\n%s):(\d+)\r\n" % start, name, data)
 
     def is_queueing(self, name, words):
-        """In a transaction a mark would be queued, too."""
+        """Reports whether the connection is in a transaction, which would also queue a mark."""
         if words[0] in ("MULTI", "EXEC"):
             self.queueing = name if words[0] == "MULTI" else None
         return self.queueing == name
@@ -72,7 +72,7 @@ class Talk:
     def say(self, name, *words):
         known = {f"<{other}>": number for other, number in self.ids.items()}
         self.wires[name].send(*[known.get(word, word) for word in words])
-        # What all hear of it comes behind the first that does, and before the mark.
+        # Messages about the command arrive after its first reply and before the mark.
         first = self.wires[name].receive()
         data = first + self.wires[name].rest
         self.wires[name].rest = b""
@@ -103,7 +103,7 @@ def words_of(text):
 
 
 def tracks(options=""):
-    """`one` tracks with these options, and `other` changes things."""
+    """Starts a script: `one` tracks with these options, and `other` is there to make changes."""
     return [("one", "open", 3), ("other", "open", 2),
             ("one", *f"CLIENT TRACKING ON {options}".split()), ("one", "CLIENT", "TRACKINGINFO")]
 
@@ -339,7 +339,7 @@ def test_who_has_read_a_key_that_is_forgotten_is_told(daemon, options):
     other.ask("CONFIG", "SET", "tracking-table-max-keys", "1")
     heard = [one.receive() for _ in range(3)]
     assert all(each.startswith(b">2\r\n$10\r\ninvalidate") for each in heard)
-    # Of what is left, the next key that is read takes the place, or loses it at once.
+    # The next key that is read displaces the remaining one, or is displaced at once.
     one.send("GET", "d")
     heard = [one.receive(), one.receive()]
     assert b"_\r\n" in heard and any(b"invalidate" in each for each in heard)
@@ -351,7 +351,7 @@ def test_a_pause_puts_off_what_it_is_to(daemon, words):
     port = new_cache(daemon)
     one, other = Wire(port), Wire(port)
     assert one.ask("CLIENT", "PAUSE", "60000", "WRITE") == b"+OK\r\n"
-    # Reading goes on; what writes waits in its place, with what was sent behind it.
+    # Reads continue; a write waits, and so do the client's requests after it.
     assert other.ask("GET", "k") == b"$-1\r\n"
     other.send("SET", "k", "v")
     other.send("GET", "k")
@@ -360,7 +360,7 @@ def test_a_pause_puts_off_what_it_is_to(daemon, words):
     assert one.ask("CLIENT", "UNPAUSE") == b"+OK\r\n"
     assert other.receive() == b"+OK\r\n"
     assert other.receive() == b"$1\r\nv\r\n"
-    # A pause ends by itself, whatever it is of.
+    # A pause of either kind ends by itself.
     assert one.ask("CLIENT", "PAUSE", "300", *words) == b"+OK\r\n"
     other.send("SET", "k", "w")
     assert other.receive() == b"+OK\r\n"

@@ -1,5 +1,5 @@
-"""Transactions where memory runs out, where keys expire and where others look on: as a real
-redis-server has them."""
+"""Transactions when memory runs out, when keys expire and when other clients watch, as a real
+redis-server executes them."""
 
 import time
 
@@ -10,7 +10,7 @@ from resp_wire import RedisServer, Wire
 
 
 def begin(wire, *commands):
-    """A transaction with these commands; what they reply is left out."""
+    """Starts a transaction with these commands; drops their replies."""
     for each in (["MULTI"], *commands):
         wire.send(*each)
         wire.receive()

@@ -1,4 +1,5 @@
-"""Who waits for what, beside a real redis-server; and what waits for those who do not read."""
+"""The order in which waiting clients are served, compared with a real redis-server; and the data
+that waits for clients that do not read."""
 
 import pytest
 
@@ -14,7 +15,7 @@ def redis(tmp_path):
     server.close()
 
 
-# What each of some clients waits for; what another one does; in which order replies are to come.
+# What some clients wait for; what another client does; the order in which replies must arrive.
 TALKS = {
     "the key that is ready first": (
         ["BLPOP a b 0"], ["MULTI", "RPUSH b 1", "RPUSH a 2", "EXEC"]),
@@ -52,7 +53,7 @@ def play(port, waiting, doing):
         doer.send(*words.split())
         replies.append(doer.receive())
     for wire in waiters:
-        # What has come by now; the rest waits on.
+        # The replies that have arrived by now; the other clients still wait.
         replies.append(b"" if wire.is_silent() else wire.receive())
     replies.append(sorted_reply(doer.ask("KEYS", "*")))
     return replies
@@ -69,7 +70,7 @@ def is_connected(port, name):
 
 
 def fill_subscriber(port, megabytes):
-    """A subscriber that reads nothing of what is published."""
+    """Returns a subscriber that reads none of the published data, and the publisher."""
     deaf = Wire(port)
     deaf.ask("CLIENT", "SETNAME", "deaf")
     deaf.send("SUBSCRIBE", "c")
@@ -140,7 +141,7 @@ def test_memory_of_large_values_is_given_back_in_time(daemon, how):
     else:
         assert wire.ask("FLUSHALL", "ASYNC") == b"+OK\r\n"
     assert wire.ask("DBSIZE") == b":0\r\n"
-    # At once there is room for the same again.
+    # There is room for the same data again at once.
     wire.ask("SADD", "t", "a")
     assert wire.ask("SCARD", "t") == b":1\r\n"
     eventually(lambda: used_memory(wire) < before + (2 << 20), "the memory is given back")

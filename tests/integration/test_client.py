@@ -1,4 +1,4 @@
-"""The client runtime: connects, hears, sends, and connects again."""
+"""The client runtime: it connects, receives, sends, and reconnects."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ QUICK = {"reconnect": 0, "reconnect_min": 0.02, "reconnect_max": 0.05}
 
 
 class Listener:
-    """A plain server, for a client to meet."""
+    """A plain server for a client."""
 
     def __init__(self, port=0):
         self.socket = socket.create_server(("127.0.0.1", port))
@@ -33,7 +33,7 @@ class Listener:
 
 @contextlib.contextmanager
 def messages_of(daemon, name):
-    """Reads the runtime's messages stream: calling it gives the next."""
+    """Reads the runtime's messages stream: each call returns the next message."""
     connection = daemon.connect()
     connection.request("GET", f"/v1/runtimes/{name}/messages")
     reply = connection.getresponse()
@@ -71,7 +71,7 @@ def test_a_client_speaks_to_a_server_over(daemon, tmp_path, scheme):
         bound = bound.replace("127.0.0.1", "localhost")
     daemon.create("client", "one", connect=bound)
     daemon.create("client", "two", connect=bound)
-    daemon.send("one", b"known")  # a UDP server knows only who has said something
+    daemon.send("one", b"known")  # a UDP server knows only peers that have sent something
     daemon.send("two", b"known")
     daemon.wait_connections("chat", 2)
     with messages_of(daemon, "two") as hear:
@@ -195,7 +195,7 @@ def test_without_reconnect_it_fails_when_the_server_goes(daemon):
 
 
 def test_a_restart_at_the_moment_of_the_end_is_not_undone(daemon):
-    """The old connection's end must not be taken for the new one's."""
+    """The runtime must not take the old connection's end for the new one's."""
     with Listener() as listener:
         over = threading.Event()
 
@@ -232,7 +232,7 @@ def test_an_address_that_never_answers_times_out(daemon):
         full.listen(0)
         port = full.getsockname()[1]
         with contextlib.ExitStack() as stack:
-            for _ in range(4):  # its queue is full: no more connections are answered
+            for _ in range(4):  # its queue is full: no more connections are accepted
                 more = stack.enter_context(socket.socket())
                 more.setblocking(False)
                 more.connect_ex(("127.0.0.1", port))

@@ -1,4 +1,5 @@
-"""strata clients and strata disconnect: who is there, what has passed, and how one is sent away."""
+"""strata clients and strata disconnect: the connected clients, their traffic, and
+how to disconnect one."""
 
 import contextlib
 import datetime
@@ -59,7 +60,7 @@ def test_what_is_shown_of_each(daemon, tmp_path):
             age = datetime.datetime.now(datetime.timezone.utc) - came
             assert abs(age.total_seconds()) < 60 and each["idle_s"] < 60
             assert each["waiting"] == 0 and each["groups"] == [] and each["tls_subject"] == ""
-    # UDP peers are there until they are forgotten.
+    # UDP peers are listed until they are forgotten.
     assert [each["protocol"] for each in await_clients(daemon, 1)] == ["udp"]
 
 
@@ -162,10 +163,10 @@ def test_thousands_are_listed_while_others_are_served(daemon):
             each.close()
 
 
-# --- of HTTP, and of a proxy
+# --- HTTP and proxy clients
 
 def http_client(port):
-    """A connection that has asked once and stays open."""
+    """Returns a connection that has sent one request and stays open."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("GET", "/index.html")
     assert connection.getresponse().read() == b"hello"
@@ -251,10 +252,10 @@ def test_a_scripts_ids_are_those_of_the_clients(daemon, tmp_path):
         assert daemon.logged("p", f"client {shown['id']}")
 
 
-# --- of a cache
+# --- cache clients
 
 def new_cache(daemon, *flags, name="db"):
-    """A cache, and the port where it listens."""
+    """Makes a cache and returns the port where it listens."""
     daemon.cli("create", "cache", name, "-l", "tcp://127.0.0.1:0", "-s", *flags)
     return int(daemon.show(name)["endpoints"][0].rsplit(":", 1)[1])
 
@@ -266,7 +267,7 @@ def cache(daemon):
 
 @contextlib.contextmanager
 def redis_client(port, **options):
-    """One connection, whatever is asked by it."""
+    """Yields a client with one connection for all requests."""
     client = redis.Redis(port=port, single_connection_client=True, socket_timeout=PATIENCE,
                          decode_responses=True, **options)
     try:
@@ -312,7 +313,7 @@ def test_a_caches_commands_and_replies_are_counted(daemon, cache):
         assert begun[0] == begun[1]
         for number in range(50):
             bob.set(f"key-{number}", number)
-        # And CLIENT ID, which `passed` asks.
+        # Including CLIENT ID, which `passed` sends.
         assert passed(bob) == (begun[0] + 51, begun[1] + 51)
         listener = bob.pubsub()
         with contextlib.closing(listener):

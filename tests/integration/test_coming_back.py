@@ -1,4 +1,5 @@
-"""What fails comes back; what cannot come up is not taken down; what waits can be hurried."""
+"""Runtimes that fail are restarted, a restart that would fail stops nothing, and a wait can be
+shortened."""
 
 import contextlib
 import socket
@@ -60,7 +61,7 @@ def test_start_and_stop_may_be_said_twice(daemon):
 
 @contextlib.contextmanager
 def booted_without_port(daemon, **options):
-    """The server `web`, whose port another program holds while the daemon starts."""
+    """Stops the daemon and starts it while another program holds the port of the server `web`."""
     [url] = daemon.server("web")
     port = int(url.rpartition(":")[2])
     daemon.edit("web", port=port, **options)
@@ -84,7 +85,7 @@ def test_a_port_that_stays_taken_is_told_once_and_delays_no_other(daemon):
     with booted_without_port(daemon):
         eventually(lambda: state(daemon, "ear") == "running", "the others have been started")
         assert daemon.show("web")["reason"] != ""
-        time.sleep(4)  # a dozen tries
+        time.sleep(4)  # a dozen attempts
         assert failures(daemon) == 1
         assert len([each for each in daemon.lines("/v1/runtimes/web/logs")
                     if each["level"] == "error"]) == 1
@@ -147,7 +148,7 @@ def test_a_creation_that_another_request_ends_is_a_conflict(daemon, deaf, end):
     with ThreadPoolExecutor() as pool:
         creating = pool.submit(daemon.create, "client", "c", target=deaf.text, connect_timeout=3600)
         eventually(deaf.waiting, "it connects")
-        # What is answered with an error leaves nothing behind: it may be gone before it is stopped.
+        # A failed creation leaves nothing behind, so the client may be gone before the stop.
         with contextlib.suppress(Refused):
             daemon.act("c", "stop") if end == "stop" else daemon.remove("c")
         with pytest.raises(Refused, match="was stopped while it was starting") as refused:
@@ -170,7 +171,7 @@ def test_an_edit_does_not_wait_for_one_that_connects_and_may_mend_it(daemon, dea
     starting = daemon.begin("start", "c")
     eventually(deaf.waiting, "it connects")
     assert daemon.edit("c", max_message=1000)["applied"] == ["max_message"]
-    assert starting.poll() is None  # it connects again, where it was to
+    assert starting.poll() is None  # it connects again, to the same address
     daemon.cli("edit", "c", "--target", url.removeprefix("tcp://"))
     assert "" == starting.communicate(timeout=30)[1] and starting.returncode == 0
     assert state(daemon, "c") == "running" and daemon.show("c")["options"]["max_message"] == 1000
@@ -193,7 +194,7 @@ def test_a_stop_that_drains_for_long_is_hurried_by_another(daemon, hurry):
     with Talker(url) as ann:
         daemon.wait_connections("web", 1)
         for _ in range(20):
-            daemon.send("web", b"x" * 1_000_000)  # more than the kernel takes for one that is deaf
+            daemon.send("web", b"x" * 1_000_000)  # more than the kernel buffers
         slow = daemon.begin("stop", "web")
         time.sleep(0.3)
         assert slow.poll() is None

@@ -1,4 +1,4 @@
-"""The CLI with a real daemon: exit codes, what goes where, the interactive session."""
+"""The CLI with a real daemon: exit codes, output streams, the interactive session."""
 
 import contextlib
 import json
@@ -31,7 +31,8 @@ def test_help_names_the_urls_that_each_end_takes(daemon):
 
 
 def test_nothing_is_loaded_that_most_verbs_do_not_use():
-    """What ld.so loads costs every verb of its start: an ssh client alone a fifth."""
+    """ld.so's work adds to the start of every verb: loading an ssh client
+    alone takes a fifth of it."""
     told = subprocess.run([BINARY], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True,
                           text=True, timeout=PATIENCE, check=True).stdout
     assert "libcrypto" in told
@@ -130,7 +131,7 @@ def test_send_takes_an_argument_or_each_line_of_its_input(daemon):
 
 
 def test_what_is_acknowledged_is_counted(daemon):
-    [url] = daemon.server("s", detect_timeout=20)  # what the client speaks is not known yet
+    [url] = daemon.server("s", detect_timeout=20)  # the client's protocol is not known yet
     with Talker(url):
         daemon.wait_connections("s", 1)
         assert daemon.cli("send", "s", "hello") == "delivered to 1 connection\n"
@@ -219,7 +220,7 @@ def test_start_i_of_a_running_client(daemon):
         assert ann.hear() == b"from the guest"
         ann.say(b"to the guest")
         terminal.shows(b"to the guest")
-        terminal.type(b"\x04")  # the input's end
+        terminal.type(b"\x04")  # end of input
         assert terminal.exit_code() == DONE
 
 
@@ -261,9 +262,9 @@ def test_start_i_keeps_what_is_being_typed_while_something_comes(daemon):
         terminal.shows(b"half a lime")
         ann.say(b"in between")
         terminal.shows(b"] in between\r\ns> half a lime")
-        terminal.type(b"\x7f\x7fne\n")  # it is edited
+        terminal.type(b"\x7f\x7fne\n")  # the line is edited
         assert ann.hear() == b"half a line"
-        long = b"x" * 6000  # more than a terminal's own line takes
+        long = b"x" * 6000  # more than a terminal's own line holds
         terminal.paste(long + b"\n")
         assert ann.hear() == long
 

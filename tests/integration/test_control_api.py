@@ -1,4 +1,4 @@
-"""The control API against those who do not know it, or know it too well."""
+"""The control API against clients that misuse it, by mistake or on purpose."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ PATHS = ["/v1/version", "/v1/runtimes", "/v1/runtimes/s", "/v1/runtimes/s/stats"
 
 @pytest.fixture
 def wire(daemon):
-    """Makes bare connections to the control socket."""
+    """Makes raw connections to the control socket."""
     with contextlib.ExitStack() as stack:
         def make():
             connection = stack.enter_context(socket.socket(socket.AF_UNIX))
@@ -29,7 +29,7 @@ def wire(daemon):
 
 
 def read_all(connection):
-    """What comes until the daemon closes."""
+    """Returns all data until the daemon closes the connection."""
     data = b""
     with contextlib.suppress(ConnectionError):
         while more := connection.recv(65536):

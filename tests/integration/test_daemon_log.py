@@ -1,4 +1,4 @@
-"""The daemon in the background, and its log: where it goes, how it is cut, what holds it up."""
+"""The daemon in the background, and its log: where it is written, how it is cut, what blocks it."""
 
 import fcntl
 import os
@@ -17,7 +17,7 @@ STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (debug|info|warning|
 
 @pytest.fixture
 def background(tmp_path):
-    """Starts `strata daemon --detach` with more flags; what it started is ended."""
+    """Starts `strata daemon --detach` with more flags, and ends those daemons at the end."""
     folder = tmp_path / "background"
     folder.mkdir()
     started = []
@@ -48,7 +48,7 @@ def test_a_daemon_that_detaches_is_ready_when_the_command_returns(background, tm
     daemon = background()
     daemon.server("web")
     pid = daemon.ask("GET", "/v1/version")["pid"]
-    assert os.getsid(pid) == pid  # of no terminal
+    assert os.getsid(pid) == pid  # it has no terminal
     for fd in range(3):
         assert os.readlink(f"/proc/{pid}/fd/{fd}") == "/dev/null"
     log = (tmp_path / "background/state/daemon.log").read_text()
@@ -106,14 +106,15 @@ def test_two_daemons_do_not_share_a_log(make_daemon, tmp_path):
 
 
 def test_a_log_that_nobody_reads_stops_nothing(make_daemon):
-    """A pipe that is full: the daemon serves on, and says later how much it left out."""
+    """When the log's pipe is full, the daemon continues to serve, and later
+    reports how much it left out."""
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 16384)
     daemon = make_daemon(stderr=writer)
     os.close(writer)
     os.set_blocking(reader, False)
     [url] = daemon.server("web", max_message=100)
-    for at in range(400):  # events, of which each is a line
+    for at in range(400):  # each event is a line in the log
         daemon.act("web", "stop" if at % 2 == 0 else "start")
     with Talker(daemon.show("web")["endpoints"][0]) as ann:
         daemon.wait_connections("web", 1)

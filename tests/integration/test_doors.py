@@ -1,4 +1,4 @@
-"""Who may come in: the mode of Unix sockets, this machine alone, a cache without a password.
+"""Who may connect: the mode of Unix sockets, local machine only, a cache without a password.
 
     netns: lo 127.0.0.1 --- the daemon and its clients --- 10.77.1.1 (on lo too)
 """
@@ -77,7 +77,7 @@ def test_it_is_said_that_other_machines_can_use_it(daemon, tmp_path):
 
 @pytest.fixture
 def lan(root):
-    """An address of this machine that is not loopback, in a namespace of its own."""
+    """Makes a namespace with a non-loopback address."""
     name = f"strata-doors-{secrets.token_hex(4)}"
     def ip(*words):
         subprocess.run(["ip", *words], check=True)
@@ -91,7 +91,7 @@ def lan(root):
 
 
 def ask(namespace, host, port, words):
-    """What a cache answers to one who comes from `host`, which is the host that it connects to."""
+    """Returns a cache's answer to a client that connects to `host` from the same address."""
     done = subprocess.run(
         ["ip", "netns", "exec", namespace, "redis-cli", "-h", host, "-p", str(port), *words],
         capture_output=True, text=True, timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""Changing options: what is in force at once, what waits for a restart, what is refused."""
+"""Changing options: which take effect at once, which wait for a restart, which are refused."""
 
 import pytest
 

@@ -13,7 +13,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/endings.md"
 
 
 def read_table():
-    """{(cause, protocol): ending}. "–" marks what there is not."""
+    """Returns {(cause, protocol): ending}. "–" marks a combination that does not exist."""
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")]
             for line in PAGE.read_text().splitlines() if line.startswith("|")]
     columns = rows[0][1:]
@@ -26,7 +26,7 @@ TABLE = read_table()
 
 
 class Causes:
-    """Each makes the runtime and one connection, and has it end."""
+    """Each cause makes the runtime and one connection, and ends the connection."""
 
     def __init__(self, daemon, peer, folder):
         self.daemon, self.peer, self.folder = daemon, peer, folder
@@ -36,7 +36,7 @@ class Causes:
         self.peer.connect()
 
     def during(self, work):
-        """What the peer sees while the daemon works; a WebSocket answers meanwhile."""
+        """Returns what the peer sees while the daemon works; a WebSocket answers meanwhile."""
         thread = threading.Thread(target=work)
         thread.start()
         ending = self.peer.ending()
@@ -83,7 +83,7 @@ class Causes:
         return self.refused()
 
     def refused(self):
-        """What one sees that is not let in."""
+        """Returns what a client that is not admitted sees."""
         try:
             self.peer.connect()
         except (ConnectionResetError, BrokenPipeError):
@@ -118,7 +118,7 @@ class Causes:
         return self.gone(self.peer.reset)
 
     def gone(self, act):
-        """Whether the runtime knows of it."""
+        """Waits until the runtime has noticed the end."""
         act()
         eventually(lambda: self.daemon.stats("s")["connections"]["now"] == 0, "it is gone")
         return "closed"

@@ -1,4 +1,4 @@
-"""How connections end that strata ends: what the peer sees, by protocol and by cause."""
+"""How connections end that strata closes: what the peer sees, by protocol and by cause."""
 
 import base64
 import contextlib
@@ -24,8 +24,8 @@ OPENING = (b"GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: websoc
 
 
 class WebSocket:
-    """A client by HTTP/1.1 that reads frames as they are, and answers a close frame as it should,
-    unless it is deaf."""
+    """An HTTP/1.1 WebSocket client that reads raw frames, and answers a close frame as
+    required unless it is deaf."""
 
     def __init__(self, port, deaf=False):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
@@ -66,7 +66,7 @@ class WebSocket:
         self.socket.sendall(bytes([0x80 | opcode, 0x80 | len(payload)]) + mask + masked)
 
     def ending(self):
-        """The code and the reason of the close frame; 1006, where none comes."""
+        """Returns the code and the reason of the close frame; 1006 if none arrives."""
         with contextlib.suppress(OSError):
             while True:
                 opcode, payload = self.frame()
@@ -136,7 +136,7 @@ def test_a_client_above_the_limit_of_http_is_answered(daemon):
 
 
 def upgrading_backend():
-    """It switches protocols and then says nothing."""
+    """Returns a backend that switches protocols and then sends nothing."""
     return make_backend("1.1", [("raw",
                                  b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
                                  b"Connection: upgrade\r\n\r\n")])
@@ -200,7 +200,7 @@ def test_connections_of_a_proxy_that_drains_end_by_themselves(daemon, drain):
 @pytest.mark.parametrize("front", ["1.1", "2"])
 @pytest.mark.parametrize("version", ["1.1", "2"])
 def test_a_client_that_leaves_a_silent_answer_is_noticed(daemon, front, version):
-    """The backend's exchange is closed: its connection, or by HTTP/2 its stream."""
+    """The proxy closes the backend's exchange: its connection, or with HTTP/2 its stream."""
     steps = [("head", 200, [("content-type", "text/event-stream")]), ("data", b"data: 1\n\n")]
     with contextlib.closing(make_backend(version, steps)) as backend:
         port = gateway(daemon, backend=[backend.where], answer_timeout=3600)
@@ -213,17 +213,17 @@ def test_a_client_that_leaves_a_silent_answer_is_noticed(daemon, front, version)
                 stream = over.request("GET", "/")
                 over.until(lambda: stream in over.bodies)
         if version == "1.1":
-            # One that only reads hears of it when it reads.
+            # A backend that only reads notices the end when it reads.
             eventually(lambda: daemon.stats("gw")["connections"]["now"] == 0, "nobody is left")
         assert backend.left.wait(PATIENCE)
 
 
-# --- messages: codes of WebSockets pass
+# --- messages: the codes of WebSockets pass through
 
 
 @pytest.fixture
 def joined(daemon, tmp_path):
-    """A client of a proxy of messages, and the WebSocket of its backend."""
+    """Yields a client of a message proxy, and the WebSocket of its backend."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
         port = gateway(daemon, listen=["ws://127.0.0.1:0"],
@@ -235,7 +235,7 @@ def joined(daemon, tmp_path):
 
 
 class ServedWebSocket(WebSocket):
-    """The server's side of one."""
+    """The server's side of a WebSocket."""
 
     def __init__(self, over):
         self.socket, self.rest, self.deaf = over, b"", False
@@ -287,7 +287,7 @@ def test_an_end_without_a_close_frame_is_no_good_end(joined, by_backend):
 @pytest.mark.parametrize("code, is_good", [(1000, True), (1001, True), (None, False),
                                            (1011, False), (4000, False)])
 def test_a_pipe_fails_where_a_websocket_ends_abnormally(code, is_good):
-    """None: it ends without a close frame."""
+    """With None, the WebSocket ends without a close frame."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
         with subprocess.Popen([BINARY, "pipe", "-", f"ws://127.0.0.1:{server.getsockname()[1]}"],

@@ -22,7 +22,7 @@ def test_port_zero_takes_a_free_port_and_says_which(daemon):
 
 
 def hosts_of(url):
-    """A URL for every address, by an address of each family."""
+    """Returns a URL per address family, for the URL of all addresses."""
     return [url.replace("*", host) for host in ("127.0.0.1", "[::1]")]
 
 

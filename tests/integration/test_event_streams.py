@@ -1,4 +1,4 @@
-"""What the control API streams, as server-sent events; and the figures of all runtimes."""
+"""What the control API streams as server-sent events; and the figures of all runtimes."""
 
 import contextlib
 import json
@@ -10,7 +10,8 @@ from talker import Talker
 
 @contextlib.contextmanager
 def subscribe(daemon, path, last_id=None):
-    """Calling it gives the next event as (id, data); None at the end of the stream."""
+    """Yields a function that returns the next event as (id, data); None at the end of the
+    stream."""
     connection = daemon.connect()
     headers = {"Accept": "text/event-stream"}
     if last_id is not None:

@@ -1,4 +1,4 @@
-"""One client costs one client: one that does not read, or has gone, keeps no other waiting."""
+"""A client affects only itself: one that does not read, or has gone, makes no other client wait."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def new_cache(daemon, **options):
 
 
 def send_all_it_takes(wire, data):
-    """Sends until the kernel takes no more; says how much that was."""
+    """Sends until the kernel accepts no more; returns how much that was."""
     wire.socket.setblocking(False)
     sent = 0
     try:
@@ -38,7 +38,7 @@ def test_clients_that_never_read_leave_the_loop_to_others(make_daemon, count):
         deaf = [Wire(port) for _ in range(count)]
         for each in deaf:
             send_all_it_takes(each, encode(["GET", "big"]) * (300 * 1024 // 22))
-        # Each was read from at least once, and has a reply that it does not read.
+        # Each client has been read from at least once, and has a reply that it does not read.
         eventually(lambda: all(int(line.split(b"omem=")[1].split()[0]) > 0
                                for line in old.ask("CLIENT", "LIST").splitlines()
                                if b"cmd=get" in line), "they are served, and do not read")

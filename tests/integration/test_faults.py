@@ -1,8 +1,8 @@
-"""Each system call of a daemon is made to fail once, in its start and in every operation: whoever
-asked gets an error, the daemon goes on, and what it has acknowledged is there afterwards.
+"""Each system call of a daemon fails once, at its start and in every operation: the caller gets an
+error, the daemon continues, and the acknowledged changes are there afterwards.
 
-A sample of the points is tried, another one each time; STRATA_FAULTS=all tries every point, and
-STRATA_FAULTS=N as many, and STRATA_SEED=… the same ones again."""
+The test tries a sample of the points, different each time; STRATA_FAULTS=all tries every point,
+STRATA_FAULTS=N tries N points, and STRATA_SEED=… repeats a sample."""
 
 import os
 import random
@@ -27,5 +27,5 @@ def test_no_failing_call_crashes_hangs_or_loses_what_was_acknowledged(tmp_path):
     outcomes = points.run(tmp_path, WORKERS, choose)
     bad = [f"{each.fault}: {each.detail}" for each in outcomes if each.verdict in points.BAD]
     assert not bad, "\n".join(bad)
-    # Were none of them seen, then nothing would have been tried.
+    # Without any of these verdicts, no fault would have been injected.
     assert {"answered with an error", "refused at start"} <= {each.verdict for each in outcomes}

@@ -1,4 +1,4 @@
-"""`-w FILE`: what is appended to it, and what a full disk does."""
+"""`-w FILE`: what is appended to the file, and what a full disk does."""
 
 import pytest
 

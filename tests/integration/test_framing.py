@@ -1,4 +1,4 @@
-"""What a message is: a line, a length and its bytes, or a read."""
+"""What counts as a message: a line, a length and its bytes, or a read."""
 
 import random
 import struct
@@ -11,7 +11,7 @@ from talker import Talker
 
 @pytest.fixture
 def pair(daemon):
-    """Two talkers of a server with the given framing."""
+    """Yields two talkers of a server with the given framing."""
     opened = []
 
     def make(framing, **options):

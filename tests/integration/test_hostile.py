@@ -1,4 +1,4 @@
-"""The data path against those who mean harm, or have bad luck."""
+"""The data path against hostile and unlucky clients."""
 
 import contextlib
 import os
@@ -51,7 +51,8 @@ def test_random_datagrams_harm_nobody(daemon, chance):
         ann, bob = (stack.enter_context(Peer(url)) for _ in range(2))
 
         def passes():
-            """Datagrams may be lost, and others come between."""
+            """Reports whether ann receives bob's datagram: it may be lost, and
+            others may come between."""
             ann.say(b"ann")
             bob.say(b"are you there?")
             while ann.has_something():
@@ -99,8 +100,8 @@ def test_an_end_right_behind_the_data_is_seen(daemon, tmp_path, scheme, end):
 
 
 def warm_up(daemon):
-    """UBSan reads the first object of each class by way of a pipe, for which there must still be
-    descriptors: what happens when they run out has to have happened before."""
+    """UBSan reads the first object of each class through a pipe, which needs descriptors, so
+    everything that happens when they run out must have happened once before."""
     [url] = daemon.server("warm", threads=2)
     with Talker(url) as ann, Talker(url) as bob:
         daemon.wait_connections("warm", 2)
@@ -118,7 +119,7 @@ def test_when_descriptors_run_out_the_operator_is_served_and_clients_are_later(m
         eventually(lambda: "ulimit -n" in daemon.log(), "the log says so")
         ann.say(b"existing ones work")
         assert bob.hear() == b"existing ones work"
-        # What is kept back is the operator's, by new connections too.
+        # The reserved descriptors are for the operator, including new connections.
         eventually(lambda: daemon.stats("s")["connections"]["refused"] >= 30, "others are not")
         assert 30 < daemon.show("s")["connections"] < 64
         assert daemon.cli("edit", "s", "--max-connections", "10")
@@ -134,7 +135,7 @@ def test_when_descriptors_run_out_the_operator_is_served_and_clients_are_later(m
 
 @contextlib.contextmanager
 def silent_listener():
-    """It takes connections, and says nothing on them."""
+    """Accepts connections, and sends nothing on them."""
     with socket.create_server(("127.0.0.1", 0), backlog=4000) as listener:
         taken = []
 
@@ -151,7 +152,7 @@ def silent_listener():
 
 
 def ask_by_http2(port, streams=100):
-    """A client whose requests are all under way at once."""
+    """Returns a client that has sent all its requests at once."""
     def frame(kind, flags, stream, body=b""):
         return struct.pack(">I", len(body))[1:] + bytes([kind, flags]) + struct.pack(
             ">I", stream) + body
@@ -165,7 +166,7 @@ def ask_by_http2(port, streams=100):
 
 
 def send_from(count, port):
-    """Datagrams of as many senders."""
+    """Sends datagrams from `count` different sockets."""
     senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
     for each in senders:
         each.sendto(b"hello", ("127.0.0.1", port))
@@ -198,7 +199,7 @@ def test_what_is_opened_for_clients_leaves_the_operator_his_descriptors(make_dae
         for each in clients:
             stack.enter_context(contextlib.closing(each))
         held = f"/proc/{daemon.process.pid}/fd"
-        most = 96  # of 128 a quarter is kept
+        most = 96  # a quarter of 128 is reserved
         eventually(lambda: len(os.listdir(held)) >= most - 4, "its clients have what they may")
         assert daemon.cli("ls", "-q") == "s\n"
         assert daemon.ask("GET", "/v1/version", connection=daemon.connect())["version"]
@@ -241,7 +242,8 @@ def test_no_descriptor_is_lost(daemon, chance):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_reused_descriptors_inherit_nothing(daemon, chance, threads):
-    """Connections come and go while others talk: nobody gets what was for another's descriptor."""
+    """Connections come and go while others talk: none receives data for another
+    connection's descriptor."""
     [url] = daemon.server("s", threads=threads, mode="master", master_pw="pw",
                           master_forward=True)
     with Talker(url) as master:
@@ -258,7 +260,7 @@ def test_reused_descriptors_inherit_nothing(daemon, chance, threads):
         with Talker(url) as late:
             daemon.wait_connections("s", 2)
             late.say(b"who am I")
-            # It is not the master, and has no half line of another's.
+            # The connection is not the master, and has no partial line of another one.
             while (text := master.hear().split(b"] ", 1)[1]) != b"who am I":
                 assert text in expected or text == b"and half a li", text
                 heard += 1
@@ -268,7 +270,7 @@ def test_reused_descriptors_inherit_nothing(daemon, chance, threads):
 
 
 class Burster:
-    """Sends its lines and takes those of all others, as fast as the socket permits."""
+    """Sends its lines and receives those of all others, as fast as the socket permits."""
 
     def __init__(self, url, number, lines):
         self.number = number
@@ -289,7 +291,7 @@ class Burster:
 
 
 def lines_of(number, count, size):
-    """Lines that tell by each byte who sent them."""
+    """Returns lines in which every byte identifies the sender."""
     heads = [b"%d %d " % (number, sequence) for sequence in range(count)]
     return [head + bytes([97 + number % 26]) * (size - len(head) - 1) + b"\n" for head in heads]
 
@@ -302,7 +304,8 @@ def by_sender(data, senders):
 
 
 def test_300_bursts_of_64_kib_at_once_arrive_whole(daemon):
-    """More than all receive buffers together: the loop runs out of them, and nothing is mixed."""
+    """The bursts exceed all receive buffers together: the loop runs out of buffers,
+    and no data is mixed up."""
     count = 300
     [url] = daemon.server("s", mode="master", master_pw="pw", master_forward=True,
                           max_buffer=64 << 20)
@@ -329,7 +332,7 @@ def test_300_bursts_of_64_kib_at_once_arrive_whole(daemon):
 
 
 def test_a_burst_is_read_to_its_end_while_others_leave(daemon):
-    """Those who leave need no buffer, so they must not use up the turns of those who do."""
+    """Clients that leave need no buffer, so they must not use up the turns of clients that do."""
     [url] = daemon.server("s", mode="in")
     talkers = [Talker(url) for _ in range(512)]
     daemon.wait_connections("s", 512)
@@ -397,8 +400,8 @@ def test_a_flood_by_some_does_not_starve_others(daemon):
 
 
 def test_peers_that_are_gone_are_not_read_to_their_end(daemon):
-    """Nobody takes all buffers at once: so the first answer tells that the peer is gone, before
-    much of what it has left is read."""
+    """No client takes all buffers at once, so the first answer shows that the peer is gone before
+    much of the rest is read."""
     [url] = daemon.server("s", mode="echo")
     left = 0
     daemon.process.send_signal(signal.SIGSTOP)

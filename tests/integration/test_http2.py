@@ -1,4 +1,4 @@
-"""HTTP/2 on a server's port: curl, nghttp and h2load, and clients that are hostile."""
+"""HTTP/2 on a server's port: curl, nghttp and h2load, and hostile clients."""
 
 import socket
 import struct
@@ -42,7 +42,7 @@ def status_of(*words, **more):
 
 
 class Raw:
-    """A client that sends frames made by hand."""
+    """A client that sends handmade frames."""
 
     def __init__(self, url):
         family, kind, address = address_of(url)
@@ -58,7 +58,7 @@ class Raw:
         self.socket.close()
 
     def send(self, *pieces):
-        """False: the server does not take it any more."""
+        """Sends frames. Returns False if the server no longer accepts them."""
         try:
             self.socket.sendall(b"".join(pieces))
             return True
@@ -66,7 +66,7 @@ class Raw:
             return False
 
     def frames(self):
-        """Each frame that comes, until the server ends the connection."""
+        """Yields each received frame until the server closes the connection."""
         while True:
             while len(self.held) >= 9 and len(self.held) >= 9 + self.length():
                 end = 9 + self.length()
@@ -85,7 +85,7 @@ class Raw:
         return int.from_bytes(self.held[:3], "big")
 
     def farewell(self):
-        """The code of the server's GOAWAY."""
+        """Returns the code of the server's GOAWAY."""
         codes = [int.from_bytes(payload[4:8], "big")
                  for kind, _, _, payload in self.frames() if kind == GOAWAY]
         assert len(codes) == 1, codes
@@ -251,7 +251,7 @@ def test_memory_stays_where_it_was_under_floods_that_do_not_read(daemon):
                 hostile.send(*(each for each in flood()))
         daemon.wait_connections("chat", 0)
 
-    # What the first ones take stays with the allocator, and a sanitizer's keeps freed memory too.
+    # The allocator keeps what the first rounds take, and a sanitizer's also keeps freed memory.
     for _ in range(3):
         flood_with_all()
     before = daemon.resident_mib()

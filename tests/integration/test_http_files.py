@@ -1,4 +1,4 @@
-"""Static files over HTTP: which are served, to whom, and as which part."""
+"""Static files over HTTP: which are served, to whom, and in which part."""
 
 import os
 import re
@@ -246,7 +246,7 @@ def test_conditions_by_date(daemon, site, tmp_path):
             ([f"If-Modified-Since: {date}"], 304), ([f"If-Modified-Since: {before}"], 200),
             (["If-Modified-Since: nonsense"], 200),
             ([f"If-Unmodified-Since: {date}"], 200), ([f"If-Unmodified-Since: {before}"], 412),
-            # a tag goes before a date
+            # A tag takes precedence over a date.
             ([f"If-Modified-Since: {date}", 'If-None-Match: "x"'], 200),
             ([f"If-Unmodified-Since: {before}", "If-Match: *"], 200),
             (["Range: bytes=0-4", f"If-Range: {date}"], 206),
@@ -266,7 +266,8 @@ def test_conditions_by_date(daemon, site, tmp_path):
 
 
 def rewrite_unseen(path, content):
-    """In place, of the same length and with the same time: a look at the file shows nothing."""
+    """Rewrites a file in place with the same length and time, so that a look at its
+    status shows no change."""
     before = path.stat()
     assert before.st_size == len(content)
     path.write_bytes(content)

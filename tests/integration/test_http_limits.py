@@ -1,4 +1,4 @@
-"""The limits of HTTP that are options of a server, in both versions."""
+"""The limits of HTTP that are options of a server, in both HTTP versions."""
 
 import h2.settings
 import pytest
@@ -10,7 +10,7 @@ GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 def answer_to(url, data):
-    """All that the server says to it, until it closes."""
+    """Returns all that the server sends in response, until it closes."""
     with Talker(url) as client:
         client.send(data)
         heard = b""
@@ -44,7 +44,7 @@ def test_the_streams_of_a_connection_are_announced(daemon):
         assert client.state.remote_settings[setting] == 3
         for _ in range(3):
             client.open()
-        # A client that goes on all the same breaks the protocol.
+        # A client that opens another stream anyway breaks the protocol.
         client.state.remote_settings[setting] = 100
         client.state.remote_settings.acknowledge()
         client.request("GET", "/")

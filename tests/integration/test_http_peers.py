@@ -1,5 +1,5 @@
-"""The same raw requests to nginx, h2o, node and strata. Behind each stands a second request: a
-server accepts the first if it finds the second where it begins."""
+"""The same raw requests to nginx, h2o, node and strata. After each comes a second request: a server
+accepts the first if it finds the second where it begins."""
 
 import re
 import socket
@@ -12,10 +12,11 @@ from talker import port_of
 from web_peers import Peer
 
 PEERS = ("nginx", "h2o", "node")
-# A server that waits for more of a request says nothing in this time.
+# A server that waits for more of a request sends nothing in this time.
 SILENCE = 1.5
 
-# What strata accepts and another refuses, and why that is right (sections of RFC 9110 and 9112).
+# Requests that strata accepts and another server refuses, and why that is right (sections
+# of RFC 9110 and 9112).
 RIGHT = {
     b"Content-Length 5 ": "9110 5.5: blanks behind a value are not of it",
     b"Content-Length \t5": "9110 5.6.3: a tab is a blank",
@@ -42,7 +43,8 @@ RIGHT = {
 
 
 def answer_of(port, request):
-    """All that comes until the end, or until nothing comes; and whether that was the end."""
+    """Returns all data until the end, or until the server is silent; and whether that was the
+    end."""
     with socket.create_connection(("127.0.0.1", port)) as raw:
         raw.settimeout(SILENCE)
         raw.sendall(request + CANARY)
@@ -62,7 +64,7 @@ def statuses(answer):
 
 
 def verdict(port, request):
-    """`accepts`: the second request was found. Else `refuses`, or `waits` for more."""
+    """Returns `accepts` if the second request was found, else `refuses`, or `waits` for more."""
     answer, ended = answer_of(port, request)
     found = [code for code in statuses(answer) if code != 100]
     if len(found) >= 2 and found[0] not in (400, 408, 413, 414, 431, 501, 505):
@@ -95,4 +97,4 @@ def test_what_others_refuse_is_refused(daemon, peers):
     assert set(RIGHT) - accepted == set(), "these are not so any more"
     waiting = {name for name, said in found.items()
                if said["strata"] == "waits" and set(said.values()) != {"waits"}}
-    assert waiting == {b'chunk size 5;a="b'}  # for the quote that ends it, as far as a head may go
+    assert waiting == {b'chunk size 5;a="b'}  # waits for the closing quote, up to a head's limit

@@ -1,4 +1,5 @@
-"""Static files over HTTP: compressed, long, kept in memory, and with what the options add."""
+"""Static files over HTTP: compressed, long, kept in memory, and with the additions of the
+options."""
 
 import gzip
 import json
@@ -40,7 +41,7 @@ def test_long_text_is_compressed_as_it_goes(daemon, site):
     long = b"".join(b"line %d\n" % i for i in range(200_000))
     (site / "long.txt").write_bytes(long)
     url = serve(daemon, site)
-    for _ in range(2):  # the second may come from memory
+    for _ in range(2):  # the second may be served from memory
         assert curl(url, "/long.txt", "--compressed") == long
     assert curl(url, "/long.txt") == long
     (site / "long.txt").write_bytes(long[:100_000])
@@ -56,7 +57,7 @@ def test_files_compressed_beforehand_are_taken(daemon, site):
         answer = ask(url, "/style.css", f"Accept-Encoding: {accepted}")
         assert answer.fields["content-encoding"] == coding, accepted
         assert answer.fields["content-type"] == "text/css; charset=utf-8"
-    os.utime(site / "style.css.br", (1, 1))  # older than what it was made of
+    os.utime(site / "style.css.br", (1, 1))  # older than its source
     assert ask(url, "/style.css", "Accept-Encoding: br").body == (site / "style.css").read_bytes()
 
 

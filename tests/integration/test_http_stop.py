@@ -1,4 +1,5 @@
-"""How HTTP ends when its server stops: clients are told, and what is under way is finished."""
+"""How HTTP connections end when their server stops: clients are notified, and exchanges in
+progress are finished."""
 
 import asyncio
 import contextlib
@@ -18,7 +19,7 @@ SIZE = 3_000_000
 
 @contextlib.contextmanager
 def stopping(daemon):
-    """Within it the server is being stopped; it has stopped at the end."""
+    """Stops the server while the body runs; at the end it has stopped."""
     thread = threading.Thread(target=daemon.act, args=("s", "stop"))
     thread.start()
     yield
@@ -73,7 +74,7 @@ def test_a_stream_of_http2_is_finished_and_none_follows(daemon, pages):
 
 
 def rest_of(talker):
-    """All that it hears until the server has closed."""
+    """Returns all that the talker receives until the server has closed."""
     heard = talker.rest
     while more := talker.socket.recv(65536):
         heard += more
@@ -107,7 +108,7 @@ def test_one_that_does_not_close_denies_nobody_a_clean_end(daemon, threads):
             assert b"200 OK" in each.hear()
         stopping_thread = threading.Thread(target=daemon.cli, args=("stop", "s"))
         stopping_thread.start()
-        # None closes its own side: each takes the whole of the time.
+        # No client closes its side, so each takes the full time.
         ends = [rest_of(each) for each in streams]
         stopping_thread.join(PATIENCE)
     assert [end.endswith(b"0\r\n\r\n") for end in ends] == [True] * len(ends)
@@ -165,7 +166,7 @@ end"""
 
 @pytest.mark.parametrize("patience", [None, 0.2, PATIENCE])
 def test_what_a_script_is_answering_is_awaited(daemon, tmp_path, patience):
-    """None: it does not drain."""
+    """Tries drain timeouts; with None, the server does not drain."""
     script = tmp_path / "late.lua"
     script.write_text(WAITING_SCRIPT)
     more = {"drain": True, "drain_timeout": patience} if patience else {}

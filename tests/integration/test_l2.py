@@ -1,4 +1,5 @@
-"""Raw Ethernet by the l2 verbs, beside tshark and scapy. veth.py draws the namespaces."""
+"""Raw Ethernet through the l2 verbs, beside tshark and scapy. veth.py has the
+drawing of the namespaces."""
 
 import json
 import subprocess
@@ -17,7 +18,7 @@ SCAPY = "/usr/bin/python3"  # Debian's, which has python3-scapy
 
 
 def listen(veth, space, *arguments):
-    """strata, listening: it is heard to be there by what the kernel lists."""
+    """Starts a listening strata and waits until the kernel lists its socket."""
     before = veth.packet_sockets(space)
     process = veth.start(space, BINARY, "l2", *arguments)
     eventually(lambda: veth.packet_sockets(space) > before, "its socket hears")
@@ -25,7 +26,7 @@ def listen(veth, space, *arguments):
 
 
 def hear(process, count):
-    """What a listener with `--format json -c COUNT` says."""
+    """Returns the frames that a listener with `--format json -c COUNT` prints."""
     out, errors = process.communicate(timeout=30)
     assert errors == ""
     frames = json.loads(out)
@@ -34,14 +35,14 @@ def hear(process, count):
 
 
 def tshark(veth, space, link, count, *fields, options=()):
-    """tshark's decoding of the next frames, as lists of fields."""
+    """Starts tshark, which prints fields of the next frames, and waits until it captures."""
     arguments = [part for field in fields for part in ("-e", field)]
     process = veth.start(space, "tshark", "-l", "-n", "-i", link, "-c", str(count), "-a",
                          "duration:20", "-T", "fields", "-E", "occurrence=a", *options, *arguments)
     for line in process.stderr:
         if "Capturing on" in line:
             break
-    # It says so a little before it does so.
+    # It reports this a little before it captures.
     time.sleep(1)
     return process
 
@@ -246,7 +247,7 @@ def test_an_interface_that_is_removed_ends_it_with_a_clear_error(veth):
 
 
 def ipc(veth, *arguments):
-    """strata l2 ipc, in the namespace of a: by default its processes meet on lo."""
+    """Starts strata l2 ipc in the namespace of a: by default its processes meet on lo."""
     return veth.start(veth.a, BINARY, "l2", "ipc", *arguments)
 
 
@@ -307,7 +308,8 @@ def test_what_a_chat_needs_is_asked_for_before_anybody_calls(veth):
 
 def test_chat_goes_over_frames_of_vlan_10_after_agreeing_by_tcp(veth):
     talk = {"stdin": subprocess.PIPE}
-    # First: the client's socket in the same namespace would be taken for this one's.
+    # The dump starts first: the client's socket in the same namespace would
+    # be taken for its socket.
     dump = listen(veth, veth.b, "dump", "vethB", "-e", TYPE, "--vlan", "10", "-c", "1", "--format",
                   "json")
     server = veth.start(veth.a, BINARY, "l2", "chat", "vethA", "server", "-q", **talk)

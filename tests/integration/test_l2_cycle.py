@@ -1,5 +1,6 @@
-"""strata l2 cycle and strata l2 qdisc (harness/veth.py draws the namespaces). How late a machine is
-no test says: only that what is told agrees. tests/guest/test_tsn.py has etf and taprio."""
+"""strata l2 cycle and strata l2 qdisc (harness/veth.py has the drawing of the namespaces). No
+test measures how late a machine is: they only check that the figures agree.
+tests/guest/test_tsn.py has etf and taprio."""
 
 import json
 import signal
@@ -51,11 +52,11 @@ def test_each_cycle_has_its_frame_at_the_other_end(veth, clock):
     for name in ("wake", "send"):
         values = [told[name][each] for each in ORDER]
         assert values == sorted(values), told
-    # The kernel stamps a frame behind the moment in which the sender was awake.
+    # The kernel stamps a frame after the time at which the sender woke up.
     assert told["send"]["max_ns"] > 0
     heard = json.loads(end(other)[0])
     assert heard["frames"] == told["sent"]
-    # Of those before the first frame, and behind the last, it cannot know.
+    # The receiver cannot know of frames missed before the first or after the last.
     assert heard["missing"] <= told["missed"]
     assert heard["disordered"] == 0
 
@@ -98,7 +99,8 @@ def test_ctrl_c_ends_it_with_what_there_is(veth):
 
 
 def locks_memory():
-    """In builds with a sanitizer mlockall does nothing, and says that it has done it."""
+    """Reports whether mlockall works: in builds with a sanitizer it does
+    nothing and reports success."""
     return b"san.so" not in subprocess.run(["ldd", BINARY], capture_output=True, check=True).stdout
 
 

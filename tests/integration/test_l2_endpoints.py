@@ -1,4 +1,5 @@
-"""l2:// as a place to listen and to connect. veth.py draws the namespaces."""
+"""l2:// as an endpoint to listen on and to connect to. veth.py has the drawing of the
+namespaces."""
 
 import json
 import os
@@ -26,7 +27,7 @@ def test_a_server_talks_to_the_l2_verbs(veth, daemons):
     recv = listen(veth, veth.b, "vethB", "-c", "1", "--vlan", "10")
     hello = ["l2", "send", "vethB", "hello", "--dst", veth.mac(veth.a, "vethA")]
     veth.strata(veth.b, *hello, "--vlan", "10")
-    veth.strata(veth.b, *hello, "--vlan", "11")  # another VLAN: not heard
+    veth.strata(veth.b, *hello, "--vlan", "11")  # another VLAN: not received
     veth.strata(veth.b, *hello)
     plc.wait_connections("plc", 1)
     eventually(lambda: plc.stats("plc")["messages"]["in"] == 1, "the message is counted")
@@ -61,7 +62,7 @@ def test_two_servers_do_not_share_the_frames_of_one_url(daemons):
         assert "VLAN" in refused.value.remedy
     server.create("server", "other-vlan", listen=["l2://vethA/0x88b5?vlan=11"])
     server.create("server", "other-type", listen=["l2://vethA/0x88b6"])
-    # A client is not in the way: it speaks where it is told to.
+    # A client does not conflict: it speaks to its given peer.
     server.create("client", "guest", connect="l2://vethA/0x88b5?vlan=10")
     server.act("first", "stop")
     server.create("server", "second", listen=["l2://vethA/0x88b5?vlan=10"])
@@ -97,8 +98,8 @@ def test_a_silent_peer_is_forgotten(veth, daemons):
 
 
 def heard_again(veth, daemon, name):
-    """The server of that name hears a message that is sent now. One that is sent a moment too
-    early is lost, so it is sent until it is heard."""
+    """Waits until the server of that name receives a message. A message that is sent a moment too
+    early is lost, so it is repeated."""
     before = daemon.stats(name)["messages"]["in"]
 
     def heard():
@@ -133,7 +134,7 @@ def test_an_interface_that_is_down_at_the_start_is_said(veth, daemons):
 
 
 def test_an_interface_is_followed_to_another_name_address_and_mtu(veth, daemons):
-    """What it hears then is as large as the new MTU; what it sends has the new address."""
+    """The server then receives messages as large as the new MTU, and sends from the new address."""
     server = daemons[0]
     server.cli("create", "server", "s", "--listen", "l2://vethA", "-s")
     veth.inside(veth.a, "ip", "link", "set", "vethA", "name", "field0")
@@ -156,7 +157,7 @@ def test_an_interface_is_followed_to_another_name_address_and_mtu(veth, daemons)
 
 
 def test_events_that_were_lost_are_made_good(veth, daemons):
-    """Thousands of events come while the daemon stands still, more than its socket holds."""
+    """Thousands of events arrive while the daemon is stopped, more than its socket holds."""
     server = daemons[0]
     server.cli("create", "server", "s", "--listen", "l2://vethA", "-s")
     os.kill(server.process.pid, signal.SIGSTOP)
@@ -190,7 +191,7 @@ def plug_in(veth):
 
 @pytest.mark.parametrize("scheme", ["l2", "xdp"])
 def test_an_interface_that_is_not_there_yet_is_waited_for(veth, daemons, scheme):
-    """A machine boots: the daemon is there before its card."""
+    """At boot, the daemon may be there before its network card."""
     daemon = daemons[0]
     daemon.create("server", "s", listen=[f"{scheme}://vethA"])
     daemon.create("client", "c", connect="l2://vethA/0x88b6?dst=02:00:00:00:00:09")

@@ -1,5 +1,5 @@
-"""strata l2 link: interfaces made, changed, listed and removed, in two namespaces of the test's own
-(harness/veth.py draws them)."""
+"""strata l2 link: interfaces are created, changed, listed and removed, in two namespaces of the
+test's own (harness/veth.py has the drawing)."""
 
 import json
 import subprocess
@@ -58,7 +58,7 @@ def test_the_namespace_may_be_that_of_a_process(veth):
     finally:
         sleeper.kill()
         sleeper.communicate()
-    # `ip netns exec` becomes the program, and its number is the same.
+    # `ip netns exec` becomes the program and keeps its process id.
     assert "right" in listed(veth, space=veth.b)
 
 
@@ -85,7 +85,7 @@ def test_a_macvlan_stands_on_its_parent(veth):
 
 
 def test_a_vlan_device_or_why_there_is_none(veth):
-    """Kernels without 8021q say so in a sentence; tests/guest/test_tsn.py has one with it."""
+    """Kernels without 8021q get a clear error; tests/guest/test_tsn.py uses a kernel with it."""
     arguments = ["add", "plc0", "--type", "vlan", "--parent", "vethA", "--vlan", "10",
                  "--egress-prio", "0:7"]
     probe = subprocess.run(["ip", "netns", "exec", veth.a, "ip", "link", "add", "probe", "link",

@@ -1,5 +1,5 @@
-"""What l2:// and xdp:// endpoints lose is told: by the answer of `send`, in stats and in metrics;
-and no message is altered by the zeros that fill a frame.
+"""Losses at l2:// and xdp:// endpoints are reported by `send`, in stats and in metrics; and padding
+zeros do not alter messages.
 
     [ daemon, vethA ]----[ vethB ]
 """
@@ -32,7 +32,8 @@ def dropped(daemon, name="s"):
 
 
 def shape(veth):
-    """66 short frames a second: any daemon sends more, and what waits leaves in a second."""
+    """Limits vethA to 66 short frames a second: any daemon sends more, and the
+    queue empties in a second."""
     veth.inside(veth.a, "tc", "qdisc", "add", "dev", "vethA", "root", "tbf", "rate", "32kbit",
                 "burst", "2000", "limit", "3000")
 
@@ -50,7 +51,7 @@ def test_what_a_shaper_refuses_is_not_delivered(veth, daemons):
     assert 0 < delivered < COUNT
     stats = daemon.stats("s")
     assert stats["dropped"]["refused"] == COUNT - delivered == stats["errors"]
-    # Some wait in the shaper still.
+    # Some frames still wait in the shaper.
     eventually(lambda: shaped(veth) >= delivered, "what was delivered has left")
     assert shaped(veth) < delivered + 20
     metrics = daemon.exchange("GET", "/metrics")[1].decode()
@@ -69,7 +70,7 @@ def test_a_client_hears_that_its_message_was_refused(veth, daemons):
 
 
 def test_what_others_say_and_the_kernel_refuses_is_told_without_a_frame_coming(veth, daemons):
-    """A TCP client speaks, and only frames go out."""
+    """The client's script sends from a timer, and no frame arrives."""
     daemon = daemons[0]
     daemon.create("client", "c", connect="l2://vethA/0x88b6?dst=02:00:00:00:00:09",
                   lua=str(daemon.folder / "talk.lua"), start=False)
@@ -109,14 +110,14 @@ def test_nothing_is_delivered_to_a_dead_link(veth, daemons, scheme, end):
 
 @pytest.mark.parametrize("scheme", ["l2", "xdp"])
 def test_what_the_kernel_has_no_room_for_is_counted(veth, daemons, scheme):
-    """The daemon is stopped while frames come."""
+    """The daemon is stopped while frames arrive."""
     daemon, sent = daemons[0], 20000
     daemon.create("server", "s", listen=[url_of(scheme)])
     pid = daemon.pid
     os.kill(pid, signal.SIGSTOP)
     try:
         veth.strata(veth.b, "l2", "send", "vethB", "x" * 60, "-e", "0x88b6", "-c", str(sent))
-        time.sleep(0.1)  # veth hands over in a softirq
+        time.sleep(0.1)  # veth delivers in a softirq
     finally:
         os.kill(pid, signal.SIGCONT)
 
@@ -148,7 +149,7 @@ def test_no_message_is_altered_where_its_length_is_sent(veth, daemons, scheme):
     with pytest.raises(strata_daemon.Refused) as refused:
         here.send("c", b"x" * 1499)
     assert "1498" in refused.value.message
-    # What says that it is longer than it is.
+    # A message whose length field exceeds the frame.
     before = there.stats("echo")["dropped"]["too_large"]
     veth.strata(veth.a, "l2", "send", "vethA", "xxx", "--dst", mac)
     eventually(lambda: there.stats("echo")["dropped"]["too_large"] == before + 1, "it is dropped")

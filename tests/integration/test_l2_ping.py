@@ -1,4 +1,4 @@
-"""l2 ping, echo, flood and sink over a veth; veth.py draws the namespaces."""
+"""l2 ping, echo, flood and sink over a veth; veth.py has the drawing of the namespaces."""
 
 import json
 import signal
@@ -20,7 +20,7 @@ def listen(veth, space, *arguments):
 
 
 def ping(veth, *arguments):
-    """The document of a ping from a to b, whatever its exit code."""
+    """Returns the document of a ping from a to b, whatever its exit code."""
     done = subprocess.run(["ip", "netns", "exec", veth.a, BINARY, "l2", "ping", "vethA",
                            veth.mac(veth.b, "vethB"), "--format", "json", *arguments],
                           capture_output=True, text=True, timeout=60)
@@ -92,7 +92,7 @@ def test_a_link_that_goes_down_midway_is_told_and_the_ping_goes_on(veth):
     heading = process.stdout.readline()
     assert heading.startswith("ping ") and "seq=1 " in process.stdout.readline()
     veth.inside(veth.a, "ip", "link", "set", "vethA", "down")
-    # One is of what it receives, told once; so at least one is of a request.
+    # One error is about receiving and is reported once, so at least one is about a request.
     assert ["down" in process.stderr.readline() for _ in range(2)] == [True, True]
     veth.inside(veth.a, "ip", "link", "set", "vethA", "up")
     lines = iter(process.stdout.readline, "")
@@ -136,7 +136,7 @@ def test_a_sink_counts_what_a_flood_sends(veth):
     assert [out[each] for each in ("foreign", "missing", "duplicates", "reordered")] == [0, 0, 0, 0]
 
 
-# Frames with numbers, as a flood has them.
+# Numbered frames, as flood sends them.
 NUMBERED = """
 import socket, struct, sys
 link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -206,7 +206,8 @@ def test_bad_input_is_told(veth, arguments, complaint):
 
 
 def test_echo_and_sink_end_by_silence(veth):
-    """--timeout ends them that long after the last frame; none at all is a failure."""
+    """--timeout ends both that long after the last frame; receiving no frame at all is a
+    failure."""
     for verb in ("echo", "sink"):
         done = subprocess.run(["ip", "netns", "exec", veth.b, BINARY, "l2", verb, "vethB",
                                "--timeout", "300ms"], capture_output=True, text=True, timeout=20)

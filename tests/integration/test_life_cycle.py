@@ -15,12 +15,12 @@ LINE = re.compile(rb"(\d+) (\d+) (\d+) ([a-z]*)")
 
 
 def payload(speaker, number):
-    """Tells by each byte who said it."""
+    """Returns bytes of which each identifies the speaker."""
     return bytes([97 + speaker]) * (number * 37 % 400)
 
 
 class Chatterbox(threading.Thread):
-    """Connects, talks and listens again and again, and checks every line that it hears."""
+    """Connects, sends and receives again and again, and checks every line that it receives."""
 
     def __init__(self, number, url):
         super().__init__()
@@ -55,7 +55,8 @@ class Chatterbox(threading.Thread):
                     self.check(line, last)
 
     def check(self, line, last):
-        """A line is whole, is somebody else's, and follows the last of the same speaker."""
+        """Checks that a line is whole, comes from another speaker, and follows that
+        speaker's previous line."""
         self.heard += 1
         parts = LINE.fullmatch(line)
         speaker, epoch, number = map(int, parts.groups()[:3]) if parts else (self.number, 0, 0)
@@ -69,7 +70,7 @@ class Chatterbox(threading.Thread):
 
 @contextlib.contextmanager
 def chatter(*urls):
-    """Eight chatterboxes for each server."""
+    """Runs eight chatterboxes for each server."""
     boxes = [Chatterbox(number, url) for url in urls for number in range(8)]
     for each in boxes:
         each.start()

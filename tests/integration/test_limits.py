@@ -1,4 +1,5 @@
-"""Limits: what happens at each of them, what is counted, and that others are not harmed."""
+"""Limits: what happens at each of them, what is counted, and that other clients are not
+affected."""
 
 import contextlib
 import threading
@@ -21,7 +22,8 @@ def numbered(first, count):
 
 
 def say_and_hear(speaker, hearers, total, step=50):
-    """`total` numbered lines, never far ahead of those who hear; each hears every one."""
+    """Sends `total` numbered lines, never far ahead of the hearers; each of them
+    must receive every line."""
     for first in range(0, total, step):
         lines = numbered(first, step)
         speaker.say(*lines)
@@ -114,7 +116,7 @@ def test_many_endless_lines_of_clients_that_never_read_hold_up_nobody(daemon):
     with Talker(url) as ann, Talker(url) as bob, contextlib.ExitStack() as stack:
         hostile = [stack.enter_context(slow_reader(url)) for _ in range(24)]
         daemon.wait_connections("chat", 26)
-        say_and_hear(ann, [bob], 4000)  # now something waits for each of the others
+        say_and_hear(ann, [bob], 4000)  # now data waits for each of the others
         for each in hostile:
             each.socket.setblocking(False)
             with contextlib.suppress(BlockingIOError, ConnectionError):
@@ -213,10 +215,10 @@ def test_drain_also_delivers_to_one_who_talks_all_the_time(daemon):
         eventually(lambda: daemon.stats("chat")["messages"]["in"] > len(lines), "both are read")
         stopping = threading.Thread(target=daemon.act, args=("chat", "stop"))
         stopping.start()
-        stopping.join(1)  # a drain that does not wait for the reader is over now
+        stopping.join(1)  # a drain that does not wait for the reader would be over now
         assert slow.hear_lines(len(lines)) == lines
         with contextlib.suppress(OSError):
-            slow.finish()  # unless the server was quicker
+            slow.finish()  # unless the server was faster
         chatting.join()
         stopping.join()
 

@@ -1,4 +1,4 @@
-"""Scripts of servers: what they hear, what they do, and what they cannot do."""
+"""Scripts of servers: the events they receive, what they do, and what they cannot do."""
 
 import asyncio
 import contextlib
@@ -135,7 +135,7 @@ def test_clients_that_are_not_let_in_hear_nothing(daemon, scripted):
 
 
 def test_who_has_only_come_hears_nothing_whatever_it_speaks(daemon, scripted):
-    """Without on_message the mode relays what clients say, of those that have been let in."""
+    """Without on_message, the mode relays clients' messages, but only between admitted clients."""
     url = scripted("""
         function on_auth(id)
           strata.sleep(0.3)
@@ -149,7 +149,7 @@ def test_who_has_only_come_hears_nothing_whatever_it_speaks(daemon, scripted):
         with Talker(url) as bob:
             for number in range(30):
                 ann.say(f"secret {number}")
-                with contextlib.suppress(ConnectionError):  # it is sent away meanwhile
+                with contextlib.suppress(ConnectionError):  # it is disconnected meanwhile
                     bob.say("heard by nobody")
                 time.sleep(0.02)
             with contextlib.suppress(ConnectionError):
@@ -374,13 +374,13 @@ def test_it_is_loaded_again_beside_the_one_that_runs(daemon, scripted, tmp_path)
 
 
 def resident(pid):
-    """Bytes of memory that a process has; 0 where a sanitizer keeps what is freed."""
+    """Returns a process's resident memory in bytes; 0 if a sanitizer keeps freed memory."""
     maps, sizes = (pathlib.Path(f"/proc/{pid}/{each}").read_text() for each in ("maps", "statm"))
     return 0 if "san.so" in maps else int(sizes.split()[1]) * 4096
 
 
 def test_a_thousand_reloads_under_traffic_lose_nothing(daemon, scripted, tmp_path):
-    """Every other time the file is broken."""
+    """Every other time the file has an error."""
     text = "function on_message(message, id) self.send(id, message) end"
     url = scripted(text)
     file = tmp_path / "web.lua"

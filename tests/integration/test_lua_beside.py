@@ -1,4 +1,4 @@
-"""Scripts elsewhere than in servers of streams: clients, datagrams, and what checks them."""
+"""Scripts outside stream servers: clients, datagrams, and what checks scripts."""
 
 import json
 
@@ -146,7 +146,7 @@ def test_a_script_keeps_house(daemon, tmp_path):
         assert ask("edit") == "rate_limit"
         assert (ask("stop"), ask("start")) == ("stopped", "running")
         assert "child" in ask("taken") and "mode" in ask("wrong")
-        daemon.restart()  # on_start finds what it has made
+        daemon.restart()  # on_start finds what the script created before
     eventually(lambda: daemon.logged("house", "child: running"), "it is logged")
     assert daemon.names() == ["child", "house"]
     with Talker(daemon.show("house")["endpoints"][0]) as ann:
@@ -212,7 +212,7 @@ def test_two_clients_are_piped(daemon, tmp_path, threads):
         ids = {each: answer(each, "who") for each in (ann, bob, eve)}
         assert answer(ann, f"pipe {ids[bob]}") == "piped"
         ann.say("hello")
-        assert bob.hear() == "hello"  # it came behind the pipe
+        assert bob.hear() == "hello"  # the message came after the pipe
         bob.say("back")
         assert ann.hear() == "back"
         assert answer(eve, "hi") == "mine hi"

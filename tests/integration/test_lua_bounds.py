@@ -1,4 +1,4 @@
-"""What a script asks for beyond all measure: it gets what there is, or an error."""
+"""Scripts that request far too much get what is available, or an error."""
 
 from lua_console import LuaConsole
 from strata_daemon import eventually
@@ -6,7 +6,8 @@ from talker import TextTalker as Talker
 
 
 def test_what_is_kept_with_a_client_is_bounded(daemon, scripted):
-    """A script that keeps something under each name that a client says takes no memory for ever."""
+    """A script that stores data under each name that a client sends does not take ever more
+    memory."""
     url = scripted("""
         function on_message(message, id)
           local kept, joined = 0, 0
@@ -45,7 +46,7 @@ def test_a_wait_of_no_number_is_an_error_and_a_long_one_waits(daemon, scripted):
 
 
 def test_one_message_beyond_the_memory_costs_the_others_nothing(daemon, scripted):
-    """What a function leaves behind when it has met --lua-memory is garbage, and is collected."""
+    """A function that exceeds --lua-memory leaves only garbage, which is collected."""
     url = scripted("""
         function on_message(message, id)
           local words = {}
@@ -62,7 +63,7 @@ def test_one_message_beyond_the_memory_costs_the_others_nothing(daemon, scripted
 
 
 def test_an_argument_that_cannot_be_taken_is_named(daemon, tmp_path):
-    """No function ends the daemon, reads what is not its own, or raises another's exception."""
+    """No function ends the daemon, reads memory out of bounds, or raises an unrelated exception."""
     console = LuaConsole(daemon, tmp_path)
     assert console.run("return strata.json.encode({1}, 2)")[0] == "[\n  1\n]"
     for indent in ("17", "100000", "1e9", "2^53"):
@@ -81,7 +82,7 @@ def test_an_argument_that_cannot_be_taken_is_named(daemon, tmp_path):
 
 
 def test_why_on_start_failed_is_said_where_it_is_asked(daemon, tmp_path):
-    """A runtime that is not created has no log in which to look."""
+    """A runtime that is not created has no log, so the reason is in the reply to the caller."""
     path = tmp_path / "s.lua"
     path.write_text("function on_start()\n  error('no key')\nend\n")
     done = daemon.run("create", "server", "s", "-p", "0", "--local", "--lua", path, "-s")

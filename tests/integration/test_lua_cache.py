@@ -1,4 +1,4 @@
-"""Scripts of caches: commands as functions, keys that are fetched, changes that are told."""
+"""Scripts of caches: commands as functions, fetched keys, notifications of changes."""
 
 import concurrent.futures
 import json
@@ -14,7 +14,7 @@ from talker import port_of
 
 @pytest.fixture
 def cached(daemon, tmp_path):
-    """A cache with a script, and a client of it."""
+    """Yields a function that makes a cache with a script, and returns a client of it."""
     made = []
 
     def start(script, name="kv", **options):
@@ -36,7 +36,7 @@ def another(client, **options):
 
 
 def told(client):
-    """What the script has noted in the list `told`, which its own hooks pass over."""
+    """Returns what the script has recorded in the list `told`, which its own hooks ignore."""
     return [json.loads(line) for line in client.lrange("told", 0, -1)]
 
 
@@ -118,7 +118,7 @@ def test_a_get_waits_for_what_is_fetched(daemon, cached):
     assert daemon.logged("kv", "no such luck")
     assert client.get("short") == "x"
     eventually(lambda: client.exists("short") == 0, "it has expired")
-    # A transaction does not wait, nor do commands that do not give a string.
+    # A transaction does not wait, and neither do commands that do not return a string.
     pipe = client.pipeline(transaction=True)
     pipe.get("g")
     assert pipe.execute() == [None]
@@ -195,7 +195,7 @@ def test_who_waits_too_long_gets_an_error_and_who_goes_is_forgotten(daemon, cach
     threading.Thread(target=lambda: pytest.raises(redis.RedisError, gone.get, "never")).start()
     eventually(lambda: any(each["flags"] == "b" for each in client.client_list()), "it waits")
     gone.close()
-    daemon.cli("stop", "kv")  # while a fetch is on
+    daemon.cli("stop", "kv")  # while a fetch is in progress
 
 
 def test_changes_are_told_one_by_one(cached):
@@ -218,7 +218,7 @@ def test_changes_are_told_one_by_one(cached):
 
     client.set("k", "v")
     hear(("write", "k", "v", "string"))
-    assert client.get("there") == "fetched"  # it came from there, and is not told
+    assert client.get("there") == "fetched"  # a fetched key is not reported as a change
     client.set("k", "w", px=60000)
     hear(("write", "k", "w", "ttl"))
     client.append("k", "x")
@@ -378,7 +378,7 @@ def test_what_was_removed_while_it_was_fetched_is_fetched_again(cached, meanwhil
         end
         function on_delete(key) if key == 'open' then strata.shared.set('open', true) end end""")
     with concurrent.futures.ThreadPoolExecutor() as asking:
-        # What is on the way has asked the script when this has been answered.
+        # Once this command waits, the script has been called for it.
         pipe = another(client)
         asked = asking.submit(lambda: pipe.execute_command("GETRANGE", "k", 0, -1))
         eventually(lambda: "cmd=getrange" in str(client.execute_command("CLIENT", "LIST")),

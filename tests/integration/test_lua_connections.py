@@ -1,4 +1,4 @@
-"""Connections that scripts open: strata.connect."""
+"""Connections that scripts open with strata.connect."""
 
 import asyncio
 import socket
@@ -19,7 +19,7 @@ def console(daemon, tmp_path):
 
 
 class Peer:
-    """A server that does with its one connection what the test says."""
+    """A server whose one connection the test controls."""
 
     def __init__(self, kept=()):
         self.listening = socket.create_server(("127.0.0.1", 0))
@@ -65,7 +65,7 @@ def test_what_was_sent_before_it_closes_still_goes(console):
         with peer.accept() as bob:
             assert bob.hear() == b"bye" and bob.hear() is None
         assert console.end() == (None, "closed")
-        # Nobody has it any more: the collector closes it.
+        # An unreferenced connection is closed by the collector.
         console.begin(f"do local c = strata.connect('{peer.url}') c:send('gone\\n') end "
                       "collectgarbage() collectgarbage()")
         with peer.accept() as bob:
@@ -87,7 +87,7 @@ def test_messages_of_every_kind(console, daemon):
     assert console.run("return a:receive(5)") == ("a datagram", None)
     console.run("a:send('to all')")
     assert console.run("return d:receive(5)") == ("to all", None)
-    # Nobody listens there.
+    # No socket listens there.
     console.run(f"d = strata.connect('udp://127.0.0.1:{free_port(socket.SOCK_DGRAM)}') d:send('x')")
     assert "refused" in console.run("return d:receive(5)")[1]
     with Peer() as peer:
@@ -150,7 +150,7 @@ def test_lines_without_end_and_bytes_that_nobody_takes_are_bounded(console, daem
             bob.send(b"x" * 20000)
             assert "longer than 10000 bytes" in console.run("return c:receive_line()")[1]
             assert bob.is_ended()
-        # A peer that sends for ever, of which nobody takes anything, is held back.
+        # A peer that sends forever is slowed down while nothing is received.
         console.run(f"c = strata.connect('{peer.url}')")
         with peer.accept() as bob:
             bob.socket.settimeout(0.5)
@@ -163,7 +163,7 @@ def test_lines_without_end_and_bytes_that_nobody_takes_are_bounded(console, daem
             got = console.run("local n = 0 while n < 1048576 do n = n + #assert(c:receive(5)) end "
                               "return n")[0]
             assert got >= 1 << 20
-        # One that reads nothing.
+        # A peer that reads nothing.
         console.run(f"c = strata.connect('{peer.url}')")
         with peer.accept():
             lua = ("local ok, why for n = 1, 1000 do ok, why = c:send(('z'):rep(1048576)) "
@@ -190,7 +190,7 @@ def test_a_script_that_opens_for_ever_gets_no_more(console):
         accepting = threading.Thread(target=accept)
         accepting.start()
         try:
-            # Those that it lets go make room.
+            # Dropped connections make room.
             console.run(f"for n = 1, 1500 do assert(strata.connect('{peer.url}')) end")
             lua = (f"all = {{}} for n = 1, 5000 do all[n] = strata.connect('{peer.url}') end")
             assert "1000 objects already" in console.fails(lua)
@@ -221,7 +221,7 @@ def test_a_function_is_stopped_between_two_waits(daemon, tmp_path):
     with Peer() as peer:
         console.run(f"c = strata.connect('{peer.url}')")
         with peer.accept() as bob:
-            # Waiting costs it nothing, running does.
+            # Waiting does not count against --lua-time, running does.
             assert console.run("return c:receive(0.3)") == (None, "timeout")
             bob.send(b"go")
             console.begin("c:receive() while true do end")
@@ -238,7 +238,7 @@ def test_functions_that_need_not_wait_do_not_pile_up(console):
 
 
 def test_garbage_at_any_moment(console, daemon):
-    """Peers that end in every way, while the script reads and collects."""
+    """Peers end in every way while the script reads and collects."""
     with Peer() as peer:
         for ending in (b"", b"\xff\x00\n" * 1000, b"no end", b"\n" * 5000):
             console.begin(f"local c = strata.connect('{peer.url}') local n = 0 "

@@ -1,4 +1,4 @@
-"""The examples of caches before databases, with the databases."""
+"""The examples of caches in front of databases, with real databases."""
 
 import concurrent.futures
 import pathlib
@@ -18,7 +18,7 @@ EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "lua"
 
 @pytest.fixture
 def cached(daemon, tmp_path):
-    """The example as it stands, behind a line that says where its store is."""
+    """Returns a function that runs the unchanged example after a line that sets its store."""
 
     def start(name, store):
         path = tmp_path / f"{name}.lua"
@@ -43,7 +43,7 @@ def client(port, **options):
 
 
 def check_misses(port, expected):
-    """10,000 reads of 100 keys by 100 clients at once: each key is fetched once."""
+    """Makes 10,000 reads of 100 keys by 100 clients at once: each key is fetched once."""
 
     def ask(which):
         mine = client(port)
@@ -59,7 +59,8 @@ def check_misses(port, expected):
 
 
 def check_writes(daemon, port, look):
-    """What is written arrives, whatever its bytes; what is removed goes; a list stays here."""
+    """Checks that writes arrive, whatever their bytes, that deletions arrive, and that a
+    list stays in the cache."""
     mine = client(port)
     odd = bytes(range(256)) * 3
     mine.set(b"k'\0", odd)
@@ -103,7 +104,7 @@ def test_sqlite(daemon, cached, tmp_path):
 
 @pytest.fixture
 def postgres():
-    """A server of its own, on a socket in a folder of its own, which its user can reach."""
+    """Starts a server of the test's own, on a socket in a folder that its user can access."""
     newest = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))[-1]
     folder = pathlib.Path(tempfile.mkdtemp(prefix="strata-postgres-"))
     shutil.chown(folder, "postgres", "postgres")

@@ -37,7 +37,7 @@ def example(daemon, tmp_path):
 
 
 def curl(url, path, *more):
-    """Status and body."""
+    """Returns status and body."""
     where = f"http://127.0.0.1:{port_of(url)}{path}"
     command = ["curl", "-s", "-w", "\n%{http_code}", where, *more]
     done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True)
@@ -309,7 +309,7 @@ def test_lobby(daemon, example):
         bob.say("/join red")
         assert bob.hear() == "you are in red"
         daemon.wait_connections("room-red", 2)
-        ann.say("hello", "/rooms")  # the room's, as all is there
+        ann.say("hello", "/rooms")  # these go to the room, as everything does there
         assert [bob.hear(), bob.hear()] == ["hello", "/rooms"]
         eve.say("/join red", "/rooms")
         assert [eve.hear(), eve.hear()] == ["red is full", "red (2)"]
@@ -329,7 +329,7 @@ def test_house(daemon, tmp_path):
     text = (EXAMPLES / f"{name}.lua").read_text()
     for port in ("6390", "9100 + at"):
         assert port in text
-        text = text.replace(port, "0")  # any free one
+        text = text.replace(port, "0")  # any free port
     shutil.copy(EXAMPLES / "rooms.lua", tmp_path)
     (tmp_path / "house.lua").write_text(text)
     for said in ("created", "unchanged"):

@@ -1,4 +1,4 @@
-"""strata run FILE: runtimes as a file in Lua describes them."""
+"""strata run FILE: runtimes as a Lua file describes them."""
 
 import json
 
@@ -10,7 +10,8 @@ from talker import free_port
 
 @pytest.fixture
 def house(daemon, tmp_path):
-    """Runs a file with that text; gives its exit code, and what it printed and complained of."""
+    """Returns a function that runs a file with that text; returns its exit code, output and
+    errors."""
     path = tmp_path / "house.lua"
 
     def run(text, *flags):
@@ -83,7 +84,7 @@ def test_the_other_orders(daemon, house):
     assert house(text) == (0, "old running\nserver\t0\nold: changed: group\nold: stopped\n"
                               "old: unchanged\nold: started\nold: removed\nold: unchanged\n", "")
     assert daemon.names() == []
-    # What was only planned is there for what follows.
+    # Later calls see what was only planned.
     text = """
         strata.create('server', 'a', {port = 0, ['local'] = true})
         strata.create('server', 'b', {port = 0, ['local'] = true, owner = 'a'})
@@ -114,10 +115,10 @@ def test_mistakes_are_told_with_file_and_line(daemon, house):
         assert f"/house.lua:{line}:" in complaint, complaint
     daemon.create("cache", "store", listen=["tcp://127.0.0.1:0"])
     assert "is a cache" in house("strata.create('server', 'store', {port = 0})")[2]
-    # What was done before it is told.
+    # Changes made before the error are reported.
     code, output, _ = house("strata.stop('store') strata.create('server', 'store')")
     assert (code, output) == (1, "store: stopped\n")
-    # A file may live with a refusal.
+    # A file may handle a refusal.
     assert house("print(pcall(strata.start, 'none'))")[0] == 0
     assert daemon.run("run", "/nowhere/house.lua").returncode == 1
 
@@ -131,7 +132,7 @@ def test_options_are_set_back_to_their_defaults(daemon, house):
             f"--{key}", value if isinstance(value, str) else value[0])))
         others = daemon.show(kind)["options"].keys() - options.keys()
         names = ", ".join(f"'{each}'" for each in sorted(others))
-        # What has never been set is so by default.
+        # Options that were never set already have their defaults.
         assert house(f"strata.reset('{kind}', {{{names}}})") == (0, f"{kind}: unchanged\n", "")
     edit = "strata.edit('server', {group = 'g', max_message = 10, max_connections = 3})"
     assert house(edit)[0] == 0

@@ -1,4 +1,5 @@
-"""strata.netlink: scripts ask families of generic netlink, and hear what they multicast.
+"""strata.netlink: scripts send requests to families of generic netlink, and receive their multicast
+messages.
 
     [ daemon, vethA ]----[ vethB ]
 """
@@ -18,7 +19,7 @@ SPECS = Path(__file__).parents[2] / "kernel/ynl"
 def start(make_daemon, tmp_path, veth):
     def begin(ynl=SPECS, **options):
         daemon = make_daemon(namespace=veth.a, variables={"STRATA_YNL_PATH": str(ynl)})
-        # Within the namespace, which the test is not in.
+        # The console is within the namespace, and the test is not.
         return LuaConsole(daemon, tmp_path, listen=[f"unix://{tmp_path}/console.sock"], **options)
 
     return begin
@@ -34,7 +35,7 @@ def test_a_family_is_asked_by_names(start):
     names = console.run("local n = {} for i, f in ipairs(all) do n[i] = f.family_name end "
                         "return strata.json.array(n)")[0]
     assert "nlctrl" in names and "ethtool" in names
-    # Underscores and dashes are alike; numbers stand for names.
+    # Underscores and dashes are equivalent; numbers may replace names.
     assert console.run("return strata.netlink('nlctrl', '3', {['family-name'] = 'ethtool'})"
                        ".family_name")[0] == "ethtool"
 
@@ -56,7 +57,7 @@ def test_what_is_refused_says_why(start, call, says):
         "strata.netlink('nlctrl', 'getfamily', {}, {dmp = true})")
 
 
-# ETHTOOL_MSG_FEATURES_SET with ETHTOOL_A_FEATURES_HEADER alone, by numbers.
+# ETHTOOL_MSG_FEATURES_SET with only ETHTOOL_A_FEATURES_HEADER, by numbers.
 SET = "strata.netlink('ethtool', '12', {['1'] = {['2'] = 'vethA\\0'}})"
 
 
@@ -84,7 +85,7 @@ def test_what_is_multicast_is_heard(start, veth):
     switch(veth, "on")
     switch(veth, "off")
     eventually(lambda: console.run("return #heard")[0] == 2, "both changes are heard")
-    # FEATURES_NTF, and the interface's name in its header.
+    # FEATURES_NTF, with the interface's name in its header.
     assert console.run("return heard[1].command, type(heard[1].attributes['1'])") == (13, "string")
     assert console.run("return heard[1].attributes['1']:find('vethA', 1, true) ~= nil")[0]
     console.run("kept:close()")

@@ -1,4 +1,4 @@
-"""Scripts of proxies: they choose backends, and change what passes."""
+"""Scripts of proxies: they choose backends, and change requests and answers."""
 
 import json
 
@@ -12,7 +12,7 @@ from talker import port_of
 
 @pytest.fixture
 def scripted(daemon, tmp_path):
-    """A gateway with a script."""
+    """Returns a function that starts a gateway with a script."""
 
     def start(script, *backends, **options):
         path = tmp_path / "gw.lua"
@@ -23,7 +23,7 @@ def scripted(daemon, tmp_path):
 
 
 def named(make_backend, name):
-    """A backend that answers with its name and what it was asked for."""
+    """Returns a backend that answers with its name and the requested target."""
     def answer(wire, asked):
         body = f"{name} {asked.start.split()[1]}".encode()
         wire.over.sendall(b"HTTP/1.1 200 OK\r\nX-Backend: %s\r\nContent-Length: %d\r\n\r\n%s"
@@ -206,7 +206,7 @@ def test_a_script_sees_the_backends_and_is_loaded_again(daemon, make_backend, sc
     with pytest.raises(Refused, match="expected"):
         daemon.ask("POST", "/v1/runtimes/gw/reload-lua")
     assert get(port, "/")[1] == b"two /"
-    assert daemon.stats("gw")["script"]["reloads"] == 2  # on each thread once
+    assert daemon.stats("gw")["script"]["reloads"] == 2  # once on each thread
 
 
 def test_a_backend_may_be_another_while_the_script_waits(daemon, make_backend, scripted):

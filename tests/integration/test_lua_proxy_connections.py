@@ -1,4 +1,5 @@
-"""Scripts of proxies that pass connections on as they are: who comes and goes, and what is said."""
+"""Scripts of proxies that forward connections unchanged: connects, disconnects,
+and the data in between."""
 
 import contextlib
 import socket
@@ -14,7 +15,8 @@ MIB = 1 << 20
 
 @pytest.fixture
 def scripted(daemon, tmp_path):
-    """A proxy in front of that port, with a script; gives where it listens."""
+    """Returns a function that starts a proxy with a script in front of a port, and
+    returns where it listens."""
 
     def start(text, backend, **options):
         path = tmp_path / "px.lua"
@@ -28,7 +30,7 @@ def scripted(daemon, tmp_path):
 
 @contextlib.contextmanager
 def backend_that(answers):
-    """A backend that runs `answers(connection)` for each connection; gives its port."""
+    """Runs a backend that calls `answers(connection)` for each connection; yields its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         def accept():
             with contextlib.suppress(OSError):
@@ -48,7 +50,7 @@ def backend_that(answers):
 
 @pytest.fixture
 def echo():
-    """The port of a backend that says what it hears."""
+    """Yields the port of a backend that echoes."""
     def answers(connection):
         while more := connection.recv(65536):
             connection.sendall(more)
@@ -180,7 +182,7 @@ def test_a_function_that_waits_holds_up_its_connection_alone(daemon, scripted, e
         eventually(lambda: daemon.stats("px")["script"]["waiting"] == 1, "ann's piece waits")
         ann.socket.setblocking(False)
         sent = 0
-        with contextlib.suppress(BlockingIOError):  # the kernel's buffers are all that takes it
+        with contextlib.suppress(BlockingIOError):  # only the kernel's buffers accept it
             while sent < 256 * MIB:
                 sent += ann.socket.send(b"x" * MIB)
         assert sent < 256 * MIB

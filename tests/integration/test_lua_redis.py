@@ -1,4 +1,4 @@
-"""strata.redis: scripts ask caches of the daemon, and real Redis servers."""
+"""strata.redis: scripts send requests to caches of the daemon, and to real Redis servers."""
 
 import contextlib
 import socket
@@ -28,7 +28,7 @@ def redis(tmp_path):
 
 
 class FakeRedis:
-    """Says what the test says, whatever it is asked."""
+    """A server that sends what the test says, whatever the request."""
 
     def __enter__(self):
         self.listening = socket.create_server(("127.0.0.1", 0))
@@ -97,7 +97,7 @@ def test_a_real_server_with_a_password(console, redis):
     assert "NOAUTH" in console.run("return none:get('k')")[1]
     console.run(f"far = strata.redis({where}, {{password = 'se/cret', database = 99}})")
     assert "out of range" in console.run("return far:get('k')")[1]
-    # It connects again.
+    # It reconnects.
     assert console.run("return other:client('KILL', 'TYPE', 'normal')")[0] > 0
     eventually(lambda: console.run("return db:get('t')") == ("2", None), "it is there again")
 
@@ -158,7 +158,7 @@ def test_servers_that_say_nothing_nonsense_or_too_much(console, daemon):
                 if "closed" in why:
                     bob.close()
                 assert why in console.end()[1], said
-        # More than it has asked for, and pushes that nobody has.
+        # More replies than requests, and unexpected pushes.
         console.begin(ask)
         with fake.accept() as bob:
             bob.hear_lines(5)
@@ -166,7 +166,7 @@ def test_servers_that_say_nothing_nonsense_or_too_much(console, daemon):
             assert console.end() == ("x", None)
             bob.send(b":1\r\n")
             assert bob.is_ended()
-        # A line without end.
+        # A line without an end.
         console.begin(ask)
         with fake.accept() as bob:
             bob.hear_lines(5)

@@ -1,4 +1,4 @@
-"""strata lua repl: lines that somebody types, run in a script that runs."""
+"""strata lua repl: lines that a person types, run in a running script."""
 
 import json
 import threading
@@ -61,7 +61,7 @@ def test_lines_of_standard_input(scripted):
     done = lines(scripted, "function f()\n")
     assert done.returncode == 1 and "'end' expected" in done.stderr
     assert lines(scripted, "").returncode == 0
-    assert scripted.stats("web")["script"]["errors"] == 1  # what cannot be read is none
+    assert scripted.stats("web")["script"]["errors"] == 1  # a syntax error does not count
 
 
 def test_a_line_that_never_ends_is_stopped_and_one_that_waits_is_left(scripted):
@@ -92,14 +92,14 @@ def test_reload_and_stop_end_what_waits(scripted):
         waiting.join()
         assert given.pop() == {"error": "the script was ended"}
         scripted.act("web", "start")
-    # Of the script before, it goes on.
+    # The call continues in the script from before the reload.
     waiting = threading.Thread(target=ask, args=("strata.sleep(0.5) return 'old'",))
     waiting.start()
     eventually(lambda: scripted.stats("web")["script"]["waiting"] == 1, "it waits")
     scripted.cli("reload-lua", "web")
     waiting.join()
     assert given.pop()["values"] == ["old"]
-    # What it waits for may be its own runtime's end.
+    # The line may wait for the end of its own runtime.
     ask("strata.stop(self.name)")
     assert given.pop() == {"error": "the script was ended"}
     eventually(lambda: scripted.show("web")["state"] == "stopped", "it has stopped")

@@ -1,4 +1,4 @@
-"""What scripts may do beyond their own runtime: --lua-allow, and what they get without it."""
+"""What scripts may do outside their own runtime: --lua-allow, and the errors without it."""
 
 import contextlib
 import os
@@ -11,13 +11,14 @@ from strata_daemon import eventually
 
 
 def refused(console, lua):
-    """The reason that a function gives beside nil, or the error that it raises."""
+    """Returns the reason that a function returns after nil, or the error that it raises."""
     first, second = console.run(f"return select(2, {lua})")
     return first or second
 
 
 def test_no_way_leads_from_a_script_to_programs_and_files(daemon, tmp_path):
-    """Each step of writing a script by a client's file, and running that with all rights."""
+    """Tries each step of writing a script through a client's file and running it with all
+    rights."""
     folder = tmp_path / "own"
     folder.mkdir()
     (folder / "made.lua").write_text("os.execute('true')")
@@ -80,7 +81,7 @@ def test_the_daemons_own_socket_is_out_of_reach_by_whatever_path(daemon, tmp_pat
     for path in ways:
         assert "--lua-allow write=DIR" in usual.fails(f"strata.connect('unix://{path}')"), path
         assert "--lua-allow write=DIR" in usual.fails(f"strata.redis('unix://{path}')"), path
-    # Whoever may use every socket may not use this one; nor may what it creates.
+    # Even a script that may use every socket may not use this one; nor may what it creates.
     free = LuaConsole(daemon, folder, "free", lua_allow=["net", "runtimes", "read=/"])
     asks = "GET /v1/runtimes HTTP/1.1\\r\\nHost: strata\\r\\n\\r\\n"
     for console, path in [(free, each) for each in (*ways, inside)] + [(usual, inside)]:

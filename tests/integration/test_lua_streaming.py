@@ -1,4 +1,4 @@
-"""Answers of a server's script whose body a function gives, piece by piece."""
+"""Answers of a server's script whose body a function returns piece by piece."""
 
 import subprocess
 
@@ -90,7 +90,7 @@ def test_a_mistake_cuts_the_answer_so_that_it_shows(daemon, scripted_web, versio
     for path in ("/", "/waits"):
         done = curl(version, port, path)
         assert done.returncode in (18, 92), "curl says that it is not whole"
-        # Of a stream of HTTP/2 that is reset, curl may drop what it has not shown yet.
+        # If an HTTP/2 stream is reset, curl may drop what it has not printed yet.
         assert done.stdout == b"beginning" or (version == VERSIONS[1] and not done.stdout)
     eventually(lambda: daemon.logged("web", "web.lua:", level="error")
                or daemon.logged("web", "did not return a text", level="error"), "the log says why")

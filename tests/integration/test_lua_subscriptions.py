@@ -1,4 +1,4 @@
-"""What scripts follow: channels of caches, what happens to runtimes, the members of a group."""
+"""What scripts subscribe to: channels of caches, events of runtimes, the members of a group."""
 
 import re
 from pathlib import Path
@@ -210,7 +210,8 @@ def test_the_owner_s_clients_are_spoken_to(daemon, tmp_path):
 
 
 def test_an_id_that_nobody_has_reaches_nobody(daemon, console):
-    """Ids carry their loop's number: one of a loop that is not there was read out of bounds."""
+    """Ids contain their loop's number; an id with the number of a missing loop was
+    once read out of bounds."""
     daemon.create("server", "other", listen=["tcp://127.0.0.1:0"])
     for number in (0, 77, 2 ** 40, 3 * 2 ** 45, 2 ** 53):
         assert console.run(f"return self.send({number}, 'x')") == (False, None)

@@ -1,4 +1,4 @@
-"""Scripts that go out by TLS: strata.connect to tls:// and wss://, strata.redis to rediss://."""
+"""Scripts that connect over TLS: strata.connect to tls:// and wss://, strata.redis to rediss://."""
 
 import pytest
 
@@ -24,10 +24,10 @@ def test_a_connection_by_tls_checks_who_is_there(daemon, authority, console):
     options = f"{{ca = '{authority.ca}', framing = 'line'}}"
     console.run(f"c = assert(strata.connect('{by_name(url)}', {options})) c:send('over tls')")
     assert console.run("return c:receive(5)") == ("over tls", None)
-    # 100 KB go through many records.
+    # 100 KB take many records.
     console.run("c:send(('x'):rep(100000))")
     assert console.run("return #c:receive(5)") == (100000, None)
-    # Another name, and an authority that is not trusted.
+    # A wrong name, and an untrusted authority.
     for where, how in ((url, options), (by_name(url), "{framing = 'line'}")):
         got = console.run(f"return strata.connect('{where}', {how})")
         assert got[0] is None and "certificate" in got[1], got
@@ -54,7 +54,7 @@ def check_redis(console, url, authority):
     console.run(f"bad = strata.redis('{url}')")
     got = console.run("return bad:get('k')")
     assert got[0] is None and "certificate" in got[1], got
-    # What is published comes by it, too.
+    # Published messages also arrive over TLS.
     console.run(f"heard = {{}} strata.subscribe('{url}', 'news', function(channel, message) "
                 f"heard[#heard + 1] = message end, {{ca = '{authority.ca}'}})")
     eventually(lambda: console.run("return db:publish('news', 'x')")[0] > 0, "it is subscribed")

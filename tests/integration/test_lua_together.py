@@ -1,4 +1,4 @@
-"""Messages that come together are told together: each is a message of its own all the same."""
+"""Messages that arrive together are delivered together, and each remains a message of its own."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_what_stands_behind_a_goodbye_is_heard_by_nobody(daemon, scripted):
         assert ann.hear_to_end() == []
     eventually(lambda: daemon.logged("web", "heard bye"), "the goodbye is heard")
     assert not daemon.logged("web", "heard behind")
-    assert daemon.stats("web")["script"]["calls"] == 3  # the file itself is one
+    assert daemon.stats("web")["script"]["calls"] == 3  # running the file counts as one
 
 
 def test_what_stands_behind_a_pipe_goes_into_it(scripted):

@@ -1,4 +1,4 @@
-"""Bodies of requests that a function of a server's script takes, piece by piece."""
+"""Bodies of requests that a function of a server's script receives piece by piece."""
 
 import hashlib
 import subprocess
@@ -115,8 +115,8 @@ def test_a_function_that_waits_holds_its_client_backend(daemon, scripted_web, tm
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("answer", ["{status = 403, body = 'no'}", "'no'"])
 def test_an_answer_before_the_end_ends_it(daemon, scripted_web, tmp_path, version, answer):
-    """curl 7.88 waits for ever when a stream of HTTP/2 ends with 200 before all is sent, nghttp
-    does not."""
+    """curl 7.88 waits forever when an HTTP/2 stream ends with 200 before all is
+    sent; nghttp does not."""
     port = scripted_web(f"""
         function on_http_body(request)
           if request.path == '/refused' then return {answer} end

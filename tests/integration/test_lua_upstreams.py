@@ -1,4 +1,4 @@
-"""Scripts of servers: connections that the server makes for them, and who may be master."""
+"""Scripts of servers: connections that the server opens for them, and who may be master."""
 
 import socket
 
@@ -55,7 +55,7 @@ def test_upstreams_are_heard_and_spoken_to(daemon, relay, threads):
         assert ann.hear() == "sent"
         assert "it is not connected" in ann.hear() and "there are 2" in ann.hear()
         assert ann.hear() == "1 took it"
-        # The greeting too, if it came before the relay did.
+        # The greeting is included if it arrived before the relay did.
         said = [there.hear(), there.hear()]
         assert [*said, there.hear()][-2:] == ["for you", "all"] if "all" not in said else said == [
             "for you", "all"]
@@ -92,7 +92,7 @@ def test_much_from_an_upstream_is_held_back_and_none_is_lost(daemon, relay):
                 ann.say("?")
                 return ann.hear()
             eventually(lambda: told() == f"50000 {sum(range(50000))}", "all is told, once")
-        # A stop while it speaks.
+        # A stop while the upstream sends.
         talker.send(b"1\n" * 10000)
         daemon.act("relay", "stop")
         daemon.act("relay", "start")
@@ -142,7 +142,7 @@ def test_a_script_says_who_is_master(daemon, tmp_path):
             assert bob.hear() == "master: denied"
         ann.say("still me")
         assert [bob.hear(), eve.hear()] == ["still me", "still me"]
-        # Five were wrong: the script is asked no more for a while.
+        # Five claims were wrong, so the script is not called for a while.
         eve.say("master x", "master x", "master slow")
         assert [eve.hear() for _ in range(3)] == ["master: denied"] * 3
         ann.say("still me")

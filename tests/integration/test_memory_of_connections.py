@@ -1,5 +1,6 @@
-"""All connections of a runtime together hold no more than --max-memory-connections: those go whose
-last message is longest ago, and who is served stays."""
+"""All connections of a runtime together use at most --max-memory-connections: above it, the
+connections with the oldest last message are closed, and clients in exchange with the server
+stay."""
 
 import contextlib
 import select
@@ -39,7 +40,7 @@ def connect(url):
 
 
 def is_gone(connection):
-    """The server has ended it; what it said before that is passed over."""
+    """Reports whether the server has closed the connection; drops the data before that."""
     while select.select([connection], [], [], 0)[0]:
         try:
             if not connection.recv(1 << 16):
@@ -50,7 +51,7 @@ def is_gone(connection):
 
 
 def say_unfinished(daemon, stack, url, what, greet=b"", each_time=lambda: None):
-    """A crowd of clients that say `what` and leave it at that. The second half comes later."""
+    """Returns a crowd of clients that send `what` and no more. The second half connects later."""
     already = daemon.stats("s")["connections"]["now"]
     crowd = []
     for count in (CROWD // 2, CROWD):
@@ -180,7 +181,8 @@ def test_a_lower_limit_is_in_force_at_once_and_zero_is_none(daemon):
 
 @pytest.mark.parametrize("secure", [False, True])
 def test_files_on_their_way_are_no_memory(daemon, authority, tmp_path, secure):
-    """A client that reads slowly holds what waits in memory, however long its file is."""
+    """A client that reads slowly holds only the data that waits in memory,
+    however long its file is."""
     with open(tmp_path / "large", "wb") as file:
         file.truncate(100 << 30)
     more = {}

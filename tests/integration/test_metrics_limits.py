@@ -1,4 +1,4 @@
-"""Strangers at the metrics' port: limits of what they send, of time, and of their number."""
+"""Strangers at the metrics port: limits of their data, of time, and of their number."""
 
 import contextlib
 import socket
@@ -20,7 +20,7 @@ def test_strangers_at_the_metrics_have_limits(make_daemon):
     daemon = make_daemon("--metrics", f"tcp://127.0.0.1:{port}")
     before = daemon.resident_mib()
     with contextlib.ExitStack() as stack:
-        # A body is refused before it has come.
+        # The server refuses a body before it arrives.
         for _ in range(20):
             one = stack.enter_context(connect(port))
             one.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 16777215\r\n\r\n")
@@ -29,7 +29,7 @@ def test_strangers_at_the_metrics_have_limits(make_daemon):
             assert one.recv(4096).startswith(b"HTTP/1.1 413 ")
         assert daemon.resident_mib() < before + 32
     with contextlib.ExitStack() as stack:
-        # A head that does not end is given up; those above the limit are closed at once.
+        # A head that does not end is dropped; connections above the limit are closed at once.
         crowd = [stack.enter_context(connect(port)) for _ in range(MOST + 20)]
         for each in crowd:
             with contextlib.suppress(ConnectionError):
@@ -64,6 +64,6 @@ def test_those_who_ask_for_the_metrics_without_end_do_not_keep_others_waiting(ma
             one.setblocking(False)
             with contextlib.suppress(BlockingIOError):
                 one.sendall(question)
-        # They read nothing: their pages wait, and no more of them are written.
+        # The clients read nothing: their pages wait, and no further pages are written.
         assert len(daemon.cli("ls", "-q").split()) == 20
         assert daemon.resident_mib() < 400

@@ -1,4 +1,4 @@
-"""Who is heard by whom: the modes inout, in, out and master."""
+"""Who receives whose messages: the modes inout, in, out and master."""
 
 import itertools
 import socket
@@ -13,7 +13,7 @@ PASSWORD = "open sesame"
 
 @pytest.fixture
 def chat(daemon):
-    """Makes connected talkers of a server with the given options."""
+    """Yields a function that makes connected talkers of a server with the given options."""
     opened = []
 
     def make(count, **options):
@@ -50,7 +50,7 @@ def test_in_is_heard_by_the_daemon_alone(daemon, chat):
     assert refused.value.code == "conflict"
     daemon.edit("chat", mode="inout")
     daemon.send("chat", b"now")
-    assert bob.hear() == b"now"  # nothing came before
+    assert bob.hear() == b"now"  # nothing arrived before
 
 
 def test_out_ignores_what_clients_say(daemon, chat):
@@ -115,7 +115,7 @@ def test_master_forward_hands_lines_to_the_master_with_their_senders_id(chat):
     assert second == number + b" again"
     assert third.endswith(b"] cid here") and not third.startswith(number)
     ann.say(b"end")
-    assert bob.hear() == cid.hear() == b"end"  # neither heard the other
+    assert bob.hear() == cid.hear() == b"end"  # neither received the other's messages
 
 
 def test_five_wrong_guesses_disconnect(daemon, chat):
@@ -128,7 +128,7 @@ def test_five_wrong_guesses_disconnect(daemon, chat):
 
 
 def guess(url, host, password, count=1):
-    """What a connection from `host` is answered to its claims."""
+    """Returns the replies to the claims of a connection from `host`."""
     _, _, address = address_of(url)
     with socket.create_connection(address, PATIENCE, (host, 0)) as connection:
         talker = Talker.__new__(Talker).over(connection)
@@ -140,7 +140,7 @@ def test_an_address_that_guesses_is_denied_for_a_while(daemon):
     [url] = daemon.server("chat", mode="master", master_pw=PASSWORD)
     assert guess(url, "127.0.0.1", "wrong", 3) == [b"master: denied"] * 3
     assert not daemon.logged("chat", "denied for")
-    # Each connection is a new one: it is the address that counts.
+    # Each guess uses a new connection: the address counts.
     eventually(lambda: guess(url, "127.0.0.1", "wrong") and
                daemon.logged("chat", "denied for 4 s", "warning"), "the pauses grow")
     assert guess(url, "127.0.0.1", PASSWORD) == [b"master: denied"]
@@ -148,7 +148,7 @@ def test_an_address_that_guesses_is_denied_for_a_while(daemon):
                for line in daemon.logs("chat"))
     assert guess(url, "127.0.0.2", PASSWORD) == [b"master: ok"]
     eventually(lambda: guess(url, "127.0.0.1", PASSWORD) == [b"master: ok"], "the pause is over")
-    # A right one makes good: there is no pause after one more that is wrong.
+    # A correct password clears the count: one more wrong guess causes no pause.
     assert guess(url, "127.0.0.1", "wrong", 4) == [b"master: denied"] * 4
     assert guess(url, "127.0.0.1", PASSWORD) == [b"master: ok"]
 
@@ -159,7 +159,8 @@ def test_guesses_from_many_addresses_have_a_limit_together(daemon):
     hosts = itertools.count(1)
 
     def is_denied():
-        """Whether one that is right comes too late behind many that are wrong, a few from each."""
+        """Sends many wrong guesses, a few from each address. Reports whether a
+        correct one is then denied."""
         for _ in range(40):
             number = next(hosts)
             guess(url, f"127.1.{number // 250}.{number % 250 + 1}", "wrong", 4)
@@ -178,7 +179,7 @@ def test_another_password_ends_the_mastership(daemon, chat, threads):
     eventually(lambda: daemon.stats("chat")["dropped"]["mode"] == 1, "ann is master no more")
     assert claim(ann) == b"master: denied"
     assert claim(bob, "another one") == b"master: ok"
-    daemon.edit("chat", master_forward=True)  # another option ends nothing
+    daemon.edit("chat", master_forward=True)  # another option does not end the mastership
     bob.say(b"I am")
     assert ann.hear() == b"I am"
     daemon.edit("chat", mode="inout", master_pw="")

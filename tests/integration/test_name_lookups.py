@@ -1,4 +1,4 @@
-"""Look-ups of names whose name server is silent: they keep nobody waiting, and few threads.
+"""Name lookups with a silent name server: they make nobody wait, and use few threads.
 
     netns: lo 127.0.0.1 --- the daemon, what it connects to, and a name server that answers nothing
 """
@@ -11,12 +11,12 @@ import pytest
 from name_server import namespace
 from strata_daemon import PATIENCE, Refused, eventually
 
-LOOKUP_THREADS = 16  # at most, as src/loop/names/name_lookup.hpp says
+LOOKUP_THREADS = 16  # the maximum in src/loop/names/name_lookup.hpp
 
 
 @pytest.fixture
 def silent(root, make_daemon):
-    """A daemon for which a look-up takes a minute and more."""
+    """A daemon for which a lookup takes more than a minute."""
     with namespace("options timeout:30 attempts:5\n") as name:
         daemon = make_daemon(namespace=name)
         yield daemon
@@ -47,7 +47,7 @@ def test_one_that_starts_again_and_again_takes_one_thread(silent):
     for _ in range(40):
         with pytest.raises(Refused):
             silent.act("c", "start")
-    # Its own loop may be there, and one that is about to end.
+    # Its own loop may be there, and a thread that is about to end.
     assert threads_of(silent) <= before + 3
     silent.remove("c")
 
@@ -60,7 +60,7 @@ def test_many_names_take_a_few_threads_and_the_rest_wait(silent):
     eventually(lambda: threads_of(silent) >= before + LOOKUP_THREADS, "the look-ups have begun")
     assert threads_of(silent) <= before + LOOKUP_THREADS + os.cpu_count() + 1
     assert "no name server answered" in refused_client(silent, "late.example").message
-    # An address needs no look-up.
+    # An address needs no lookup.
     [url] = silent.server("s")
     silent.create("client", "there", connect=url)
     for number in range(LOOKUP_THREADS + 14):
@@ -76,4 +76,4 @@ def test_a_look_up_keeps_neither_a_stop_nor_the_end_waiting(silent):
     silent.act("c0", "stop")
     silent.remove("c1")
     silent.stop()
-    assert time.monotonic() - began < PATIENCE  # the look-ups take a minute and more
+    assert time.monotonic() - began < PATIENCE  # the lookups take more than a minute

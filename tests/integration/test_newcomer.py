@@ -1,4 +1,4 @@
-"""What the CLI shows at a terminal, to somebody who does not know it yet."""
+"""What the CLI shows on a terminal to a newcomer."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def test_a_terminal_is_not_obeying_messages(daemon):
 
 
 class Editor:
-    """What a person does in an editor, as a script that is given the file."""
+    """A person's actions in an editor, as a script that receives the file."""
 
     def __init__(self, daemon, folder):
         self.daemon = daemon
@@ -70,7 +70,8 @@ class Editor:
         self.variables = {"XDG_RUNTIME_DIR": str(self.runtime_dir)}
 
     def doing(self, *rounds):
-        """Round by round a function from the options to text; `self.seen` is what there was."""
+        """Sets, for each round, a script that changes the options' file; `self.seen`
+        records what it found."""
         self.seen = self.folder / "seen"
         for number, change in enumerate(rounds):
             (self.folder / f"change{number}.py").write_text(change)
@@ -119,7 +120,7 @@ def test_edit_opens_an_editor_and_sends_what_differs(daemon, editor):
         assert b"group" in terminal.screen and b"saved" not in terminal.screen
     options = daemon.show("s")["options"]
     assert (options["group"], options["framing"]) == ("blue", "raw")
-    assert options["write"] == os.path.join(os.getcwd(), "said")  # as a flag would have it
+    assert options["write"] == os.path.join(os.getcwd(), "said")  # as a flag would set it
     seen = editor.seen.read_text()
     assert seen.startswith(f"600 {editor.runtime_dir}/strata-edit/options-")
     assert seen.splitlines()[1] == "700"
@@ -159,7 +160,7 @@ def test_a_wrong_value_is_edited_again_or_given_up(daemon, editor):
             terminal.shows(message)
             terminal.shows(b"(q)? ")
             terminal.screen = b""
-            terminal.type(b"what\n")  # is asked again
+            terminal.type(b"what\n")  # it asks again
             terminal.shows(b"(q)? ")
             terminal.screen = b""
             terminal.type(b"e\n")
@@ -196,7 +197,7 @@ def test_a_folder_that_others_made_is_not_used(daemon, editor, tmp_path):
         assert terminal.exit_code() == FAILED
         assert b"link" in terminal.screen
     assert list((tmp_path / "elsewhere").iterdir()) == []
-    editor.runtime_dir.chmod(0o777)  # not ours alone: the state folder serves
+    editor.runtime_dir.chmod(0o777)  # not private: the state folder is used instead
     editor.variables["STRATA_STATE_DIR"] = str(tmp_path / "state")
     with editor.edit("s") as terminal:
         assert terminal.exit_code() == DONE

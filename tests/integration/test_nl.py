@@ -1,5 +1,5 @@
 """Generic netlink through `strata nl`, beside libnl's genl-ctrl-list and the kernel itself. The
-guest's tests (tests/guest) have a family of our own."""
+guest's tests (tests/guest) have a family of their own."""
 
 import json
 import os
@@ -21,7 +21,7 @@ NAMED = ["--spec", str(SPEC)]
 
 
 def nl(*arguments, exit_code=0, ynl_path=""):
-    """Without what specifications are installed on this machine."""
+    """Runs strata nl without the specifications installed on this machine."""
     done = subprocess.run([BINARY, "nl", *arguments], capture_output=True, text=True, timeout=60,
                           env={**os.environ, "STRATA_YNL_PATH": str(ynl_path)})
     assert done.returncode == exit_code, done.stderr
@@ -33,7 +33,8 @@ def nl_json(*arguments, **how):
 
 
 def libnl_families():
-    """What genl-ctrl-list says: by name the id, and by command what it can; groups by name."""
+    """Returns the output of genl-ctrl-list: by name the id, the flags by command,
+    and the groups by name."""
     found = {}
     listed = subprocess.run(["genl-ctrl-list", "-d"], capture_output=True, text=True, check=True,
                             timeout=60).stdout
@@ -73,7 +74,7 @@ def test_the_controllers_own_policy_is_shown():
 
 
 def test_a_call_writes_attributes_as_the_policy_says():
-    """The controller's answer to a name, and ethtool's about lo, a nest."""
+    """Covers the controller's answer to a name, and ethtool's about lo, which is nested."""
     [reply] = nl_json("call", "nlctrl", "3", "--attr", "2=ethtool")
     by_number = {each["attribute"]: each for each in reply["attributes"]}
     assert by_number[2]["text"] == "ethtool"
@@ -103,7 +104,7 @@ def test_what_cannot_be_is_refused_with_what_to_do(arguments, exit_code, says):
 
 
 def test_a_listener_hears_what_happens_to_interfaces(veth):
-    """ethtool's group `monitor` hears of a change of features."""
+    """ethtool's group `monitor` reports a change of features."""
     listener = veth.start(veth.a, BINARY, "nl", "listen", "ethtool", "monitor", "-c", "2",
                           "--timeout", "20s", "--format", "json")
     assert "listening to 'monitor'" in listener.stderr.readline()
@@ -115,20 +116,21 @@ def test_a_listener_hears_what_happens_to_interfaces(veth):
 
 
 def test_an_exchange_takes_two_system_calls_and_opening_two(tmp_path):
-    """socket, setsockopt (for extended ACKs), and for each exchange send and receive."""
+    """The calls are socket, setsockopt (for extended ACKs), and send and receive for each
+    exchange."""
     trace = tmp_path / "trace"
     subprocess.run(["strace", "-f", "-e", "trace=network", "-o", trace, BINARY, "nl", "show",
                     "nlctrl"], check=True, capture_output=True, timeout=60,
                    env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
     lines = trace.read_text().splitlines()
     calls = [re.search(r"\b(\w+)\(", line)[1] for line in lines if "(" in line]
-    # The policy's dump is sent once and received in a datagram or more.
+    # The policy's dump is requested once and received in one or more datagrams.
     assert calls[:5] == ["socket", "setsockopt", "sendto", "recvfrom", "sendto"], calls
     assert set(calls[5:]) == {"recvfrom"}
 
 
 def values(attributes):
-    """By name; of nests a list of them."""
+    """Returns the values by name; nested attributes as a list."""
     return {each["name"]: [values(one["attributes"]) for one in each["attributes"]]
             if "attributes" in each else each["value"] for each in attributes}
 
@@ -141,7 +143,7 @@ def test_a_call_by_name_is_answered_by_name():
     assert {each["name"] for each in told["mcast-groups"]} == {"notify"}
     [getfamily] = [each for each in told["ops"] if each["id"] == 3]
     assert getfamily["flags"] == ["cmd-cap-do", "cmd-cap-dump", "cmd-cap-haspol"]
-    # By number, or with underscores, it is the same; and all that is told without names stays.
+    # Numbers and underscores give the same result, and keep all that is reported without names.
     for command, attribute in (("3", "2=nlctrl"), ("getfamily", "family_name=nlctrl")):
         assert nl_json("call", "nlctrl", command, "-a", attribute, *NAMED) == [reply]
     [raw] = nl_json("call", "nlctrl", "3", "-a", "2=nlctrl")
@@ -184,7 +186,7 @@ def test_specifications_are_found_by_the_familys_name(tmp_path):
     (tmp_path / "nlctrl.yaml").write_text(SPEC.read_text())
     call = ["call", "nlctrl", "getfamily", "-a", "family-name=nlctrl"]
     assert nl_json(*call, ynl_path=f"/nonexistent::{tmp_path}") == nl_json(*call, *NAMED)
-    # One that is another family's, or that is none, is not passed over.
+    # A file of another family, or an invalid one, is an error.
     (tmp_path / "nlctrl.yaml").write_text("name: other\noperations: {list: []}\n")
     said = nl(*call, ynl_path=tmp_path, exit_code=1)
     assert f"'{tmp_path}/nlctrl.yaml': it describes the family 'other'" in said
@@ -210,7 +212,7 @@ def test_a_fixed_header_is_not_written(tmp_path):
                     "list: [{name: get, value: 3, do: {request: {}}}]}}")
     said = nl("call", "nlctrl", "get", "--spec", str(spec), exit_code=1)
     assert "'get' begins with a fixed header" in said
-    # By number all is as without a specification.
+    # By number, the result is the same as without a specification.
     [reply] = nl_json("call", "nlctrl", "3", "-a", "2=nlctrl", "--spec", str(spec))
     assert all("name" not in each for each in reply["attributes"])
 
@@ -238,7 +240,7 @@ def test_what_the_kernel_complains_of_is_told_by_name(tmp_path):
     assert "add attribute header" in nl(*call, exit_code=1)
     name = "header.dev-name=averyverylongname12345"
     assert "check attribute header.dev-name" in nl(*call, "-a", name, exit_code=1)
-    # What the specification does not know is shown raw beside what it does.
+    # Attributes that the specification lacks are shown raw beside the others.
     [reply] = nl_json(*call, "-a", "header.dev-name=lo")
     assert reply["name"] == "features-get"
     [header] = [each for each in reply["attributes"] if each.get("name") == "header"]
@@ -299,7 +301,7 @@ def test_a_hostile_specification_is_named_with_what_is_wrong(how, tmp_path):
 
 @pytest.mark.parametrize("spec", ["tests/ynl/forms.yaml", "kernel/strata_echo.yaml"])
 def test_typed_commands_are_those_that_were_looked_at(spec):
-    """Without a clang-format, the versions of which differ."""
+    """Generates without clang-format, whose versions differ."""
     made = subprocess.run([BINARY, "nl", "generate", ROOT / spec], capture_output=True, text=True,
                           timeout=60, check=True, env={"PATH": "/nonexistent"}).stdout
     assert made == (ROOT / f"tests/ynl/{Path(spec).stem}.golden").read_text()
@@ -316,13 +318,14 @@ def test_what_is_no_file_is_not_read(tmp_path):
 
 
 def kernel_families():
-    """Those that this kernel has, and strata a specification of from it."""
+    """Returns the families of this kernel for which strata has the kernel's specification."""
     here = {each["name"] for each in nl_json("families")}
     return sorted(here & {each.stem for each in (ROOT / "kernel/ynl/linux").glob("*.yaml")})
 
 
 def test_kernels_specifications_are_found_beside_the_program_of_a_build():
-    """What the README shows, and every family of this kernel that strata has a specification of."""
+    """Tries what the README shows, and every family of this kernel for which
+    strata has a specification."""
     plain = {name: value for name, value in os.environ.items() if name != "STRATA_YNL_PATH"}
 
     def call(*arguments):
@@ -346,7 +349,8 @@ def test_kernels_specifications_are_found_beside_the_program_of_a_build():
 @pytest.mark.parametrize("spec", sorted((ROOT / "kernel/ynl/linux").glob("*.yaml")),
                          ids=lambda each: each.stem)
 def test_every_specification_of_the_kernel_can_be_read(spec):
-    """All but those with a fixed header, and one whose reply differs, make typed commands."""
+    """All of them make typed commands, except those with a fixed header, and
+    one whose reply differs."""
     done = subprocess.run([BINARY, "nl", "generate", str(spec)], capture_output=True, text=True,
                           timeout=60)
     if done.returncode != 0:

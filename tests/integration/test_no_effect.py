@@ -1,5 +1,5 @@
-"""An option that would have no effect is refused, with what it needs; what was saved before is not
-asked."""
+"""An option that would have no effect is refused with the reason; saved runtimes are not
+checked."""
 
 import json
 
@@ -15,7 +15,7 @@ RAW = TCP | {"backend": ["127.0.0.1:1"]}
 TARGET = {"connect": "tcp://127.0.0.1:1"}
 GATEWAY = TCP | {"backend": ["127.0.0.1:1"]}
 
-# What is created, the option that does nothing, and what has to be there for it.
+# The runtime to create, the option without effect, and the option that it needs.
 WITHOUT = [
     ("server", TCP, "local", True, "--port"),
     ("server", TCP, "master_pw", "secret", "--mode master"),
@@ -37,7 +37,7 @@ WITHOUT = [
     ("cache", TCP, "follow_password", "secret", "--follow"),
     ("cache", TCP, "ca", "/ca.pem", "--follow"),
 ]
-# The option that does nothing on such endpoints, and what they would have to carry.
+# The option without effect on such endpoints, and the kind of endpoint that it needs.
 ELSEWHERE = [
     *[("server", UDP, key, value, "streams") for key, value in [
         ("framing", "raw"), ("idle_timeout", 5), ("max_buffer", 4096), ("slow_client", "drop"),

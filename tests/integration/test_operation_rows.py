@@ -1,5 +1,5 @@
-"""The operations of every type, as GET /v1/types lists them. Each is asked over the control API,
-and its answer held against the schema that GET /v1/openapi.yaml gives it. Scripts ask too."""
+"""The operations of every type, as GET /v1/types lists them. Each is called over the control API,
+and its answer is validated against the schema in GET /v1/openapi.yaml. Scripts call them too."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from talker import Talker
 SCRIPT = """
 function on_message(message, id) self.send(id, message) end
 """
-# What makes a runtime of each type; a type that is new has to be added.
+# The options that make a runtime of each type; a new type has to be added here.
 OPTIONS = {
     "server": {"listen": ["tcp://127.0.0.1:0"], "protocol": "raw"},
     "client": {"connect": "runtime://of-server", "reconnect": 1000,
@@ -51,8 +51,8 @@ def one_of_each(daemon, tmp_path):
 
 
 def json_schema(schema, is_strict):
-    """What OpenAPI 3.0 calls a schema as JSON Schema has it. `is_strict`: objects have no members
-    which it does not name."""
+    """Converts an OpenAPI 3.0 schema to JSON Schema. `is_strict`: objects have no members that
+    the schema does not name."""
     if isinstance(schema, list):
         return [json_schema(each, is_strict) for each in schema]
     if not isinstance(schema, dict):
@@ -64,7 +64,7 @@ def json_schema(schema, is_strict):
 
 
 def check(answer, schema, description, is_strict=True):
-    """References lead into the whole document."""
+    """Validates an answer; references are resolved in the whole document."""
     whole = {**schema, "components": description["components"]}
     jsonschema.validate(answer, json_schema(whole, is_strict))
 
@@ -92,7 +92,7 @@ def test_each_is_answered_as_its_schema_says(one_of_each):
                     required = REQUIRED[operation["name"]](daemon, f"of-{name}")
                     path += "?" + stack.enter_context(required)
                 answer = daemon.ask(operation["method"], path, body)
-            # The runtime's detail is made of several schemas, each with members of its own.
+            # The runtime's detail combines several schemas, each with members of its own.
             check(answer, schema_for(description, operation), description,
                   is_strict=bool(operation["answer"]))
             members = (answer or [{}])[0] if operation["is_list"] else answer

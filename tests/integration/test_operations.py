@@ -1,4 +1,4 @@
-"""What an administrator looks at: why a client was refused, who changed what, probes, the log."""
+"""What an administrator needs: why a client was refused, who changed what, probes, the log."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from talker import Talker, free_port, port_of
 
 
 def web(port, request, *fields):
-    """The answer's first line; empty where the connection is closed without one."""
+    """Returns the answer's first line; empty if the connection is closed without an answer."""
     lines = [request, "Host: 127.0.0.1", "Connection: close", *fields]
     with socket.create_connection(("127.0.0.1", port), timeout=10) as one:
         try:
@@ -176,7 +176,7 @@ def test_probes_and_metrics_of_the_process(make_daemon):
 
 
 def test_a_runtime_that_could_not_be_restored_is_seen(make_daemon):
-    """As after a downgrade: a state file with an option that this program does not know."""
+    """As after a downgrade, the state file has an option that this program does not know."""
     port = free_port()
     daemon = make_daemon("--metrics", f"tcp://127.0.0.1:{port}")
     daemon.server("six")

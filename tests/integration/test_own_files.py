@@ -1,4 +1,4 @@
-"""Files that a runtime writes: one writer each, and nothing but regular files."""
+"""Files that a runtime writes: one writer per file, and only regular files."""
 
 import os
 import signal
@@ -16,13 +16,13 @@ LOCAL = ["tcp://127.0.0.1:0"]
 
 
 def cache(daemon, name, **options):
-    """A running cache: the port."""
+    """Makes a running cache and returns its port."""
     shown = daemon.create("cache", name, listen=LOCAL, **options)
     return int(shown["endpoints"][0].rsplit(":", 1)[1])
 
 
 def conflict(daemon, kind, name, **options):
-    """Why the runtime is refused; it leaves nothing behind."""
+    """Returns the reason for which the runtime is refused; it leaves nothing behind."""
     with pytest.raises(Refused) as refused:
         daemon.create(kind, name, listen=LOCAL, **options)
     assert (refused.value.status, refused.value.code) == (409, "conflict"), refused.value
@@ -36,7 +36,7 @@ def test_two_caches_do_not_share_a_log(daemon, tmp_path):
     said = conflict(daemon, "cache", "k2", persistent=log)
     assert log in said and "'k1'" in said
     wire.ask("SET", "a", "1")
-    for _ in range(3):  # a new file takes the name: it is the first's too
+    for _ in range(3):  # a new file with the same name also belongs to the first runtime
         inode = os.stat(log).st_ino
         eventually(lambda: wire.ask("BGREWRITEAOF").startswith(b"+"), "no other is written")
         eventually(lambda old=inode: os.stat(log).st_ino != old, "it is rewritten")
@@ -106,7 +106,7 @@ def test_two_daemons_do_not_share_a_file(make_daemon, tmp_path):
     cache(second, "k", persistent=file)
 
 
-# --- what is no regular file
+# --- files that are not regular
 
 STRANGE = {
     "fifo": os.mkfifo,
@@ -161,7 +161,7 @@ def test_at_boot_it_fails_its_own_runtime_alone(daemon, tmp_path, use):
 # --- the end
 
 def test_sigterm_ends_the_daemon_whatever_a_runtime_waits_for(make_daemon):
-    """A client connects to somebody whose queue is full, and would wait for an hour."""
+    """A client connects to a server whose queue is full, and would wait for an hour."""
     daemon = make_daemon("--drain-timeout", "1")
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))

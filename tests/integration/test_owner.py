@@ -1,4 +1,4 @@
-"""Owners and their children: what a parent's end does to them."""
+"""Owners and their children: what a parent's end does to its children."""
 
 import contextlib
 
@@ -16,7 +16,7 @@ def states(daemon):
 
 @pytest.fixture
 def family(daemon):
-    """A parent with a child to stop and one to remove, and a grandchild of each kind."""
+    """Makes a parent with a child to stop and one to remove, and a grandchild of each kind."""
     daemon.server("parent")
     daemon.server("kept", owner="parent")
     daemon.server("lost", owner="parent", on_parent_stop="remove")

@@ -1,4 +1,4 @@
-"""Pages of docs/ that are followed word for word, as tests/harness/page.py reads them.
+"""Follows pages of docs/ word for word, as tests/harness/page.py reads them.
 
     a namespace of the test's own, and its own /run/netns, which the page's namespaces are in:
 
@@ -22,7 +22,7 @@ ARTICLE = REPOSITORY / "docs/raw-ethernet-in-c.md"
 
 
 def shell(prompt, folder, inside=()):
-    """An interactive one that edits no lines."""
+    """Starts an interactive shell without line editing."""
     environment = {"PATH": os.environ["PATH"], "PS1": f"{prompt} ", "TERM": "dumb",
                    "LC_ALL": "C.UTF-8", "HOME": str(folder)}
     return Terminal.of([*inside, "bash", "--norc", "--noediting", "-i"], environment, folder, 200)
@@ -30,8 +30,8 @@ def shell(prompt, folder, inside=()):
 
 @pytest.fixture
 def apart(root):
-    """A command that runs another where nobody else sees what `ip netns` makes, and nothing of it
-    stays when the test has ended."""
+    """Yields a command that runs another one where no other process sees what `ip netns` makes,
+    and where nothing of it remains after the test."""
     holder = subprocess.Popen(
         ["unshare", "-mn", "--propagation", "private", "sh", "-c",
          "mount -t tmpfs none /run && mkdir /run/netns && echo ready && exec sleep 1000"],
@@ -45,7 +45,7 @@ def apart(root):
 
 @pytest.fixture
 def clone(tmp_path):
-    """What of a clone the page uses."""
+    """Makes the parts of a clone that the page uses."""
     folder = tmp_path / "clone"
     shutil.copytree(REPOSITORY / "examples/raw_ethernet", folder / "examples/raw_ethernet")
     return folder

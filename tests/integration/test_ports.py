@@ -1,4 +1,4 @@
-"""Two who want one port: the second is refused, and told who has it."""
+"""Two runtimes that want one port: the second is refused, and the error names the first."""
 
 import socket
 import threading

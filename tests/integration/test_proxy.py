@@ -1,4 +1,4 @@
-"""The proxy: each connection of a client is joined with one to a backend."""
+"""The proxy joins each connection of a client with one to a backend."""
 
 import contextlib
 import hashlib
@@ -20,7 +20,7 @@ ANY = ["tcp://127.0.0.1:0"]
 
 
 def proxy(daemon, name="gw", **options):
-    """A running proxy's endpoint."""
+    """Makes a running proxy and returns its endpoint."""
     [url] = daemon.create("proxy", name, **{"listen": ANY} | options)["endpoints"]
     return url
 
@@ -37,7 +37,7 @@ def listening():
 
 
 class Named:
-    """A backend that says its name to each that comes."""
+    """A backend that sends its name to each client."""
 
     def __init__(self, name, port=0):
         self.name = name
@@ -60,7 +60,7 @@ class Named:
 
 @pytest.fixture
 def named():
-    """Three of them."""
+    """Three named backends."""
     all_of_them = [Named(name) for name in "abc"]
     yield all_of_them
     for each in all_of_them:
@@ -145,7 +145,7 @@ def test_the_one_with_the_fewest_is_next(daemon):
         url = proxy(daemon, backend=[where for _, where in servers], balance="least")
 
         def begin(count, at):
-            """As many clients, all of which the backend `at` gets."""
+            """Returns `count` clients, all of which reach the backend `at`."""
             clients = [stack.enter_context(socket.create_connection(address(url)))
                        for _ in range(count)]
             backends = [stack.enter_context(servers[at][0].accept()[0]) for _ in range(count)]
@@ -157,9 +157,9 @@ def test_the_one_with_the_fewest_is_next(daemon):
         for each in begun:
             each.sendall(b"x")
         for each in taken[0] + taken[1]:
-            assert each.recv(1) == b"x"  # they are joined: a reset is no connection that failed
+            assert each.recv(1) == b"x"  # they are joined: a reset is not a failed connection
         for each in taken[0][:2]:
-            break_off(each)  # and their clients with them
+            break_off(each)  # their clients are reset with them
         eventually(lambda: daemon.stats("gw")["connections"]["now"] == 4, "two are gone")
         begin(2, 0)
         assert len(begun) == 6 and daemon.stats("gw")["connections"]["now"] == 6
@@ -242,7 +242,8 @@ def test_a_side_that_reads_slowly_holds_the_other_backend(daemon):
 
 
 def talk_randomly(one, rng, done):
-    """Says random pieces with pauses, then ends; hears to the end. Both are digests."""
+    """Sends random pieces with pauses, then ends its direction, and reads to the end.
+    Both results are digests."""
     said, heard = hashlib.sha256(), hashlib.sha256()
 
     def say():

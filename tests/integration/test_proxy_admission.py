@@ -1,4 +1,4 @@
-"""Which clients a proxy lets in, and how often: --allow, --deny, --rate-per-client."""
+"""Which clients a proxy admits, and how often: --allow, --deny, --rate-per-client."""
 
 import contextlib
 import socket
@@ -32,7 +32,7 @@ def is_closed(one):
 
 
 def is_served(daemon, port, source):
-    """Whether a raw client reaches the server behind the proxy."""
+    """Reports whether a raw client reaches the server behind the proxy."""
     before = daemon.stats("chat")["connections"]["total"]
     refused = daemon.stats("gw")["connections"]["refused"]
     with come(port, source) as one:
@@ -52,7 +52,7 @@ def request(fields=b"", target=b"/"):
 
 
 def status_for(port, source="127.0.0.1", fields=b""):
-    """0: the connection is closed without an answer."""
+    """Returns the status; 0 if the connection is closed without an answer."""
     with come(port, source) as one:
         with contextlib.suppress(ConnectionError):
             one.sendall(request(fields))
@@ -77,7 +77,7 @@ def test_an_edit_holds_at_once(daemon, make_backend):
         assert b" 200 " in ask(wire, request())[0]
         assert daemon.edit("gw", deny=["127.0.0.0/8"])["applied"] == ["deny"]
         eventually(lambda: status_for(port) == 0, "nobody is let in")
-        # A connection that is there stays, and its requests are refused.
+        # An existing connection stays, and its requests are refused.
         assert b" 403 " in ask(wire, request())[0]
         daemon.edit("gw", deny=None, allow=["127.0.0.2"])
         eventually(lambda: status_for(port, "127.0.0.2") == 200, "one is let in")
@@ -96,7 +96,7 @@ def test_behind_a_trusted_proxy_the_client_counts(daemon, make_backend):
     assert status_for(port, "127.0.0.2", said) == 403
     assert status_for(port, "127.0.0.2", b"X-Forwarded-For: 192.0.2.1, 198.51.100.1\r\n") == 200
     assert status_for(port, "127.0.0.2", b"X-Forwarded-For: nonsense, 192.0.2.1\r\n") == 403
-    # A stranger is not believed, to its good or bad.
+    # The field of an untrusted client has no effect, good or bad.
     assert status_for(port, "127.0.0.1", said) == 200
     assert len(backend.requests) == 2
 
@@ -121,7 +121,7 @@ def test_too_many_requests_are_told_when_to_come_again(daemon, make_backend):
         assert limited and all(b"\r\nretry-after: 1" in head.lower() for head in limited)
         assert len(backend.requests) == 5 - len(limited)
         assert daemon.stats("gw")["clients"]["limited"] == len(limited)
-        # Another client has a rate of its own.
+        # Another client has its own rate.
         assert status_for(port, "127.0.0.9") == 200
 
         def is_served_again():

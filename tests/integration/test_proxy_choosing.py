@@ -1,4 +1,4 @@
-"""The backend of a request: by a hash of the request, or by the cookie that the proxy gave."""
+"""The backend of a request, chosen by a hash of the request or by the cookie that the proxy set."""
 
 import contextlib
 import socket
@@ -26,7 +26,7 @@ def numbered(make_backend):
 
 
 def ask_with(port, *fields, path="/"):
-    """The number of the backend that answers, and the cookie that the proxy gives."""
+    """Returns the number of the backend that answers, and the cookie that the proxy sets."""
     with client(port) as wire:
         head = "".join(f"{each}\r\n" for each in fields)
         wire.over.sendall(f"GET {path} HTTP/1.1\r\nHost: h\r\n{head}\r\n".encode())
@@ -99,9 +99,9 @@ def test_a_client_comes_back_to_its_back(daemon, numbered):
     for _ in range(4):
         for body, value in seen.items():
             assert ask_with(port, f"Cookie: x=y; {value}") == (body, None)
-    # The backend sees it too.
+    # The backend receives the cookie too.
     assert numbered[0].requests[-1].field("cookie") == [f"x=y; {seen[b'0']}"]
-    # Another backend, and a new cookie, when its own has gone.
+    # When its backend has gone, the client gets another backend and a new cookie.
     numbered[0].close()
     body, cookie = ask_with(port, f"Cookie: {seen[b'0']}")
     assert body != b"0" and cookie.split("; ")[0] == seen[body]
@@ -171,7 +171,8 @@ def dial(stack, url):
 
 
 def test_connections_of_one_client_do_not_pile_up(daemon):
-    """A hundred from one address: none of three backends has more than its share and a quarter."""
+    """A hundred connections from one address: none of three backends gets more
+    than 1.25 times its share."""
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=200))
                    for _ in range(3)]

@@ -1,4 +1,4 @@
-"""Proxies that would pass clients on to one another for ever, by groups that they follow."""
+"""Proxies that would forward clients to one another forever, through groups that they follow."""
 
 import socket
 import threading
@@ -25,7 +25,8 @@ def proxy(daemon, name, *backends, **options):
 
 
 def ask(port):
-    """What comes of a word: the same from an echo server, nothing where no backend is."""
+    """Returns the reply to a word: the same word from an echo server, nothing
+    if there is no backend."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as over:
             over.sendall(b"hello\n")
@@ -69,7 +70,7 @@ def test_a_circle_opens_and_closes_as_backends_and_groups_change(daemon):
     assert ask(a) == b"hello\n"
     daemon.edit("b", backend=["@gb", way])
     eventually_has(daemon, "a", "@ga")
-    # It is left out of what leads back only.
+    # Only the members that lead back are left out.
     daemon.edit("s", group="ga")
     eventually_has(daemon, "a", "runtime://s")
     assert (ask(a), ask(b)) == (b"hello\n", b"hello\n")
@@ -101,7 +102,7 @@ def test_a_name_that_a_group_leads_backend_from_is_refused(daemon):
     with pytest.raises(Refused, match="as one of a group"):
         daemon.edit("b", backend=["a"])
     assert daemon.show("b")["options"]["backend"] == ["127.0.0.1:1"]
-    # The other way round: whoever follows a group leaves it out, and all else can be edited.
+    # The reverse: a proxy that follows a group is left out of it, and all else can be edited.
     proxy(daemon, "d", "a")
     daemon.edit("d", group="ga")
     daemon.edit("d", max_connections=7)
@@ -110,7 +111,8 @@ def test_a_name_that_a_group_leads_backend_from_is_refused(daemon):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_no_client_goes_round_while_groups_change(daemon, threads):
-    """Each leads to the other in turn: what one had does not meet what the other gets."""
+    """Each proxy leads to the other in turn: the old connections of one do not meet the
+    new ones of the other."""
     daemon.server("s", mode="echo", group="x")
     ports = {name: proxy(daemon, name, "@to_" + name, threads=threads) for name in ("a", "b")}
     over = threading.Event()
@@ -136,5 +138,5 @@ def test_no_client_goes_round_while_groups_change(daemon, threads):
         for each in visitors:
             each.join()
     peaks = [daemon.stats(name)["connections"]["peak"] for name in ("a", "b")]
-    # Two clients, and those whose end is under way; a circle has thousands.
+    # Two clients, and connections about to end; a circle would have thousands.
     assert max(peaks) < 20, peaks

@@ -1,4 +1,4 @@
-"""Backends of a proxy that fail are left alone, tried again, and used as before."""
+"""Failing backends of a proxy are avoided, tried again, and used as before."""
 
 import socket
 import threading
@@ -13,7 +13,7 @@ BUSY = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
 
 
 class Moody:
-    """Answers as its mood is: bytes, or None, which breaks off."""
+    """Answers according to its mood: bytes, or None, which closes the connection."""
 
     def __init__(self, mood=OK):
         self.mood = mood
@@ -64,7 +64,7 @@ def test_successes_between_failures_keep_it_closed(daemon, make_backend):
         mood.mood = OK if turn % 3 == 0 else BUSY
         get(port)
     assert circuit_of(daemon, ill) == "closed"
-    # What a client gets wrong is no failure of the backend.
+    # A client's mistake does not count as a failure of the backend.
     mood.mood = BUSY.replace(b"503", b"500")
     for _ in range(9):
         assert get(port)[0] == 500
@@ -87,7 +87,7 @@ def test_half_of_twenty_tries_open_it(daemon, make_backend):
 
 
 def test_one_at_a_time_tries_it_again(daemon, make_backend):
-    """Beside a backend that is well: the trial goes to the ill one, all else does not."""
+    """Beside a healthy backend, only the trial request goes to the failing one."""
     lets, begun = threading.Event(), threading.Semaphore(0)
     mood = Moody(BUSY)
 
@@ -254,7 +254,8 @@ def test_panic_takes_all(daemon, make_backend):
 
 
 def test_circuits_under_load_lose_nothing(daemon, make_backend):
-    """A backend that fails by turns, beside one that is well: what may be repeated is answered."""
+    """One backend fails in turns beside a healthy one: every request that may
+    be repeated is answered."""
     mood = Moody()
     ill, well = make_backend(mood), make_backend()
     port = gateway(daemon, ill, well, circuit_failures=3, rest=0.02, retries=3)

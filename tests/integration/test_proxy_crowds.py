@@ -1,4 +1,4 @@
-"""Thousands of slow clients, and a backend that hangs: others are served all the same."""
+"""Thousands of slow clients, and a backend that hangs: other clients are still served."""
 
 import contextlib
 import selectors
@@ -11,19 +11,19 @@ from http_backend import OK, gateway, get
 from strata_daemon import PATIENCE, eventually
 
 SLOW = 10_000
-# Of them: bodies that come byte by byte, and answers that nobody reads. Each of these takes a
-# connection to a backend as well, so that the proxy has 12,000 descriptors. The rest: heads that
-# come byte by byte.
+# Bodies that arrive byte by byte, and answers that nobody reads. Each of these also takes a
+# connection to a backend, so that the proxy has 12,000 descriptors. The other slow clients
+# send heads byte by byte.
 BODIES, READERS = 1500, 500
 LONG = b"x" * (1 << 20)
 MAX_BUFFER = 64 << 10
-# KiB of the proxy's memory for one of them, on average; with what the allocator keeps for later,
-# and what the sanitizers add.
+# KiB of the proxy's memory per client on average, including what the allocator keeps and
+# what the sanitizers add.
 MOST_EACH = 48
 
 
 class Crowd:
-    """Clients that have each said a part of something."""
+    """Clients that have each sent a part of something."""
 
     def __init__(self, port):
         self.port, self.all = port, []
@@ -48,7 +48,8 @@ class Crowd:
 
 
 class Patient:
-    """A backend in one thread: it reads what comes, answers GET of /long with much, and else OK."""
+    """A backend in one thread: it reads all requests, answers GET of /long with a large body,
+    and any other with OK."""
 
     def __init__(self):
         self.selector = selectors.DefaultSelector()
@@ -127,7 +128,8 @@ def test_ten_thousand_slow_clients_cost_memory_that_is_bounded_and_nobody_else_a
 
 
 def test_a_backend_that_hangs_costs_the_others_nothing(daemon, make_backend):
-    """It takes requests and never answers: those for others, by a route, are served meanwhile."""
+    """The backend accepts requests and never answers; a route's requests to other
+    backends are served meanwhile."""
     held = threading.Semaphore(0)
 
     def hang(_wire, _asked):

@@ -1,4 +1,4 @@
-"""What a proxy answers by itself can be said by pages of one's own."""
+"""The proxy's own answers can have custom pages."""
 
 import os
 import subprocess
@@ -20,14 +20,14 @@ def pages(tmp_path):
 
 
 def test_answers_of_the_proxy_have_pages(daemon, make_backend, pages):
-    backend = make_backend(lambda *_: False)  # breaks off
+    backend = make_backend(lambda *_: False)  # closes the connection
     nobody = f"127.0.0.1:{free_port()}"
     port = gateway(daemon, backend=[], error_pages=str(pages), retries=0, circuit_failures=0,
                    route=[f"path=/502 -> {backend.where}", f"path=/503 -> {nobody}",
                           "path=/403 -> answer=403"])
     for path, status in (("/502", 502), ("/503", 503), ("/other", 404)):
         assert get(port, path) == (status, b"<h1>page of %d</h1>" % status)
-    assert get(port, "/403") == (403, b"")  # has no page
+    assert get(port, "/403") == (403, b"")  # this status has no page
     with client(port) as wire:
         head, body = ask(wire, b"GET /503 HTTP/1.1\r\nHost: h\r\n\r\n")
         assert b"content-type: text/html" in head.lower()

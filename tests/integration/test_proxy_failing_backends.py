@@ -1,4 +1,4 @@
-"""Backends of a proxy that are killed, stopped and brought again while requests come."""
+"""Backends of a proxy that are killed, stopped and restarted while requests arrive."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_no_request_that_may_be_repeated_fails_where_one_backend_is_left(daemon,
             more(answers)
     failed = [each for each in answers if each != (200, b"ok")]
     assert failed == [] and len(answers) > 800
-    # It went down and came up by turns.
+    # It went down and came up in turn.
     prefix = f"backend '{ill.where}' is "
     told = [line["text"].removeprefix(prefix) for line in daemon.logs("gw")
             if line["text"].startswith((prefix + "down:", prefix + "up:"))]
@@ -43,7 +43,7 @@ def test_no_request_that_may_be_repeated_fails_where_one_backend_is_left(daemon,
 
 
 def test_under_wrk_no_request_fails_and_the_circuit_keeps_its_order(daemon):
-    """`chaos.py backends 100` by hand."""
+    """Does what `chaos.py backends 100` does by hand."""
     found = try_backends(daemon, 4)
     assert (found["failed"], found["out_of_order"]) == (0, []), found
     assert found["requests"] > 4 * 5 * 500 and found["events"]["open"] >= 4

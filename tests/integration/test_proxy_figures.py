@@ -1,4 +1,4 @@
-"""What a proxy counts of HTTP: how long requests took, by backend and by route."""
+"""The proxy's HTTP figures: how long requests took, by backend and by route."""
 
 import json
 import re
@@ -17,7 +17,7 @@ def metrics(daemon):
 
 
 def samples(daemon, name):
-    """Of one metric: what stands in the braces, and the value."""
+    """Returns a metric's samples: the labels in braces, and the value."""
     found = re.findall(rf"^{name}{{(.*)}} (\S+)$", metrics(daemon), re.MULTILINE)
     return {labels: float(value) for labels, value in found}
 
@@ -56,7 +56,7 @@ def test_how_long_requests_took(daemon, make_backend):
 
 
 def test_a_client_that_reads_slowly_counts_until_the_end(daemon, make_backend):
-    """The answer's end is when the proxy has handed on all of it."""
+    """An answer ends when the proxy has sent all of it to the client."""
     gate = threading.Event()
 
     def answer(wire, _):

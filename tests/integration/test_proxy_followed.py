@@ -1,4 +1,4 @@
-"""Backends that are followed: each address of a name, and each runtime of a group.
+"""Backends that the proxy follows: each address of a name, and each runtime of a group.
 
     netns: lo 127.0.0.0/8 --- the daemon with a proxy and servers, and a name server at 127.0.0.1:53
 """
@@ -19,7 +19,8 @@ class Zone:
         self.become({})
 
     def become(self, names):
-        """`names`: each with its addresses, whose records live as long as its first word says."""
+        """Sets `names`: each with its addresses. Records live for 600 s if the name begins with
+        `lasting`, else for 1 s."""
         new = self.path.with_suffix(".new")
         new.write_text(json.dumps({
             name: {"addresses": addresses, "ttl": 600 if name.startswith("lasting") else 1}
@@ -34,7 +35,7 @@ def zone(tmp_path):
 
 @pytest.fixture
 def named(root, make_daemon, zone):
-    """A daemon that asks the name server of `zone`."""
+    """A daemon that uses the name server of `zone`."""
     with namespace(zone=zone.path) as name:
         daemon = make_daemon(namespace=name)
         yield daemon
@@ -57,7 +58,7 @@ def front_of(daemon, tmp_path, *backends, **options):
 
 
 def ask(path):
-    """A word that an echo server behind the proxy says again."""
+    """Returns the echo of a word that an echo server behind the proxy receives."""
     with socket.socket(socket.AF_UNIX) as over:
         over.settimeout(PATIENCE)
         over.connect(str(path))
@@ -126,7 +127,7 @@ def test_the_runtimes_of_a_group_are_followed(daemon, tmp_path):
     counts = {where: (each["total"], each["weight"])
               for where, each in backends_of(daemon).items()}
     assert counts == {
-        "runtime://a": (2, 2), "runtime://b": (2, 2)}  # and not the proxy itself
+        "runtime://a": (2, 2), "runtime://b": (2, 2)}  # without the proxy itself
     daemon.act("a", "stop")
     assert [ask(front) for _ in range(4)] == [b"hello\n"] * 4
     eventually_has(daemon, "runtime://b")
@@ -136,7 +137,7 @@ def test_the_runtimes_of_a_group_are_followed(daemon, tmp_path):
     for name in ("a", "b", "elsewhere"):
         daemon.act(name, "stop")
         daemon.remove(name)
-    eventually_has(daemon, "@api")  # which leads nowhere now
+    eventually_has(daemon, "@api")  # which has no members now
     assert backends_of(daemon)["@api"]["state"] == "unknown"
     assert "unknown" in daemon.cli("backends", "gw")
     daemon.server("late", mode="echo", group="api")
@@ -154,7 +155,7 @@ def test_groups_are_followed_in_routes_and_after_an_edit(daemon):
     eventually_has(daemon, "tcp://127.0.0.1:1", "runtime://b")
     with Talker(url.replace("http", "tcp")) as over:
         over.socket.sendall(b"GET /b HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert over.socket.recv(12) == b"HTTP/1.1 404"  # of the server: it has no such page
+        assert over.socket.recv(12) == b"HTTP/1.1 404"  # from the server, which has no such page
 
 
 @pytest.mark.parametrize("text, why", [("@", "name"), ("@a:80", "name of a group is missing"),

@@ -1,4 +1,4 @@
-"""What a proxy changes in the heads that it passes on."""
+"""What a proxy changes in the heads that it forwards."""
 
 import re
 
@@ -30,7 +30,7 @@ def test_fields_are_set_added_and_removed_both_ways(daemon, make_backend):
     lines = head.decode().lower().split("\r\n")
     assert [line for line in lines if line.startswith("x-a")] == ["x-a: 1", "x-a: 2"]
     assert "x-b: 3" in lines and not any(line.startswith("server") for line in lines)
-    # While it runs.
+    # The option changes while the proxy runs.
     daemon.edit("gw", answer_header=[])
     with client(port) as wire:
         assert b"server: secret" in ask(wire, request)[0].lower()

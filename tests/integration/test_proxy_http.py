@@ -1,4 +1,4 @@
-"""The proxy for HTTP: each request of a client goes to a backend, and its answer comes back."""
+"""The HTTP proxy: each request of a client goes to a backend, and the answer comes back."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ def test_a_request_is_passed_on_without_what_is_for_one_connection(daemon, make_
     assert seen.field("host") == ["name:1"] and seen.field("x-one") == ["1"]
     for gone in ["x-two", "te", "keep-alive", "connection", "forwarded"]:
         assert seen.field(gone) == [], gone
-    # A stranger is not believed.
+    # The field of an untrusted client has no effect.
     assert seen.field("x-forwarded-for") == ["127.0.0.1"]
     assert seen.field("x-forwarded-proto") == ["http"]
     assert seen.field("x-forwarded-host") == ["name:1"]
@@ -115,7 +115,7 @@ def test_many_at_a_time_keep_so_many_connections(daemon, make_backend):
         [each.start() for each in threads]
         [each.join() for each in threads]
     assert len(backend.requests) == 16
-    assert backend.connections == 8 + 5  # three of the first were kept
+    assert backend.connections == 8 + 5  # three of the first connections were kept
 
 
 def test_requests_in_a_row_are_answered_in_order(daemon, make_backend):
@@ -164,7 +164,7 @@ def test_an_answer_may_come_before_the_request_has_ended(daemon, make_backend):
             backend.sendall(b"HTTP/1.1 413 No\r\nContent-Length: 3\r\n\r\nno!")
             head, body = wire.answer()
             assert (head.split()[1], body) == (b"413", b"no!")
-            assert b"connection: close" in head.lower()  # what follows would be the body's rest
+            assert b"connection: close" in head.lower()  # the rest of the body would follow
 
 
 def test_a_backend_that_has_closed_is_noticed_before_it_is_used(daemon, make_backend):
@@ -172,7 +172,7 @@ def test_a_backend_that_has_closed_is_noticed_before_it_is_used(daemon, make_bac
     port = gateway(daemon, backend)
     for _ in range(20):
         with client(port) as wire:
-            # A POST may not be sent twice, so nothing would hide it.
+            # A POST must not be sent twice, so a retry would not hide the failure.
             head, _ = ask(wire, b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx")
             assert head.split()[1] == b"200"
         backend.hang_up()
@@ -182,7 +182,7 @@ def test_a_backend_that_has_closed_is_noticed_before_it_is_used(daemon, make_bac
 
 
 def test_a_request_that_may_be_repeated_goes_to_another_backend(daemon, make_backend):
-    bad = make_backend(lambda wire, asked: False)  # reads it, and closes
+    bad = make_backend(lambda wire, asked: False)  # reads the request, and closes
     good = make_backend()
     port = gateway(daemon, bad, good, balance="first")
     assert get(port) == (200, b"ok")
@@ -214,12 +214,12 @@ def test_why_there_is_no_answer_is_told_by_its_status(daemon, make_backend):
     daemon.edit("gw", backend=[silent.where], answer_timeout=0.2)
     status, body = get(port)
     assert (status, body) == (504, b"the backend has not answered in time\n")
-    # Strangers do not learn where backends are; the log says it.
+    # Strangers do not learn the backends' addresses; the log contains them.
     assert daemon.logged("gw", silent.where)
 
 
 class Silent:
-    """Never answers; it notes when the proxy has gone."""
+    """Never answers, and records when the proxy has closed."""
 
     def __init__(self):
         self.asked, self.left = threading.Semaphore(0), threading.Semaphore(0)
@@ -259,7 +259,7 @@ def test_a_client_that_leaves_is_waited_for_no_more(daemon, make_backend, how):
 
 
 def test_a_client_that_says_more_while_it_waits_is_answered(daemon, make_backend):
-    """The next request comes while the backend still thinks about the first."""
+    """The next request arrives while the backend is still working on the first."""
     let = threading.Event()
 
     def slow(wire, _):
@@ -270,7 +270,7 @@ def test_a_client_that_says_more_while_it_waits_is_answered(daemon, make_backend
     with client(gateway(daemon, backend)) as wire:
         wire.over.sendall(b"GET /1 HTTP/1.1\r\nHost: h\r\n\r\n")
         eventually(lambda: backend.requests, "the backend has it")
-        time.sleep(1)  # by now it is watched
+        time.sleep(1)  # by now the proxy watches the connection
         wire.over.sendall(b"GET /2 HTTP/1.1\r\nHost: h\r\n\r\n")
         let.set()
         assert wire.answer()[1] == b"ok" and wire.answer()[1] == b"ok"
@@ -335,7 +335,7 @@ def test_a_stop_waits_for_answers_that_are_under_way(daemon, make_backend):
 
 
 def test_backends_change_while_requests_come(daemon, make_backend):
-    """No request is lost by it."""
+    """No request is lost."""
     backends = [make_backend() for _ in range(3)]
     port = gateway(daemon, backends[0])
     over, failed, done = threading.Event(), [], []

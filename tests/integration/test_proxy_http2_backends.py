@@ -1,4 +1,4 @@
-"""HTTP/2 to the backends of a proxy, and fields behind bodies: what gRPC needs."""
+"""HTTP/2 to the backends of a proxy, and trailers: what gRPC needs."""
 
 import contextlib
 import pathlib
@@ -36,7 +36,7 @@ def make_http2_backend():
 
 @pytest.fixture
 def service():
-    """The port of a gRPC server."""
+    """Yields the port of a gRPC server."""
     with subprocess.Popen([sys.executable, PEERS, "serve"], stdout=subprocess.PIPE,
                           text=True) as server:
         yield int(server.stdout.readline())
@@ -63,7 +63,8 @@ def test_grpc_passes_by_tls(daemon, service, authority):
 
 @pytest.fixture
 def nginx(authority, tmp_path):
-    """nginx that speaks HTTP/2: its ports without and with TLS, and a folder that it serves."""
+    """Runs nginx with HTTP/2 and returns its ports without and with TLS, and a
+    folder that it serves."""
     certificate, key = authority.issue("localhost")
     folder, files = tmp_path / "peers", tmp_path / "files"
     folder.mkdir()
@@ -83,7 +84,7 @@ def test_http1_clients_reach_backends_by_http2(daemon, nginx, authority):
     daemon.remove("gw")
     port = gateway(daemon, backend=[f"https://localhost:{secure} http2"], ca=authority.ca)
     assert get(port, "/") == (200, b"HTTP/2.0 h / 127.0.0.1 https")
-    # Without the word, it is HTTP/1.1, though the backend would speak HTTP/2.
+    # Without the word http2, the proxy uses HTTP/1.1, though the backend supports HTTP/2.
     daemon.edit("gw", backend=[f"https://localhost:{secure}"])
     assert get(port, "/") == (200, b"HTTP/1.1 h / 127.0.0.1 https")
 
@@ -94,7 +95,7 @@ def test_large_answers_pass_side_by_side(daemon, nginx):
     (files / "large").write_bytes(content)
     port = gateway(daemon, backend=[f"127.0.0.1:{plain} http2"])
     with client(port) as lazy:
-        # One that does not read its answer holds up no other.
+        # A client that does not read its answer does not block other clients.
         lazy.over.sendall(b"GET /files/large HTTP/1.1\r\nHost: h\r\n\r\n")
         with ThreadPoolExecutor(8) as pool:
             for status, body in pool.map(lambda _: get(port, "/files/large"), range(16)):
@@ -154,10 +155,10 @@ def test_backends_that_break_off_are_answered_for(daemon, make_http2_backend, ho
     backend = make_http2_backend(answer)
     port = gateway(daemon, backend=[backend.where], answer_timeout=1)
     status, body = get(port)
-    # After a farewell the answer may still come, as long as the connection is there.
+    # After a GOAWAY the answer may still arrive while the connection is open.
     expected = {"none": {504}, "farewell": {502, 504}}.get(how, {502})
     assert status in expected, body
-    # The proxy goes on.
+    # The proxy continues to work.
     other = make_http2_backend(ok)
     daemon.edit("gw", backend=[other.where])
     assert get(port) == (200, b"ok")

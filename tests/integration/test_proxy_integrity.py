@@ -1,4 +1,4 @@
-"""What passes through a proxy is what was said: a small dose of what tests/harness/integrity.py and
+"""Data passes through a proxy unchanged: a small dose of what tests/harness/integrity.py and
 http_integrity.py do by hand with a thousand connections."""
 
 import os

@@ -1,4 +1,4 @@
-"""The proxy for HTTP before backends that lie, and behind clients that do."""
+"""The HTTP proxy between backends and clients that lie."""
 
 import contextlib
 import socket
@@ -20,7 +20,7 @@ def test_a_part_is_not_passed_off_as_the_whole(daemon, make_backend, broken):
     with client(gateway(daemon, make_backend(answer))) as wire:
         with contextlib.suppress(ConnectionError):
             head, _ = ask(wire, b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-            assert head.split()[1] == b"502"  # nothing had been passed back
+            assert head.split()[1] == b"502"  # no part of an answer had been sent
     eventually(lambda: daemon.stats("gw")["errors"] == 1, "it is counted")
 
 

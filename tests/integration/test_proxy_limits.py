@@ -1,4 +1,4 @@
-"""Backends of a proxy that take a limited number at a time, and the queue of those who wait."""
+"""Backends with a limit of requests at a time, and the queue of clients that wait."""
 
 import contextlib
 import json
@@ -47,7 +47,7 @@ def test_first_come_first_served(daemon, make_backend):
     for number in range(1, 8):
         visitors.ask(f"/{number}")
         wait_waiting(daemon, number)
-    # Those who come while a place becomes free do not go before them.
+    # Clients that arrive while a place becomes free do not overtake the queue.
     for number in range(8, 12):
         gate.let()
         eventually(lambda n=number: len(gate.order) == n - 6, "the next one is asked for")
@@ -116,7 +116,7 @@ def test_an_edit_of_a_backend_wakes_those_who_wait(daemon, make_backend):
     daemon.edit("gw", backend=[where + " max=2"])
     visitors.ask("/4")
     wait_waiting(daemon, 1)
-    # No backend is left to wait for.
+    # No backend remains to wait for.
     daemon.cli("backends", "gw", "drain", where)
     eventually(lambda: visitors.answers.get("/4", [0])[0] == 503, "it is told so")
     gate.let(9)
@@ -148,7 +148,7 @@ def test_backends_of_a_route_have_limits_too(daemon, make_backend):
 
 
 def test_one_that_leaves_leaves_the_queue(daemon, make_backend):
-    """By HTTP/1.1, with a clean end and without, and by HTTP/2."""
+    """Covers HTTP/1.1, with a clean end and without, and HTTP/2."""
     gate = Gate()
     port = gateway(daemon, backend=[make_backend(gate).where + " max=1"], queue_timeout=1000)
     visitors = Visitors(port)
@@ -174,7 +174,7 @@ def test_one_that_leaves_leaves_the_queue(daemon, make_backend):
 
 
 def test_what_a_client_says_while_it_waits_is_kept(daemon, make_backend):
-    """A body, and the request behind it."""
+    """The data is a body, and the request after it."""
     gate = Gate()
     backend = make_backend(gate)
     port = gateway(daemon, backend=[backend.where + " max=1"], queue_timeout=1000)
@@ -246,7 +246,7 @@ def test_a_connection_that_is_reset_leaves_the_queue(daemon, raw_backend):
         waits.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         waits.close()
         wait_waiting(daemon, 0)
-        # One that has only ended its direction waits for what the backend may say.
+        # A client that has only ended its direction waits for the backend's data.
         ended = dial(stack, url)
         ended.shutdown(socket.SHUT_WR)
         wait_waiting(daemon, 1)
@@ -255,7 +255,7 @@ def test_a_connection_that_is_reset_leaves_the_queue(daemon, raw_backend):
 
 
 def test_many_come_and_go_while_a_backend_is_full(daemon, make_backend):
-    """Hundreds of clients, some of whom leave: no place is lost, and none is given twice."""
+    """Hundreds of clients, some of which leave: no place is lost, and none is given twice."""
     busy, most, lock = [0], [0], threading.Lock()
 
     def answer(wire, _):
@@ -346,7 +346,7 @@ def test_a_backend_that_was_down_starts_slowly(daemon, make_backend):
     eventually(lambda: state_of(daemon, ill) == "down", "it is down")
     again = make_backend(port=int(ill.where.split(":")[1]))
     eventually(lambda: state_of(daemon, again) == "ready", "it is up")
-    # It has had its turn before it went, or not.
+    # The old backend may or may not have had its turn before it went down.
     assert 2 <= share_of(again, port, 33) <= 4
 
 

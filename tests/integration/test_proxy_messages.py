@@ -1,4 +1,4 @@
-"""A proxy whose ends carry messages: datagrams, frames, WebSockets, and streams with a framing."""
+"""A proxy whose ends carry messages: datagrams, frames, WebSockets, and framed streams."""
 
 import asyncio
 import contextlib
@@ -15,13 +15,13 @@ from talker import Talker, free_port, port_of
 
 
 def front_of(daemon, listen, *backends, **options):
-    """A running proxy: where it listens."""
+    """Makes a running proxy and returns where it listens."""
     made = daemon.create("proxy", "gw", listen=[listen], backend=list(backends), **options)
     return made["endpoints"][0]
 
 
 class Echo:
-    """A UDP server that sends what it hears back, behind its name; it notes who has spoken."""
+    """A UDP server that returns each message with its name before it, and records the senders."""
 
     def __init__(self, name=b""):
         self.name, self.senders = name, set()
@@ -54,7 +54,7 @@ def make_echo():
 
 
 class Caller:
-    """Somebody who sends datagrams to the proxy."""
+    """A client that sends datagrams to the proxy."""
 
     def __init__(self, url):
         self.socket = socket.socket(type=socket.SOCK_DGRAM)
@@ -196,11 +196,12 @@ def test_datagrams_become_messages_of_a_stream(daemon):
                 assert backend.makefile("rb").read(14) == b"\0\0\0\3one\0\0\0\3two"
                 backend.sendall(struct.pack("!I", 5) + b"three")
                 assert ann.socket.recv(100) == b"three"
-            daemon.wait_connections("gw", 0)  # the backend has ended it
+            daemon.wait_connections("gw", 0)  # the backend has closed it
 
 
 def test_websockets_and_lines(daemon):
-    """Both ways: a WebSocket before a server of lines, and lines before a WebSocket."""
+    """Covers both directions: a WebSocket before a server of lines, and lines before a
+    WebSocket."""
     [url] = daemon.server("hub", mode="echo")
     front = front_of(daemon, "ws://127.0.0.1:0", url.removeprefix("tcp://"))
     daemon.create("proxy", "backend", listen=["tcp://127.0.0.1:0"],
@@ -240,7 +241,7 @@ def test_what_opens_no_websocket_is_told_so(daemon):
 
 
 def test_lines_and_frames(veth, daemons):
-    """A machine that speaks frames behind a proxy that speaks TCP, and the other way round."""
+    """A machine that speaks frames behind a proxy that speaks TCP, and the reverse."""
     near, far = daemons
     far.create("server", "plc", listen=["l2://vethB/0x88b5?vlan=10"], mode="echo")
     there = f"l2://vethA/0x88b5?vlan=10&dst={veth.mac(veth.b, 'vethB')}"

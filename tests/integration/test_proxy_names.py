@@ -1,4 +1,4 @@
-"""TLS that passes through a proxy, by the name that it asks for."""
+"""TLS that passes through a proxy, routed by the requested server name."""
 
 import socket
 import ssl
@@ -12,7 +12,7 @@ from talker import Talker, port_of
 
 @pytest.fixture
 def behind(daemon, authority):
-    """Servers with certificates of their own, and one without TLS; and a proxy before them."""
+    """Makes servers with certificates of their own, one without TLS, and a proxy before them."""
     def server(name):
         certificate, key = authority.issue(name)
         [url] = daemon.server(name.split(".")[0], listen=["tls://127.0.0.1:0"], mode="echo",
@@ -56,7 +56,7 @@ def test_what_no_route_wants_goes_to_the_backends(daemon, behind, authority):
     with Talker(behind) as ann:
         ann.say(b"no TLS")
         assert ann.hear() == b"no TLS"
-    with Talker(behind) as bob:  # silent until nobody waits any more
+    with Talker(behind) as bob:  # silent until the wait is over
         daemon.wait_connections("plain", 1)
         bob.say(b"late")
         assert bob.hear() == b"late"
@@ -68,7 +68,7 @@ def test_what_no_route_wants_goes_to_the_backends(daemon, behind, authority):
             with pytest.raises(ssl.SSLWantReadError):
                 context.wrap_bio(into, out, server_hostname=name).do_handshake()
             raw.sendall(out.read() + b"\n")
-            assert raw.recv(1) == b"\x16"  # the line server says it back
+            assert raw.recv(1) == b"\x16"  # the line server echoes it
     assert daemon.stats("api")["connections"]["total"] == 0
 
 

@@ -1,4 +1,4 @@
-"""The PROXY protocol: what a proxy says of its clients, to strata and from strata."""
+"""The PROXY protocol: what a proxy reports about its clients, to strata and from strata."""
 
 import socket
 import ssl
@@ -57,7 +57,7 @@ def exactly(over, count):
 
 
 def front(daemon, backend, **options):
-    """A raw proxy that awaits headers from this machine: its port."""
+    """Makes a raw proxy that expects headers from this machine, and returns its port."""
     [url] = daemon.create("proxy", "raw", **{
         "listen": ["tcp://127.0.0.1:0"], "backend": [backend],
         "proxy_protocol": ["127.0.0.0/8"]} | options)["endpoints"]
@@ -66,7 +66,7 @@ def front(daemon, backend, **options):
 
 @pytest.mark.parametrize("header", [V1, V2])
 def test_what_a_header_tells_of_the_client_is_passed_on(daemon, header):
-    """Whether the header comes in one piece with the first bytes, or byte by byte."""
+    """The header arrives in one piece with the first bytes, or byte by byte."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
         where = f"127.0.0.1:{server.getsockname()[1]}"
@@ -161,7 +161,7 @@ def test_the_header_comes_before_tls_on_both_sides(daemon, authority):
 
 
 def test_a_connection_to_a_backend_is_for_one_client(daemon):
-    """Kept connections are used again, but not for others than the backend was told of."""
+    """Kept connections are reused, but only for the client that the backend was told about."""
     told = []
 
     class Knowing(Backend):
@@ -198,7 +198,7 @@ def test_haproxy_tells_strata_and_strata_tells_nginx(daemon, peers):
                                           source_address=("127.0.0.5", 0)) as over:
                 _, body = ask(Wire(over), GET)
             assert body.decode() == f"127.0.0.5 {outer} 127.0.0.5"
-        # Checks begin with a header too, or nginx would refuse them.
+        # Checks also begin with a header, or nginx would refuse them.
         [known] = daemon.ask("GET", "/v1/runtimes/gw/backends")
         assert known["state"] == "ready"
         daemon.remove("gw")

@@ -1,4 +1,4 @@
-"""The proxy's routes: which requests go where."""
+"""The proxy's routes: which requests go to which backend."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from strata_daemon import Refused
 
 
 def named(make_backend, name):
-    """A backend that answers with its name and what it was asked for."""
+    """Returns a backend that answers with its name and the requested target."""
     def answer(wire, asked):
         body = f"{name} {asked.start.split()[1]}".encode()
         wire.over.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))

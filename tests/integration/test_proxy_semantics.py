@@ -1,5 +1,5 @@
-"""What a proxy passes on of requests and answers, in all pairings of HTTP/1.1 and HTTP/2: the rows
-of tests/harness/semantics_rows.py. docs/proxy-semantics.md has nginx and HAProxy beside it."""
+"""What a proxy forwards of requests and answers, in all pairings of HTTP/1.1 and HTTP/2: the rows
+of tests/harness/semantics_rows.py. docs/proxy-semantics.md compares nginx and HAProxy."""
 
 import contextlib
 
@@ -25,7 +25,7 @@ def test_exchanges(daemon, script, row, front, version):
     backend = script(version, row.steps, row.early, **first)
     port = gateway(daemon, backend=[backend.where], answer_timeout=3)
     assert faults(row, front, ask(front, port, row.asked), backend) == []
-    # The connection serves the next request, which no answer before it has disturbed.
+    # The connection serves the next request, undisturbed by any earlier answer.
     if backend.requests and row.steps == OK:
         assert ask(front, port, Asked()).body == b"ok"
 

@@ -1,4 +1,5 @@
-"""Backends get no request that the proxy has not read as one: harness/smuggling.py, in short."""
+"""Backends receive only requests that the proxy has read as one request: a short run
+of harness/smuggling.py."""
 
 import random
 
@@ -13,5 +14,5 @@ def test_no_backend_reads_a_request_that_the_proxy_has_not_read(backend):
     print(f"seed {seed}")
     [found] = smuggling.tried(["strata"], [backend], 300, seed)
     assert found["smuggled"] == 0, found
-    # Some were well-formed, and most were not.
+    # Some requests were well-formed, and most were not.
     assert 10 < found["read"] < 300, found

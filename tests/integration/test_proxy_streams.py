@@ -1,4 +1,4 @@
-"""Answers through a proxy that go on for long: events as they come, and bodies of any length."""
+"""Long answers through a proxy: events as they arrive, and bodies of any length."""
 
 import subprocess
 import threading
@@ -12,7 +12,7 @@ EVENTS = 5
 
 
 class EventSource:
-    """Says each event when it is told to."""
+    """Sends each event when the test says so."""
 
     def __init__(self):
         self.go_on = threading.Semaphore(0)
@@ -45,7 +45,7 @@ def test_each_event_arrives_before_the_next_is_said(daemon, make_backend, versio
 
 
 def test_a_long_body_takes_no_memory(daemon):
-    """Of 128 MiB; tests/harness/long_bodies.py does it with more."""
+    """Uses 128 MiB; tests/harness/long_bodies.py uses more."""
     found = long_bodies.pass_bodies(daemon, 128 << 20, seed=1)
     assert found["status"] == 200 and found["up_is_equal"] and found["down_is_equal"]
     assert found["memory_mib"]["most"] < found["memory_mib"]["before"] + 64

@@ -1,4 +1,4 @@
-"""A proxy whose work is shared by loops: what they know of their backends they know together."""
+"""A proxy with several loops: they share what they know of their backends."""
 
 import contextlib
 
@@ -7,7 +7,7 @@ from http_backend import Backend, gateway, get
 from strata_daemon import eventually
 
 BUSY = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
-# So many new connections reach all loops: the kernel spreads them.
+# Enough new connections to reach all loops: the kernel distributes them.
 MANY = 24
 
 
@@ -71,7 +71,7 @@ def test_a_limit_is_of_all_loops_together(daemon, make_backend):
 
 
 def test_a_place_that_one_loop_leaves_another_takes(daemon, make_backend):
-    """One place for two loops: whoever leaves it, those who wait on either get it in the end."""
+    """One place for two loops: clients that wait on either loop get it in the end."""
     gate = Gate()
     port = gateway(daemon, backend=[make_backend(gate).where + " max=1"], threads=2,
                    queue_timeout=1000)

@@ -1,4 +1,4 @@
-"""WebSockets through a proxy: by HTTP/1.1 and HTTP/2 on either side, and as messages."""
+"""WebSockets through a proxy: over HTTP/1.1 and HTTP/2 on either side, and as messages."""
 
 import asyncio
 import contextlib
@@ -82,7 +82,8 @@ def test_a_websocket_that_breaks_breaks_on_both_sides(daemon):
 
 def test_a_backend_without_websockets_by_http2_is_asked_in_http1_where_tls_lets_it(
         daemon, authority):
-    """nginx and others know HTTP/2 without RFC 8441: TLS agrees on HTTP/1.1 for a WebSocket."""
+    """nginx and others support HTTP/2 without RFC 8441: for a WebSocket, TLS negotiates
+    HTTP/1.1."""
     certificate, key = authority.issue("localhost")
     secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     secure.load_cert_chain(certificate, key)
@@ -92,7 +93,8 @@ def test_a_backend_without_websockets_by_http2_is_asked_in_http1_where_tls_lets_
             await one.send(message)
 
     async def run():
-        # It would agree on HTTP/2, which it cannot speak; it is to be asked for HTTP/1.1 alone.
+        # The server would agree on HTTP/2, which it cannot speak; the proxy
+        # must offer only HTTP/1.1.
         async with websockets.serve(echo, "127.0.0.1", 0, ssl=secure, max_size=None) as server:
             there = server.sockets[0].getsockname()[1]
             port = gateway(daemon, backend=[f"https://localhost:{there} http2"], ca=authority.ca)
@@ -101,7 +103,7 @@ def test_a_backend_without_websockets_by_http2_is_asked_in_http1_where_tls_lets_
 
 
 def echo_by_http1(one):
-    """A WebSocket's server on a socket."""
+    """Serves a WebSocket on a socket."""
     state = wsproto.WSConnection(wsproto.ConnectionType.SERVER)
     while data := one.recv(65536):
         state.receive_data(data)
@@ -119,7 +121,8 @@ def echo_by_http1(one):
 
 @pytest.fixture
 def agreeing(authority):
-    """A backend of HTTP/2 by TLS, without RFC 8441: how it agrees on a version, and what it is."""
+    """Yields a function that makes an HTTP/2 backend over TLS, without RFC 8441, that
+    negotiates the given versions."""
     certificate, key = authority.issue("localhost")
     with contextlib.ExitStack() as stack:
         def make(*versions, **how):
@@ -140,7 +143,7 @@ def test_a_websocket_takes_a_connection_by_http1_where_http2_knows_none(
     assert get(port) == (200, b"ok")
     talk(kind, port)
     assert get(port) == (200, b"ok")
-    # It is what else is asked that shares the one by HTTP/2.
+    # Other requests share the HTTP/2 connection.
     assert [each["head"][":method"] for each in backend.requests] == ["GET", "GET"]
     assert backend.connections == (2 if kind == "HTTP/1.1" else 3)
 
@@ -155,7 +158,7 @@ def opening(port):
 
 @pytest.mark.parametrize("how", ["agrees on none", "breaks off"])
 def test_a_backend_of_http2_alone_is_none_that_fails(daemon, authority, agreeing, how):
-    """Those who would open WebSockets do not keep others away from it."""
+    """Clients that would open WebSockets do not keep other clients away from the backend."""
     backend = agreeing("h2")
     if how == "breaks off":
         backend.secure.sni_callback = lambda *_: (
@@ -190,7 +193,7 @@ def test_a_backend_that_opens_no_websocket_after_all_says_so_itself(daemon, auth
 
 
 class Chat:
-    """A WebSocket server that notes how it was opened, and echoes."""
+    """A WebSocket server that records how it was opened, and echoes."""
 
     def __init__(self, protocols=None):
         self.protocols, self.heads = protocols, []

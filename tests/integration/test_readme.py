@@ -1,5 +1,5 @@
-"""The README's first blocks, pasted as they are: into an interactive shell, and into a script. They
-run in a network namespace of their own, for the sake of their ports:
+"""Pastes the README's first blocks unchanged into an interactive shell, and into a script. They run
+in a network namespace of their own, because of their ports:
 
     netns strata-readme-PID:  lo, with the daemon and all that talk to it
 """
@@ -16,14 +16,14 @@ import pytest
 from strata_daemon import BINARY, PATIENCE, SANITIZER_REPORT, eventually
 from terminal import Terminal
 
-# Both make the namespace that README names.
+# Both tests make the namespace that README names.
 pytestmark = [pytest.mark.once, pytest.mark.xdist_group("readme")]
 
 REPOSITORY = pathlib.Path(__file__).parents[2]
 
 
 def blocks():
-    """What a newcomer pastes, whole."""
+    """Returns the blocks that a newcomer pastes, whole."""
     text = (REPOSITORY / "README.md").read_text()
     text = text[text.index("## Quick start"):text.index("## What there is")]
     found = re.findall(r"^```\n(.*?)^```\n", text, re.MULTILINE | re.DOTALL)
@@ -38,11 +38,11 @@ def namespace(root):
     subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
     yield name
     subprocess.run(["ip", "netns", "del", name], check=True)
-    subprocess.run(["ip", "netns", "del", "plant"], check=False)  # README's, of a shell that failed
+    subprocess.run(["ip", "netns", "del", "plant"], check=False)  # README's, left by a failed shell
 
 
 class Clone:
-    """A clone that is built, and a shell in it. `make` has nothing to do there."""
+    """A built clone, and a shell in it. `make` has nothing to do there."""
 
     def __init__(self, folder):
         self.folder = folder / "clone"
@@ -61,7 +61,7 @@ class Clone:
                             "STRATA_CONFIG_DIR": str(self.home / "config")}
 
     def end_daemon(self):
-        """Ends it by its process id, and sees that it ended well."""
+        """Ends the daemon by its process id, and checks that it ended successfully."""
         [lock] = self.home.glob("tmp.*/lock")
         pid = int(lock.read_text())
         os.kill(pid, signal.SIGTERM)
@@ -108,4 +108,4 @@ def test_the_blocks_can_be_pasted_into_a_terminal(namespace, clone):
         terminal.shows(b"\nall is 2 pasted")
         clone.end_daemon()
         shown = terminal.screen.decode().replace("\r\n", "\n")
-        check_what_it_shows(re.sub(r"\x1b\[[0-9;]*m", "", shown))  # jq writes in colour
+        check_what_it_shows(re.sub(r"\x1b\[[0-9;]*m", "", shown))  # jq prints colors

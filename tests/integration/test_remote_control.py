@@ -62,7 +62,7 @@ def test_a_daemon_far_away_that_does_not_answer_is_not_waited_for(remote):
                 env={"PATH": "/usr/bin:/bin", "STRATA_SOCKET": remote.url,
                      "STRATA_CA": remote.authority.ca, "STRATA_TOKEN": remote.token})
             time.sleep(1.2)
-            assert starting.poll() is None  # the daemon answers what is asked beside it
+            assert starting.poll() is None  # the daemon answers other requests meanwhile
             daemon.signal(signal.SIGSTOP)
             said = starting.communicate(timeout=PATIENCE)[1]
             assert starting.returncode == UNREACHABLE, said
@@ -154,7 +154,8 @@ def curl(url, authority, *flags):
 
 @pytest.fixture
 def metrics(remote):
-    """Flags of a daemon that serves its metrics with TLS, and nothing else to strangers."""
+    """Sets the flags of a daemon that serves only its metrics to strangers, with TLS. Returns the
+    metrics' URL."""
     port = free_port()
     remote.flags[:2] = ["--metrics", f"https://127.0.0.1:{port}"]
     return f"https://localhost:{port}/metrics"

@@ -1,4 +1,4 @@
-"""Roles: what a caller of the control API may do, by its token, its certificate or its group."""
+"""Roles: what a caller of the control API may do, by token, certificate or group."""
 
 import http.client
 import json
@@ -35,7 +35,7 @@ def daemon(remote):
 
 
 class Caller:
-    """Requests by https://, with a token."""
+    """Sends requests over https://, with a token."""
 
     def __init__(self, remote, token, **more):
         self.remote, self.token, self.more = remote, token, more
@@ -46,7 +46,7 @@ class Caller:
                                            context=trust)
 
     def ask(self, method, path, body=None, fields=None):
-        """Status and error; an answer is not read to its end, since a feed has none."""
+        """Returns status and error; does not read an answer to its end, since a feed has none."""
         connection = self.open()
         fields = {"Authorization": "Bearer " + self.token} if fields is None else fields
         connection.request(method, path, body, fields)
@@ -57,7 +57,7 @@ class Caller:
 
 
 def described_routes(daemon):
-    """Method, path, and what the API's description says, of each route."""
+    """Returns the method, the path and the API's description of each route."""
     document = yaml.safe_load(daemon.exchange("GET", "/v1/openapi.yaml")[1])
     return [(method.upper(), path, operation)
             for path, item in document["paths"].items()
@@ -95,7 +95,7 @@ def test_each_route_refuses_lower_roles_and_no_other(remote, daemon, role):
         is_refused = ROLES.index(role) < ROLES.index(needed)
         for name in ["web", "gate", "nobody"]:
             target = path.replace("{name}", name)
-            # What a caller may do is tried where nothing comes of it.
+            # Permitted requests are made where they have no effect.
             if method != "GET" and not is_refused and name != "nobody":
                 continue
             status, error = caller.ask(method, target, b"{" if method != "GET" else None)
@@ -231,7 +231,7 @@ def certificates(remote):
 
 
 def role_of(remote, own=None, token=None):
-    """The highest role that a caller has; 401, or None when it is not let in at all."""
+    """Returns the highest role that a caller has; 401, or None if it is not admitted at all."""
     found = None
     for role, method, path in [("read", "GET", "/v1/version"),
                                ("operate", "POST", "/v1/runtimes/nobody/start"),
@@ -387,7 +387,7 @@ def test_the_daemons_own_user_is_admin_in_whatever_group(place):
     daemon.start()
     try:
         assert status_of(USER, daemon, "DELETE", "/v1/runtimes/x", groups=[SHARED]) == "404"
-        assert daemon.exchange("DELETE", "/v1/runtimes/x")[0] == 404  # root
+        assert daemon.exchange("DELETE", "/v1/runtimes/x")[0] == 404  # as root
         assert status_of(MEMBER, daemon, "GET", "/v1/runtimes", groups=[SHARED]) == "200"
         assert status_of(MEMBER, daemon, "DELETE", "/v1/runtimes/x", groups=[SHARED]) == "403"
     finally:

@@ -1,4 +1,4 @@
-"""Clients that connect to another runtime by its name: runtime://NAME."""
+"""Clients that connect to another runtime by name: runtime://NAME."""
 
 import pytest
 
@@ -76,7 +76,7 @@ def test_nothing_waits_for_itself(daemon):
 
 
 def test_what_is_needed_starts_first_and_stops_last(daemon):
-    """A cache: without `needs` clients are started before caches."""
+    """A cache is needed: without `needs`, clients start before caches."""
     daemon.create("cache", "z", listen=["tcp://127.0.0.1:0"])
     named(daemon, "a", "z")
     daemon.wait_connections("a", 1)

@@ -1,4 +1,4 @@
-"""Thousands of connections: all are served, each hears everything exactly once."""
+"""Thousands of connections: all are served, and each receives everything exactly once."""
 
 import select
 import socket
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.serial
 
 
 class Crowd:
-    """Many connections, heard all together."""
+    """Many connections, read together."""
 
     def __init__(self, url, count):
         self.url = url
@@ -46,7 +46,7 @@ class Crowd:
             del self.heard[number]
 
     def hear(self, text):
-        """Waits until each has heard `text` and nothing else, exactly once."""
+        """Waits until each has received `text` and nothing else, exactly once."""
         missing = set(self.members)
         deadline = time.monotonic() + PATIENCE
         while missing:
@@ -116,7 +116,7 @@ def test_an_idle_daemon_with_ten_runtimes_costs_no_processor_time(daemon):
                               idle_timeout=3600 * (number % 2))
         daemon.create("client", f"client{number}", connect=url, reconnect=0)
         daemon.wait_connections(f"server{number}", 1)
-    time.sleep(1)  # what the start left to do
+    time.sleep(1)  # work that the start left
     before = daemon.cpu_ns()
     time.sleep(5)
     used = daemon.cpu_ns() - before

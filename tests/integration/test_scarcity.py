@@ -1,4 +1,4 @@
-"""What hostile requests and a system without room do: they are refused, and the daemon goes on."""
+"""Hostile requests and scarce resources: requests are refused, and the daemon continues."""
 
 import json
 import os
@@ -68,8 +68,8 @@ def test_a_deep_state_file_is_set_aside(daemon):
 
 @pytest.fixture
 def threadless(place):  # noqa: F811
-    """A user's daemon that has all threads which the user may have but a few. The limit counts all
-    processes of the user, and other tests' daemons are the user's too: a test of it is `serial`."""
+    """Makes a user's daemon that uses almost all threads that the user may have. The limit counts
+    all processes of the user, which also owns other tests' daemons: a test with it is `serial`."""
     daemon = UserDaemon(place, binary=copied_binary(place))
     daemon.start()
     yield daemon

@@ -1,4 +1,5 @@
-"""Secrets come to the command line without being arguments: in files, variables, on its input."""
+"""Secrets reach the command line without being arguments: through files, variables and its
+input."""
 
 import json
 import os
@@ -28,7 +29,7 @@ def is_password(url, password):
 
 
 def create(daemon, name, value, *more, given="", **variables):
-    """A cache whose password is where `value` says; the CLI's result."""
+    """Creates a cache whose password is where `value` says; returns the CLI's result."""
     return subprocess.run(
         [BINARY, "create", "cache", name, "-l", "tcp://127.0.0.1:0", "--resp", "-s", "--password",
          value, *more], env=daemon.environment | variables, input=given, text=True,
@@ -187,7 +188,7 @@ def test_a_secret_out_of_a_file_is_in_no_argument_and_no_output(daemon, tmp_path
     os.mkfifo(path)
     creating = daemon.begin("create", "cache", "db", "-l", "tcp://127.0.0.1:0", "--password",
                             f"@{path}", "-s")
-    with open(path, "w", encoding="utf-8") as pipe:  # it has begun to read
+    with open(path, "w", encoding="utf-8") as pipe:  # the CLI has begun to read
         seen = [open(f"/proc/{pid}/{what}", "rb").read() for pid in (creating.pid, daemon.pid)
                 for what in ("cmdline", "environ")]
         pipe.write(SECRET + "\n")
@@ -239,7 +240,7 @@ def test_help_says_how_a_secret_is_given(daemon):
 
 @pytest.fixture
 def credentials(tmp_path):
-    """The folder that systemd would have made of `LoadCredential=db:FILE`."""
+    """Returns the folder that systemd would make for `LoadCredential=db:FILE`."""
     folder = tmp_path / "credentials"
     folder.mkdir(mode=0o700)
     keep(folder, "db", SECRET)
@@ -254,7 +255,7 @@ def keep(folder, name, text):
 
 @pytest.fixture
 def unit(tmp_path, credentials):
-    """A daemon as a unit with credentials starts it."""
+    """Makes a daemon as a unit with credentials starts it."""
     one = Daemon(tmp_path / "unit", variables={"CREDENTIALS_DIRECTORY": str(credentials)})
     yield one.start()
     one.close()
@@ -286,7 +287,7 @@ def test_a_reference_is_shown_and_the_secret_is_not(unit):
 def test_a_credential_is_read_when_a_runtime_starts(unit, credentials):
     assert create(unit, "db", "credential:db").returncode == 0
     keep(credentials, "db", "another\n")
-    unit.edit("db", rate_limit=1000)  # what an edit does not name stays
+    unit.edit("db", rate_limit=1000)  # an edit keeps options that it does not name
     assert password_is(unit, "db", SECRET)
     unit.act("db", "restart")
     assert password_is(unit, "db", "another")

@@ -1,4 +1,4 @@
-"""Signals: those that end the daemon end it well, all others change nothing."""
+"""Signals: those that end the daemon end it successfully, all others change nothing."""
 
 import contextlib
 import http.client
@@ -16,7 +16,7 @@ from talker import Talker, free_port
 
 @pytest.fixture
 def talk(daemon):
-    """Two talkers of a running server; calling it proves that all is well."""
+    """Yields a function that checks that two talkers of a running server receive each other."""
     [url] = daemon.server("chat")
     with Talker(url) as ann, Talker(url) as bob:
         daemon.wait_connections("chat", 2)

@@ -1,4 +1,4 @@
-"""What is on disk: kept through kills, damage and full disks, and read by nobody else."""
+"""The state on disk: it survives kills, damage and full disks, and no other user can read it."""
 
 import contextlib
 import http.client
@@ -27,17 +27,17 @@ def states(daemon):
 
 
 class Diary:
-    """Does random operations one by one, and knows what was acknowledged."""
+    """Makes random operations one by one, and knows which were acknowledged."""
 
     def __init__(self, daemon, chance):
         self.daemon = daemon
         self.chance = chance
         self.known = {}  # name -> [group, running]
-        self.doubtful = None  # the name that an unanswered operation was about
+        self.doubtful = None  # the name in an unanswered operation
         self.acknowledged = 0
 
     def work(self):
-        """Until the daemon answers no more."""
+        """Runs until the daemon no longer answers."""
         with contextlib.suppress(OSError, http.client.HTTPException, AttributeError):
             while True:
                 self.step()
@@ -69,7 +69,7 @@ class Diary:
             self.known[name][1] = action == "start"
 
     def compare(self):
-        """What was acknowledged is there; what was not may be, and is known from now on."""
+        """Checks that acknowledged changes are there; others may be, and are known from then on."""
         found = {each["name"]: [each["group"], each["state"] == "running"]
                  for each in self.daemon.ask("GET", "/v1/runtimes")}
         doubtful = found.pop(self.doubtful, None)
@@ -125,7 +125,7 @@ def test_what_cannot_start_again_is_tried_again_by_the_next_daemon(daemon):
 
 
 class Occupied:
-    """Somebody else's process on a port."""
+    """Another process that holds a port."""
 
     def __init__(self, port):
         self.process = subprocess.Popen(["nc", "-l", "127.0.0.1", str(port)],
@@ -289,7 +289,7 @@ def tight(root, make_daemon, tmp_path):
 
 
 def fill(daemon):
-    """Creates runtimes until there is no room: those that were acknowledged."""
+    """Creates runtimes until there is no room; returns those that were acknowledged."""
     made = []
     with pytest.raises(Refused) as refused:
         for number in range(100):
@@ -316,7 +316,7 @@ def test_a_full_disk_makes_create_fail_and_leaves_nothing_half(tight):
 
 
 def test_a_full_disk_lets_start_stop_and_restart(tight):
-    """What runs is a value that is written over; a restart has nothing to write."""
+    """The running state is a value that is overwritten; a restart has nothing to write."""
     made = fill(tight)
     for name in made[:2]:
         assert tight.act(name, "start")["state"] == "running"
@@ -328,7 +328,7 @@ def test_a_full_disk_lets_start_stop_and_restart(tight):
 
 
 def test_a_full_disk_makes_start_fail_and_nothing_runs_that_is_not_saved(tight):
-    """What has changed besides has to be written."""
+    """Further differences from the saved state have to be written."""
     daemon = tight
     daemon.create("server", "late", start=False, port=0)
     file = file_of(daemon, "late")

@@ -1,4 +1,4 @@
-"""The story that everything else is built on: a server, two `nc`, and a message."""
+"""The story on which everything else is built: a server, two `nc`, and a message."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from talker import free_port
 
 
 class Netcat:
-    """Somebody at a terminal with `nc`."""
+    """A person on a terminal with `nc`."""
 
     def __init__(self, port):
         self.process = subprocess.Popen(["nc", "127.0.0.1", str(port)], stdin=subprocess.PIPE,

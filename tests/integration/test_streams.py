@@ -1,4 +1,4 @@
-"""What can be followed: events, logs, messages; and the metrics."""
+"""Streams to follow: events, logs, messages; and the metrics."""
 
 import contextlib
 import http.client
@@ -16,7 +16,7 @@ RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 @contextlib.contextmanager
 def follow(daemon, path):
-    """Calling it gives the next object of the stream; None at its end."""
+    """Yields a function that returns the next object of the stream; None at its end."""
     connection = daemon.connect()
     connection.request("GET", path)
     reply = connection.getresponse()
@@ -176,7 +176,7 @@ def test_followers_come_and_go_under_traffic(daemon):
         for number in range(100):
             with follow(daemon, "/v1/runtimes/s/messages") as take:
                 ann.say(*[b"%d" % number] * 10)
-                # The last lines of the round before may still be on their way.
+                # The last lines of the previous round may still be on their way.
                 while (text := take()["text"]) != str(number):
                     assert text == str(number - 1)
         assert len(bob.hear_lines(1000)) == 1000
@@ -189,13 +189,13 @@ SAMPLE = re.compile(
 
 
 def metric_of(name, types):
-    """The metric that a sample belongs to: a histogram has several."""
+    """Returns the metric that a sample belongs to: a histogram has several samples."""
     stem = re.sub("_(bucket|sum|count)$", "", name)
     return stem if types.get(stem) == "histogram" else name
 
 
 def parse_metrics(text):
-    """Prometheus' text format 0.0.4, strictly: {(name, labels): value}, {name: type}."""
+    """Parses Prometheus' text format 0.0.4 strictly: {(name, labels): value}, {name: type}."""
     assert text.endswith("\n")
     values, types, helped = {}, {}, set()
     for line in text.splitlines():

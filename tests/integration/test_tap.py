@@ -1,4 +1,4 @@
-"""strata tap: what passes through a runtime, as it passes; as text, JSON and a capture file."""
+"""strata tap: the traffic of a runtime, live; as text, JSON and a capture file."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ def clients_of(daemon, name="s"):
 
 @contextlib.contextmanager
 def tapped(daemon, name="s", query=""):
-    """Calling it gives the next line; None at the end of the stream."""
+    """Yields a function that returns the next line; None at the end of the stream."""
     connection = daemon.connect()
     connection.request("GET", f"/v1/runtimes/{name}/tap{query}")
     reply = connection.getresponse()
@@ -221,7 +221,7 @@ def test_hundreds_tap_at_once(daemon):
 # --- the verb
 
 def show_until(running, act, done):
-    """Does it again and again until what was shown is enough: the tap may not be open yet."""
+    """Repeats `act` until enough has been shown: the tap may not be open yet."""
     def shows():
         act()
         return done()

@@ -1,4 +1,4 @@
-"""`strata tell NAME WORD...`, and `strata NAME WORD...`, of a cache, a server and a client."""
+"""`strata tell NAME WORD...` and `strata NAME WORD...` for a cache, a server and a client."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def port(daemon):
 
 
 def told(daemon, *arguments, given=b"", **variables):
-    """The CLI's result, in bytes."""
+    """Returns the CLI's result, in bytes."""
     return subprocess.run([BINARY, *arguments], env=daemon.environment | variables, input=given,
                           capture_output=True, timeout=PATIENCE, check=False)
 

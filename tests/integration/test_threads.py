@@ -1,4 +1,4 @@
-"""A server whose work is shared by two loops: `--threads 2`."""
+"""A server with two loops: `--threads 2`."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ from talker import Talker
 
 @pytest.fixture
 def crowd(daemon):
-    """Sixteen talkers on two loops; the kernel spreads them."""
+    """Sixteen talkers on two loops; the kernel distributes them."""
     with contextlib.ExitStack() as stack:
         [url] = daemon.server("chat", threads=2)
         talkers = [stack.enter_context(Talker(url)) for _ in range(16)]
@@ -85,7 +85,7 @@ def test_a_server_with_threads_can_be_restarted_on_its_port(daemon):
 
 
 def held_by(daemon):
-    """How many threads the daemon has, and descriptors that are a loop's own."""
+    """Returns the number of the daemon's threads, and of the descriptors that belong to loops."""
     place = f"/proc/{daemon.pid}"
     kept = 0
     for each in os.listdir(f"{place}/fd"):
@@ -95,7 +95,7 @@ def held_by(daemon):
 
 
 def test_the_threads_of_a_server_end_with_it(daemon):
-    """And their descriptors are closed; what runs on other loops is not touched."""
+    """Their descriptors are closed too; work on other loops is not affected."""
     [url] = daemon.server("stays")
     with Talker(url) as ann, Talker(url) as bob:
         daemon.wait_connections("stays", 2)

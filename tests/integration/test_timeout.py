@@ -1,4 +1,5 @@
-"""A daemon that does not answer is not waited for without end; one that works is."""
+"""The CLI does not wait endlessly for a daemon that does not answer, but waits for one that
+works."""
 
 import contextlib
 import signal
@@ -40,7 +41,7 @@ def with_variable(daemon, *arguments, timeout):
 def test_a_stopped_daemon_is_told(daemon, verb, request_name):
     daemon.server("web")
     with stopped(daemon):
-        # That of `remove` is the runtime's: how long its end may take.
+        # For `remove`, --timeout is the runtime's: how long its end may take.
         given = [] if verb[0] == "remove" else ["--timeout", "300ms"]
         daemon.variables["STRATA_TIMEOUT"] = "300ms"
         done = daemon.run(*verb, *given)
@@ -49,7 +50,7 @@ def test_a_stopped_daemon_is_told(daemon, verb, request_name):
         f"strata: the daemon (pid {daemon.pid}) at {daemon.socket} has not answered "
         f"'{request_name}' within 0.3 s: it is stopped (SIGSTOP); continue it with "
         f"'kill -CONT {daemon.pid}'\n")
-    daemon.names()  # it goes on
+    daemon.names()  # the daemon continues
 
 
 def test_a_message_that_fills_the_socket_is_not_sent_without_end(daemon, tmp_path):

@@ -1,4 +1,4 @@
-"""TLS with the programs of others: openssl, Python's ssl, redis-cli."""
+"""TLS with other programs: openssl, Python's ssl, redis-cli."""
 
 import ssl
 import subprocess
@@ -34,7 +34,7 @@ def test_a_server_that_drains_ends_in_good_order(daemon, authority):
         daemon.wait_connections("s", 1)
         daemon.send("s", b"last words")
         daemon.act("s", "stop")
-        assert ear.hear_to_end() == [b"last words"]  # Python raises at an end without close_notify
+        assert ear.hear_to_end() == [b"last words"]  # Python raises without close_notify
 
 
 def test_the_name_chooses_the_certificate(daemon, authority):
@@ -48,7 +48,7 @@ def test_the_name_chooses_the_certificate(daemon, authority):
             assert shown["subject"] == ((("commonName", subject),),)
     with pytest.raises(ssl.SSLCertVerificationError):
         connect(url, client_context(authority.ca), "a.b.wild.test")
-    # Whoever asks for nobody that is known is shown the first.
+    # A client that requests an unknown name gets the first certificate.
     anything = client_context(authority.ca, check_hostname=False)
     with connect(url, anything, "unknown.test") as each:
         assert each.socket.getpeercert()["subject"] == ((("commonName", "first.test"),),)
@@ -66,7 +66,7 @@ def test_clients_without_a_certificate_are_refused_where_one_is_wanted(daemon, a
             with pytest.raises((ssl.SSLError, ConnectionError)):
                 context = client_context(authority.ca, stranger, maximum_version=version)
                 with connect(url, context) as refused:
-                    refused.hear()  # with 1.3, the client hears of it only here
+                    refused.hear()  # with TLS 1.3, the client receives the refusal only here
         known.say(b"still here")
         eventually(lambda: daemon.stats("s")["messages"]["in"] == 1, "it is heard")
     assert daemon.stats("s")["tls"]["handshakes_failed"] == 2

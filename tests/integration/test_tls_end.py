@@ -1,4 +1,4 @@
-"""RFC 9112 section 9.8: what ends a connection over TLS says so, and is believed only then."""
+"""RFC 9112 section 9.8: the end of a connection over TLS is announced, and accepted only then."""
 
 import socket
 import ssl

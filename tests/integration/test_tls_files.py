@@ -1,4 +1,4 @@
-"""The files of TLS: named, read again, shown; and certificates of clients in logs."""
+"""The files of TLS: named, reloaded, shown; and certificates of clients in logs."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def test_broken_files_leave_the_old_certificates_in_force(daemon, authority):
         broken.write("-----BEGIN CERTIFICATE-----\nnonsense\n")
     logged(daemon, "s", "stay in force")
     assert serial_of(url, context) == before
-    # A certificate of another key.
+    # A certificate for another key.
     authority.issue("other.test")
     shutil.copy(authority.folder / "other.test.pem", cert)
     logged(daemon, "s", "does not belong to it")
@@ -92,7 +92,7 @@ def test_a_reload_reads_the_certificates_and_keeps_the_connections(daemon, autho
         other.say(b"and still")
         assert one.hear() == b"and still"
         authority.issue("localhost")
-        # What waits for a restart gets it, and the files have to be right before.
+        # With options that wait for a restart, a reload restarts; the files must be valid before.
         daemon.edit("s", cert=["/nowhere.pem"])
         with pytest.raises(Refused, match="/nowhere.pem"):
             daemon.act("s", "reload")
@@ -119,7 +119,7 @@ def test_a_client_and_a_cache_reload_without_losing_a_connection(daemon, authori
     os.rename(key, key + ".away")
     with pytest.raises(Refused, match="ann-key.pem"):
         daemon.act("c", "reload")
-    daemon.act("s", "restart")  # what was read before is what the client shows
+    daemon.act("s", "restart")  # the client presents the certificate that it read before
     daemon.wait_connections("s", 1)
 
     own = authority.issue("localhost", "127.0.0.1")
@@ -153,7 +153,7 @@ def test_a_reload_ends_connections_where_an_edit_waits_and_says_so_before(daemon
 
 
 def hostile_certificate(authority):
-    """A certificate whose subject is long, and would move a terminal's cursor."""
+    """Returns a certificate whose subject is long, and would move a terminal's cursor."""
     parts = ["Ünïcode " + "x" * 50] * 20
     return authority.sign("hostile", f'/O={"/O=".join(parts)}/CN=Ann "x" \x1b[2J\u009b2J')
 
@@ -196,7 +196,7 @@ def test_the_log_names_the_certificate(make_daemon, authority):
         daemon.wait_connections("s", 1)
         eventually(lambda: "has the certificate of 'CN=Alice'" in daemon.log(),
                    "the log names the certificate")
-        assert not daemon.logged("s", "CN=Alice")  # what is kept has room for what matters
+        assert not daemon.logged("s", "CN=Alice")  # the log has room for what matters
         one.socket.sendall(b"x" * 1000)
         assert one.is_ended()
     logged(daemon, "s", "(CN=Alice) disconnected")

@@ -1,4 +1,4 @@
-"""TLS and what is hostile: weak ciphers and versions, garbage, and clients that never finish."""
+"""TLS under attack: weak ciphers and versions, garbage, and clients that never finish."""
 
 import os
 import random
@@ -38,8 +38,8 @@ def test_old_versions_are_refused(daemon, authority):
 
 
 def old_ciphers():
-    """Name and kind of each cipher below TLS 1.3 that openssl knows and that needs no shared key or
-    password: without one the client itself refuses those."""
+    """Yields name and kind of each cipher below TLS 1.3 that openssl knows and that needs no
+    shared key or password: without one the client itself refuses such ciphers."""
     listed = subprocess.run(["openssl", "ciphers", "-v", "ALL:COMPLEMENTOFALL@SECLEVEL=0"],
                             check=True, text=True, capture_output=True).stdout
     for line in listed.splitlines():
@@ -49,7 +49,7 @@ def old_ciphers():
 
 
 def s_client(url, cipher):
-    """Whether the server agrees on TLS 1.2 with that cipher alone."""
+    """Reports whether the server accepts TLS 1.2 with only that cipher."""
     done = subprocess.run(
         ["openssl", "s_client", "-connect", f"127.0.0.1:{port_of(url)}", "-servername",
          "localhost", "-tls1_2", "-cipher", cipher + ":@SECLEVEL=0"],
@@ -57,7 +57,7 @@ def s_client(url, cipher):
     if done.returncode == 0:
         assert cipher in done.stdout, done
         return True
-    # The server's word, not the client's own reluctance.
+    # The server refused, not the client.
     assert "alert handshake failure" in done.stderr and "number 40" in done.stderr, done
     return False
 
@@ -72,7 +72,7 @@ def test_ciphers_that_are_weak_are_refused(daemon, authority):
     assert good < set(known)
     kinds = " ".join(known.values())
     for weak in ("Enc=None", "Au=None", "Kx=RSA", "Kx=DH ", "Enc=Camellia", "Mac=SHA1"):
-        assert weak in kinds  # else this proves little
+        assert weak in kinds  # otherwise this test proves little
     with ThreadPoolExecutor(4) as pool:
         agreed = dict(zip(known, pool.map(lambda cipher: s_client(url, cipher), known)))
     assert {cipher for cipher, is_agreed in agreed.items() if is_agreed} == good
@@ -96,13 +96,13 @@ def test_10000_that_never_finish_their_handshake_leave_nothing(daemon, authority
         for number in range(10_000):
             one = crowd.enter_context(raw(url))
             if number % 2:
-                one.sendall(half)  # the others say nothing
+                one.sendall(half)  # the others send nothing
         eventually(lambda: daemon.stats("s")["connections"]["peak"] >= 10_002,
                    "all are there at once")
         grown = daemon.resident_mib() - before
         print(f"{grown * 1024 / 10_000:.1f} KiB for each")
         assert grown < 10_000 * 128 / 1024  # half of it is a sanitizer's
-        # Others are served meanwhile.
+        # Other clients are served meanwhile.
         ann.say(b"in the crowd")
         assert bob.hear() == b"in the crowd"
         with connect(url, context) as late, Talker(plain):
@@ -123,7 +123,7 @@ def test_a_hello_cut_at_each_byte(daemon, authority):
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             made.sendall(hello[:at])
             if at % 3 == 0:
-                continue  # it goes, in the middle of its hello
+                continue  # the client disconnects in the middle of its hello
             made.sendall(hello[at:])
             assert made.recv(5)[:3] == b"\x16\x03\x03", at
     daemon.wait_gone("s", len(hello) - 1)
@@ -158,7 +158,7 @@ def test_garbage_harms_nobody(daemon, authority):
         with connect(url, client_context(authority.ca)) as other:
             other.say(b"as if nothing had been")
             assert bystander.hear() == b"as if nothing had been"
-    # One line in a while, however many there were.
+    # One log line per interval, however many handshakes failed.
     told = [line for line in daemon.logs("s") if "complete the TLS handshake" in line["text"]]
     assert 1 <= len(told) < len(inputs) / 4
     assert "127.0.0.1:" in told[0]["text"]

@@ -1,4 +1,4 @@
-"""What other users of the machine may do to the daemon, its state and its CLI: nothing."""
+"""Other users of the machine can do nothing to the daemon, its state and its CLI."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def binary(place):
 
 @pytest.fixture
 def users_daemon(place, binary):
-    """Makes daemons of USER's; each is ended."""
+    """Makes daemons that USER owns, and ends each of them."""
     made = []
 
     def make(*flags, **how):
@@ -37,7 +37,7 @@ def users_daemon(place, binary):
 
 
 def refusal(daemon):
-    """What a daemon said that does not come up."""
+    """Returns the error of a daemon that does not start."""
     process = daemon.launch()
     eventually(lambda: process.poll() is not None or " ready\n" in daemon.log(), "it decides")
     came_up = process.poll() is None
@@ -56,7 +56,7 @@ RECORD = {"version": 1, "name": "pwn", "type": "server", "running": True,
 
 @pytest.fixture
 def victim(tmp_path):
-    """Files of root's that nobody else may read."""
+    """Files of root's that no other user may read."""
     folder = tmp_path / "precious"
     folder.mkdir()
     (folder / "a").write_text("one")
@@ -153,7 +153,7 @@ def test_a_user_without_variables_has_all_below_the_home_folder(place, binary):
 # --- who may connect to the control socket
 
 def curl(uid, daemon, **who):
-    """HTTP status; 000 when there is no answer."""
+    """Returns the HTTP status; 000 if there is no answer."""
     return run_as(uid, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket",
                   daemon.socket, "http://s/v1/runtimes", **who).stdout
 
@@ -163,7 +163,7 @@ def test_those_who_share_the_users_group_are_strangers(users_daemon):
     assert mode(daemon.socket) == 0o600
     assert curl(USER, daemon) == "200"
     assert curl(ATTACKER, daemon, gid=SHARED) == "000"
-    # The mode keeps them out; should somebody change it, the daemon does.
+    # The mode keeps other users out; if it is changed, the daemon refuses them.
     daemon.socket.chmod(0o666)
     assert curl(ATTACKER, daemon, gid=SHARED) == "000"
     assert curl(ATTACKER, daemon, groups=[SHARED]) == "000"

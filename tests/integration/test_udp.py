@@ -1,4 +1,4 @@
-"""UDP with strangers: the address of a datagram's sender may be forged, and its bytes are anyone's.
+"""UDP with strangers: a datagram's sender address may be forged, and its bytes may be anything.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from strata_daemon import PATIENCE, Daemon, Refused, eventually
 from talker import Peer, Talker, address_of, port_of
 from veth import DaemonInside, Veth
 
-MANY = 5000  # more than the sockets' requests that one server has with the kernel at a time
+MANY = 5000  # more than the socket requests that one server has in the kernel at a time
 
 
 def chat(daemon, **options):
@@ -29,7 +29,8 @@ def chat(daemon, **options):
 
 @contextlib.contextmanager
 def crowd(daemon, url, count):
-    """Sockets that are peers of `chat`. They come in portions, so that none is lost on its way."""
+    """Makes sockets that are peers of `chat`. They connect in portions, so
+    that no datagram is lost."""
     address = address_of(url)[2]
     sockets = []
     try:
@@ -47,7 +48,7 @@ def crowd(daemon, url, count):
 
 
 def test_every_one_of_many_peers_hears_a_broadcast(daemon):
-    # In this mode they do not hear each other.
+    # In this mode they do not receive each other's messages.
     url = chat(daemon, mode="out", peer_timeout=600)
     with crowd(daemon, url, MANY) as sockets:
         assert daemon.send("chat", b"to all")["delivered"] == MANY
@@ -95,28 +96,28 @@ def test_peers_have_a_limit_of_their_own(daemon):
         for each in peers:
             each.say(b"hello")
         eventually(lambda: daemon.stats("chat")["connections"]["refused"] == 7, "7 are refused")
-        # They take no place of those with a connection.
+        # UDP peers take no place of connected clients.
         talkers = [stack.enter_context(Talker(tcp)) for _ in range(2)]
         daemon.wait_connections("chat", 5)
         talkers[0].say(b"from tcp")
         assert talkers[1].hear() == b"from tcp"
         assert stack.enter_context(Talker(tcp)).is_ended()
         assert daemon.stats("chat")["connections"]["refused"] == 8
-        # The limit can be raised while it runs.
+        # The limit can be raised while the server runs.
         daemon.edit("chat", max_peers=4)
         peers[9].say(b"again")
         daemon.wait_connections("chat", 6)
         assert talkers[0].hear() == b"again"
 
 
-# --- what strangers are sent ----------------------------------------------------------------------
+# --- what strangers receive -----------------------------------------------------------------------
 
 WIRE = 28  # bytes of the IPv4 and UDP headers
 TOKEN = "the way in is here"
 
 
 def forge(source_port, target_port, message):
-    """A datagram of 127.0.0.1 that is not from the socket that has the port."""
+    """Sends a datagram from 127.0.0.1 with the port of another socket as its source."""
     header = struct.pack(">HHHH", source_port, target_port, 8 + len(message), 0)
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP) as raw:
         raw.sendto(header + message, ("127.0.0.1", 0))
@@ -141,7 +142,7 @@ def test_addresses_where_nobody_is_keep_no_known_peer_from_its_answer(root, tmp_
                                "as_nobody": False})
             veth.inside(veth.b, sys.executable, stranger.__file__, "datagrams", "2", what)
             assert dropped(daemon, "stranger", "s") > 0
-            # Behind all that was answered, it would wait for a minute.
+            # Queued behind all answers to the forged addresses, its answer would wait for a minute.
             known.socket.settimeout(10)
             known.say(b"4")
             assert known.hear() == b"4"
@@ -151,7 +152,7 @@ def test_addresses_where_nobody_is_keep_no_known_peer_from_its_answer(root, tmp_
 
 
 def drain(peer):
-    """The sizes of all that waits to be read."""
+    """Returns the sizes of all datagrams that wait to be read."""
     sizes = []
     while peer.has_something():
         sizes.append(len(peer.hear()))
@@ -172,7 +173,7 @@ def test_a_forged_address_is_sent_three_times_what_came_in_its_name(daemon):
         assert drain(victim) == [100] * 3
         assert dropped(daemon, "stranger") == 47
         assert daemon.logged("chat", "--udp-join", "warning")
-        # Each datagram of it earns as much again.
+        # Each datagram from the peer allows as many bytes again.
         victim.say(b"x" * (1000 - WIRE))
         eventually(lambda: daemon.stats("chat")["messages"]["in"] == 2, "it was heard")
         for _ in range(50):
@@ -187,7 +188,7 @@ def test_the_peers_of_a_network_share_an_allowance(daemon):
         for each in peers:
             each.say(b"x")
         daemon.wait_connections("chat", 20)
-        # The network takes one copy of a message; whose that is does not matter.
+        # The network gets one copy of a message; it does not matter which peer receives it.
         daemon.send("chat", b"y" * 3000)
         assert sorted(size for each in peers for size in drain(each)) == [3000]
         assert dropped(daemon, "stranger") == 19
@@ -208,7 +209,7 @@ def test_a_token_makes_peers_and_is_no_message(daemon):
             stranger.say(each)
         eventually(lambda: daemon.stats("chat")["connections"]["refused"] == len(refused) - 1,
                    "the stranger is refused")
-        # Those that joined hear everything, however much it is, and all that is said.
+        # Peers that joined receive everything, however much it is, and all that others send.
         for number in range(200):
             ann.say(b"the same" if number % 2 else b"%d" % number + b"x" * 1000)
             bob.hear()
@@ -248,7 +249,7 @@ def test_a_token_is_shown_to_nobody_and_not_short(daemon):
 
 
 def storm(daemon, mode, count, **options):
-    """Servers that take each other for peers, and what one heard first goes round."""
+    """Makes servers that take each other for peers, so that the first message circulates."""
     names = [f"s{number}" for number in range(count)]
     ports = [port_of(daemon.server(name, listen=["udp://127.0.0.1:0"], mode=mode, **options)[0])
              for name in names]
@@ -316,7 +317,7 @@ def test_a_datagram_is_one_line_for_those_who_hear_lines(daemon, tmp_path, threa
             assert each.hear() == b"bob"
         for each in said:
             ann.say(each)
-            assert bob.hear() == each  # a peer has it as it was said
+            assert bob.hear() == each  # a peer receives it unchanged
         for each in talkers:
             assert each.hear_lines(5) == [b"before", HARMLESS, b" ", b" x  y ", b"after"]
         written = [b"bob", b"before", HARMLESS, b" ", b" x  y ", b"after"]
@@ -357,7 +358,7 @@ def all_sleep(daemon):
 
 
 def flood_while_it_sleeps(daemon, url):
-    """Says COUNT different things while the daemon reads none of them."""
+    """Sends COUNT different messages while the daemon reads none of them."""
     with Peer(url) as ann:
         daemon.signal(signal.SIGSTOP)
         eventually(lambda: all_sleep(daemon), "no thread of it runs any more")
@@ -390,7 +391,7 @@ def test_a_larger_buffer_keeps_more(daemon):
 
 
 class Restricted(Daemon):
-    """One that may not have larger buffers than the machine gives to anyone."""
+    """A process that may not have larger buffers than the machine's default limit."""
 
     def command(self, *more):
         return ["setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin",
@@ -444,7 +445,7 @@ def test_an_answer_leaves_from_the_address_that_was_asked(veth, tmp_path):
         for port, asked in [(9000, hosts), (9001, hosts), (9002, hosts), (9003, hosts[:2])]:
             said = veth.inside(veth.b, sys.executable, "-c", ASKER, str(port), *asked)
             assert said.split() == asked, port
-        # One of two conversations from one port is not taken for the other.
+        # Two conversations from one port are kept apart.
         assert inside.show("echo")["connections"] >= len(hosts)
     finally:
         inside.close()

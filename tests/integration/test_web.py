@@ -38,7 +38,7 @@ def run(coroutine):
 
 
 def exchange(url, request, wait=True):
-    """What a raw request is answered, until the server ends the connection."""
+    """Returns all data in response to a raw request, until the server closes the connection."""
     family, kind, address = address_of(url)
     with socket.socket(family, kind) as raw:
         raw.settimeout(PATIENCE)
@@ -265,9 +265,9 @@ def test_subprotocols_are_chosen_by_the_client(daemon):
         (b"\x81\x01a", 1002),  # not masked
         (b"\xc1\x80\0\0\0\0", 1002),  # RSV1 without an extension
         (b"\x83\x80\0\0\0\0", 1002),  # reserved opcode
-        (b"\x09\x80\0\0\0\0", 1002),  # a ping in parts
-        (b"\x80\x80\0\0\0\0", 1002),  # goes on with nothing
-        (b"\x81\x81\0\0\0\0\xff", 1007),  # text that is no UTF-8
+        (b"\x09\x80\0\0\0\0", 1002),  # a fragmented ping
+        (b"\x80\x80\0\0\0\0", 1002),  # continues nothing
+        (b"\x81\x81\0\0\0\0\xff", 1007),  # text that is not UTF-8
         (b"\x82\xff\0\0\0\1\0\0\0\0\0\0\0\0", 1009),  # longer than --max-message
         (b"\x88\x81\0\0\0\0\x03", 1002),  # half a close code
         (b"\x88\x82\0\0\0\0\x03\xed", 1002),  # 1005 is never on the wire

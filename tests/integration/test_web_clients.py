@@ -1,4 +1,4 @@
-"""Programs that people use with web servers: wrk, Go's client, and nginx as a proxy in front."""
+"""Common programs for web servers: wrk, Go's client, and nginx as a proxy in front."""
 
 import asyncio
 import re
@@ -71,7 +71,7 @@ http {{
 
 
 class ProxyInFront(Peer):
-    """nginx, which passes everything on to a server."""
+    """nginx, which forwards all requests to a server."""
 
     def __init__(self, behind, folder):
         self.behind = behind

@@ -1,4 +1,4 @@
-"""RFC 6455 and RFC 7692 between strata and others: what a frame on the wire must be."""
+"""RFC 6455 and RFC 7692 between strata and other programs: the rules for frames on the wire."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ OPENING = (b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgr
 
 
 class Page(Talker):
-    """A client that says frames byte by byte, masked by zeros."""
+    """A client that sends handmade frames, masked by zeros."""
 
     def __init__(self, url, fields=b""):
         super().__init__(url)
@@ -29,7 +29,7 @@ class Page(Talker):
         self.send(bytes([first, 0x80 | len(payload)]) + bytes(4) + payload)
 
     def hear_frame(self):
-        """Its first byte and its payload. A server MUST NOT mask it (section 5.1)."""
+        """Returns a frame's first byte and its payload. A server MUST NOT mask it (section 5.1)."""
         first, length = self.read(2)
         assert length < 126, "masked, or longer than anything here"
         return first, self.read(length)
@@ -105,7 +105,7 @@ def test_a_server_keeps_to_the_window_that_a_client_can_read(daemon, bits):
         async with websockets.connect(ws_url(url), extensions=[offer], compression=None) as page:
             [agreed] = page.extensions
             assert agreed.remote_max_window_bits <= bits
-            for _ in range(2):  # section 7.1.1.1: the second needs nothing of the first
+            for _ in range(2):  # section 7.1.1.1: the second message needs nothing of the first
                 await page.send(half + half)
                 assert await page.recv() == half + half
 

@@ -1,5 +1,5 @@
-"""AF_XDP: the xdp verbs and `xdp://` endpoints, beside tshark, ping and TCP. veth.py draws the
-namespaces."""
+"""AF_XDP: the xdp verbs and `xdp://` endpoints, beside tshark, ping and TCP. veth.py has the
+drawing of the namespaces."""
 
 import json
 import os
@@ -23,11 +23,11 @@ def attached(veth, space, link):
 
 
 def drop(veth, space, link, *arguments):
-    """strata xdp drop, once its program is there."""
+    """Starts strata xdp drop and waits until its program is attached."""
     process = veth.start(space, BINARY, "xdp", "drop", link, "--format", "json", *arguments)
     eventually(lambda: attached(veth, space, link)["program"] == "strata_filter"
                or process.poll() is not None, "the program is attached")
-    # Its filter a moment later.
+    # Its filter follows a moment later.
     assert "takes frames" in process.stderr.readline()
     return process
 
@@ -39,7 +39,7 @@ def result_of(process):
 
 
 def all_are_counted(veth, heard, sent):
-    """Received, dropped by the socket, or lost on the way."""
+    """Checks that each frame was received, dropped by the socket, or lost on the way."""
     assert sent - veth.lost() <= heard["packets"] + heard["dropped"] <= sent
 
 
@@ -53,7 +53,7 @@ def test_what_was_sent_arrives_or_is_counted_as_dropped(veth, mode):
     heard = result_of(receiver)
     assert sent["packets"] == 100000
     assert heard["native"] == (mode == "native")
-    # The kernel chooses for the socket, whatever the program's mode is.
+    # The kernel chooses the socket's mode, whatever the program's mode is.
     assert heard["zero_copy"] == veth.has_zero_copy
     assert heard["packets"] > 0
     all_are_counted(veth, heard, sent["packets"])
@@ -72,7 +72,7 @@ def test_without_a_copy_all_arrive_or_it_is_refused(veth, wakeup):
     receiver = drop(veth, veth.b, "vethB", "--udp-port", str(PORT), "-c", "2000", "--timeout",
                     "20s", *ways)
     for _ in range(10):
-        # No more at once than the card's ring holds.
+        # At most as many frames at once as the card's ring holds.
         sent = json.loads(veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "200", "--format",
                                       "json", *ways))
         assert sent["packets"] == 200 and sent["zero_copy"]
@@ -82,7 +82,7 @@ def test_without_a_copy_all_arrive_or_it_is_refused(veth, wakeup):
 
 
 def generated(veth, *arguments):
-    """What `xdp gen` said that must fail."""
+    """Returns the error of an `xdp gen` that must fail."""
     done = subprocess.run(["ip", "netns", "exec", veth.a, BINARY, "xdp", "gen", "vethA",
                            *arguments], capture_output=True, text=True, timeout=60)
     assert done.returncode in (1, 2), done.stdout
@@ -124,7 +124,7 @@ def test_figures_are_true_when_the_link_goes_down(veth):
 @pytest.mark.parametrize("size", [4096, 4097, 9014])
 @pytest.mark.once
 def test_frames_of_several_chunks_are_sent_and_counted_as_one(root, size):
-    """Before kernel 6.6 they cannot be, and that is what the error says."""
+    """Kernels before 6.6 cannot do this, and the error says so."""
     veth = Veth(mtu=9000)
     try:
         if KERNEL < (6, 6):
@@ -139,7 +139,7 @@ def test_frames_of_several_chunks_are_sent_and_counted_as_one(root, size):
         heard = result_of(receiver)
         assert sent["packets"] == 2000 and heard["packets"] > 0
         all_are_counted(veth, heard, 2000)
-        # One that nobody takes by AF_XDP: whole, and its checksum right.
+        # A receiver without AF_XDP gets the frame whole, with a correct checksum.
         veth.strata(veth.a, "xdp", "gen", "vethA", "--size", str(size), "-c", "1")
         assert fields_of(captured) == [[str(size), "1"]]
     finally:
@@ -192,7 +192,7 @@ def test_forwarding_into_a_dead_link_is_a_failure(veth):
                             "-c", "10", "--format", "json")
     eventually(lambda: attached(veth, veth.b, "vethC")["program"] == "strata_filter",
                "it forwards")
-    # It may need a moment more until it takes frames.
+    # It may take a moment until the interface accepts frames.
     eventually(lambda: subprocess.run(["ip", "netns", "exec", veth.a, BINARY, "xdp", "gen", "vethA",
                                        "-c", "10"], capture_output=True, timeout=60)
                and forwarding.poll() is not None, "it ends")
@@ -213,7 +213,7 @@ def test_frames_are_forwarded_between_two_interfaces(veth):
         veth.inside(space, "sysctl", "-qw", f"net.ipv6.conf.{link}.disable_ipv6=1")
         veth.inside(space, "ip", "link", "set", link, "up")
     if veth.has_zero_copy:
-        # vethC has not, and one memory serves both: neither goes without a copy.
+        # vethC has no zero-copy mode, and both share one memory, so neither has it.
         refused = subprocess.run(["ip", "netns", "exec", veth.b, BINARY, "xdp", "fwd", "vethB",
                                   "vethC", "-z"], capture_output=True, text=True, timeout=60)
         assert refused.returncode == 1 and "first socket is zero-copy" in refused.stderr
@@ -225,7 +225,7 @@ def test_frames_are_forwarded_between_two_interfaces(veth):
     receiver = drop(veth, veth.a, "vethD", "--udp-port", str(PORT), "-c", "3000", "--timeout",
                     "20s")
     for _ in range(30):
-        # No more at once than its rings hold.
+        # At most as many frames at once as its rings hold.
         veth.strata(veth.a, "xdp", "gen", "vethA", "-c", "100")
     assert result_of(receiver)["packets"] == 3000
     out, _ = end(forwarding)
@@ -234,7 +234,7 @@ def test_frames_are_forwarded_between_two_interfaces(veth):
 
 @pytest.mark.once
 def test_what_is_not_ours_goes_on_working(veth):
-    """Ping and TCP over the same veth, in both directions, while frames of ours are taken."""
+    """Ping and TCP work over the same veth in both directions while strata takes its own frames."""
     receiver = drop(veth, veth.b, "vethB", "--udp-port", str(PORT))
     listener = veth.start(veth.b, "nc", "-l", "192.0.2.2", "5000")
     generator = veth.start(veth.a, BINARY, "xdp", "gen", "vethA", "-c", "20000")
@@ -271,13 +271,13 @@ def test_a_second_program_is_refused_and_the_first_is_named(veth):
 
 
 def beside_bpffs(veth, space, *command):
-    """Where libxdp's pins are: `ip netns exec` has a /sys of its own."""
+    """Returns a command that sees libxdp's pins: `ip netns exec` has a /sys of its own."""
     return ["nsenter", f"--net=/run/netns/{space}", *command]
 
 
 @pytest.fixture
 def shared(veth):
-    """Behind vethB's dispatcher, a program that drops UDP to port 7000."""
+    """Attaches a program that drops UDP to port 7000 behind vethB's dispatcher."""
     loaded = subprocess.run(beside_bpffs(veth, veth.b, "xdp-filter", "load", "-v", "-f", "udp",
                                          "vethB"), capture_output=True, text=True, timeout=60)
     if loaded.returncode != 0 or "without dispatcher" in loaded.stderr + loaded.stdout:
@@ -297,7 +297,7 @@ def programs_of(veth, space, link):
 @pytest.mark.xdist_group("bpffs")  # its pins have fixed names
 @pytest.mark.once
 def test_it_joins_the_dispatcher_of_libxdp_and_leaves_it(shared):
-    """The program that was there goes on; what ours is not about reaches it, and the kernel."""
+    """The existing program continues; frames that ours does not take reach it and the kernel."""
     receiver = subprocess.Popen(
         beside_bpffs(shared, shared.b, BINARY, "xdp", "drop", "vethB", "--udp-port", str(PORT),
                      "--format", "json", "-c", "100"),
@@ -388,7 +388,7 @@ def test_l2_and_xdp_understand_each_other_in_a_vlan(veth, daemons):
 
 
 def test_jumbo_frames_need_no_setting(root, tmp_path):
-    """Before kernel 6.6 they cannot be, and that is what the error says."""
+    """Kernels before 6.6 cannot do this, and the error says so."""
     veth = Veth(mtu=9000)
     daemons = [DaemonInside(veth.a, tmp_path / "a"), DaemonInside(veth.b, tmp_path / "b")]
     create = ["create", "server", "hub", "--listen", "xdp://vethA", "-s"]
@@ -425,7 +425,7 @@ def test_each_queue_has_a_socket_of_its_own(root, tmp_path, mode):
 
     try:
         daemon.start()
-        # virtio-net takes more queues into use, also to receive, with the first program.
+        # virtio-net enables more queues, also for receiving, with the first program.
         while len(servers) < max(2, veth.queues(veth.b, "vethB")):
             number = len(servers)
             servers.append(f"queue-{number}")
@@ -440,7 +440,7 @@ def test_each_queue_has_a_socket_of_its_own(root, tmp_path, mode):
             assert sorted(each)[-2] > 0, "a device chooses the queue by the flow"
         elif mode == "native":
             assert each == [8 * 20, 8 * 20], "on a veth what one queue sent comes by the same"
-        # In generic mode a veth has all come by the first.
+        # In generic mode, all frames of a veth arrive at the first queue.
     finally:
         daemon.close()
         veth.close()

@@ -1,4 +1,4 @@
-"""A daemon for the clients' tests: that of the integration tests."""
+"""A daemon for the clients' tests: the one of the integration tests."""
 
 import os
 

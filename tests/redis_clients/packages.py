@@ -1,7 +1,7 @@
-"""What the client programs need from registries: installed once, by lock file, into a build folder.
-What is downloaded for that is kept outside, for the next clone.
+"""The client programs' packages from registries: installed once, by lock file, into a build folder.
+Downloads are kept outside the clone, for the next clone.
 
-Everything runs with Debian's own tools (tools/deps.txt), wherever else the PATH would lead.
+Everything runs with Debian's own tools (tools/deps.txt), whatever PATH says.
 """
 
 import hashlib
@@ -23,7 +23,8 @@ def environment(**more):
 
 
 def fetch(what, command, folder, **more):
-    """Runs a registry's own client. It fails the test: what is skipped here is never tested."""
+    """Runs a registry's own client. A failure fails the test, because a skipped test
+    would never run."""
     try:
         done = subprocess.run(list(map(str, command)), cwd=folder, env=environment(**more),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -40,7 +41,7 @@ def fetch(what, command, folder, **more):
 
 
 def once(folder, locks, make):
-    """Calls `make` unless `folder` holds what it made from the same lock files."""
+    """Calls `make` unless `folder` holds its result for the same lock files."""
     digest = hashlib.sha256(b"".join(lock.read_bytes() for lock in locks)).hexdigest()
     stamp = folder / "fetched"
     if stamp.exists() and stamp.read_text() == digest:
@@ -52,7 +53,7 @@ def once(folder, locks, make):
 
 
 def node(folder, program):
-    """The command that runs `program` of node/, which has to lie beside its modules."""
+    """Returns the command that runs `program` of node/, which must lie beside its modules."""
     source = HERE / "node"
     locks = [source / "package.json", source / "package-lock.json"]
 

@@ -1,5 +1,5 @@
-"""Redis's clients, as their users install them, against a cache: each does a round of everything
-with its defaults, and says what was not as it should be."""
+"""Redis clients, as their users install them, against a cache: each tries everything once with its
+defaults, and reports what differs from the expected result."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 import packages
 
 PACKAGES = Path(os.environ.get("STRATA_CLIENT_PACKAGES", "."))
-PATIENCE = 120  # of a whole round, with a sanitizer and on a busy machine
+PATIENCE = 120  # for one client's run, with a sanitizer and on a busy machine
 
 CLIENTS = {
     "node_redis.mjs": packages.node,

@@ -1,7 +1,7 @@
-"""A `strata` that is linked statically, in a folder that it cannot leave and in which nothing else
-is: `make test-static` and `make test-arm64`. QEMU runs one for another machine, and lies there too.
+"""A statically linked `strata` in a root folder that contains nothing else: `make test-static` and
+`make test-arm64`. QEMU runs a program for another machine, and is in the folder too.
 
-STRATA_BIN is the program, STRATA_EMULATOR what runs it (nothing: this machine).
+STRATA_BIN is the program, STRATA_EMULATOR the emulator that runs it (empty: this machine).
 """
 
 import json
@@ -22,7 +22,7 @@ PATIENCE = 30
 
 
 class Cell:
-    """A folder with the program alone, which is its root there."""
+    """A folder that contains only the program, and is its root directory."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -55,7 +55,7 @@ class Cell:
         return (self.folder / "log").read_text()
 
     def port(self, *words):
-        """Of a runtime that is made."""
+        """Creates a runtime and returns its port."""
         self.run("create", *words, "-s")
         [shown] = json.loads(self.say("show", words[1], "--format", "json"))
         return int(shown["endpoints"][0].rsplit(":", 1)[1])
@@ -135,7 +135,7 @@ def test_raw_ethernet_and_af_xdp(cell):
 
 
 def test_what_it_cannot_is_said(cell):
-    """It loads no libraries: libssh, and modules of Lua that are not in Lua."""
+    """The static program loads no libraries: neither libssh nor binary Lua modules."""
     done = cell.run("bench", "remote", "--host", "somebody@127.0.0.1",
                     "--iface", "lo", "--remote-iface", "lo", check=False)
     assert done.returncode != 0 and "statically linked" in done.stderr
@@ -148,8 +148,8 @@ def test_what_it_cannot_is_said(cell):
     assert "native.so" in cell.say("logs", "native")
 
 
-# Of the unit tests, what needs sockets and counters of the kernel that QEMU's emulation of programs
-# has not: AF_PACKET, AF_XDP, netlink, io_uring, perf.
+# Unit tests that need sockets and counters of the kernel that QEMU's user-mode emulation lacks:
+# AF_PACKET, AF_XDP, netlink, io_uring, perf.
 NOT_EMULATED = """
     backends/* *uring* *simulation* *raw_socket* *ring_test* *xdp* *umem* *veth* strata_* nl_*
     typed_* generic_test* *shaper* *broker* *sent_frames* *qdisc* *route* *link_* *held_frame*
@@ -158,7 +158,7 @@ NOT_EMULATED = """
 
 
 def test_unit_tests():
-    """Codecs, parsers, tables, the cache's structures, scripts: 700 and more."""
+    """Runs codecs, parsers, tables, the cache's structures, scripts: over 700 tests."""
     tests = Path(BINARY).parent / "tests" / "strata_unit_tests"
     left_out = "-" + ":".join(NOT_EMULATED.split()) if EMULATOR else "-*simulation*"
     done = subprocess.run([*EMULATOR.split(), tests, "--gtest_brief=1",

@@ -1,1 +1,1 @@
-"""The rules that tools/check.py checks, a module each."""
+"""The rules that tools/check.py checks, one module per rule."""

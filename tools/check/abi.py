@@ -1,4 +1,4 @@
-"""abi: the symbol map of the C ABI names each function that the C headers declare, and no other."""
+"""abi: the symbol map of the C ABI names exactly the functions that the C headers declare."""
 
 import re
 
@@ -6,7 +6,7 @@ from check.source import Breach, files, read
 
 MAP = "lib/abi/strata.map"
 COMMENT = re.compile(r"/\*.*?\*/|#[^\n]*", re.DOTALL)
-# Behind a declaration's or a body's end, up to the name and its parenthesis.
+# From the end of a declaration or a body up to the name and its parenthesis.
 FUNCTION = re.compile(r"(?:^|(?<=[;{}]))([^;{}()]*?)\b(strata_\w+)\s*\(", re.DOTALL)
 
 
@@ -28,7 +28,7 @@ def breaches(root):
 
 
 def mapped(text):
-    """The names and their lines. A pattern would export what nobody meant to."""
+    """Returns the names and their lines. A pattern could export unintended names."""
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
         for name in re.findall(r"\bstrata_[\w*]+(?=;)", line.partition("#")[0]):
@@ -37,7 +37,7 @@ def mapped(text):
 
 
 def functions(text):
-    """(line, name) of each function that a header declares and does not define."""
+    """Yields (line, name) of each function that a header declares and does not define."""
     bare = COMMENT.sub(lambda match: "\n" * match.group(0).count("\n"), text)
     for match in FUNCTION.finditer(bare):
         if "static" not in match[1].split() and "typedef" not in match[1].split():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants breaches in small trees and shows that tools/check.py names each of them."""
+"""Plants breaches in small trees and checks that tools/check.py reports each of them."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ CLEAN = {
 
 
 def function_of(lines):
-    """A function of that many lines, its head and its closing brace included."""
+    """Returns a function of that many lines, including its head and its closing brace."""
     return "int f() {\n" + "  // a line\n" * (lines - 3) + "  return 0;\n}\n"
 
 
@@ -63,7 +63,7 @@ class CheckTest(unittest.TestCase):
         return done.returncode, done.stdout
 
     def assert_breach(self, rule, changes, *expected):
-        """The rule finds exactly one breach, and names what is expected."""
+        """Checks that the rule finds exactly one breach, and reports what is expected."""
         code, output = self.check(changes, rule)
         self.assertEqual(code, 1, output)
         self.assertEqual(len(output.splitlines()), 1, output)
@@ -414,7 +414,7 @@ inline bool is_any(int flags, int which) { return (flags & which) != 0; }
 
 
 class SkipsTest(unittest.TestCase):
-    """tests/conftest.py, in a folder of its own with a test that skips."""
+    """Tests tests/conftest.py, in a folder of its own with a test that skips."""
 
     def run_pytest(self, allowed="", environment=None):
         with tempfile.TemporaryDirectory() as folder:

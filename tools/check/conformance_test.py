@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/conformance.md and docs/security.md say of each rule what holds it, and
-docs/low-half.md of each finding: tests that exist."""
+"""docs/conformance.md and docs/security.md name what holds each rule, and docs/low-half.md what
+holds each finding: tests that exist."""
 
 import re
 import unittest
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 UNIT_TEST = re.compile(r"^TEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)", re.MULTILINE)
-# In prose, where files are named too.
+# In prose, which also names files.
 TEST_NAME = re.compile(r"`(\w+\.py::\w+|\w+\.(?!(?:cpp|hpp|h|c|ml|rs|py|md|sh|txt)`)\w+)`")
 WITHOUT_TEST = ("not ours: ", "not held: ")
 
@@ -25,7 +25,7 @@ def integration_tests():
 
 
 def rows(text):
-    """Section, rule and what holds it; without the heads of tables."""
+    """Yields section, rule and what holds it, without the heads of tables."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if line.startswith("|") and cells[0] not in ("section", "about", "---"):
@@ -45,7 +45,8 @@ def faults(text, tests):
 
 
 def findings(text):
-    """What each row of docs/low-half.md says of a finding; its own count is in the last table."""
+    """Returns what each row of docs/low-half.md states about a finding; the page's last
+    table counts them."""
     return [cells for cells in rows(text) if len(cells) == 4 and
             cells[2] in ("held by", "text", "open", "against")]
 

@@ -1,5 +1,5 @@
 """docs: links between pages lead somewhere; a link that shows a name of the code leads to a file
-that has this name; docs/building.md names each package we need."""
+that contains this name; docs/building.md names each package that we need."""
 
 import re
 from urllib.parse import unquote

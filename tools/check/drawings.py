@@ -1,6 +1,6 @@
-"""drawings: the pictures in docs/ that tools/draw.py writes are those that it would write now.
+"""drawings: the pictures in docs/ that tools/draw.py writes are up to date.
 
-Each has a white ground, so that a page shows it alike in light and dark."""
+Each has a white background, so that pages show it in the same way in light and dark mode."""
 
 from xml.sax.saxutils import escape
 
@@ -40,7 +40,7 @@ def drawing(width, height, shapes):
 # --- an Ethernet frame with a VLAN tag, four bytes a row
 
 BYTE, ROW, LEFT, TOP, RIGHT = 100, 54, 136, 34, 236
-# A part, its colour, and its pieces: a name and bytes, None for bytes that are not known.
+# A part, its color, and its pieces: a name and bytes, None for unknown bytes.
 FRAME = (
     ("destination", BLUE, (("MAC address of the receiver", "02 00 00 00 00 02"),)),
     ("source", BLUE, (("MAC address of the sender", "02 00 00 00 00 01"),)),
@@ -50,7 +50,7 @@ FRAME = (
                         ("42 to 1500 bytes (46 to 1500 without a tag)", "00 00 .. 00"))),
     ("FCS", NONE, (("checksum, CRC-32", "?? ?? ?? ??"),)),
 )
-# What a receiver sees of which rows.
+# What a receiver sees of each group of rows.
 SEEN = (
     (0, 3, ("recv(): the first 12 bytes",)),
     (3, 4, ("beside the frame:", "tp_vlan_tpid, tp_vlan_tci", "(auxdata, or the ring's header)")),
@@ -123,7 +123,7 @@ def _tag_bits(y):
 # --- the layers that raw Ethernet leaves out
 
 COLUMN, GAP, STEP, HEIGHT = 250, 20, 56, 44
-# A colour and one or two lines; None: this way leaves the layer out.
+# A color and one or two lines; None: this way leaves the layer out.
 LAYERS = (
     ("UDP or TCP socket", (
         (ORANGE, "application"),

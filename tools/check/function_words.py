@@ -1,5 +1,5 @@
-"""words: parameters are nouns. Those that are function words are counted for each folder, and a
-count only falls: function_words.txt has what is left."""
+"""words: parameters are nouns. Function words among them are counted per folder, and a count only
+falls: function_words.txt has the current counts."""
 
 import re
 from collections import Counter
@@ -7,13 +7,13 @@ from collections import Counter
 from check.source import CPP_SUFFIXES, Breach, blanked_code, files, read
 
 LIST = "tools/check/function_words.txt"
-# No noun says less of what it holds.
+# Words that say less than any noun about the value.
 WORDS = frozenset(
     "about again against as asked at beside by done for found from given got heard home how in "
     "into is made now of on opened over said taken that this to told wanted what where which who "
     "with within".split())
-# A type and a name, inside parentheses, before a comma, a default or the end. In an expression, as
-# `(flags & flag)`, spaces stand on both sides of the sign.
+# A type and a name, inside parentheses, before a comma, a default or the end. In an expression,
+# such as `(flags & flag)`, the sign has spaces on both sides.
 PARAMETER = re.compile(
     r"[(,]\s*(?P<type>(?:(?:const|struct|class|typename|unsigned)\s+)*[A-Za-z_][\w:]*"
     r"(?:<[^;{}()]*>)?(?:::\w+)?(?:\s+const)?(?:&&?|\*+(?:\s*const)?)?)\s+"
@@ -26,18 +26,18 @@ STATEMENT = re.compile(r"\b(if|for|while|switch|catch)\s*(constexpr)?\s*$")
 
 
 def is_in_a_statement(bare, place):
-    """Whether what begins there is the variable of an `if` or a loop."""
+    """Reports whether the match declares the variable of an `if` or a loop."""
     return bare[place] == "(" and STATEMENT.search(bare, max(0, place - 20), place) is not None
 
 
 def parameters(code):
-    """(type, name) of each, as far as the text tells."""
+    """Yields (type, name) of each parameter, as far as the text shows."""
     bare = blanked_code(code)
     yield from ((found["type"].strip(), found["name"]) for found in parameter_matches(bare))
 
 
 def parameter_matches(bare, place=0, end=None):
-    """The matches of PARAMETER that declare one, in code that is blanked."""
+    """Yields the matches of PARAMETER that declare a parameter, in blanked code."""
     while found := PARAMETER.search(bare, place, len(bare) if end is None else end):
         if found["type"].split()[0] not in NO_TYPE and not is_in_a_statement(bare, found.start()):
             yield found
@@ -49,7 +49,7 @@ def is_function_word(type_name, name):
 
 
 def counts(root):
-    """Of each folder: its parameters, and how many of them are function words."""
+    """Returns for each folder the number of parameters, and of function words among them."""
     every, bad = Counter(), Counter()
     for path in files(root, CPP_SUFFIXES, ("include", "lib", "src")):
         for type_name, name in parameters(read(root, path)):

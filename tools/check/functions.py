@@ -1,8 +1,8 @@
-"""Finds the functions of C++ text and the lines that they take.
+"""Finds the functions of C++ text and their lines.
 
-Not a parser: it follows braces outside of functions, and tells by the words before a brace
-whether it opens a scope (namespace, class), a function, or an initialiser. What is inside a
-function, lambdas and local classes included, belongs to it.
+It is not a parser: it follows braces outside of functions, and determines by the words before a
+brace whether it opens a scope (namespace, class), a function, or an initialiser. The contents of a
+function, including lambdas and local classes, belong to it.
 """
 
 import re
@@ -16,15 +16,15 @@ SCOPE = re.compile(r"\b(namespace|class|struct|union|enum)\b|extern \"\"$")
 OPERATOR = re.compile(r"\boperator ?[^\w\s(]+")
 NO_ANGLE = re.compile(r"->|<=|>=|<<")
 ASSIGNMENT = re.compile(r"(?<![=!<>])=(?!=)")
-# A member initialiser, `: name_{...}`: not the function's body though it follows its head.
+# A member initialiser, `: name_{...}`: not the function's body, though it follows the head.
 MEMBER = re.compile(r"\)[^:=]*:.*[\w>]$")
 
 
 @dataclass(frozen=True)
 class Function:
     name: str
-    line: int  # of its first word
-    lines: int  # until its closing brace
+    line: int  # line of its first word
+    lines: int  # number of lines until its closing brace
 
 
 def functions(code):
@@ -35,9 +35,10 @@ def functions(code):
 
 
 def _without_directives(text):
-    """Blanks preprocessor lines, and all branches of an #if but the first: one set of braces."""
+    """Blanks preprocessor lines, and all branches of an #if except the first, so that braces
+    match."""
     lines = []
-    skipping = []  # for each open #if: whether a branch after its first is being read
+    skipping = []  # for each open #if: whether a later branch is being read
     position = 0
     while position < len(text):
         match = DIRECTIVE.match(text, position)
@@ -59,9 +60,9 @@ def _without_directives(text):
 
 
 def _scan(text, position, found):
-    """Reads one scope from just behind its brace; returns the position behind its end."""
+    """Reads one scope from after its brace; returns the position after its end."""
     head = ""
-    start = None  # where the head's first word stands
+    start = None  # position of the head's first word
     while position < len(text):
         char = text[position]
         if char == "}":
@@ -95,7 +96,7 @@ def _scan(text, position, found):
 
 
 def _behind_match(text, position):
-    """The position behind the bracket that closes the one at position."""
+    """Returns the position after the bracket that closes the one at `position`."""
     expected = []
     while position < len(text):
         char = text[position]
@@ -120,7 +121,7 @@ def _kind(head):
     if SCOPE.search(words) and "(" not in words:
         return "scope"
     assignment = ASSIGNMENT.search(words)
-    if assignment:  # a lambda that has a name is a function, a table is none
+    if assignment:  # a named lambda is a function, a table is not
         return "function" if re.search(r"= ?\[[^\]]*\]", words) else "initialiser"
     if "(" not in words:
         return "initialiser"

@@ -1,8 +1,8 @@
 """headers: every header compiles alone and has #pragma once.
 
-A header with which a .cpp of src or lib begins is left to clang-tidy, which reads that .cpp without
-the precompiled headers (tools/tidy.py). What passed is compiled again only when it, or something
-that it includes, has changed.
+A header that a .cpp of src or lib includes first is left to clang-tidy, which reads that .cpp
+without the precompiled headers (tools/tidy.py). A header that passed is compiled again only when
+it, or something that it includes, has changed.
 """
 
 import os
@@ -17,7 +17,7 @@ from check.passes import Passes, cache_folder, digest
 from check.source import Breach, files, read, without_comments
 
 FLAGS = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Iinclude", "-Ilib", "-Isrc"]
-LUA = "/usr/include/luajit-2.1"  # Debian's place, which pkg-config would name
+LUA = "/usr/include/luajit-2.1"  # Debian's path, as pkg-config would report it
 CPP = ["g++", "-std=c++23", "-x", "c++"]
 C = ["gcc", "-std=c11", "-x", "c"]
 PRAGMA = re.compile(r"^#pragma once$", re.MULTILINE)
@@ -41,7 +41,8 @@ def breaches(root):
 
 
 def proven_headers(root):
-    """Those with which a .cpp begins that clang-tidy reads. A .h is read by C programs too."""
+    """Returns the headers that a .cpp read by clang-tidy includes first. A .h is also read
+    by C programs."""
     proven = set()
     for path in files(root, (".cpp",), ("lib", "src")):
         first = INCLUDE.search(without_comments(read(root, path)))
@@ -69,7 +70,7 @@ def _compile_cached(passes, root, path):
 
 
 def _compile(root, path, compiler):
-    """The files that the compiler read, and its first complaint, None when it had none."""
+    """Returns the files that the compiler read, and its first error; None if it had none."""
     with tempfile.NamedTemporaryFile(suffix=".d") as dependencies:
         lua = ["-isystem", LUA] if os.path.isdir(LUA) else []
         done = subprocess.run(
@@ -89,6 +90,6 @@ def _compile(root, path, compiler):
 
 @lru_cache(maxsize=None)
 def _rule():
-    """What a pass depends on beside the files: the compiler and this module."""
+    """Returns what a pass depends on besides the files: the compiler and this module."""
     version = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=True)
     return version.stdout.splitlines()[0] + digest(Path(__file__).read_bytes())

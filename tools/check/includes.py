@@ -1,4 +1,4 @@
-"""includes: the table of docs/layers.md, which layer includes which, is what the code does."""
+"""includes: the table of docs/layers.md shows which layers the code of each layer includes."""
 
 from check.layers import TOPS, includes, layer_of, resolve
 from check.layer_table import ALLOWED
@@ -22,13 +22,14 @@ def breaches(root):
 
 
 def renewed(root, text):
-    """The page with the table as it has to be."""
+    """Returns the page with the current table."""
     before, rest = text.split(BEGIN, 1)
     return before + BEGIN + table(root) + END + rest.split(END, 1)[1]
 
 
 def table(root):
-    """One row a layer, in the order of the rules: what its files include, tests left out."""
+    """Returns one row per layer, in the order of the rules: what its files include, without
+    tests."""
     seen = {layer: set() for layer in ALLOWED}
     present = set()
     for path in files(root, CPP_SUFFIXES, TOPS):

@@ -1,14 +1,14 @@
-"""Which folder may include which: DESIGN.md section 1 and, for folders inside a folder, here.
+"""Which folder may include which: DESIGN.md section 1 and, for folders inside a folder, this table.
 
 A key is the beginning of a path below include/strata, lib or src: a folder, or a file without its
-suffix. A file belongs to the longest key that its path begins with. Each may include itself and
-what its row names, and nothing else.
+suffix. A file belongs to the longest key that its path begins with. Each key may include only
+itself and the keys in its row.
 """
 
 LIBRARY = {"base", "wire", "broker", "l2", "l2/decorators", "ipc", "xdp", "nl"}
 NET = {"net", "net/ethernet", "net/tls"}
 LOOP = {"loop", "loop/names", "loop/thread"}
-# What the CLI sees of the runtimes.
+# The parts of the runtimes that the CLI uses.
 OPTIONS = {
     "options",
     "runtime/options",
@@ -39,7 +39,7 @@ ALLOWED = {
     "xdp": {"base", "wire", "broker"},
     "nl": {"base", "wire"},
     "abi": LIBRARY,
-    # what daemon and CLI are made of
+    # common parts of daemon and CLI
     "text": {"base"},
     "process": {"base"},
     "options": {"base", "text"},
@@ -60,7 +60,7 @@ ALLOWED = {
     "serve": LOOP | NET | {"base"},
     "http": LOOP | NET | {"base", "text", "proto"},
     "http/files": LOOP | {"base", "text", "net", "http", "proto"},
-    # the runtimes: the skeleton, what several types share, the types, and the list of them
+    # the runtimes: the skeleton, the shared parts of several types, the types, and their list
     "runtime": LOOP | {"base", "text", "options", "net", "net/tls", "serve", "runtime/options"},
     "runtime/options": {"base", "options"},
     "runtime/web": RUNTIME | NET | {"serve", "http"},

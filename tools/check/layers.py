@@ -1,4 +1,4 @@
-"""layers: who may include whom, as layer_table.py says, and no include cycle."""
+"""layers: files include only what layer_table.py allows, and there is no include cycle."""
 
 import re
 from pathlib import Path
@@ -51,14 +51,14 @@ def breaches(root):
 
 
 def includes(code):
-    """(line, < or ", name) of every #include."""
+    """Yields (line, < or ", name) of every #include."""
     text = without_comments(code)
     for match in INCLUDE.finditer(text):
         yield text.count("\n", 0, match.start()) + 1, match[1], match[2]
 
 
 def place_of(path):
-    """The path below its top, without suffix: include/strata/wire/arp.hpp -> wire/arp."""
+    """Returns the path below its top, without suffix: include/strata/wire/arp.hpp -> wire/arp."""
     top, *rest = path.with_suffix("").parts
     if top == "include":
         rest = rest[1:]
@@ -68,7 +68,8 @@ def place_of(path):
 
 
 def layer_of(path):
-    """The longest key of the table that the path begins with; else its first folder."""
+    """Returns the longest key of the table that the path begins with; otherwise its first
+    folder."""
     parts = place_of(path).split("/")
     for count in range(len(parts), 0, -1):
         key = "/".join(parts[:count])
@@ -78,7 +79,7 @@ def layer_of(path):
 
 
 def resolve(root, path, mark, name):
-    """The file of this tree that an include means, or None for another's."""
+    """Returns the file of this tree that an include refers to; None for any other file."""
     tops = ["include"]
     if mark == '"':
         tops.append(path.parts[0])
@@ -102,22 +103,23 @@ def _is_test(path):
 
 
 def _tests_of(layer, stage):
-    """Whether `stage` is of the layer itself, of one above it, or of one that it may include."""
+    """Reports whether `stage` belongs to the layer itself, to one above it, or to one that
+    it may include."""
     return layer.split("/")[0] == stage.split("/")[0] or stage in ALLOWED[layer]
 
 
 def _inner_breach(path, target):
-    """What is wrong with including a file of this tree."""
+    """Returns what is wrong with including a file of this tree; None if nothing is."""
     layer, below = layer_of(path), layer_of(target)
     if layer == below or below in ALLOWED[layer]:
         return None
-    # A test may stand on the stage that its layers have for it.
+    # A test may use the stage that its layers have for it.
     if _is_test(path) and "testing" in target.parts and _tests_of(layer, below):
         return None
-    # A test runs on one backend or on each.
+    # A test may include loop backends: it runs on one of them or on each.
     if _is_test(path) and str(target).startswith("src/loop/backends/"):
         return None
-    # What a part of the library does is tested against its other parts.
+    # A part of the library is tested against its other parts.
     if _is_test(path) and layer in LIBRARY and below in LIBRARY:
         return None
     may = ", ".join(sorted(ALLOWED[layer])) or "nothing"
@@ -125,7 +127,7 @@ def _inner_breach(path, target):
 
 
 def _outer_breach(path, mark, name):
-    """What is wrong with including a file that is not of this tree."""
+    """Returns what is wrong with including a file outside this tree; None if nothing is."""
     if URING_HEADER.fullmatch(name) and not _is_uring(path):
         if not (_probes_kernel(path) and name == "linux/io_uring.h"):
             return f"includes {name}; only src/loop/backends/uring* may, use loop/loop.hpp"
@@ -162,7 +164,8 @@ def _uring_identifiers(path, code):
 
 
 def _cycles(graph):
-    """One breach a cycle, at the include that closes it. Depth first, without recursion."""
+    """Yields one breach per cycle, at the include that closes it. Depth first, without
+    recursion."""
     done = set()
     for start in graph:
         trail, stack = [], [(start, None)]

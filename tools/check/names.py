@@ -1,4 +1,4 @@
-"""names: files and folders are nouns in snake_case, and none is a drawer for everything."""
+"""names: files and folders are nouns in snake_case, and none is a catch-all."""
 
 import re
 
@@ -6,7 +6,7 @@ from check.source import CODE_SUFFIXES, Breach, files
 
 DRAWERS = {"util", "utils", "common", "manager", "helper", "helpers", "misc"}
 SNAKE_CASE = re.compile(r"(__)?[a-z0-9]+(_[a-z0-9]+)*(__)?")
-# Elsewhere folders follow their ecosystem: crates, opam and Debian packages.
+# Other folders follow their ecosystem: crates, opam and Debian packages.
 SNAKE_CASE_FOLDERS = {"include", "lib", "src", "bench", "tests", "fuzz", "tools", "examples"}
 
 

@@ -1,9 +1,10 @@
-"""What passed a check before and has not changed since: kept outside the clone, for all clones.
+"""Keeps which subjects passed a check and have not changed since: outside the clone,
+for all clones.
 
-A subject is a text that names what was checked and how. With it is kept which files the check read,
-and for each state of them in which it passed, one digest of their names and contents. Files of the
-clone are named relative to it, so that a clone in another folder has the passes too. What failed
-is never kept. As with ccache, a new file that hides one which was read is not seen.
+A subject is a text that names what was checked and how. Stored with it are the files that the check
+read, and for each state of these files in which it passed, one digest of their names and contents.
+Files of the clone are named relative to it, so that a clone in another folder shares the passes.
+Failures are never kept. As with ccache, a new file that hides a read one is not noticed.
 """
 
 import hashlib
@@ -14,9 +15,9 @@ import threading
 import time
 from pathlib import Path
 
-STATES = 16  # kept for one list of files
-LISTS = 4  # kept for one subject
-DAYS = 30  # until what nobody asked for is dropped
+STATES = 16  # per list of files
+LISTS = 4  # per subject
+DAYS = 30  # until an unused pass is dropped
 
 
 def cache_folder(name):
@@ -29,7 +30,7 @@ def digest(content):
 
 
 class Passes:
-    """Any thread may call. Two processes may share a folder: at worst a pass is forgotten."""
+    """Any thread may use it. Two processes may share a folder: at worst a pass is lost."""
 
     def __init__(self, folder, root):
         self._folder, self._root = Path(folder), Path(root)
@@ -44,11 +45,12 @@ class Passes:
         return False
 
     def state(self, names):
-        """The contents as they are now: taken before the check, and given to `keep` after it."""
+        """Returns the digest of the current contents: taken before the check, and given to
+        `keep` after it."""
         return self._state(sorted(map(self._relative, names)), self._digest_now)
 
     def keep(self, subject, names, before):
-        """Keeps a pass, unless a file has changed while the check ran."""
+        """Keeps a pass, unless a file has changed during the check."""
         if self.state(names) != before:
             return
         names, path = sorted(map(self._relative, names)), self._path(subject)
@@ -87,13 +89,13 @@ class Passes:
         return found
 
     def _digest(self, name):
-        """Once a run: most files read the same headers."""
+        """Reads each file once per run: most files include the same headers."""
         known = self._digests.get(name)
         return known or self._digest_now(name)
 
 
 def _lists(path):
-    """Rows of [names, states]; none where there is nothing that can be read."""
+    """Returns rows of [names, states]; an empty list if they cannot be read."""
     try:
         return [(list(names), list(states)) for names, states in json.loads(path.read_text())]
     except (OSError, ValueError, TypeError):

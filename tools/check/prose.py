@@ -13,7 +13,7 @@ PHRASES = (
     (re.compile(r"\banew\b"), "write 'again', 'new' or 're…'"),
     (re.compile(r"\bit is said\b"), "say who says it, or leave it out"),
 )
-# What is quoted from others, generated, or about such phrases.
+# Quotations, generated text, and text about such phrases.
 NOT_PROSE = ("docs/measurements/", "fuzz/corpus/", "kernel/ynl/", "tools/check/")
 
 

@@ -9,7 +9,7 @@ from check.functions import functions
 from check.source import CODE_SUFFIXES, CPP_SUFFIXES, Breach, files, read
 
 FOLDER_SOURCES = 45
-# Nobody splits what the program writes.
+# Generated files need no splitting.
 GENERATED = ("packaging/lua/strata.lua",)
 FILE_LINES = 500
 FUNCTION_LINES = 70
@@ -52,7 +52,7 @@ def _full_folders(root):
 
 
 def _long_files(root):
-    """The list as {path: (line in the list, limit)}, and what is wrong with its form."""
+    """Returns the list as {path: (line in the list, limit)}, and what is wrong with its form."""
     listed, found = {}, []
     if not (root / LIST).is_file():
         return listed, found

@@ -14,11 +14,12 @@ NOT_OURS = {"build", "target", "_build", "node_modules", "__pycache__"}
 class Breach:
     path: str
     line: int
-    message: str  # what is wrong, and what to do
+    message: str  # what is wrong, and how to fix it
 
 
 def files(root, suffixes=None, under=("",)):
-    """Relative paths of the files below the given folders, built and hidden ones left out."""
+    """Returns the relative paths of the files below the given folders, without built
+    and hidden ones."""
     found = []
     for top in under:
         for folder, inner, plain in os.walk(root / top):
@@ -35,7 +36,7 @@ def read(root, path):
     return (root / path).read_text(encoding="utf-8", errors="replace")
 
 
-# Numbers come first, so that the ' that separates their digits opens no character.
+# Numbers come first, so that the ' between their digits does not open a character.
 _TOKENS = re.compile(
     r"""
     (?P<number> \b\d(?:'?[\w.])* )
@@ -59,16 +60,17 @@ def _blank(match, keep_text):
 
 
 def without_comments(code):
-    """C++ without its comments and raw strings; strings stay, for they name includes."""
+    """Returns C++ without comments and raw strings; other strings stay, because they name
+    includes."""
     return _TOKENS.sub(lambda match: _blank(match, keep_text=True), code)
 
 
 def bare_code(code):
-    """C++ without comments and without what strings say; every line keeps its number."""
+    """Returns C++ without comments and the contents of strings; every line keeps its number."""
     return _TOKENS.sub(lambda match: _blank(match, keep_text=False), code)
 
 
 def blanked_code(code):
-    """The same with spaces for what is left out: every character keeps its offset."""
+    """Does the same with spaces instead of what is left out: every character keeps its offset."""
     return _TOKENS.sub(
         lambda found: found[0] if found["number"] else re.sub(r"[^\n]", " ", found[0]), code)

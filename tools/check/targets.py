@@ -1,4 +1,4 @@
-"""targets: CMake's layers use what layer_table.py lets them, no more and no less."""
+"""targets: CMake's layers use exactly what layer_table.py allows."""
 
 import re
 
@@ -38,7 +38,7 @@ def breaches(root):
 
 
 def _used(words):
-    """What stands behind USES, up to the next keyword."""
+    """Returns the words after USES, up to the next keyword."""
     if "USES" not in words:
         return set()
     behind = words[words.index("USES") + 1:]
@@ -46,7 +46,7 @@ def _used(words):
 
 
 def _layer_of(place, layers):
-    """The longest of CMake's layers that the place lies in; else its first folder."""
+    """Returns the longest of CMake's layers that contains the place; otherwise its first folder."""
     parts = place.split("/")
     for count in range(len(parts), 0, -1):
         if (key := "/".join(parts[:count])) in layers:

@@ -1,4 +1,5 @@
-"""What tools/tidy.py reads again and what not, with a clang-tidy that only looks for a word."""
+"""Which files tools/tidy.py reads again and which not, with a clang-tidy that only
+looks for a word."""
 
 import json
 import subprocess
@@ -11,7 +12,7 @@ TIDY = Path(__file__).resolve().parent.parent / "tidy.py"
 
 
 class TidyTest(unittest.TestCase):
-    """The programs are played by scripts: one finds nothing, one whatever says `bad`."""
+    """Scripts play the programs: one finds nothing, the other reports the word `bad`."""
 
     TIDY = """#!/bin/sh
 [ "$1" = --version ] && { cat "$0.version" 2> /dev/null; exit 0; }
@@ -54,7 +55,7 @@ fi
         return root
 
     def run_tidy(self, root):
-        """The exit code, what was printed, and whether clang-tidy was asked."""
+        """Returns the exit code, the output, and whether clang-tidy was run."""
         asked = self.folder / "clang-tidy.asked"
         asked.unlink(missing_ok=True)
         done = subprocess.run(

@@ -1,7 +1,7 @@
-"""unused: a name that a .cpp fetches with `using`, or gives a namespace, is used in that file.
+"""unused: a name that a .cpp imports with `using`, or gives a namespace, is used in that file.
 
-clang-tidy's own checks of this see a file only where it is read by itself; tidy.py reads several
-together.
+clang-tidy's own checks of this work only on a file that is read alone; tidy.py reads
+several together.
 """
 
 import re

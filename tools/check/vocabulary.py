@@ -1,7 +1,7 @@
-"""vocabulary: the pages name things as the field does, and say who does what.
+"""vocabulary: the pages use the field's terms, and sentences name who acts.
 
-Over README, ARCHITECTURE, CONTRIBUTING and docs/: their prose, neither code nor what is generated.
-A linter from a registry finds nothing here but noise: codespell takes HTTP's TE and Redis's SMOVE
+It checks the prose of README, ARCHITECTURE, CONTRIBUTING and docs/, without code and generated
+text. Linters from registries report only noise here: codespell takes HTTP's TE and Redis's SMOVE
 for mistakes, proselint wants curly quotes, write-good no passive voice at all.
 """
 
@@ -10,7 +10,7 @@ import re
 from check.docs import FENCE
 from check.source import Breach, files, read
 
-# What is written by programs, and what others said.
+# Generated pages, and quotations.
 NOT_OURS = ("docs/lua-reference.md", "docs/smuggling.md", "docs/proxy-semantics.md",
             "docs/measurements/")
 # A phrase, and what to write instead.
@@ -34,7 +34,7 @@ ROWS = (
     (r"\b(?:is|are|was) looked at\b", "'check', 'read'"),
     (r"\b(?:each|bit) by itself\b", "'separately'"),
 )
-# A phrase may go over the end of a line.
+# A phrase may span two lines.
 PHRASES = [(re.compile(phrase.replace(" ", r"\s"), re.MULTILINE), remedy)
            for phrase, remedy in ROWS]
 
@@ -55,7 +55,8 @@ def is_page(path):
 
 
 def prose_of(text):
-    """Its lines, without fenced blocks, rows of functions, code spans, and links' targets."""
+    """Returns the text's lines, without fenced blocks, rows of functions, code spans, and
+    links' targets."""
     lines, fenced = [], False
     for line in text.splitlines():
         is_fence = FENCE.match(line)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A header as Doxygen is to read it: the house's plain comments are documentation. What stands at
-the head of a file is the file's, what stands before a declaration is the declaration's, and what
-stands behind a member on its line is the member's. `doxygen_filter.py FILE` prints it; lines keep
-their numbers from `#pragma once` on, which makes room for @file."""
+"""Converts a header for Doxygen: plain comments become documentation. A comment at the head of a
+file documents the file, one before a declaration the declaration, and one after a member on its
+line the member. `doxygen_filter.py FILE` prints the result; lines keep their numbers except
+`#pragma once`, whose line is used for @file."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ BEHIND = re.compile(r"^(#define|[^#/]).*[;,{\w]\s*/\* ")
 
 
 def of_c(lines):
-    """Comments become `/** … */`, and `/**< … */` behind a member."""
+    """Turns comments into `/** … */`, and `/**< … */` after a member."""
     inside = False
     for line, following in zip(lines, [*lines[1:], ""]):
         begins = "/*" in line and not inside
@@ -29,8 +29,8 @@ def of_c(lines):
 
 
 def of_cpp(lines, noun):
-    """The head of the file becomes `///`, and the words of the type that the file is named after;
-    the rest is so already."""
+    """Turns the head of the file into `///` comments, and repeats it for the type that the file is
+    named after; the other comments have that form already."""
     head, said, before = True, [], ""
     for line in lines:
         head = head and line.startswith("//")
@@ -44,7 +44,7 @@ def of_cpp(lines, noun):
 
 
 def with_file(lines):
-    """The first comment documents the file."""
+    """Makes the first comment document the file."""
     first, *rest = [line for line in lines if line != "#pragma once"]
     mark, _, text = first.partition(" ")
     return [f"{mark} @file", f"{mark if mark == '///' else ' *'} {text}", *rest]

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The reference of all languages, made of what the sources say: C++ and C by Doxygen, OCaml by
-odoc, Rust by rustdoc, and a page that leads to each.
+"""Makes the reference of all languages from the sources.
+
+Doxygen makes the pages of C++ and C, odoc those of OCaml, rustdoc those of Rust; a page leads to
+each.
 
     reference.py PREFIX OUT     PREFIX: where the C library is installed, for the bindings
 
-What an author wrote wrongly is an error. So is an item of the crates or a name of the C ABI without
-a word about it (members of structures may have none), and more such names in C++ than limit.txt
-allows."""
+Invalid documentation is an error. So is an undocumented item of the crates or name of the C ABI
+(members of structures may lack documentation), and more undocumented names in C++ than
+limit.txt allows."""
 
 import argparse
 import html
@@ -22,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = ROOT / "tools/reference"
 PACKAGES = {"doxygen": "doxygen", "dune": "ocaml-dune", "odoc": "ocaml-odoc", "cargo": "cargo"}
 UNDOCUMENTED = " is not documented."
-# odoc looks for other libraries, which have no pages here; and a type of a module that Xsk does
-# not name is shown where it is used.
+# odoc looks for other libraries, which have no pages here; and a type of a module that Xsk does not
+# name is shown where it is used.
 NO_FAULT = re.compile(r"Couldn't find the following modules|^ *Stdlib Unix$|resolved hidden path|"
                       r'^File "\.\./.*\.odoc":$')
 LANGUAGES = {"cpp": ("C++ and C", "the library, and the C ABI (strata.h, strata_l2.h, "
@@ -34,7 +36,7 @@ LANGUAGES = {"cpp": ("C++ and C", "the library, and the C ABI (strata.h, strata_
 
 
 def run(*command, **how):
-    """What it said, on both streams; a program that fails ends this one."""
+    """Returns the output of both streams; ends this program if the command fails."""
     done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False, timeout=600, **how)
     if done.returncode != 0:
@@ -43,7 +45,7 @@ def run(*command, **how):
 
 
 def check_count(count):
-    """That it is what limit.txt says: a smaller one is to be written there."""
+    """Checks the count against limit.txt; a smaller count must be written there."""
     limit = int((HERE / "limit.txt").read_text().splitlines()[-1])
     if count > limit:
         return [f"{count} names in C++ have no documentation, over the {limit} of "
@@ -55,10 +57,11 @@ def check_count(count):
 
 
 def cpp(out):
-    """Its faults."""
+    """Writes the pages of C++ and C and returns their faults."""
     settings = (HERE / "Doxyfile").read_text() + f"\nOUTPUT_DIRECTORY = {out}\n"
     said = run("doxygen", "-", input=settings, cwd=ROOT).splitlines()
-    # Again, in place of those pages: with EXTRACT_ALL they have all names, and no warning comes.
+    # A second run replaces those pages: with EXTRACT_ALL they contain all names, and
+    # give no warnings.
     shutil.rmtree(out / "cpp")
     run("doxygen", "-", input=f"{settings}EXTRACT_ALL = YES\n", cwd=ROOT)
     warnings = [line for line in said if "warning:" in line]
@@ -69,8 +72,9 @@ def cpp(out):
 
 
 def with_library(prefix):
-    """The environment in which the bindings find the C library. Without CI, where dune names each
-    command that said something, so that what is said would not be the same everywhere."""
+    """Returns the environment in which the bindings find the C library. It lacks CI, with
+    which dune names each command that printed something, so that the output would differ
+    between machines."""
     folder = next((each.parent for each in prefix.rglob("strata-c.pc")), None)
     if not folder:
         sys.exit(f"reference.py: there is no strata-c.pc in {prefix}; install strata there")
