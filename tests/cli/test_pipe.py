@@ -144,7 +144,7 @@ def test_a_folder_as_standard_input_is_told(pipe, listener, tmp_path):
 
 
 @pytest.mark.parametrize("words", [(), ("--framing", "raw")])
-def test_a_slow_reader_holds_backend_the_other_end(pipe, listener, words):
+def test_a_slow_reader_holds_the_other_end_back(pipe, listener, words):
     """The 256 MiB wait in the pipe's peer and not in the pipe. Covers messages too."""
     server, url = listener
     with_messages = bool(words)

@@ -93,7 +93,7 @@ def test_a_circle_through_names_and_routes_is_seen(daemon):
                "runtime://s" in backends_of(daemon, "c"), "c leaves a out")
 
 
-def test_a_name_that_a_group_leads_backend_from_is_refused(daemon):
+def test_a_name_that_leads_back_from_a_group_is_refused(daemon):
     proxy(daemon, "a", "@ga")
     with pytest.raises(Refused, match="'a'.*as one of a group"):
         proxy(daemon, "b", "a", group="ga")
