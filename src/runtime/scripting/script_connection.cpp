@@ -83,7 +83,7 @@ loop::task<result<void>> script_connection::open() {
     co_return failure(errc::canceled, "connect to " + how_.url.text(), "the script was ended");
   }
   port_ = std::move(*made);
-  tasks_.spawn(receive());
+  tasks_.spawn(receive_all());
   co_return result<void>{};
 }
 
@@ -116,7 +116,7 @@ loop::task<> script_connection::room() {
   if (port) co_await port->flushed(loop::time_point::max());
 }
 
-loop::task<> script_connection::receive() {
+loop::task<> script_connection::receive_all() {
   net::message_port::receiver receiver{
       .on_bytes = [](std::size_t) {},
       .on_message = [this](byte_span message) { on_message(message); },

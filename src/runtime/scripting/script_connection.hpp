@@ -59,7 +59,7 @@ class script_connection final : public script::object {
     return std::static_pointer_cast<script_connection>(shared_from_this());
   }
   [[nodiscard]] loop::task<result<std::unique_ptr<net::message_port>>> open_port();
-  loop::task<> receive();
+  loop::task<> receive_all();
   loop::task<> await_room();
   void on_message(byte_span message);
   [[nodiscard]] bool has_lines() const;
