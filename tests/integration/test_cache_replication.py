@@ -259,7 +259,8 @@ def test_parameters_that_clients_set_outlive_the_daemon(daemon):
     assert text_of(wire.ask("CONFIG", "GET", "maxmemory")) == str(50 << 20)
     assert wire.ask("CONFIG", "REWRITE") == b"+OK\r\n"
     wire.ask("CONFIG", "SET", "hz", "20")
-    assert wire.ask("CONFIG", "REWRITE").startswith(b"-ERR Rewriting config file: hz is no option")
+    assert wire.ask("CONFIG", "REWRITE").startswith(
+        b"-ERR Rewriting config file: hz is not an option")
 
 
 def test_wait_counts_followers(daemon, redis):
