@@ -648,173 +648,173 @@ function proxy.close_client(id) end
 ---@class strata.cache
 ---@field name string
 ---@field type string
----@field append fun(...: string): any, string? add to the end of a string
----@field bgrewriteaof fun(...: string): any, string? rewrite the append-only log, in the background
----@field bgsave fun(...: string): any, string? write a snapshot, in the background
----@field bitcount fun(...: string): any, string? count the bits that are set
----@field bitfield fun(...: string): any, string? read, set and add to integers of any width in a string
----@field bitfield_ro fun(...: string): any, string? read integers of any width in a string
----@field bitop fun(...: string): any, string? and, or, exclusive or, not of strings
----@field bitpos fun(...: string): any, string? the first bit that is set, or clear
----@field blmove fun(...: string): any, string? move an element between lists; wait for one
----@field blmpop fun(...: string): any, string? take elements from the first list that has some; wait for them
----@field blpop fun(...: string): any, string? take the first element of a list; wait for one
----@field brpop fun(...: string): any, string? take the last element of a list; wait for one
----@field brpoplpush fun(...: string): any, string? move the last element to another list; wait for one
----@field bzmpop fun(...: string): any, string? take members from the first sorted set that has some; wait for them
----@field bzpopmax fun(...: string): any, string? take the member with the highest score; wait for one
----@field bzpopmin fun(...: string): any, string? take the member with the lowest score; wait for one
----@field command fun(...: string): any, string? look at the commands
----@field config fun(...: string): any, string? look at parameters and set them
----@field copy fun(...: string): any, string? copy a value to another key
----@field dbsize fun(...: string): any, string? the number of keys
----@field debug fun(...: string): any, string? for test suites
----@field decr fun(...: string): any, string? subtract one from a number
----@field decrby fun(...: string): any, string? subtract from a number
----@field del fun(...: string): any, string? remove keys
----@field dump fun(...: string): any, string? the value at a key, in the form that RESTORE takes
----@field echo fun(...: string): any, string? the same again
----@field exists fun(...: string): any, string? how many of the keys are there
----@field expire fun(...: string): any, string? let a key expire in seconds
----@field expireat fun(...: string): any, string? let a key expire at a second
----@field expiretime fun(...: string): any, string? the second at which a key expires
----@field flushall fun(...: string): any, string? remove all keys of all databases
----@field flushdb fun(...: string): any, string? remove all keys of this database
----@field get fun(...: string): any, string? the string at a key
----@field getbit fun(...: string): any, string? one bit of a string
----@field getdel fun(...: string): any, string? the string at a key, which is removed
----@field getex fun(...: string): any, string? the string at a key, whose expiry is set or removed
----@field getrange fun(...: string): any, string? a part of a string
----@field getset fun(...: string): any, string? the string at a key, which gets another
----@field hdel fun(...: string): any, string? remove fields
----@field hexists fun(...: string): any, string? whether a field is there
----@field hget fun(...: string): any, string? the value of a field
----@field hgetall fun(...: string): any, string? all fields and values
----@field hincrby fun(...: string): any, string? add to a field's number
----@field hincrbyfloat fun(...: string): any, string? add to a field's floating-point number
----@field hkeys fun(...: string): any, string? all fields
----@field hlen fun(...: string): any, string? the number of fields
----@field hmget fun(...: string): any, string? the values of several fields
----@field hmset fun(...: string): any, string? set several fields
----@field hrandfield fun(...: string): any, string? any fields
----@field hscan fun(...: string): any, string? go through the fields of a hash
----@field hset fun(...: string): any, string? set fields
----@field hsetnx fun(...: string): any, string? set a field that is not there yet
----@field hstrlen fun(...: string): any, string? the length of a field's value
----@field hvals fun(...: string): any, string? all values
----@field incr fun(...: string): any, string? add one to a number
----@field incrby fun(...: string): any, string? add to a number
----@field incrbyfloat fun(...: string): any, string? add to a floating-point number
----@field info fun(...: string): any, string? figures about this cache
----@field keys fun(...: string): any, string? all keys that a pattern matches
----@field lastsave fun(...: string): any, string? when the last snapshot was written
----@field latency fun(...: string): any, string? look at what took long
----@field lcs fun(...: string): any, string? the longest text that two strings have in common
----@field lindex fun(...: string): any, string? the element at an index
----@field linsert fun(...: string): any, string? put an element before or behind another
----@field llen fun(...: string): any, string? the length of a list
----@field lmove fun(...: string): any, string? move an element between lists
----@field lmpop fun(...: string): any, string? take elements from the first list that has some
----@field lolwut fun(...: string): any, string? a drawing, and the version
----@field lpop fun(...: string): any, string? take the first elements of a list
----@field lpos fun(...: string): any, string? the index of an element
----@field lpush fun(...: string): any, string? put elements at the front of a list
----@field lpushx fun(...: string): any, string? put elements at the front of a list that is there
----@field lrange fun(...: string): any, string? a part of a list
----@field lrem fun(...: string): any, string? remove elements that are equal to a value
----@field lset fun(...: string): any, string? set the element at an index
----@field ltrim fun(...: string): any, string? keep only a part of a list
----@field memory fun(...: string): any, string? look at memory
----@field mget fun(...: string): any, string? the strings at several keys
----@field move fun(...: string): any, string? move a key to another database
----@field mset fun(...: string): any, string? set several keys
----@field msetnx fun(...: string): any, string? set several keys if none of them is there
----@field object fun(...: string): any, string? look at a value's inner side
----@field persist fun(...: string): any, string? keep a key from expiring
----@field pexpire fun(...: string): any, string? let a key expire in milliseconds
----@field pexpireat fun(...: string): any, string? let a key expire at a millisecond
----@field pexpiretime fun(...: string): any, string? the millisecond at which a key expires
----@field ping fun(...: string): any, string? whether anybody is there
----@field psetex fun(...: string): any, string? set a key that expires in milliseconds
----@field pttl fun(...: string): any, string? milliseconds until a key expires
----@field publish fun(...: string): any, string? say something on a channel
----@field pubsub fun(...: string): any, string? look at channels and their subscribers
----@field randomkey fun(...: string): any, string? any key
----@field rename fun(...: string): any, string? give a value another key
----@field renamenx fun(...: string): any, string? give a value another key if that is not there
----@field restore fun(...: string): any, string? make a value of what DUMP gave
----@field role fun(...: string): any, string? whether this is a leader or a follower
----@field rpop fun(...: string): any, string? take the last elements of a list
----@field rpoplpush fun(...: string): any, string? move the last element to the front of another list
----@field rpush fun(...: string): any, string? put elements at the end of a list
----@field rpushx fun(...: string): any, string? put elements at the end of a list that is there
----@field sadd fun(...: string): any, string? add members to a set
----@field save fun(...: string): any, string? write a snapshot, and wait for it
----@field scan fun(...: string): any, string? go through the keys of a database
----@field scard fun(...: string): any, string? the size of a set
----@field sdiff fun(...: string): any, string? members of the first set that are in none of the others
----@field sdiffstore fun(...: string): any, string? store the difference of sets
----@field set fun(...: string): any, string? set a key to a string
----@field setbit fun(...: string): any, string? set or clear one bit of a string
----@field setex fun(...: string): any, string? set a key that expires in seconds
----@field setnx fun(...: string): any, string? set a key that is not there yet
----@field setrange fun(...: string): any, string? overwrite a part of a string
----@field sinter fun(...: string): any, string? members that are in all sets
----@field sintercard fun(...: string): any, string? the number of members that are in all sets
----@field sinterstore fun(...: string): any, string? store the intersection of sets
----@field sismember fun(...: string): any, string? whether something is a member
----@field slowlog fun(...: string): any, string? commands that took long
----@field smembers fun(...: string): any, string? all members of a set
----@field smismember fun(...: string): any, string? whether each of several is a member
----@field smove fun(...: string): any, string? move a member to another set
----@field sort fun(...: string): any, string? elements in order; store them
----@field sort_ro fun(...: string): any, string? elements in order
----@field spop fun(...: string): any, string? take any members
----@field spublish fun(...: string): any, string? say something on a shard channel
----@field srandmember fun(...: string): any, string? any members, which stay
----@field srem fun(...: string): any, string? remove members
----@field sscan fun(...: string): any, string? go through the members of a set
----@field strlen fun(...: string): any, string? the length of a string
----@field substr fun(...: string): any, string? a part of a string; see GETRANGE
----@field sunion fun(...: string): any, string? members of any of the sets
----@field sunionstore fun(...: string): any, string? store the union of sets
----@field swapdb fun(...: string): any, string? exchange two databases
----@field time fun(...: string): any, string? seconds and microseconds since 1970
----@field touch fun(...: string): any, string? count keys that are there, as used now
----@field ttl fun(...: string): any, string? seconds until a key expires
----@field unlink fun(...: string): any, string? remove keys, leaving the freeing of memory for later
----@field zadd fun(...: string): any, string? add members, or change their scores
----@field zcard fun(...: string): any, string? the size of a sorted set
----@field zcount fun(...: string): any, string? the number of members within scores
----@field zdiff fun(...: string): any, string? members of the first sorted set that are in none of the others
----@field zdiffstore fun(...: string): any, string? store the difference of sorted sets
----@field zincrby fun(...: string): any, string? add to a member's score
----@field zinter fun(...: string): any, string? members that are in all sorted sets
----@field zintercard fun(...: string): any, string? the number of members that are in all sorted sets
----@field zinterstore fun(...: string): any, string? store the intersection of sorted sets
----@field zlexcount fun(...: string): any, string? the number of members within a lexicographical range
----@field zmpop fun(...: string): any, string? take members from the first sorted set that has some
----@field zmscore fun(...: string): any, string? the scores of several members
----@field zpopmax fun(...: string): any, string? take the members with the highest scores
----@field zpopmin fun(...: string): any, string? take the members with the lowest scores
----@field zrandmember fun(...: string): any, string? any members, which stay
----@field zrange fun(...: string): any, string? members by rank, score or name
----@field zrangebylex fun(...: string): any, string? members within a lexicographical range
----@field zrangebyscore fun(...: string): any, string? members within scores
----@field zrangestore fun(...: string): any, string? store members by rank, score or name
----@field zrank fun(...: string): any, string? the rank of a member, from the lowest score
----@field zrem fun(...: string): any, string? remove members
----@field zremrangebylex fun(...: string): any, string? remove members within a lexicographical range
----@field zremrangebyrank fun(...: string): any, string? remove members within ranks
----@field zremrangebyscore fun(...: string): any, string? remove members within scores
----@field zrevrange fun(...: string): any, string? members by rank, highest score first
----@field zrevrangebylex fun(...: string): any, string? members within a lexicographical range, last first
----@field zrevrangebyscore fun(...: string): any, string? members within scores, highest first
----@field zrevrank fun(...: string): any, string? the rank of a member, from the highest score
----@field zscan fun(...: string): any, string? go through the members of a sorted set
----@field zscore fun(...: string): any, string? the score of a member
----@field zunion fun(...: string): any, string? members of any of the sorted sets
----@field zunionstore fun(...: string): any, string? store the union of sorted sets
+---@field append fun(...: string): any, string? appends to a string
+---@field bgrewriteaof fun(...: string): any, string? rewrites the append-only log in the background
+---@field bgsave fun(...: string): any, string? writes a snapshot in the background
+---@field bitcount fun(...: string): any, string? counts the set bits of a string
+---@field bitfield fun(...: string): any, string? reads, sets and increments integers of any width in a string
+---@field bitfield_ro fun(...: string): any, string? reads integers of any width in a string
+---@field bitop fun(...: string): any, string? stores the bitwise AND, OR, XOR or NOT of strings
+---@field bitpos fun(...: string): any, string? returns the position of the first set or clear bit
+---@field blmove fun(...: string): any, string? moves an element between lists; waits if the source is empty
+---@field blmpop fun(...: string): any, string? removes and returns elements of the first list that is not empty; waits if all are empty
+---@field blpop fun(...: string): any, string? removes and returns the first element of a list; waits if all lists are empty
+---@field brpop fun(...: string): any, string? removes and returns the last element of a list; waits if all lists are empty
+---@field brpoplpush fun(...: string): any, string? moves the last element to the front of another list; waits if the source is empty
+---@field bzmpop fun(...: string): any, string? removes and returns members of the first nonempty sorted set; waits if all are empty
+---@field bzpopmax fun(...: string): any, string? removes and returns the member with the highest score; waits if all sets are empty
+---@field bzpopmin fun(...: string): any, string? removes and returns the member with the lowest score; waits if all sets are empty
+---@field command fun(...: string): any, string? describes the commands
+---@field config fun(...: string): any, string? reads and sets parameters
+---@field copy fun(...: string): any, string? copies a value to another key
+---@field dbsize fun(...: string): any, string? returns the number of keys in the database
+---@field debug fun(...: string): any, string? offers functions for test suites
+---@field decr fun(...: string): any, string? subtracts one from a number
+---@field decrby fun(...: string): any, string? subtracts an integer from a number
+---@field del fun(...: string): any, string? removes keys
+---@field dump fun(...: string): any, string? returns the value of a key in the format that RESTORE accepts
+---@field echo fun(...: string): any, string? returns its argument
+---@field exists fun(...: string): any, string? counts the given keys that exist
+---@field expire fun(...: string): any, string? sets the time to live of a key in seconds
+---@field expireat fun(...: string): any, string? sets the expiry of a key to a Unix time in seconds
+---@field expiretime fun(...: string): any, string? returns the expiry of a key as a Unix time in seconds
+---@field flushall fun(...: string): any, string? removes all keys of all databases
+---@field flushdb fun(...: string): any, string? removes all keys of the database
+---@field get fun(...: string): any, string? returns the string of a key
+---@field getbit fun(...: string): any, string? returns one bit of a string
+---@field getdel fun(...: string): any, string? returns the string of a key and removes the key
+---@field getex fun(...: string): any, string? returns the string of a key and sets or removes its expiry
+---@field getrange fun(...: string): any, string? returns a part of a string
+---@field getset fun(...: string): any, string? sets a key to a string and returns the previous string
+---@field hdel fun(...: string): any, string? removes fields from a hash
+---@field hexists fun(...: string): any, string? checks whether a hash has a field
+---@field hget fun(...: string): any, string? returns the value of a hash field
+---@field hgetall fun(...: string): any, string? returns all fields and values of a hash
+---@field hincrby fun(...: string): any, string? adds an integer to the number in a hash field
+---@field hincrbyfloat fun(...: string): any, string? adds a floating-point number to the number in a hash field
+---@field hkeys fun(...: string): any, string? returns all fields of a hash
+---@field hlen fun(...: string): any, string? returns the number of fields of a hash
+---@field hmget fun(...: string): any, string? returns the values of several hash fields
+---@field hmset fun(...: string): any, string? sets several fields of a hash
+---@field hrandfield fun(...: string): any, string? returns random fields of a hash
+---@field hscan fun(...: string): any, string? iterates over the fields of a hash
+---@field hset fun(...: string): any, string? sets fields of a hash
+---@field hsetnx fun(...: string): any, string? sets a hash field unless it exists
+---@field hstrlen fun(...: string): any, string? returns the length of the value of a hash field
+---@field hvals fun(...: string): any, string? returns all values of a hash
+---@field incr fun(...: string): any, string? adds one to a number
+---@field incrby fun(...: string): any, string? adds an integer to a number
+---@field incrbyfloat fun(...: string): any, string? adds a floating-point number to a number
+---@field info fun(...: string): any, string? returns properties and statistics of this cache
+---@field keys fun(...: string): any, string? returns all keys that match a pattern
+---@field lastsave fun(...: string): any, string? returns the Unix time of the last snapshot
+---@field latency fun(...: string): any, string? reports slow operations
+---@field lcs fun(...: string): any, string? returns the longest common subsequence of two strings
+---@field lindex fun(...: string): any, string? returns the element at an index
+---@field linsert fun(...: string): any, string? inserts an element before or after another element
+---@field llen fun(...: string): any, string? returns the number of elements of a list
+---@field lmove fun(...: string): any, string? moves an element between lists
+---@field lmpop fun(...: string): any, string? removes and returns elements of the first list that is not empty
+---@field lolwut fun(...: string): any, string? returns a motto and the version
+---@field lpop fun(...: string): any, string? removes and returns the first elements of a list
+---@field lpos fun(...: string): any, string? returns the index of an element
+---@field lpush fun(...: string): any, string? inserts elements at the front of a list
+---@field lpushx fun(...: string): any, string? inserts elements at the front of an existing list
+---@field lrange fun(...: string): any, string? returns a range of a list
+---@field lrem fun(...: string): any, string? removes elements that equal a value
+---@field lset fun(...: string): any, string? sets the element at an index
+---@field ltrim fun(...: string): any, string? removes all elements outside a range of a list
+---@field memory fun(...: string): any, string? reports the use of memory
+---@field mget fun(...: string): any, string? returns the strings of several keys
+---@field move fun(...: string): any, string? moves a key to another database
+---@field mset fun(...: string): any, string? sets several keys to strings
+---@field msetnx fun(...: string): any, string? sets several keys to strings unless one of the keys exists
+---@field object fun(...: string): any, string? inspects the storage of a value
+---@field persist fun(...: string): any, string? removes the expiry of a key
+---@field pexpire fun(...: string): any, string? sets the time to live of a key in milliseconds
+---@field pexpireat fun(...: string): any, string? sets the expiry of a key to a Unix time in milliseconds
+---@field pexpiretime fun(...: string): any, string? returns the expiry of a key as a Unix time in milliseconds
+---@field ping fun(...: string): any, string? checks that the cache responds
+---@field psetex fun(...: string): any, string? sets a key to a string that expires after a time in milliseconds
+---@field pttl fun(...: string): any, string? returns the remaining time to live of a key in milliseconds
+---@field publish fun(...: string): any, string? sends a message to a channel
+---@field pubsub fun(...: string): any, string? inspects channels and their subscribers
+---@field randomkey fun(...: string): any, string? returns a random key
+---@field rename fun(...: string): any, string? renames a key
+---@field renamenx fun(...: string): any, string? renames a key unless the new name exists
+---@field restore fun(...: string): any, string? creates a value from the output of DUMP
+---@field role fun(...: string): any, string? returns whether this cache is a leader or a follower
+---@field rpop fun(...: string): any, string? removes and returns the last elements of a list
+---@field rpoplpush fun(...: string): any, string? moves the last element to the front of another list
+---@field rpush fun(...: string): any, string? appends elements to a list
+---@field rpushx fun(...: string): any, string? appends elements to an existing list
+---@field sadd fun(...: string): any, string? adds members to a set
+---@field save fun(...: string): any, string? writes a snapshot and waits until it is complete
+---@field scan fun(...: string): any, string? iterates over the keys of a database
+---@field scard fun(...: string): any, string? returns the number of members of a set
+---@field sdiff fun(...: string): any, string? returns the members of the first set that no other set has
+---@field sdiffstore fun(...: string): any, string? stores the difference of sets
+---@field set fun(...: string): any, string? sets a key to a string
+---@field setbit fun(...: string): any, string? sets or clears one bit of a string
+---@field setex fun(...: string): any, string? sets a key to a string that expires after a time in seconds
+---@field setnx fun(...: string): any, string? sets a key to a string unless the key exists
+---@field setrange fun(...: string): any, string? overwrites a part of a string
+---@field sinter fun(...: string): any, string? returns the members that all sets have
+---@field sintercard fun(...: string): any, string? counts the members that all sets have
+---@field sinterstore fun(...: string): any, string? stores the intersection of sets
+---@field sismember fun(...: string): any, string? checks whether a value is a member of a set
+---@field slowlog fun(...: string): any, string? reports slow commands
+---@field smembers fun(...: string): any, string? returns all members of a set
+---@field smismember fun(...: string): any, string? checks whether each of several values is a member of a set
+---@field smove fun(...: string): any, string? moves a member to another set
+---@field sort fun(...: string): any, string? returns or stores elements in sorted order
+---@field sort_ro fun(...: string): any, string? returns elements in sorted order
+---@field spop fun(...: string): any, string? removes and returns random members of a set
+---@field spublish fun(...: string): any, string? sends a message to a shard channel
+---@field srandmember fun(...: string): any, string? returns random members of a set without removing them
+---@field srem fun(...: string): any, string? removes members from a set
+---@field sscan fun(...: string): any, string? iterates over the members of a set
+---@field strlen fun(...: string): any, string? returns the length of a string
+---@field substr fun(...: string): any, string? returns a part of a string; same as GETRANGE
+---@field sunion fun(...: string): any, string? returns the members of any of the sets
+---@field sunionstore fun(...: string): any, string? stores the union of sets
+---@field swapdb fun(...: string): any, string? swaps the contents of two databases
+---@field time fun(...: string): any, string? returns the current Unix time in seconds and microseconds
+---@field touch fun(...: string): any, string? updates the access time of keys and counts the keys that exist
+---@field ttl fun(...: string): any, string? returns the remaining time to live of a key in seconds
+---@field unlink fun(...: string): any, string? removes keys and frees their memory later
+---@field zadd fun(...: string): any, string? adds members or updates their scores
+---@field zcard fun(...: string): any, string? returns the number of members of a sorted set
+---@field zcount fun(...: string): any, string? counts the members within a score range
+---@field zdiff fun(...: string): any, string? returns the members of the first sorted set that no other sorted set has
+---@field zdiffstore fun(...: string): any, string? stores the difference of sorted sets
+---@field zincrby fun(...: string): any, string? adds a number to the score of a member
+---@field zinter fun(...: string): any, string? returns the members that all sorted sets have
+---@field zintercard fun(...: string): any, string? counts the members that all sorted sets have
+---@field zinterstore fun(...: string): any, string? stores the intersection of sorted sets
+---@field zlexcount fun(...: string): any, string? counts the members within a lexicographical range
+---@field zmpop fun(...: string): any, string? removes and returns members of the first nonempty sorted set
+---@field zmscore fun(...: string): any, string? returns the scores of several members
+---@field zpopmax fun(...: string): any, string? removes and returns the members with the highest scores
+---@field zpopmin fun(...: string): any, string? removes and returns the members with the lowest scores
+---@field zrandmember fun(...: string): any, string? returns random members of a sorted set without removing them
+---@field zrange fun(...: string): any, string? returns members within a rank, score or lexicographical range
+---@field zrangebylex fun(...: string): any, string? returns members within a lexicographical range
+---@field zrangebyscore fun(...: string): any, string? returns members within a score range
+---@field zrangestore fun(...: string): any, string? stores members within a rank, score or lexicographical range
+---@field zrank fun(...: string): any, string? returns the rank of a member, counted from the lowest score
+---@field zrem fun(...: string): any, string? removes members from a sorted set
+---@field zremrangebylex fun(...: string): any, string? removes members within a lexicographical range
+---@field zremrangebyrank fun(...: string): any, string? removes members within a rank range
+---@field zremrangebyscore fun(...: string): any, string? removes members within a score range
+---@field zrevrange fun(...: string): any, string? returns members within a rank range, highest score first
+---@field zrevrangebylex fun(...: string): any, string? returns members within a lexicographical range, last member first
+---@field zrevrangebyscore fun(...: string): any, string? returns members within a score range, highest score first
+---@field zrevrank fun(...: string): any, string? returns the rank of a member, counted from the highest score
+---@field zscan fun(...: string): any, string? iterates over the members of a sorted set
+---@field zscore fun(...: string): any, string? returns the score of a member
+---@field zunion fun(...: string): any, string? returns the members of any of the sorted sets
+---@field zunionstore fun(...: string): any, string? stores the union of sorted sets
 cache = {}
 
 ---the runtime's options
@@ -840,13 +840,13 @@ function cache.owner_send(id, message) end
 ---@return integer?, string?
 function cache.owner_broadcast(message) end
 
----executes a command; returns its reply, or nil and the error; null is nil
+---executes a command; returns its reply, or nil and the error; a null reply is nil
 ---@param command string
 ---@param ... string
 ---@return any, string?
 function cache.call(command, ...) end
 
----as call, in another database than 0
+---executes a command as call does, but in the given database
 ---@param database integer
 ---@param command string
 ---@param ... string

@@ -100,7 +100,7 @@ def test_what_tls_needs_is_asked_for_at_once(daemon, authority):
         assert why in refused.value.message
         if "copy" in daemon.names():
             daemon.remove("copy")
-    with pytest.raises(Refused, match="streams only"):
+    with pytest.raises(Refused, match="only over streams"):
         new_cache(daemon, "copy", follow="https://localhost:1")
 
 

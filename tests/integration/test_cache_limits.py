@@ -22,7 +22,7 @@ def new_cache(daemon, **options):
 
 
 def refusal(why):
-    return f"-NOPERM this cache is opened as {why}\r\n".encode()
+    return f"-NOPERM this cache allows {why}\r\n".encode()
 
 
 def test_readonly_lets_nothing_change(daemon, port):
@@ -30,14 +30,14 @@ def test_readonly_lets_nothing_change(daemon, port):
     wire.ask("SET", "k", "v")
     daemon.edit("db", access="readonly")
     eventually(lambda: wire.ask("SET", "k", "v").startswith(b"-NOPERM"), "it is in force")
-    assert wire.ask("SET", "k", "w") == refusal("readonly; 'set' changes data")
+    assert wire.ask("SET", "k", "w") == refusal("readonly access; 'set' changes data")
     assert wire.ask("get", "k") == b"$1\r\nv\r\n"
-    assert wire.ask("BLPOP", "l", "1") == refusal("readonly; 'blpop' changes data")
+    assert wire.ask("BLPOP", "l", "1") == refusal("readonly access; 'blpop' changes data")
     assert wire.ask("CONFIG", "SET", "maxmemory", "1") == refusal(
-        "readonly; 'config|set' is for admins")
+        "readonly access; 'config|set' requires admin access")
     assert wire.ask("INFO", "server").startswith(b"$")
     replies = wire.ask_all([["MULTI"], ["GET", "k"], ["DEL", "k"], ["EXEC"]])
-    assert replies == (b"+OK\r\n+QUEUED\r\n" + refusal("readonly; 'del' changes data")
+    assert replies == (b"+OK\r\n+QUEUED\r\n" + refusal("readonly access; 'del' changes data")
                        + b"-EXECABORT Transaction discarded because of previous errors.\r\n")
     daemon.edit("db", access=None)
     eventually(lambda: wire.ask("SET", "k", "w") == b"+OK\r\n", "everything is allowed again")
@@ -49,9 +49,10 @@ def test_readwrite_leaves_the_cache_itself_alone(daemon):
     assert wire.ask("SET", "k", "v") == b"+OK\r\n"
     assert wire.ask("CLIENT", "SETNAME", "me") == b"+OK\r\n"
     for words in (["FLUSHALL"], ["KEYS", "*"], ["MONITOR"]):
-        assert wire.ask(*words) == refusal(f"readwrite; '{words[0].lower()}' is for admins")
+        assert wire.ask(*words) == refusal(
+            f"readwrite access; '{words[0].lower()}' requires admin access")
     assert wire.ask("CLIENT", "KILL", "ID", "1") == refusal(
-        "readwrite; 'client|kill' is for admins")
+        "readwrite access; 'client|kill' requires admin access")
     assert wire.ask("GET", "k") == b"$1\r\nv\r\n"
 
 

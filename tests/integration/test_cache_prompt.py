@@ -241,7 +241,7 @@ def test_help_tells_what_a_command_does(daemon, port):
         prompt.type(b"help\n")
         prompt.shows(b"Tab completes a command")
         prompt.type(b"help Get\n")
-        prompt.shows(b"GET: the string at a key\n  group string, since Redis 1.0.0\n")
+        prompt.shows(b"GET: returns the string of a key\n  group string, since Redis 1.0.0\n")
         prompt.type(b"help nonsense\n")
         prompt.shows(b"there is no help for 'nonsense'")
 

@@ -29,15 +29,16 @@ result<void> check_files(const cache_options& options) {
   if (auto checked = check_path("--snapshot", options.snapshot); !checked) return checked;
   if (!options.snapshot.empty() && options.snapshot == options.persistent) {
     return failure(errc::invalid_argument, fmt::format("use '{}' as --snapshot", options.snapshot),
-                   "it is also the file of --persistent", "give a different file");
+                   "--persistent uses the same file", "give a different file");
   }
   if (!save_rules::parse(options.save)) {
     return failure(errc::invalid_argument, fmt::format("use '{}' as --save", options.save),
-                   "it is not a list of pairs", "give seconds and changes: \"3600 1 60 1000\"");
+                   "the value is not a list of pairs",
+                   "give seconds and changes: \"3600 1 60 1000\"");
   }
   if (!options.save.empty() && options.snapshot.empty()) {
     return failure(errc::invalid_argument, fmt::format("use '{}' as --save", options.save),
-                   "there is no file to save to", "give --snapshot FILE too");
+                   "no snapshot file is given", "also give --snapshot FILE");
   }
   return {};
 }
@@ -134,7 +135,7 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
 result<void> cache::check(const cache_options& options) const {
   const auto urls = options.endpoints();
   if (urls.empty()) {
-    return failure(errc::invalid_argument, "make a cache", "it has nowhere to listen",
+    return failure(errc::invalid_argument, "create a cache", "no address to listen on is given",
                    "give -p PORT or --listen URL");
   }
   for (const auto& each : urls) {
@@ -151,7 +152,7 @@ result<void> cache::check(const cache_options& options) const {
     if (!url) return std::unexpected(url.error());
     if (!url->is_stream() || !url->has_port() || url->is_web()) {
       return failure(errc::invalid_argument, "follow '" + options.follow + "'",
-                     "a cache follows over streams only", "use tcp://HOST:PORT or tls://HOST:PORT");
+                     "a cache follows only over streams", "use tcp://HOST:PORT or tls://HOST:PORT");
     }
   }
   if (auto checked = check_tls(static_cast<const tls_client_options&>(options)); !checked) {
@@ -166,7 +167,7 @@ result<void> cache::check(const cache_options& options) const {
 
 cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
   shard::events told{
-      .on_shut_down = [this] { finish("a client asked for SHUTDOWN"); },
+      .on_shut_down = [this] { finish("a client sent SHUTDOWN"); },
       .on_options_set =
           [this](const nlohmann::json& changes, std::uint64_t edit) {
             adopt(changes, edit);
@@ -202,7 +203,7 @@ loop::task<result<bool>> cache::read_certificates() {
 std::string cache::warning() const {
   if (has_parts() && !disk_trouble_.empty()) return "not writing: " + disk_trouble_;
   if (has_parts() && !leader_trouble_.empty()) return "not following: " + leader_trouble_;
-  if (!record_trouble_.empty()) return "its options are not in its record: " + record_trouble_;
+  if (!record_trouble_.empty()) return "options are not saved in the record: " + record_trouble_;
   return wanted().insecure ? "insecure: any certificate of the leader is accepted" : "";
 }
 

@@ -65,8 +65,8 @@ std::vector<row> client_rows() {
 std::vector<row> data_rows() {
   return {
       {{.key = "follow", .value_name = "URL",
-        .help = "replicate the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT; the data is "
-                "then read-only here",
+        .help = "replicate the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT; the data of "
+                "this cache is then read-only",
         .needs_restart = true, .reach = options::option_reach::connecting},
        &cache_options::follow},
       {{.key = "follow_password", .kind = secret, .value_name = "PASSWORD",
@@ -74,7 +74,7 @@ std::vector<row> data_rows() {
         .only_with = "follow"},
        &cache_options::follow_password},
       {{.key = "persistent", .value_name = "FILE",
-        .help = "append each change to FILE, and load the data from it at the start",
+        .help = "append each change to FILE, and load the data from FILE at startup",
         .needs_restart = true, .reach = options::option_reach::written_path},
        &cache_options::persistent},
       {{.key = "appendfsync", .kind = choice, .value_name = "WHEN", .default_text = "everysec",
@@ -84,15 +84,15 @@ std::vector<row> data_rows() {
         .only_with = "persistent"},
        &cache_options::appendfsync},
       {{.key = "snapshot", .value_name = "FILE",
-        .help = "load this snapshot (RDB file) at the start if it exists; SAVE writes it",
+        .help = "load this snapshot (RDB file) at startup if it exists; SAVE writes it",
         .needs_restart = true, .reach = options::option_reach::written_path},
        &cache_options::snapshot},
       {{.key = "save", .value_name = "RULES",
-        .help = "write the snapshot automatically: \"3600 1 60 1000\" means after 3600 s if there "
-                "was 1 change, after 60 s if there were 1000"},
+        .help = "write the snapshot automatically: \"3600 1 60 1000\" means after 3600 s if at "
+                "least 1 change was made, after 60 s if at least 1000 were made"},
        &cache_options::save},
       {{.key = "drain_timeout", .kind = seconds, .value_name = "TIME", .default_text = "30",
-        .help = "longest time that a stop waits for the snapshot, and for the script to take "
+        .help = "maximum time that a stop waits for the snapshot and for the script to accept "
                 "changes",
         .only_with = "save|lua"},
        &cache_options::drain_timeout},

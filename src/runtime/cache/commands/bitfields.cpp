@@ -207,10 +207,10 @@ void bitfield_ro(call& c) { run_steps(c, false); }
 const command_row bitfield_rows[] = {
     {"bitfield", -2, "write denyoom", {1, 1, 1},
      "RW access update variable_flags 1 0 1", "bitmap", "3.2.0",
-     "read, set and add to integers of any width in a string", bitfield},
+     "reads, sets and increments integers of any width in a string", bitfield},
     {"bitfield_ro", -2, "readonly fast", {1, 1, 1},
      "RO access 1 0 1", "bitmap", "6.0.0",
-     "read integers of any width in a string", bitfield_ro},
+     "reads integers of any width in a string", bitfield_ro},
 };
 // clang-format on
 

@@ -261,19 +261,19 @@ void bitop(call& c) {
 const command_row bit_rows[] = {
     {"bitcount", -2, "readonly", {1, 1, 1},
      "RO access 1 0 1", "bitmap", "2.6.0",
-     "count the bits that are set", bitcount},
+     "counts the set bits of a string", bitcount},
     {"bitop", -4, "write denyoom", {2, -1, 1},
      "OW update 2 0 1; RO access 3 -1 1", "bitmap", "2.6.0",
-     "and, or, exclusive or, not of strings", bitop},
+     "stores the bitwise AND, OR, XOR or NOT of strings", bitop},
     {"bitpos", -3, "readonly", {1, 1, 1},
      "RO access 1 0 1", "bitmap", "2.8.7",
-     "the first bit that is set, or clear", bitpos},
+     "returns the position of the first set or clear bit", bitpos},
     {"getbit", 3, "readonly fast", {1, 1, 1},
      "RO access 1 0 1", "bitmap", "2.2.0",
-     "one bit of a string", getbit},
+     "returns one bit of a string", getbit},
     {"setbit", 4, "write denyoom", {1, 1, 1},
      "RW access update 1 0 1", "bitmap", "2.2.0",
-     "set or clear one bit of a string", setbit},
+     "sets or clears one bit of a string", setbit},
 };
 // clang-format on
 

@@ -71,17 +71,17 @@ void config_rewrite(call& c) {
     return;
   }
   c.fail(
-      fmt::format("ERR Rewriting config file: {} is no option of the cache: it lasts until the "
-                  "cache ends",
+      fmt::format("ERR Rewriting config file: {} is not an option of the cache: its value lasts "
+                  "until the cache stops",
                   lost.front()));
 }
 
 void config_help(call& c) {
   constexpr std::array<std::string_view, 4> lines = {
       "CONFIG <subcommand>. Subcommands are:",
-      "GET <pattern> -- the parameters that match, and their values.",
-      "SET <parameter> <value> ... -- set parameters, all or none.",
-      "RESETSTAT -- count from nothing again."};
+      "GET <pattern> -- returns the matching parameters and their values.",
+      "SET <parameter> <value> ... -- sets parameters, all or none.",
+      "RESETSTAT -- sets all counters to zero."};
   c.reply_lines(lines);
 }
 
@@ -89,25 +89,25 @@ void config_help(call& c) {
 const command_row config_rows[] = {
     {"get", -3, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "2.0.0",
-     "the values of parameters", config_get},
+     "returns the values of parameters", config_get},
     {"help", 2, "loading stale", {0, 0, 0},
      "", "", "5.0.0",
-     "what CONFIG can do", config_help},
+     "lists the subcommands of CONFIG", config_help},
     {"resetstat", 2, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "2.0.0",
-     "count from nothing again", config_resetstat},
+     "sets all counters to zero", config_resetstat},
     {"rewrite", 2, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "2.8.0",
-     "write parameters to a file", config_rewrite},
+     "saves parameters permanently", config_rewrite},
     {"set", -4, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "2.0.0",
-     "set parameters", config_set},
+     "sets parameters", config_set},
 };
 
 const command_row config_group_rows[] = {
     {"config", -2, "", {0, 0, 0},
      "", "", "2.0.0",
-     "look at parameters and set them", nullptr, config_rows},
+     "reads and sets parameters", nullptr, config_rows},
 };
 // clang-format on
 

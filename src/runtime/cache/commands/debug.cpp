@@ -151,18 +151,20 @@ struct debug_row {
 void help(call& c);
 
 constexpr debug_row table[] = {
-    {"digest", 2, 2, digest_all, "DIGEST -- a text that tells one state of the data from another."},
-    {"digest-value", 2, SIZE_MAX, digest_values, "DIGEST-VALUE [<key> ...] -- the same of values."},
-    {"error", 3, 3, error, "ERROR <text> -- reply with this error."},
-    {"help", 2, 2, help, "HELP -- these lines."},
-    {"object", 3, 4, object, "OBJECT <key> -- the inner side of a value."},
-    {"populate", 3, 5, populate, "POPULATE <count> [<prefix>] [<size>] -- make keys."},
-    {"protocol", 3, 3, protocol, "PROTOCOL <type> -- reply with something of this type."},
-    {"quicklist-packed-threshold", 3, 3, accept, "QUICKLIST-PACKED-THRESHOLD <size> -- ignored."},
-    {"reload", 2, 5, reload, "RELOAD -- write a snapshot into memory, and load it."},
+    {"digest", 2, 2, digest_all, "DIGEST -- returns a digest of all data."},
+    {"digest-value", 2, SIZE_MAX, digest_values,
+     "DIGEST-VALUE [<key> ...] -- returns digests of values."},
+    {"error", 3, 3, error, "ERROR <text> -- replies with this error."},
+    {"help", 2, 2, help, "HELP -- lists the subcommands."},
+    {"object", 3, 4, object, "OBJECT <key> -- returns details of the storage of a value."},
+    {"populate", 3, 5, populate, "POPULATE <count> [<prefix>] [<size>] -- creates keys."},
+    {"protocol", 3, 3, protocol, "PROTOCOL <type> -- replies with a value of this type."},
+    {"quicklist-packed-threshold", 3, 3, accept,
+     "QUICKLIST-PACKED-THRESHOLD <size> -- has no effect."},
+    {"reload", 2, 5, reload, "RELOAD -- writes a snapshot to memory and loads it."},
     {"set-active-expire", 3, 3, set_active_expire,
-     "SET-ACTIVE-EXPIRE <0|1> -- whether keys go that nobody asks for."},
-    {"sleep", 3, 3, sleep, "SLEEP <seconds> -- let this client wait."},
+     "SET-ACTIVE-EXPIRE <0|1> -- sets whether expired keys are removed before an access."},
+    {"sleep", 3, 3, sleep, "SLEEP <seconds> -- delays this client."},
 };
 
 void help(call& c) {
@@ -185,7 +187,7 @@ void debug(call& c) {
 const command_row debug_rows[] = {
     {"debug", -2, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
-     "for test suites", debug},
+     "offers functions for test suites", debug},
 };
 // clang-format on
 

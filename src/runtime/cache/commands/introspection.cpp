@@ -142,11 +142,11 @@ void command_getkeysandflags(call& c) {
 void command_help(call& c) {
   constexpr std::array<std::string_view, 6> lines = {
       "COMMAND <subcommand>. Subcommands are:",
-      "COUNT -- how many commands there are.",
-      "DOCS|INFO [<name> ...] -- what is known of commands.",
-      "GETKEYS <command> -- which of its words are keys.",
-      "GETKEYSANDFLAGS <command> -- the same, and how each key is used.",
-      "LIST [FILTERBY PATTERN|ACLCAT <text>] -- the commands' names."};
+      "COUNT -- returns the number of commands.",
+      "DOCS|INFO [<name> ...] -- returns descriptions of commands.",
+      "GETKEYS <command> -- returns the arguments that are keys.",
+      "GETKEYSANDFLAGS <command> -- returns the arguments that are keys, and their use.",
+      "LIST [FILTERBY PATTERN|ACLCAT <text>] -- returns the names of commands."};
   c.reply_lines(lines);
 }
 
@@ -154,31 +154,32 @@ void command_help(call& c) {
 const command_row command_rows[] = {
     {"count", 2, "loading stale", {0, 0, 0},
      "", "connection", "2.8.13",
-     "how many commands there are", command_count},
+     "returns the number of commands", command_count},
     {"docs", -2, "loading stale", {0, 0, 0},
      "", "connection", "7.0.0",
-     "what commands are for", command_docs},
+     "returns descriptions of commands", command_docs},
     {"getkeys", -4, "loading stale", {0, 0, 0},
      "", "connection", "2.8.13",
-     "which words of a command are keys", command_getkeys},
+     "returns the arguments of a command that are keys", command_getkeys},
     {"getkeysandflags", -4, "loading stale", {0, 0, 0},
      "", "connection", "7.0.0",
-     "which words of a command are keys, and how it uses each", command_getkeysandflags},
+     "returns the arguments of a command that are keys, and the use of each key",
+     command_getkeysandflags},
     {"help", 2, "loading stale", {0, 0, 0},
      "", "connection", "5.0.0",
-     "what COMMAND can do", command_help},
+     "lists the subcommands of COMMAND", command_help},
     {"info", -2, "loading stale", {0, 0, 0},
      "", "connection", "2.8.13",
-     "arity, flags and keys of commands", command_info},
+     "returns the arity, flags and keys of commands", command_info},
     {"list", -2, "loading stale", {0, 0, 0},
      "", "connection", "7.0.0",
-     "the commands' names", command_list},
+     "returns the names of the commands", command_list},
 };
 
 const command_row command_group_rows[] = {
     {"command", -1, "loading stale", {0, 0, 0},
      "", "connection", "2.8.13",
-     "look at the commands", command_all, command_rows},
+     "describes the commands", command_all, command_rows},
 };
 // clang-format on
 

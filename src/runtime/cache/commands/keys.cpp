@@ -238,9 +238,10 @@ void object_freq(call& c) {
 
 void object_help(call& c) {
   constexpr std::array<std::string_view, 5> lines = {
-      "OBJECT <subcommand> KEY. Subcommands are:", "ENCODING -- how the value is kept.",
-      "FREQ -- how often the key is used (LFU).", "IDLETIME -- seconds since its last use.",
-      "REFCOUNT -- how many refer to the value."};
+      "OBJECT <subcommand> KEY. Subcommands are:", "ENCODING -- returns the format of the value.",
+      "FREQ -- returns how often the key is accessed (LFU).",
+      "IDLETIME -- returns the seconds since the last access.",
+      "REFCOUNT -- returns the number of references to the value."};
   c.reply_lines(lines);
 }
 
@@ -248,55 +249,55 @@ void object_help(call& c) {
 const command_row object_rows[] = {
     {"encoding", 3, "readonly", {2, 2, 1},
      "RO 2 0 1", "keyspace", "2.2.3",
-     "how a value is kept in memory", object_encoding},
+     "returns the format in which a value is kept in memory", object_encoding},
     {"freq", 3, "readonly", {2, 2, 1},
      "RO 2 0 1", "keyspace", "4.0.0",
-     "how often a key is used, logarithmically", object_freq},
+     "returns how often a key is accessed, on a logarithmic scale", object_freq},
     {"help", 2, "loading stale", {0, 0, 0},
      "", "keyspace", "6.2.0",
-     "what OBJECT can do", object_help},
+     "lists the subcommands of OBJECT", object_help},
     {"idletime", 3, "readonly", {2, 2, 1},
      "RO 2 0 1", "keyspace", "2.2.3",
-     "for how long a key has not been used", object_idletime},
+     "returns the time since a key was last accessed", object_idletime},
     {"refcount", 3, "readonly", {2, 2, 1},
      "RO 2 0 1", "keyspace", "2.2.3",
-     "how many refer to a value", object_refcount},
+     "returns the number of references to a value", object_refcount},
 };
 
 const command_row key_rows[] = {
     {"copy", -3, "write denyoom", {1, 2, 1},
      "RO access 1 0 1; OW update 2 0 1", "keyspace", "6.2.0",
-     "copy a value to another key", copy},
+     "copies a value to another key", copy},
     {"del", -2, "write", {1, -1, 1},
      "RM delete 1 -1 1", "keyspace", "1.0.0",
-     "remove keys", del},
+     "removes keys", del},
     {"exists", -2, "readonly fast", {1, -1, 1},
      "RO 1 -1 1", "keyspace", "1.0.0",
-     "how many of the keys are there", exists},
+     "counts the given keys that exist", exists},
     {"move", 3, "write fast", {1, 1, 1},
      "RW access update 1 0 1", "keyspace", "1.0.0",
-     "move a key to another database", move},
+     "moves a key to another database", move},
     {"object", -2, "", {0, 0, 0},
      "", "", "2.2.3",
-     "look at a value's inner side", nullptr, object_rows},
+     "inspects the storage of a value", nullptr, object_rows},
     {"randomkey", 1, "readonly", {0, 0, 0},
      "", "keyspace", "1.0.0",
-     "any key", randomkey},
+     "returns a random key", randomkey},
     {"rename", 3, "write", {1, 2, 1},
      "RW access delete 1 0 1; OW update 2 0 1", "keyspace", "1.0.0",
-     "give a value another key", rename},
+     "renames a key", rename},
     {"renamenx", 3, "write fast", {1, 2, 1},
      "RW access delete 1 0 1; OW insert 2 0 1", "keyspace", "1.0.0",
-     "give a value another key if that is not there", renamenx},
+     "renames a key unless the new name exists", renamenx},
     {"touch", -2, "readonly fast", {1, -1, 1},
      "RO 1 -1 1", "keyspace", "3.2.1",
-     "count keys that are there, as used now", touch},
+     "updates the access time of keys and counts the keys that exist", touch},
     {"type", 2, "readonly fast", {1, 1, 1},
      "RO 1 0 1", "keyspace", "1.0.0",
-     "the type of a value", type},
+     "returns the type of a value", type},
     {"unlink", -2, "write fast", {1, -1, 1},
      "RM delete 1 -1 1", "keyspace", "4.0.0",
-     "remove keys, leaving the freeing of memory for later", unlink},
+     "removes keys and frees their memory later", unlink},
 };
 // clang-format on
 

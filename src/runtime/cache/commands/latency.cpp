@@ -108,17 +108,17 @@ void latency_doctor(call& c) {
   std::string text;
   if (threshold == 0) {
     text =
-        "Nothing is watched: \"CONFIG SET latency-monitor-threshold <milliseconds>\" begins to "
-        "note what takes at least that long.\n";
+        "Latency monitoring is off: \"CONFIG SET latency-monitor-threshold <milliseconds>\" "
+        "starts to record operations that take at least this time.\n";
   } else if (c.home().latencies().events().empty()) {
-    text = fmt::format("Nothing took {} ms or more.\n", threshold);
+    text = fmt::format("No operation took {} ms or more.\n", threshold);
   }
   for (const auto& [name, history] : c.home().latencies().events()) {
-    text += fmt::format("{}: in {} different seconds, last with {} ms, at worst with {} ms.\n",
+    text += fmt::format("{}: in {} different seconds, last {} ms, maximum {} ms.\n",
                         name, history.samples.size(), history.samples.back().ms, history.worst_ms);
   }
   if (!c.home().latencies().events().empty()) {
-    text += "SLOWLOG GET says which commands they were.\n";
+    text += "SLOWLOG GET lists the commands.\n";
   }
   c.reply.verbatim("txt", text);
 }
@@ -166,12 +166,12 @@ void latency_histogram(call& c) {
 void latency_help(call& c) {
   constexpr std::array<std::string_view, 7> lines = {
       "LATENCY <subcommand>. Subcommands are:",
-      "DOCTOR -- what took long, in sentences.",
-      "GRAPH <event> -- a drawing of an event's times.",
-      "HISTOGRAM [<command> ...] -- how long calls take.",
-      "HISTORY <event> -- when an event took how many milliseconds.",
-      "LATEST -- the last time of each event, and the worst.",
-      "RESET [<event> ...] -- forget events."};
+      "DOCTOR -- describes latency events in sentences.",
+      "GRAPH <event> -- draws the latencies of an event.",
+      "HISTOGRAM [<command> ...] -- returns the distribution of execution times.",
+      "HISTORY <event> -- returns the times and latencies (ms) of an event.",
+      "LATEST -- returns the last and the maximum latency of each event.",
+      "RESET [<event> ...] -- removes the records of events."};
   c.reply_lines(lines);
 }
 
@@ -179,31 +179,31 @@ void latency_help(call& c) {
 const command_row latency_rows[] = {
     {"doctor", 2, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "2.8.13",
-     "what took long, in sentences", latency_doctor},
+     "describes latency events in sentences", latency_doctor},
     {"graph", 3, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "2.8.13",
-     "a drawing of an event's times", latency_graph},
+     "draws the latencies of an event", latency_graph},
     {"help", 2, "loading stale", {0, 0, 0},
      "", "", "2.8.13",
-     "what LATENCY can do", latency_help},
+     "lists the subcommands of LATENCY", latency_help},
     {"histogram", -2, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "7.0.0",
-     "how long calls take", latency_histogram},
+     "returns the distribution of the execution times of commands", latency_histogram},
     {"history", 3, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "2.8.13",
-     "when an event took how long", latency_history},
+     "returns the recorded latencies of an event", latency_history},
     {"latest", 2, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "2.8.13",
-     "the last time of each event", latency_latest},
+     "returns the last latency of each event", latency_latest},
     {"reset", -2, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "2.8.13",
-     "forget events", latency_reset},
+     "removes the records of events", latency_reset},
 };
 
 const command_row latency_group_rows[] = {
     {"latency", -2, "", {0, 0, 0},
      "", "", "2.8.13",
-     "look at what took long", nullptr, latency_rows},
+     "reports slow operations", nullptr, latency_rows},
 };
 // clang-format on
 

@@ -8,7 +8,7 @@ namespace strata::runtime::cache {
 
 namespace {
 
-constexpr std::string_view no_persistence_error = "ERR this cache has no disk";
+constexpr std::string_view no_persistence_error = "ERR this cache cannot write to disk";
 
 persistence* find_persistence(call& c) {
   auto* const found = c.home().persisted_by();
@@ -90,19 +90,19 @@ void shutdown(call& c) {
 const command_row persistence_rows[] = {
     {"bgrewriteaof", 1, "admin noscript no_async_loading", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
-     "rewrite the append-only log, in the background", bgrewriteaof},
+     "rewrites the append-only log in the background", bgrewriteaof},
     {"bgsave", -1, "admin noscript no_async_loading", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
-     "write a snapshot, in the background", bgsave},
+     "writes a snapshot in the background", bgsave},
     {"lastsave", 1, "loading stale fast", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
-     "when the last snapshot was written", lastsave},
+     "returns the Unix time of the last snapshot", lastsave},
     {"save", 1, "admin noscript no_async_loading no_multi", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
-     "write a snapshot, and wait for it", save},
+     "writes a snapshot and waits until it is complete", save},
     {"shutdown", -1, "admin noscript loading stale no_multi allow_busy", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
-     "end the cache", shutdown},
+     "stops the cache", shutdown},
 };
 // clang-format on
 

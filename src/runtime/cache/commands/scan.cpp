@@ -52,10 +52,10 @@ void keys(call& c) {
 const command_row scan_rows[] = {
     {"keys", 2, "readonly", {0, 0, 0},
      "", "keyspace dangerous", "1.0.0",
-     "all keys that a pattern matches", keys},
+     "returns all keys that match a pattern", keys},
     {"scan", -2, "readonly", {0, 0, 0},
      "", "keyspace", "2.8.0",
-     "go through the keys of a database", scan},
+     "iterates over the keys of a database", scan},
 };
 // clang-format on
 

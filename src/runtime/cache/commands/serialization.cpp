@@ -104,10 +104,10 @@ void restore(call& c) {
 const command_row serialization_rows[] = {
     {"dump", 2, "readonly", {1, 1, 1},
      "RO access 1 0 1", "keyspace", "2.6.0",
-     "the value at a key, in the form that RESTORE takes", dump},
+     "returns the value of a key in the format that RESTORE accepts", dump},
     {"restore", -4, "write denyoom", {1, 1, 1},
      "OW update 1 0 1", "keyspace dangerous", "2.6.0",
-     "make a value of what DUMP gave", restore},
+     "creates a value from the output of DUMP", restore},
 };
 // clang-format on
 

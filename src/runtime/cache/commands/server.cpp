@@ -98,7 +98,7 @@ void memory_usage(call& c) {
 }
 
 void memory_doctor(call& c) {
-  c.reply.verbatim("txt", fmt::format("{} bytes are used for data, {} at most so far.\n",
+  c.reply.verbatim("txt", fmt::format("{} bytes are used for data; the peak is {} bytes.\n",
                                       c.keys().memory(), c.keys().peak_memory()));
 }
 
@@ -126,8 +126,9 @@ void memory_malloc_stats(call& c) {
 
 void memory_help(call& c) {
   constexpr std::array<std::string_view, 4> lines = {
-      "MEMORY <subcommand>. Subcommands are:", "DOCTOR -- what memory is used for, in a sentence.",
-      "STATS -- where memory is.", "USAGE <key> [SAMPLES <n>] -- bytes of a key and its value."};
+      "MEMORY <subcommand>. Subcommands are:", "DOCTOR -- reports the memory in use and its peak.",
+      "STATS -- returns figures on the use of memory.",
+      "USAGE <key> [SAMPLES <n>] -- returns the bytes used by a key and its value."};
   c.reply_lines(lines);
 }
 
@@ -175,8 +176,9 @@ void slowlog_reset(call& c) {
 void slowlog_help(call& c) {
   constexpr std::array<std::string_view, 4> lines = {
       "SLOWLOG <subcommand>. Subcommands are:",
-      "GET [<count>] -- the last commands that took long.", "LEN -- how many are kept.",
-      "RESET -- forget them."};
+      "GET [<count>] -- returns the latest slow commands.",
+      "LEN -- returns the number of recorded commands.",
+      "RESET -- removes the recorded commands."};
   c.reply_lines(lines);
 }
 
@@ -184,70 +186,70 @@ void slowlog_help(call& c) {
 const command_row memory_rows[] = {
     {"doctor", 2, "", {0, 0, 0},
      "", "", "4.0.0",
-     "advice about memory", memory_doctor},
+     "reports the memory in use and its peak", memory_doctor},
     {"help", 2, "loading stale", {0, 0, 0},
      "", "", "4.0.0",
-     "what MEMORY can do", memory_help},
+     "lists the subcommands of MEMORY", memory_help},
     {"malloc-stats", 2, "", {0, 0, 0},
      "", "", "4.0.0",
-     "what the allocator says", memory_malloc_stats},
+     "returns the statistics of the allocator", memory_malloc_stats},
     {"purge", 2, "", {0, 0, 0},
      "", "", "4.0.0",
-     "give memory back to the kernel", memory_purge},
+     "returns free memory to the kernel", memory_purge},
     {"stats", 2, "", {0, 0, 0},
      "", "", "4.0.0",
-     "where memory is", memory_stats},
+     "returns figures on the use of memory", memory_stats},
     {"usage", -3, "readonly", {2, 2, 1},
      "RO 2 0 1", "", "4.0.0",
-     "the memory of a key and its value", memory_usage},
+     "returns the memory used by a key and its value", memory_usage},
 };
 
 const command_row slowlog_rows[] = {
     {"get", -2, "admin loading stale", {0, 0, 0},
      "", "admin dangerous", "2.2.12",
-     "the last commands that took long", slowlog_get},
+     "returns the latest slow commands", slowlog_get},
     {"help", 2, "loading stale", {0, 0, 0},
      "", "", "6.2.0",
-     "what SLOWLOG can do", slowlog_help},
+     "lists the subcommands of SLOWLOG", slowlog_help},
     {"len", 2, "admin loading stale", {0, 0, 0},
      "", "admin dangerous", "2.2.12",
-     "how many commands are kept", slowlog_len},
+     "returns the number of recorded slow commands", slowlog_len},
     {"reset", 2, "admin loading stale", {0, 0, 0},
      "", "admin dangerous", "2.2.12",
-     "forget them", slowlog_reset},
+     "removes the recorded slow commands", slowlog_reset},
 };
 
 const command_row server_rows[] = {
     {"dbsize", 1, "readonly fast", {0, 0, 0},
      "", "keyspace", "1.0.0",
-     "the number of keys", dbsize},
+     "returns the number of keys in the database", dbsize},
     {"flushall", -1, "write", {0, 0, 0},
      "", "keyspace dangerous", "1.0.0",
-     "remove all keys of all databases", flushall},
+     "removes all keys of all databases", flushall},
     {"flushdb", -1, "write", {0, 0, 0},
      "", "keyspace dangerous", "1.0.0",
-     "remove all keys of this database", flushdb},
+     "removes all keys of the database", flushdb},
     {"info", -1, "loading stale", {0, 0, 0},
      "", "dangerous", "1.0.0",
-     "figures about this cache", info},
+     "returns properties and statistics of this cache", info},
     {"lolwut", -1, "readonly fast", {0, 0, 0},
      "", "", "5.0.0",
-     "a drawing, and the version", lolwut},
+     "returns a motto and the version", lolwut},
     {"memory", -2, "", {0, 0, 0},
      "", "", "4.0.0",
-     "look at memory", nullptr, memory_rows},
+     "reports the use of memory", nullptr, memory_rows},
     {"monitor", 1, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous", "1.0.0",
-     "hear every command that is executed", monitor},
+     "shows every command that is executed", monitor},
     {"slowlog", -2, "", {0, 0, 0},
      "", "", "2.2.12",
-     "commands that took long", nullptr, slowlog_rows},
+     "reports slow commands", nullptr, slowlog_rows},
     {"swapdb", 3, "write fast", {0, 0, 0},
      "", "keyspace dangerous", "4.0.0",
-     "exchange two databases", swapdb},
+     "swaps the contents of two databases", swapdb},
     {"time", 1, "loading stale fast", {0, 0, 0},
      "", "", "2.6.0",
-     "seconds and microseconds since 1970", time},
+     "returns the current Unix time in seconds and microseconds", time},
 };
 // clang-format on
 

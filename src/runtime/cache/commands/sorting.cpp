@@ -272,10 +272,10 @@ const command_row sorting_rows[] = {
     {"sort", -2, "write denyoom movablekeys", {1, 1, 1},
      "RO access 1 0 1; RO access ?; OW update ?STORE@2 0 1", "set sortedset list dangerous",
      "1.0.0",
-     "elements in order; store them", sort},
+     "returns or stores elements in sorted order", sort},
     {"sort_ro", -2, "readonly movablekeys", {1, 1, 1},
      "RO access 1 0 1; RO access ?", "set sortedset list dangerous", "7.0.0",
-     "elements in order", sort_ro},
+     "returns elements in sorted order", sort_ro},
 };
 // clang-format on
 

@@ -158,7 +158,7 @@ void lcs(call& c) {
 const command_row subsequence_rows[] = {
     {"lcs", -3, "readonly", {1, 2, 1},
      "RO access 1 1 1", "string", "7.0.0",
-     "the longest text that two strings have in common", lcs},
+     "returns the longest common subsequence of two strings", lcs},
 };
 // clang-format on
 

@@ -102,19 +102,20 @@ void unwatch(call& c) {
 const command_row transaction_rows[] = {
     {"discard", 1, "noscript loading stale fast allow_busy", {0, 0, 0},
      "", "transaction", "2.0.0",
-     "forget the transaction that was begun", discard, {}, trait_ends_transaction},
+     "discards the transaction", discard, {}, trait_ends_transaction},
     {"exec", 1, "noscript loading stale skip_slowlog", {0, 0, 0},
      "", "transaction", "1.2.0",
-     "execute the transaction that was begun", exec, {}, trait_ends_transaction},
+     "executes the transaction", exec, {}, trait_ends_transaction},
     {"multi", 1, "noscript loading stale fast allow_busy", {0, 0, 0},
      "", "transaction", "1.2.0",
-     "begin a transaction", multi, {}, trait_ends_transaction},
+     "begins a transaction", multi, {}, trait_ends_transaction},
     {"unwatch", 1, "noscript loading stale fast allow_busy", {0, 0, 0},
      "", "transaction", "2.2.0",
-     "watch no keys any more", unwatch},
+     "stops watching all keys", unwatch},
     {"watch", -2, "noscript loading stale fast allow_busy", {1, -1, 1},
      "RO 1 -1 1", "transaction", "2.2.0",
-     "let the next transaction fail if keys change before it", watch, {}, trait_ends_transaction},
+     "makes the next transaction fail if the given keys change before it", watch, {},
+     trait_ends_transaction},
 };
 // clang-format on
 

@@ -127,7 +127,7 @@ loop::task<result<std::size_t>> disk_persistence::load_snapshot(std::string_view
   figures_.keys_loaded = reader.keys();
   if (how == rdb::file_reader::outcome::failed) {
     co_return failure(errc::malformed, "load '" + path + "'", reader.why(),
-                      "restore a copy of the file, or start without it");
+                      "restore a copy of the file, or start without the file");
   }
   co_return reader.position();
 }
@@ -140,7 +140,7 @@ loop::task<result<std::size_t>> disk_persistence::load_commands(std::string_view
   if (how == log_reader::outcome::failed) {
     // A file of which nothing could be read may be anything, so the remedy must not be to truncate
     // it.
-    auto remedy = reader.whole() == 0 ? "check that it is the log of a cache, or name another file"
+    auto remedy = reader.whole() == 0 ? "check that it is the log of a cache, or give another file"
                                       : fmt::format(
                                             "restore a copy of the file, or discard the rest with: "
                                             "truncate -s {} '{}'",
@@ -152,7 +152,7 @@ loop::task<result<std::size_t>> disk_persistence::load_commands(std::string_view
 
 result<void> disk_persistence::mend(const std::string& path, std::size_t whole, std::size_t size) {
   journal_->write(level::warning,
-                  fmt::format("'{}' ends in the middle of a command: its last {} bytes are cut off",
+                  fmt::format("'{}' ends in the middle of a command: its last {} bytes are removed",
                               path, size - whole));
   return loop_.files().truncate(path, whole);
 }
@@ -227,7 +227,7 @@ void disk_persistence::on_log_trouble(const error* why) {
   report_trouble();
   if (why == nullptr) {
     engine_.home().refuse_changes(obstacle::log_fails, {});
-    journal_->write(level::info, "writing the log works again");
+    journal_->write(level::info, "writing to the log works again");
     return;
   }
   const auto& text = log_trouble_;
@@ -237,8 +237,8 @@ void disk_persistence::on_log_trouble(const error* why) {
   journal_->write(level::error,
                   text + (log_->is_distrusted()
                               ? "; the content of the file may be lost: changes are refused until "
-                                "the log is rewritten, which is tried repeatedly"
-                              : "; changes are refused until writing works, which is tried every "
+                                "the log is rewritten; the rewrite is retried repeatedly"
+                              : "; changes are refused until a write succeeds; it is retried every "
                                 "second"));
 }
 
@@ -277,7 +277,7 @@ void disk_persistence::refuse_if_saving_fails() {
 
 std::optional<std::string> disk_persistence::save(bool later, client* waits) {
   if (where_.snapshot.empty()) {
-    return "ERR there is no file to save to: start the cache with --snapshot FILE";
+    return "ERR no snapshot file is configured: start the cache with --snapshot FILE";
   }
   if (figures_.is_saving) return "ERR Background save already in progress";
   if (figures_.is_rewriting && !later && waits == nullptr) {
@@ -291,7 +291,7 @@ std::optional<std::string> disk_persistence::save(bool later, client* waits) {
 }
 
 std::string disk_persistence::rewrite() {
-  if (!log_) return "ERR there is no log: start the cache with --persistent FILE";
+  if (!log_) return "ERR no log is configured: start the cache with --persistent FILE";
   if (figures_.is_rewriting) {
     return "ERR Background append only file rewriting already in progress";
   }
@@ -444,7 +444,7 @@ loop::task<result<void>> disk_persistence::copy_log(growing_file& file,
   if (end <= position) co_return result<void>{};
   if (log_->is_distrusted()) {
     co_return failure(errc::conflict, "rewrite '" + where_.log + "'",
-                      "what came to the old file meanwhile may be lost; it is begun again");
+                      "recent changes in the old file may be lost; the rewrite is retried");
   }
   const auto view = loop_.files().open(where_.log);
   if (!view) co_return std::unexpected(view.error());

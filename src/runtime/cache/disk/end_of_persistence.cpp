@@ -29,11 +29,11 @@ loop::task<result<void>> disk_persistence::save_changes(loop::time_point limit,
   const auto operation = fmt::format("save '{}'", where_.snapshot);
   if (!is_idle) {
     co_return failure(hurried ? errc::canceled : errc::timed_out, operation,
-                      hurried ? "a later order gave up waiting for it"
-                              : "it takes longer than the limit for the "
+                      hurried ? "a later command ended the wait"
+                              : "saving takes longer than the limit for the "
                                 "stop",
-                      "give it more time (strata edit NAME --drain-timeout TIME), or add --now to "
-                      "lose what is not saved");
+                      "allow more time (strata edit NAME --drain-timeout TIME), or add --now to "
+                      "discard unsaved changes");
   }
   if (save_error_) co_return std::unexpected(*save_error_);
   co_return result<void>{};
@@ -73,7 +73,7 @@ std::optional<std::string> disk_persistence::shut_down(std::optional<bool> saves
                                                        client& asking) {
   const bool wants = saves.value_or(!rules_.empty());
   if (wants && where_.snapshot.empty() && saves) {
-    return "ERR there is no file to save to: start the cache with --snapshot FILE";
+    return "ERR no snapshot file is configured: start the cache with --snapshot FILE";
   }
   ends_unsaved_ = saves == false;
   running_.spawn(shut_down_task(wants && !where_.snapshot.empty(), is_forced, asking.id));

@@ -71,12 +71,12 @@ file_reader::outcome file_reader::fail(std::string why) {
 bool file_reader::read_head() {
   const auto head = reader_.bytes(9);
   if (!is_one(head)) {
-    (void)fail("it is not a Redis snapshot (RDB file)");
+    (void)fail("the data is not a Redis snapshot (RDB file)");
     return false;
   }
   for (const char each : head.substr(5)) version_ = version_ * 10 + (each - '0');
   if (version_ < 1 || version_ > version) {
-    (void)fail(fmt::format("its format is version '{}', but only versions 1 to {} are supported",
+    (void)fail(fmt::format("the format version is '{}', but only versions 1 to {} are supported",
                            head.substr(5), version));
     return false;
   }
@@ -90,7 +90,7 @@ file_reader::outcome file_reader::step(std::size_t most_keys) {
     bool was_key = false;
     const auto how = read_item(was_key);
     if (how != outcome::more) return how;
-    if (reader_.failed()) return fail("it is damaged or cut off");
+    if (reader_.failed()) return fail("the data is damaged or truncated");
     if (was_key) --most_keys;
   }
   return outcome::more;
@@ -98,7 +98,7 @@ file_reader::outcome file_reader::step(std::size_t most_keys) {
 
 file_reader::outcome file_reader::read_item(bool& was_key) {
   const auto what = reader_.byte();
-  if (reader_.failed()) return fail("it is cut off");
+  if (reader_.failed()) return fail("the data is truncated");
   switch (static_cast<mark>(what)) {
     case mark::expiry_ms:
       expires_at_ms_ = static_cast<std::int64_t>(reader_.fixed(8));
@@ -112,7 +112,7 @@ file_reader::outcome file_reader::read_item(bool& was_key) {
       const auto index = reader_.length();
       if (index >= keyspace::database_count) {
         return fail(
-            fmt::format("it has a database {}, but the cache has {} "
+            fmt::format("database {} is out of range: the cache has {} "
                         "databases",
                         index, keyspace::database_count));
       }
@@ -127,8 +127,8 @@ file_reader::outcome file_reader::read_item(bool& was_key) {
       (void)reader_.string();
       (void)reader_.string();
       return outcome::more;
-    case mark::function: return fail("it has functions, which this cache does not support");
-    case mark::module_data: return fail("it has data of a module");
+    case mark::function: return fail("the data contains functions, which are not supported");
+    case mark::module_data: return fail("the data contains module data, which is not supported");
     case mark::end: return read_end();
     default: break;
   }
@@ -139,7 +139,7 @@ file_reader::outcome file_reader::read_item(bool& was_key) {
 bool file_reader::read_key(unsigned kind) {
   const auto key = reader_.string();
   if (reader_.failed()) {
-    (void)fail("it is damaged or cut off");
+    (void)fail("the data is damaged or truncated");
     return false;
   }
   const auto began = reader_.position();
@@ -147,14 +147,14 @@ bool file_reader::read_key(unsigned kind) {
   if (made == nullptr) {
     (void)fail(fmt::format("the value of the key {}, of kind {}, is damaged or unknown",
                            text::quoted(std::string_view(key).substr(0, 128)), kind));
-    why_ += fmt::format(" (it begins at {})", began);
+    why_ += fmt::format(" (the value begins at byte {})", began);
     return false;
   }
   const auto hash = hash_of(key);
   if (into_[database_].find(key, hash) != nullptr) {
     entry::destroy(made);
     (void)fail(
-        fmt::format("it has the key {} twice", text::quoted(std::string_view(key).substr(0, 128))));
+        fmt::format("the key {} occurs twice", text::quoted(std::string_view(key).substr(0, 128))));
     return false;
   }
   made->set_access(told_access(settings_, into_.now_ms(), idle_s_, frequency_));
@@ -170,9 +170,9 @@ file_reader::outcome file_reader::read_end() {
   if (version_ < 5) return outcome::done;
   const auto end = reader_.position();
   const auto sum = reader_.fixed(8);
-  if (reader_.failed()) return fail("its checksum is cut off");
+  if (reader_.failed()) return fail("the checksum is truncated");
   // 0 means that the file was written without a checksum.
-  if (sum != 0 && sum != checksum(text_.substr(0, end))) return fail("its checksum is wrong");
+  if (sum != 0 && sum != checksum(text_.substr(0, end))) return fail("the checksum is wrong");
   return outcome::done;
 }
 

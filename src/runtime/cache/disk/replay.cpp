@@ -35,11 +35,11 @@ replay::~replay() { into_.home().leave(*this); }
 result<void> replay::execute(std::span<const std::string_view> words) {
   const auto* const what = find_command(words[0]);
   if (what == nullptr) {
-    return failure(errc::not_supported, "repeat " + text::quoted(words[0].substr(0, 128)),
-                   "this cache has no such command");
+    return failure(errc::not_supported, "replay " + text::quoted(words[0].substr(0, 128)),
+                   "this cache does not support the command");
   }
   if (!can_be_repeated(*what)) {
-    return failure(errc::malformed, "repeat " + text::quoted(words[0].substr(0, 128)),
+    return failure(errc::malformed, "replay " + text::quoted(words[0].substr(0, 128)),
                    "the command does not change data");
   }
   into_.execute(*this, words);
@@ -63,7 +63,7 @@ log_reader::outcome log_reader::step(std::size_t most_commands) {
     const auto how = reader_.next(words_);
     if (how == incomplete) return outcome::done;
     if (how == broken) {
-      why_ = fmt::format("it is damaged after byte {} ({})", whole_, reader_.error());
+      why_ = fmt::format("the data is damaged after byte {} ({})", whole_, reader_.error());
       return outcome::failed;
     }
     // Redis may write the time there, as a comment.

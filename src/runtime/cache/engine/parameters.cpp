@@ -218,7 +218,7 @@ std::string text_of(const parameters& parameters, const row& row) {
 result<void> set_option(parameters& parameters, const row& row, const nlohmann::json& value) {
   // Options are shown and stored as JSON, which is UTF-8.
   if (value.is_string() && !text::is_utf8(value.get_ref<const std::string&>())) {
-    return refuse(row.name, "argument must be UTF-8: it is an option of the cache");
+    return refuse(row.name, "argument must be UTF-8: the parameter is an option of the cache");
   }
   if (row.how == kind::text && options::is_reference(value.get_ref<const std::string&>())) {
     return refuse(row.name, "argument must be the password itself, not a credential's name");
@@ -251,7 +251,7 @@ result<void> set_rules(parameters& parameters, const row& row, std::string_view 
   const auto rules = save_rules::parse(value);
   if (!rules) return refuse(row.name, "Invalid save parameters");
   if (!rules->empty() && parameters.options.snapshot.empty()) {
-    return refuse(row.name, "there is no file to save to: start the cache with --snapshot FILE");
+    return refuse(row.name, "no snapshot file is configured: start the cache with --snapshot FILE");
   }
   return set_option(parameters, row, rules->empty() ? "" : value);
 }
@@ -310,11 +310,12 @@ result<void> set_row(parameters& parameters, const row& row, std::string_view va
     case kind::idle:
       if (value == row.fixed) return {};
       return refuse(row.name,
-                    "it has no effect in this cache: it can only be " + std::string(row.fixed));
+                    "the parameter has no effect in this cache: it must be " +
+                        std::string(row.fixed));
     case kind::leader: return refuse(row.name, "can't set immutable config");
     case kind::guarded:
       return refuse(row.name,
-                    "can't set protected config: it is an option of the cache, see "
+                    "can't set protected config: the parameter is an option of the cache, see "
                     "'strata create cache --help'");
     case kind::rules: return set_rules(parameters, row, value);
     case kind::text: return set_option(parameters, row, value);

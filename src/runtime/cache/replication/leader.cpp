@@ -94,7 +94,7 @@ std::string leader::configure(client& client, std::string_view option, std::stri
     if (text::same_text(value, "eof")) from.takes_end_mark = true;
   } else if (text::same_text(option, "ip-address")) {
     if (value.size() > longest_address || !text::is_visible(value)) {
-      return "REPLCONF ip-address provided by replica instance is no address";
+      return "REPLCONF ip-address provided by replica instance is not an address";
     }
     from.address = value;
   } else if (text::same_text(option, "rdb-only")) {
@@ -172,7 +172,7 @@ void leader::synchronise(client& client, std::string_view id, std::int64_t start
     wants.at = stage::online;
     ++engine_.home().counted().partial_syncs;
     check_followers();
-    log_->write(level::info, fmt::format("{} follows again, {} bytes behind",
+    log_->write(level::info, fmt::format("{} resumes replication, {} bytes behind",
                                          client.remote_address(), missed.size()));
     return;
   }
@@ -229,7 +229,8 @@ void leader::tick() {
     if (each.at == stage::ends && each.who->output_bytes() == 0) each.who->disconnect(true);
     if (each.at != stage::online || !each.acknowledges) continue;
     if (now_ms - each.heard_ms > settings.replication_timeout_s * 1000) {
-      log_->write(level::warning, each.who->remote_address() + " has followed, and is silent");
+      log_->write(level::warning,
+                  each.who->remote_address() + " has stopped acknowledging: disconnecting");
       each.who->disconnect(false);
     }
   }
@@ -334,7 +335,8 @@ void leader::greet(const follower& follower) {
   if (follower.acknowledges) {
     follower.who->push(slice_of(fmt::format("+FULLRESYNC {} {}\r\n", id_, offset_)));
   }
-  log_->write(level::info, follower.who->remote_address() + " follows, and gets a snapshot");
+  log_->write(level::info,
+              follower.who->remote_address() + " follows this cache and receives a snapshot");
 }
 
 loop::task<> leader::send_whole(std::string text) {

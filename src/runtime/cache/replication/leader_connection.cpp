@@ -70,7 +70,7 @@ loop::task<> leader_connection::run() {
     received_.clear();
     const auto trouble = describe(outcome.error());
     if (trouble != last_trouble) {
-      log_->write(level::warning, trouble + "; it is tried again");
+      log_->write(level::warning, trouble + "; retrying");
       hooks_.on_trouble(trouble);
     }
     // Retries quickly if the connection worked before or the error is new; otherwise more slowly.
@@ -149,8 +149,7 @@ loop::task<result<void>> leader_connection::receive() {
   if (!got) co_return std::unexpected(got.error());
   if (got->empty()) {
     co_return failure(errc::connection_closed, "follow " + name(),
-                      "the leader has closed the "
-                      "connection");
+                      "the leader closed the connection");
   }
   heard_ms_ = engine_.keys().now_ms();
   received_ += as_text(got->bytes());
@@ -163,7 +162,8 @@ loop::task<result<std::string>> leader_connection::read_line() {
     const auto end = received_.find('\n');
     if (end == std::string::npos) {
       if (received_.size() > longest_line) {
-        co_return failure(errc::malformed, "follow " + name(), "it sent a line that does not end");
+        co_return failure(errc::malformed, "follow " + name(),
+                          "the leader sent a line without an end");
       }
       auto more = co_await receive();
       if (!more) co_return std::unexpected(more.error());
@@ -183,7 +183,7 @@ loop::task<result<std::string>> leader_connection::ask(std::span<const std::stri
   if (line && line->starts_with('-')) {
     co_return failure(
         errc::conflict, "follow " + name(),
-        fmt::format("it replied {} to {}", text::quoted(std::string_view(*line)), what));
+        fmt::format("the leader replied {} to {}", text::quoted(std::string_view(*line)), what));
   }
   co_return line;
 }
@@ -201,7 +201,7 @@ loop::task<result<void>> leader_connection::synchronise() {
   if (!proto::split_words(*said, parts)) parts.clear();
   if (!parts.empty() && parts[0] == "+CONTINUE" && has_past) {
     if (parts.size() > 1) id_ = parts[1];
-    log_->write(level::info, fmt::format("follows {} from byte {} on", name(), offset_ + 1));
+    log_->write(level::info, fmt::format("following {} from byte {}", name(), offset_ + 1));
   } else if (parts.size() == 3 && parts[0] == "+FULLRESYNC" && text::parse_integer(parts[2])) {
     // Until the snapshot has arrived, there is nothing to continue from.
     id_.clear();
@@ -210,10 +210,11 @@ loop::task<result<void>> leader_connection::synchronise() {
     replay_ = std::make_unique<replay>(engine_);
     id_ = parts[1];
     offset_ = static_cast<std::uint64_t>(*text::parse_integer(parts[2]));
-    log_->write(level::info, fmt::format("follows {} from a snapshot on", name()));
+    log_->write(level::info, fmt::format("following {} from a snapshot", name()));
   } else {
     co_return failure(errc::malformed, "follow " + name(),
-                      fmt::format("it replied {} to PSYNC", text::quoted(std::string_view(*said))));
+                      fmt::format("the leader replied {} to PSYNC",
+                                  text::quoted(std::string_view(*said))));
   }
   unfinished_ = 0;
   state_ = "connected";
@@ -238,7 +239,8 @@ loop::task<result<std::string>> leader_connection::receive_payload() {
   if (!has_mark && (!size || *size < 0)) {
     co_return failure(
         errc::malformed, "follow " + name(),
-        fmt::format("its snapshot begins with {}", text::quoted(std::string_view(*head))));
+        fmt::format("the leader's snapshot has an invalid header: {}",
+                    text::quoted(std::string_view(*head))));
   }
   const auto mark = has_mark ? head->substr(5) : "";
   const auto is_whole = [&] {
@@ -264,7 +266,8 @@ loop::task<result<void>> leader_connection::load(std::string payload) {
   rdb::file_reader reader(payload, engine_.keys(), engine_.home().settings());
   const auto how = co_await read_in_steps(loop_, reader, keys_a_step, hooks_);
   if (how == rdb::file_reader::outcome::failed) {
-    co_return failure(errc::malformed, "follow " + name(), "of its snapshot, " + reader.why());
+    co_return failure(errc::malformed, "follow " + name(),
+                      "the leader's snapshot is invalid: " + reader.why());
   }
   engine_.home().set_loading(false);
   hooks_.on_new_data();

@@ -42,7 +42,7 @@ void redis_replication::follow_nobody() {
   link_.reset();
   hooks_.on_trouble({});
   leader_.drop_followers();
-  log_->write(level::info, "no longer follows a leader");
+  log_->write(level::info, "stopped following the leader");
 }
 
 std::string redis_replication::configure(client& client, std::string_view option,

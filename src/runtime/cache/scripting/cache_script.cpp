@@ -55,7 +55,7 @@ void cache_script::execute(script::call& call, unsigned database,
                            std::vector<std::string_view> words, int first) {
   for (int i = first; i < call.count(); ++i) {
     if (!call.is_text(i)) {
-      call.fail("argument " + std::to_string(i + 1) + " is no text and no number");
+      call.fail("argument " + std::to_string(i + 1) + " is neither a string nor a number");
       return;
     }
     words.push_back(call.text(i));
@@ -76,7 +76,7 @@ void cache_script::call_named(script::call& call) { execute(call, 0, {call.text(
 void cache_script::call_in(script::call& call) {
   const auto database = call.integer(0);
   if (database >= keyspace::database_count) {
-    call.fail("there is no database " + std::to_string(database) + ": they are 0 to 15");
+    call.fail("no database has the number " + std::to_string(database) + ": use 0 to 15");
     return;
   }
   execute(call, static_cast<unsigned>(database), {call.text(1)}, 2);
@@ -87,10 +87,12 @@ std::span<const script::function_row> script_functions() {
   static const auto rows = [] {
     std::vector<script::function_row> all;
     all.push_back({"call", "command: string, ...: string", "any, string?",
-                   "executes a command; returns its reply, or nil and the error; null is nil",
+                   "executes a command; returns its reply, or nil and the error; a null reply is "
+                   "nil",
                    script::method<&cache_script::call_named>});
     all.push_back({"call_in", "database: integer, command: string, ...: string", "any, string?",
-                   "as call, in another database than 0", script::method<&cache_script::call_in>});
+                   "executes a command as call does, but in the given database",
+                   script::method<&cache_script::call_in>});
     for (const auto& each : all_commands()) {
       const bool is_alone = each.parent == nullptr && each.row->name != "type";
       if (!is_alone || !is_for_scripts(each)) continue;

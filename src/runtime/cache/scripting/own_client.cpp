@@ -38,8 +38,8 @@ proto::resp_value own_client::execute(unsigned in_database,
                                       std::span<const std::string_view> words) {
   const auto* const what = find_command(words[0]);
   if (what != nullptr && !is_for_scripts(*what)) {
-    return refusal("ERR a script cannot say '" + text::in_capitals(words[0]) +
-                   "': it is for a connection");
+    return refusal("ERR a script cannot execute '" + text::in_capitals(words[0]) +
+                   "': the command is only for connections");
   }
   database = in_database;
   hooks_.begin_work();

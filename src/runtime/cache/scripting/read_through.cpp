@@ -110,9 +110,9 @@ void read_through::on_fetched(fetching& fetching, const script::finished& outcom
   fetching_.erase(found);
   const auto& key = ended->key();
   if (is_late) {  // perhaps by on_miss itself
-    fail(key, "ERR the key was not fetched: it was removed each time before it had come");
+    fail(key, "ERR the key was not fetched: it was removed during each fetch");
   } else if (outcome.has_failed()) {
-    fail(key, "ERR the key was not fetched: on_miss has failed");
+    fail(key, "ERR the key was not fetched: on_miss failed");
   } else if (outcome.is_nothing() || outcome.is_false()) {
     hooks_.begin_work();
     data_.tell_missing(key.database, key.key);
@@ -135,10 +135,10 @@ bool read_through::is_stale(const fetching& fetching) {
 // then served with that. Returns the error that they get instead, if any.
 std::string read_through::fill(const database_key& key, const script::finished& outcome) {
   if (!outcome.is_text()) {
-    script_.log(level::error, fmt::format("on_miss returned no text for '{}': return a text and, "
-                                          "for an expiry, seconds; or nil",
+    script_.log(level::error, fmt::format("on_miss returned no string for '{}': return a string "
+                                          "and, for an expiry, seconds; or nil",
                                           key.key));
-    return "ERR the key was not fetched: on_miss gave no text";
+    return "ERR the key was not fetched: on_miss returned no string";
   }
   std::vector<std::string_view> words{"SET", key.key, outcome.text(), "NX"};
   std::string life;
@@ -148,7 +148,7 @@ std::string read_through::fill(const database_key& key, const script::finished& 
       script_.log(level::error,
                   fmt::format("on_miss returned '{}' as the expiry of '{}': return seconds above 0",
                               outcome.text(1), key.key));
-      return "ERR the key was not fetched: on_miss gave no time";
+      return "ERR the key was not fetched: on_miss returned an invalid expiry";
     }
     life = std::to_string(std::max<std::int64_t>(1, std::llround(*seconds * 1000)));
     words.insert(words.end(), {"PX", life});

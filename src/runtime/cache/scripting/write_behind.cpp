@@ -62,7 +62,7 @@ const std::vector<options::bound_figure<behind_figures>>& behind_figure_table() 
         .metric = "strata_cache_script_flushed_total", .is_hidden = true},
        &behind_figures::flushed},
       {{.key = "script.flush_errors",
-        .help = "batches of changes that a cache's script (on_flush) did not accept and gets again",
+        .help = "batches of changes that a cache's script (on_flush) refused and receives again",
         .metric = "strata_cache_script_flush_errors_total", .is_hidden = true},
        &behind_figures::refused},
   };
@@ -185,10 +185,10 @@ void write_behind::watch_backlog() {
     is_refusing_ = true;
     data_.home().refuse_changes(
         obstacle::script_lags,
-        fmt::format("BUSY the script has not taken the last {} changes (on_flush): try again later",
+        fmt::format("BUSY the script has not accepted {} changes yet (on_flush): try again later",
                     waiting_.size()));
     script_.log(level::warning, fmt::format("{} changes wait for the script: clients' changes are "
-                                            "refused until it has accepted half of them",
+                                            "refused until the script has accepted half of them",
                                             waiting_.size()));
   } else if (is_refusing_ && waiting_.size() <= most_waiting_ / 2) {
     is_refusing_ = false;
@@ -224,7 +224,7 @@ loop::task<> write_behind::run() {
     pause = std::clamp<loop::duration>(pause * 2, first_pause, longest_pause);
     script_.log_few(
         "on_flush", level::warning,
-        fmt::format("on_flush did not accept {} changes: it gets them again", count - taken));
+        fmt::format("on_flush did not accept {} changes: it receives them again", count - taken));
     co_await loop_.sleep(is_ending_ ? loop::duration(first_pause) : pause);
   }
 }
@@ -297,7 +297,8 @@ loop::task<> write_behind::drain(loop::time_point limit, const std::atomic<bool>
   [[maybe_unused]] const bool ended = co_await changed_.wait(is_over, limit, between_looks);
   if (!waiting_.empty()) {
     script_.log(level::error,
-                fmt::format("the script did not accept {} changes in time: they are lost to it",
+                fmt::format("the script did not accept {} changes in time: it will not "
+                            "receive them",
                             waiting_.size()));
   }
   tasks_.cancel();

@@ -104,9 +104,9 @@ std::string shard::objection_to(const net::stream& arrived) const {
   const auto& options = settings().options;
   if (options.serves_strangers() || arrived.peer().address.is_of_this_machine()) return {};
   return "-DENIED Redis is running in protected mode because protected mode is enabled and no "
-         "password is set for the default user. This cache of strata serves its own machine's "
-         "clients alone. There, set a password (strata edit NAME --password ...), or let "
-         "everybody in (strata edit NAME --protected-mode no).\r\n";
+         "password is set for the default user. This strata cache serves only clients on its "
+         "own machine. On that machine, set a password (strata edit NAME --password ...), or "
+         "allow all clients (strata edit NAME --protected-mode no).\r\n";
 }
 
 result<void> shard::open(std::vector<net::bind_target>& targets,
@@ -128,7 +128,7 @@ result<void> shard::open(std::vector<net::bind_target>& targets,
   }
   data_.home().tell_of_wrong_passwords([this](const client& client) {
     note_refusal(bench_.count(), *log_, client.remote_address(), refusal::password,
-                 "its password is wrong");
+                 "the password is wrong");
   });
   acceptor_.begin();
   bench_.show_figures();

@@ -27,11 +27,11 @@ std::optional<std::string> denial(permission permission, const command& command)
   if (permission == permission::admin) return {};
   const auto* const name = permission == permission::readonly ? "readonly" : "readwrite";
   if (permission == permission::readonly && command.has(flag_write)) {
-    return fmt::format("NOPERM this cache is opened as {}; '{}' changes data", name,
+    return fmt::format("NOPERM this cache allows {} access; '{}' changes data", name,
                        command.full_name());
   }
   if (is_for_admins(command)) {
-    return fmt::format("NOPERM this cache is opened as {}; '{}' is for admins", name,
+    return fmt::format("NOPERM this cache allows {} access; '{}' requires admin access", name,
                        command.full_name());
   }
   return {};

@@ -45,9 +45,9 @@ TEST(permission, admin_allows_everything) {
 
 TEST(permission, a_denial_names_the_command) {
   EXPECT_EQ(denial(permission::readonly, *find_command("SET")),
-            "NOPERM this cache is opened as readonly; 'set' changes data");
+            "NOPERM this cache allows readonly access; 'set' changes data");
   EXPECT_EQ(denial(permission::readwrite, *find_subcommand(*find_command("config"), "set")),
-            "NOPERM this cache is opened as readwrite; 'config|set' is for admins");
+            "NOPERM this cache allows readwrite access; 'config|set' requires admin access");
 }
 
 }  // namespace
