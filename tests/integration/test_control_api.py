@@ -197,7 +197,7 @@ KINDS = {"local": [1, "yes", []], "restart": ["never", 1, []], "restart_limit": 
     ({"type": "server"}, "cannot read the request: the string 'name' is missing",
      "see GET /v1/openapi.yaml"),
     ({"type": "server", "name": "s", "options": {}},
-     "cannot make a server: it has nowhere to listen", "give -p PORT or --listen URL")])
+     "cannot create a server: no address to listen on is given", "give -p PORT or --listen URL")])
 def test_an_error_speaks_of_json_and_has_its_remedy_apart(daemon, body, message, remedy):
     status, content = daemon.exchange("POST", "/v1/runtimes", body)
     error = json.loads(content)["error"]

@@ -214,7 +214,7 @@ def test_an_endpoint_that_cannot_be_is_refused_with_its_reason(daemon, url, reas
 
 
 def test_a_server_needs_somewhere_to_listen(daemon):
-    with pytest.raises(Refused, match="nowhere to listen"):
+    with pytest.raises(Refused, match="no address to listen on"):
         daemon.server("chat", listen=[])
 
 

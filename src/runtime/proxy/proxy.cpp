@@ -100,12 +100,12 @@ result<void> proxy::check_given(const proxy_options& next, const nlohmann::json&
 result<void> proxy::check(const proxy_options& options) const {
   const auto urls = options.endpoints();
   if (urls.empty()) {
-    return failure(errc::invalid_argument, "make a proxy", "it has nowhere to listen",
+    return failure(errc::invalid_argument, "create a proxy", "no address to listen on is given",
                    "give -p PORT or --listen URL");
   }
   if (auto good = check_fronts(options); !good) return good;
   if (options.backend.empty() && options.route.empty()) {
-    return failure(errc::invalid_argument, "make a proxy", "it has no backend",
+    return failure(errc::invalid_argument, "create a proxy", "it has no backend",
                    "give --backend HOST:PORT, a URL or a runtime's name");
   }
   for (const auto& each : options.route) {

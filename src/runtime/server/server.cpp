@@ -62,7 +62,7 @@ class server final : public scripting::scripted<server_options, shard> {
 result<void> server::check(const server_options& options) const {
   const auto urls = options.endpoints();
   if (urls.empty()) {
-    return failure(errc::invalid_argument, "make a server", "it has nowhere to listen",
+    return failure(errc::invalid_argument, "create a server", "no address to listen on is given",
                    "give -p PORT or --listen URL");
   }
   for (const auto& each : urls) {

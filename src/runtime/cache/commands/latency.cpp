@@ -114,8 +114,8 @@ void latency_doctor(call& c) {
     text = fmt::format("No operation took {} ms or more.\n", threshold);
   }
   for (const auto& [name, history] : c.home().latencies().events()) {
-    text += fmt::format("{}: in {} different seconds, last {} ms, maximum {} ms.\n",
-                        name, history.samples.size(), history.samples.back().ms, history.worst_ms);
+    text += fmt::format("{}: in {} different seconds, last {} ms, maximum {} ms.\n", name,
+                        history.samples.size(), history.samples.back().ms, history.worst_ms);
   }
   if (!c.home().latencies().events().empty()) {
     text += "SLOWLOG GET lists the commands.\n";

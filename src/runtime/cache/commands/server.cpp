@@ -177,8 +177,7 @@ void slowlog_help(call& c) {
   constexpr std::array<std::string_view, 4> lines = {
       "SLOWLOG <subcommand>. Subcommands are:",
       "GET [<count>] -- returns the latest slow commands.",
-      "LEN -- returns the number of recorded commands.",
-      "RESET -- removes the recorded commands."};
+      "LEN -- returns the number of recorded commands.", "RESET -- removes the recorded commands."};
   c.reply_lines(lines);
 }
 

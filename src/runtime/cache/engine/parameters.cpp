@@ -309,9 +309,8 @@ result<void> set_row(parameters& parameters, const row& row, std::string_view va
     case kind::fixed: return refuse(row.name, "can't set immutable config");
     case kind::idle:
       if (value == row.fixed) return {};
-      return refuse(row.name,
-                    "the parameter has no effect in this cache: it must be " +
-                        std::string(row.fixed));
+      return refuse(row.name, "the parameter has no effect in this cache: it must be " +
+                                  std::string(row.fixed));
     case kind::leader: return refuse(row.name, "can't set immutable config");
     case kind::guarded:
       return refuse(row.name,

@@ -212,9 +212,9 @@ loop::task<result<void>> leader_connection::synchronise() {
     offset_ = static_cast<std::uint64_t>(*text::parse_integer(parts[2]));
     log_->write(level::info, fmt::format("following {} from a snapshot", name()));
   } else {
-    co_return failure(errc::malformed, "follow " + name(),
-                      fmt::format("the leader replied {} to PSYNC",
-                                  text::quoted(std::string_view(*said))));
+    co_return failure(
+        errc::malformed, "follow " + name(),
+        fmt::format("the leader replied {} to PSYNC", text::quoted(std::string_view(*said))));
   }
   unfinished_ = 0;
   state_ = "connected";
@@ -237,10 +237,9 @@ loop::task<result<std::string>> leader_connection::receive_payload() {
                                            : std::nullopt;
   const bool has_mark = head->starts_with("$EOF:") && head->size() == 5 + mark_size;
   if (!has_mark && (!size || *size < 0)) {
-    co_return failure(
-        errc::malformed, "follow " + name(),
-        fmt::format("the leader's snapshot has an invalid header: {}",
-                    text::quoted(std::string_view(*head))));
+    co_return failure(errc::malformed, "follow " + name(),
+                      fmt::format("the leader's snapshot has an invalid header: {}",
+                                  text::quoted(std::string_view(*head))));
   }
   const auto mark = has_mark ? head->substr(5) : "";
   const auto is_whole = [&] {
