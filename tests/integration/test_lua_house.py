@@ -101,7 +101,7 @@ def test_mistakes_are_told_with_file_and_line(daemon, house):
             ("strata.create('server', 'x', {port = 99999})", 1, "99999"),
             ("strata.create('server', 'x', {1, 2})", 1, "not a table with names"),
             ("strata.create('server', 'a b', {port = 0})", 1, "a b"),
-            ("strata.create('server', 'x', {})", 1, "cannot make a server"),
+            ("strata.create('server', 'x', {})", 1, "cannot create a server"),
             ("strata.start('none')", 1, "cannot find runtime 'none'"),
             ("strata.edit('none', {})", 1, "cannot find runtime 'none'"),
             ("local x = = 1", 1, "unexpected symbol"),

@@ -36,9 +36,9 @@ void shard::leave(member& gone) {
   members_[gone.position_] = members_.back();
   members_.pop_back();
   if (is_pinged(gone)) --pinged_;
-  if (told_to_ == &gone) {
+  if (direct_receiver_ == &gone) {
     direct_log_.recycle(direct_log_.take());
-    told_to_ = nullptr;
+    direct_receiver_ = nullptr;
   }
   auto id = gone.id();
   state_->master.compare_exchange_strong(id, 0);

@@ -26,7 +26,7 @@ struct upstreams::link final : scripting::sequence::owner {
   link(upstreams& upstreams, std::uint64_t id, net::endpoint_url where)
       : number(id), url(std::move(where)), turns(upstreams.host_, id, *this), home_(upstreams) {}
 
-  void send(callback callback) {
+  void notify(callback callback) {
     if (home_.host_.has(callback)) turns.tell_soon(callback);
   }
 
@@ -91,18 +91,18 @@ loop::task<result<void>> upstreams::converse(link& one) {
   if (!opened) co_return std::unexpected(opened.error());
   one.to = made;
   one.pauses.succeeded();
-  one.send(callback::upstream_connect);
+  one.notify(callback::upstream_connect);
   for (;;) {
     const auto said = co_await made->next();
     if (!said) break;
     if (!host_.has(callback::upstream)) continue;
-    one.turns.send(callback::upstream, *said);
+    one.turns.notify(callback::upstream, *said);
     // Later messages are queued in the connection, which holds back its peer.
     if (one.turns.has_much()) co_await told_.wait([&one] { return !one.turns.is_busy(); });
   }
   one.to = nullptr;
   host_.log(level::info, fmt::format("upstream {}: {} has ended", one.number, one.url.text()));
-  one.send(callback::upstream_disconnect);
+  one.notify(callback::upstream_disconnect);
   co_return result<void>{};
 }
 
