@@ -9,6 +9,7 @@
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
+#include "cli/terminal/table.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
@@ -22,12 +23,6 @@ struct tally {
   std::uint64_t delivered = 0;
   std::uint64_t queued = 0;
 };
-
-std::uint64_t count_at(const json& answer, const char* key) {
-  const bool counted =
-      answer.is_object() && answer.contains(key) && answer[key].is_number_unsigned();
-  return counted ? answer[key].get<std::uint64_t>() : 0;
-}
 
 outcome<> send_one(control_client& client, const std::string& name, std::string_view message,
                    tally& sent) {

@@ -24,11 +24,6 @@ using nlohmann::json;
 
 namespace {
 
-std::uint64_t count_at(const json& line, const char* key) {
-  const auto found = line.find(key);
-  return found != line.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
-}
-
 tapped_line read_line(const json& line) {
   tapped_line read{.time = text_at(line, "time"),
                    .is_outgoing = text_at(line, "direction") == "out",

@@ -200,4 +200,11 @@ std::string text_at(const json& object, std::string_view key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
 }
 
+std::uint64_t count_at(const json& object, std::string_view key) {
+  if (!object.is_object()) return 0;
+  const auto found = object.find(key);
+  const bool is_count = found != object.end() && found->is_number_unsigned();
+  return is_count ? found->get<std::uint64_t>() : 0;
+}
+
 }  // namespace strata::cli

@@ -67,5 +67,7 @@ struct table_form {
 
 /// A member as text; empty if it is missing or no string. Never throws.
 [[nodiscard]] std::string text_at(const nlohmann::json& object, std::string_view key);
+/// A member as a whole number; 0 if it is missing or none. Never throws.
+[[nodiscard]] std::uint64_t count_at(const nlohmann::json& object, std::string_view key);
 
 }  // namespace strata::cli
