@@ -188,7 +188,7 @@ def test_connections_of_http_are_clients(daemon, tmp_path):
 
 
 def test_an_event_stream_is_one_client(daemon):
-    [url] = daemon.server("s", listen=["http://127.0.0.1:0"])
+    [url] = daemon.server("s", listen=["http://127.0.0.1:0"], http_messages=True)
     connection = http.client.HTTPConnection("127.0.0.1", port_of(url), timeout=PATIENCE)
     with contextlib.closing(connection):
         connection.request("GET", "/", headers={"Accept": "text/event-stream"})

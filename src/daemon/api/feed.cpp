@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t most_behind = 8U << 20U;  // unsent bytes for one client
 constexpr auto shortest_interval = 100ms;
+// How often the room for a report of lost lines is checked.
+constexpr auto loss_interval = 20ms;
 // Proxies close connections that are silent for a minute.
 constexpr auto longest_silence = 15s;
 
@@ -66,9 +68,8 @@ class feed_writer {
       co_return;
     }
     const auto live = source_.follow ? source_.follow(home_, live_lines()) : nullptr;
-    loop::task_group tasks;
-    if (source_.sample) tasks.spawn(take_samples());
-    if (request_.is_event_stream) tasks.spawn(break_silence());
+    if (source_.sample) tasks_.spawn(take_samples());
+    if (request_.is_event_stream) tasks_.spawn(break_silence());
     // Only the client's end is expected from now on.
     co_await exchange_.client_end();
   }
@@ -119,14 +120,26 @@ class feed_writer {
     return {.on_line =
                 [this](const std::string& json) {
                   if (exchange_.unsent() > most_behind) {
-                    ++lost_;
+                    note_loss(1);
                     return;
                   }
                   write_loss();
                   write(framed(json, {}));
                 },
-            .on_loss = [this](std::size_t count) { lost_ += count; },
+            .on_loss = [this](std::size_t count) { note_loss(count); },
             .on_end = [this] { exchange_.finish(); }};
+  }
+
+  void note_loss(std::size_t count) {
+    lost_ += count;
+    if (!std::exchange(is_reporting_, true)) tasks_.spawn(report_loss());
+  }
+
+  /// Writes the loss when the client has read enough, even if no other line follows.
+  loop::task<> report_loss() {
+    while (exchange_.unsent() > most_behind) co_await home_.sleep(loss_interval);
+    write_loss();
+    is_reporting_ = false;
   }
 
   void write_loss() {
@@ -159,7 +172,9 @@ class feed_writer {
   const feed_request request_;
   std::uint64_t newest_ = 0;  // number of the newest line written
   std::size_t lost_ = 0;      // lines that were not written, and have not been reported
+  bool is_reporting_ = false;
   loop::time_point written_;
+  loop::task_group tasks_;
 };
 
 }  // namespace

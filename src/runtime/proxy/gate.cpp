@@ -391,7 +391,7 @@ bool gate::disconnect(std::uint64_t client) {
 }
 
 void gate::enter(bond& begun, std::uint64_t client) {
-  begun.begin(client, *setting_.given.tap);
+  begun.begin(client, *setting_.given.tap, setting_.given.name);
   bonds_.push_back(begun);
   arm_sweep();
 }

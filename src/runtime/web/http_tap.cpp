@@ -34,7 +34,12 @@ std::unique_ptr<http_tap> http_tap::open(tap& tap, const std::string& name,
 }
 
 http_tap::http_tap(tap& tap, const std::string& name, http::exchange& exchange)
-    : tap_(tap), exchange_(exchange), address_(exchange.peer().address.text()), origin_(name) {
+    : tap_(tap),
+      exchange_(exchange),
+      client_(exchange.connection().id),
+      address_(exchange.peer().address.text()),
+      protocol_(exchange.is_secure() ? "https" : "http"),
+      origin_(name) {
   exchange_.watch(this);
   show(tapped_form::request, head_of(exchange_.request()));
 }
@@ -43,15 +48,14 @@ void http_tap::on_answer(std::string_view head) { show(tapped_form::answer, head
 
 void http_tap::show(tapped_form form, std::string_view head) {
   const bool is_outgoing = form == tapped_form::answer;
-  const auto client = exchange_.connection().id;
-  auto sender = is_outgoing ? origin_ : client_text(client);
-  auto receiver = is_outgoing ? client_text(client) : origin_;
+  auto sender = is_outgoing ? origin_ : client_text(client_);
+  auto receiver = is_outgoing ? client_text(client_) : origin_;
   tap_.write(form, is_outgoing,
-             {.client = client,
+             {.client = client_,
               .address = address_,
               .sender = std::move(sender),
               .receiver = std::move(receiver),
-              .protocol = exchange_.is_secure() ? "https" : "http"},
+              .protocol = protocol_},
              as_bytes(head));
 }
 

@@ -1,6 +1,7 @@
 // Shows the heads of an HTTP exchange in the tap of its runtime.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,7 +33,9 @@ class http_tap final : private http::answer_watcher {
 
   tap& tap_;
   http::exchange& exchange_;
+  std::uint64_t client_;
   std::string address_;  // an upgraded exchange has no peer
+  std::string_view protocol_;
   std::string origin_;
 };
 

@@ -23,6 +23,7 @@ void bond::show(bool from_client, tapped_form form, byte_span bytes) const {
   const auto shown = client();
   auto sender = client_text(id_);
   auto receiver = backend();
+  if (receiver.empty()) receiver = *name_;
   if (!from_client) sender.swap(receiver);
   tap_->write(form, !from_client,
               {.client = id_,

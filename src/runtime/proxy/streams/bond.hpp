@@ -23,10 +23,12 @@ class bond : public boost::intrusive::list_base_hook<
   bond& operator=(const bond&) = delete;
   virtual ~bond() = default;
 
-  /// Sets the client's id, and the tap that shows the traffic. `tap` outlives the bond.
-  void begin(std::uint64_t client, tap& tap) {
+  /// Sets the client's id, and the tap that shows the traffic of the proxy `name`. Both outlive the
+  /// bond.
+  void begin(std::uint64_t client, tap& tap, const std::string& name) {
     id_ = client;
     tap_ = &tap;
+    name_ = &name;
   }
   /// Ends it as if it had broken.
   virtual void break_off() = 0;
@@ -40,7 +42,7 @@ class bond : public boost::intrusive::list_base_hook<
  protected:
   /// The client's address, protocol and TLS subject, and the unsent bytes for it.
   [[nodiscard]] virtual client_report client() const = 0;
-  /// The endpoint of the backend.
+  /// The endpoint of the backend; empty if there is none yet.
   [[nodiscard]] virtual std::string backend() const = 0;
 
   void note_active() { last_active_ = loop_.now(); }
@@ -56,6 +58,7 @@ class bond : public boost::intrusive::list_base_hook<
   loop::time_point last_active_;
   std::uint64_t id_ = 0;
   tap* tap_ = nullptr;
+  const std::string* name_ = nullptr;
   traffic passed_;
 };
 
