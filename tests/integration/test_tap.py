@@ -69,17 +69,17 @@ def test_threads_datagrams_websockets_and_bytes_that_are_no_text(daemon):
     stream, datagrams = daemon.server("s", listen=["tcp://127.0.0.1:0", "udp://127.0.0.1:0"],
                                       mode="echo", threads=2)
     with tapped(daemon) as take, Peer(datagrams) as bob, WebTalker(stream) as dan:
-        bob.say(b"\xff\xfe")
-        assert bob.hear() == b"\xff\xfe"
-        lines = [take(), take()]
-        assert [(each["direction"], each["protocol"], each["base64"]) for each in lines] == [
-            ("in", "udp", "//4="), ("out", "udp", "//4=")]
-        dan.say("hello")
-        assert dan.hear() == "hello"
-        seen = [take() for _ in range(4)]
-        assert [each["form"] for each in seen] == ["request", "answer", "message", "message"]
-        assert seen[1]["text"].startswith("HTTP/1.1 101 Switching Protocols\r\n")
-        assert [each["protocol"] for each in seen[2:]] == ["ws", "ws"]
+        opening = [take(), take()]
+        assert [each["form"] for each in opening] == ["request", "answer"]
+        assert opening[1]["text"].startswith("HTTP/1.1 101 Switching Protocols\r\n")
+        for peer, protocol, said, shown in ((bob, "udp", b"\xff\xfe", ("base64", "//4=")),
+                                            (dan, "ws", "hello", ("text", "hello"))):
+            peer.say(said)
+            assert peer.hear() == said
+            lines = [take(), take()]
+            assert [each["direction"] for each in lines] == ["in", "out"]
+            assert [each["protocol"] for each in lines] == [protocol, protocol]
+            assert [each[shown[0]] for each in lines] == [shown[1], shown[1]]
 
 
 @pytest.mark.parametrize("version", ["--http1.1", "--http2-prior-knowledge"])
