@@ -18,6 +18,7 @@ namespace {
 enum class tag : std::uint16_t {
   end = 0,
   dissector = 12,
+  dissector_table = 14,
   ipv4_source = 20,
   ipv4_destination = 21,
   ipv6_source = 22,
@@ -25,7 +26,10 @@ enum class tag : std::uint16_t {
   port_type = 24,
   source_port = 25,
   destination_port = 26,
+  number_in_table = 32,
 };
+// Wireshark knows the dissector of RESP by its port alone.
+constexpr std::uint32_t port_of_redis = 6379;
 constexpr std::uint32_t port_of_tcp = 2;
 
 void append_number(std::string& packet, std::uint16_t number) {
@@ -89,17 +93,21 @@ bool is_websocket(const tapped_line& line) {
   return line.form == "message" && (line.protocol == "ws" || line.protocol == "wss");
 }
 
-std::string_view dissector_of(const tapped_line& line) {
-  if (line.form == "request" || line.form == "answer") return "http";
-  if (line.form == "command") return "resp";
-  return is_websocket(line) ? "websocket" : "data";
+void append_dissector(std::string& packet, const tapped_line& line) {
+  if (line.form == "command") {
+    append_tag(packet, tag::dissector_table, "tcp.port");
+    append_tag(packet, tag::number_in_table, port_of_redis);
+    return;
+  }
+  const bool is_http = line.form == "request" || line.form == "answer";
+  append_tag(packet, tag::dissector, is_http ? "http" : is_websocket(line) ? "websocket" : "data");
 }
 
 }  // namespace
 
 std::string packet_of(const tapped_line& line) {
   std::string packet;
-  append_tag(packet, tag::dissector, dissector_of(line));
+  append_dissector(packet, line);
   append_ends(packet, line);
   append_tag(packet, tag::end, std::string_view());
   if (is_websocket(line)) {
