@@ -190,7 +190,7 @@ loop::task<> tls_identity::watch() {
     last = now;
     if (!rests || now == in_force) continue;
     in_force = now;
-    if (read()) log_->write(level::info, "read the certificates again: their files have changed");
+    if (read()) log_->write(level::info, "reread the certificates: their files have changed");
   }
 }
 

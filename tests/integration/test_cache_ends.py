@@ -115,7 +115,7 @@ def test_a_cache_that_cannot_save_runs_on(daemon, saving, snapshot, order):
     folder = block(snapshot)
     refused = daemon.run(order, "db")
     assert refused.returncode != 0
-    assert "which runs on" in refused.stderr and "--now" in refused.stderr
+    assert "which keeps running" in refused.stderr and "--now" in refused.stderr
     assert state(daemon) == "running" and value(daemon) == b"$5\r\nvalue\r\n"
     assert daemon.show("db")["warning"].startswith("not writing: ")
     folder.rmdir()

@@ -44,7 +44,7 @@ def test_a_rehearsal_says_what_would_be_and_makes_nothing(daemon):
     said = daemon.cli("create", "server", "fine", "-p", "0", "--dry-run")
     assert said == "fine: could be created\n"
     said = daemon.cli("create", "proxy", "gw", "-p", "0", "--backend", "wbe", "--dry-run")
-    assert said == ("gw: could be created; warning: runtime not found: it connects to 'wbe', and "
+    assert said == ("gw: could be created; warning: runtime not found: it connects to 'wbe', but "
                     "no runtime has this name (did you mean 'web'?)\n")
     taken = daemon.run("create", "server", "other", "-p", str(port), "--dry-run")
     assert (taken.returncode, "in use" in taken.stderr) == (1, True)

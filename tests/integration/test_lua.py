@@ -268,7 +268,7 @@ def test_values_and_texts(daemon, scripted):
 
         assert value("strata.json.decode('{\"a\":[1,null,true]}')") == [{"a": [1, None, True]}]
         assert "is not valid JSON" in value("strata.json.decode('{')")[1]
-        assert "64 deep" in value("strata.json.decode(('['):rep(100000))")[1]
+        assert "64 levels" in value("strata.json.decode(('['):rep(100000))")[1]
         assert value("strata.json.array({})") == [[]] and value("{}") == [{}]
         assert value("strata.base64.encode('hi\\0')") == ["aGkA"]
         assert value("strata.base64.decode('aGkA') == 'hi\\0'") == [True]

@@ -174,7 +174,7 @@ def test_a_script_knows_its_own_runtime(daemon, console):
     daemon.create("server", "plain", listen=["tcp://127.0.0.1:0"])
     assert console.run("return strata.stats('plain').messages['in'], "
                        "strata.get('plain').options.mode") == (0, "inout")
-    assert "there is none" in console.run("return strata.stats('none')")[1]
+    assert "no runtime has this name" in console.run("return strata.stats('none')")[1]
 
 
 def test_the_owner_s_clients_are_spoken_to(daemon, tmp_path):

@@ -29,7 +29,7 @@ def a_client(daemon, name):
     def clients():
         return daemon.ask("GET", f"/v1/runtimes/{name}/clients")
 
-    if name == "of-cache":
+    if name in ("of-cache", "of-proxy"):
         with Talker(daemon.show(name)["endpoints"][0]) as caller:
             eventually(clients, "a client is there")
             yield f"client={clients()[0]['id']}"

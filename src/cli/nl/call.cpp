@@ -84,7 +84,7 @@ outcome<wire::netlink_writer> request_of(const invocation& call, nl::generic& ge
 std::unexpected<refusal> refuse_call(error why, const nl::refused_attribute& refused,
                                      const ynl::scope& scope) {
   if (scope.set != nullptr && refused.path.front() != 0) {
-    why.remedy = fmt::format("{} attribute {}", refused.is_missing ? "give" : "see",
+    why.remedy = fmt::format("{} attribute {}", refused.is_missing ? "add" : "check",
                              text::printable(scope.path_text(refused.path)));
   }
   return refuse(exit_failed, why);
