@@ -137,7 +137,7 @@ impl Umem {
         let memory = unsafe { ffi::strata_xdp_umem_memory(handle, &mut size) };
         let (handle, memory) = match (NonNull::new(handle), NonNull::new(memory.cast::<u8>())) {
             (Some(handle), Some(memory)) => (handle, memory),
-            _ => return Err(invalid("make a UMEM: there is no memory".to_string())),
+            _ => return Err(invalid("create a UMEM: there is no memory".to_string())),
         };
         let mut shared = Shared {
             handle,
@@ -152,11 +152,11 @@ impl Umem {
         // From here on `shared` closes the handle.
         shared.identity = NEXT_IDENTITY
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| last.checked_add(1))
-            .map_err(|_| invalid("make a UMEM: 4 billion were made before".to_string()))?;
+            .map_err(|_| invalid("create a UMEM: 4 billion were made before".to_string()))?;
         let needed = u64::from(options.frame_count) * u64::from(options.frame_size);
         if (size as u64) < needed {
             return Err(invalid(format!(
-                "make a UMEM: {needed} bytes are more than this machine's addresses reach"
+                "create a UMEM: {needed} bytes are more than this machine's addresses reach"
             )));
         }
         *lock(&shared.free) = (0..options.frame_count).rev().collect();
