@@ -175,7 +175,8 @@ result<void> os_loop::probe_stream(const socket_address& address, int protocol) 
 }
 
 result<descriptor> os_loop::open_stream(int family, int protocol) {
-  // Until it may be used it is not the loop's, which closes what it has at the end of a turn.
+  // Not a `descriptor` until it may be used: the loop closes later, and until then its number would
+  // be taken.
   unique_fd made(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
   if (!made) return system_failure(errno, "open a stream socket", open_remedy(errno));
   if (made.get() >= first_kept_descriptor()) {
