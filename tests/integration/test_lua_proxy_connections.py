@@ -201,7 +201,8 @@ def test_pieces_may_grow_large(scripted):
     with backend_that(answers) as port:
         url = scripted(f"""
             local large = ('x'):rep({MIB})
-            function on_proxy_request(id, data) return (data:gsub('.', large)) end""", port)
+            function on_proxy_request(id, data) return (data:gsub('.', large)) end""", port,
+            lua_time=10)  # the limit is not what is tested here
         with Talker(url) as ann:
             ann.send(b"123")
             ann.finish()
