@@ -174,13 +174,15 @@ result<void> os_loop::probe_stream(const socket_address& address, int protocol) 
 }
 
 result<descriptor> os_loop::open_stream(int family, int protocol) {
-  descriptor made(*this, ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+  // Not a `descriptor` until it may be used: the loop closes later, and until then its number would
+  // be taken.
+  unique_fd made(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
   if (!made) return system_failure(errno, "open a stream socket", open_remedy(errno));
-  if (made.fd() >= first_kept_descriptor()) {
+  if (made.get() >= first_kept_descriptor()) {
     return std::unexpected(no_descriptor_left("open a stream socket"));
   }
-  if (family != AF_UNIX) ::setsockopt(made.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return made;
+  if (family != AF_UNIX) ::setsockopt(made.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return adopt(made.release());
 }
 
 result<descriptor> os_loop::open_datagram(int family, const socket_address& address,
