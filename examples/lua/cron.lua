@@ -4,16 +4,21 @@ local jobs = JOBS or {
   { name = "good morning", at = "06:30", run = function() self.broadcast "good morning" end },
 }
 
-local function seconds_until(job)
-  if job.every then return job.every end
+local day = 86400
+
+-- When a job is due next. A timer and the time of day are two clocks: a job may run a moment before
+-- its time, so a day is counted from when it was due, not from now.
+local function next_time(job)
+  if job.every then return strata.now() + job.every end
   local hour, minute = job.at:match "^(%d%d):(%d%d)$"
-  local left = (hour * 3600 + minute * 60) - strata.now() % 86400
-  return left > 0 and left or left + 86400
+  local after = math.max(math.floor(strata.now()), job.due or 0)
+  return after + day - (after - hour * 3600 - minute * 60) % day
 end
 
--- A job that takes long, or fails, holds no other up, and itself only until it has ended.
+-- A job that takes long, or fails, delays no other, and itself only until it has ended.
 local function arm(job)
-  strata.set_timeout(seconds_until(job) * 1000, function()
+  job.due = next_time(job)
+  strata.set_timeout(math.max(job.due - strata.now(), 0) * 1000, function()
     local done, why = pcall(job.run)
     if not done then
       strata.log { level = "error", message = "a job failed", job = job.name, why = why }
