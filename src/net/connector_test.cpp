@@ -87,9 +87,10 @@ class silent_directory final : public directory {
     co_await asking.sleep(1h);
     co_return std::vector<endpoint_url>{};
   }
-  loop::task<group_members> find_members(loop::loop& /*asking*/, std::string /*whose*/,
-                                         std::string /*group*/) override {
-    co_return group_members{};
+  std::unique_ptr<watch> watch_members(
+      loop::loop& /*asking*/, std::string /*watcher*/, std::string /*group*/,
+      std::function<void(group_members)> /*on_members*/) override {
+    return std::make_unique<watch>();
   }
 };
 

@@ -1,6 +1,8 @@
 // Runtimes by name: where a URL `runtime://NAME` leads, and which runtimes form a group.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,22 +15,36 @@ namespace strata::net {
 /// The members of a group.
 struct group_members {
   std::vector<std::string> names;     ///< in the group's order
-  std::vector<std::string> circular;  ///< other members, which connect to the asking runtime
+  std::vector<std::string> circular;  ///< other members, which connect to the watching runtime
+  bool operator==(const group_members&) const = default;
 };
 
 class directory {
  public:
+  /// A watch of a group. Destroying it, on its loop's thread, ends it.
+  class watch {
+   public:
+    watch() = default;
+    watch(const watch&) = delete;
+    watch& operator=(const watch&) = delete;
+    virtual ~watch() = default;
+  };
+
   /// Returns where the runtime `name` listens now: at least one endpoint. Call it on `asking`,
   /// which may be any loop of the process. Errors: not_found; conflict if the runtime does not run,
   /// or does not listen anywhere that others can connect to.
   [[nodiscard]] virtual loop::task<result<std::vector<endpoint_url>>> find_endpoints(
       loop::loop& asking, std::string name) = 0;
-  /// Returns the members of `group` that run and listen, without `whose`, the runtime that asks.
-  /// Data for a member that connects back to `whose`, directly or not, would circulate for ever, so
-  /// such members are listed apart as `circular`. Call it as `find_endpoints`.
-  [[nodiscard]] virtual loop::task<group_members> find_members(loop::loop& asking,
-                                                               std::string whose,
-                                                               std::string group) = 0;
+
+  /// Calls `on_members` with the members of `group` that run and listen, without `watcher`, the
+  /// runtime that asks: soon, and after each change. Call it on `asking`, which may be any loop of
+  /// the process and on which `on_members` is called.
+  ///
+  /// Data for a member that connects back to `watcher`, directly or not, would circulate for ever,
+  /// so such members are listed apart as `circular`.
+  [[nodiscard]] virtual std::unique_ptr<watch> watch_members(
+      loop::loop& asking, std::string watcher, std::string group,
+      std::function<void(group_members)> on_members) = 0;
 
  protected:
   ~directory() = default;

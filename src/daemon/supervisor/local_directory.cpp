@@ -1,7 +1,11 @@
 #include "daemon/supervisor/local_directory.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "loop/call_on.hpp"
 #include "net/scheme.hpp"
@@ -10,6 +14,12 @@
 namespace strata::daemon {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+// Between two passes over the watches, so that a daemon that starts a thousand runtimes does not
+// compute the members of all groups a thousand times.
+constexpr loop::duration refresh_interval = 100ms;
 
 // A wildcard can be listened on, but not connected to.
 net::endpoint_url reachable(net::endpoint_url url) {
@@ -26,26 +36,105 @@ loop::task<result<std::vector<net::endpoint_url>>> local_directory::find_endpoin
   co_return co_await loop::run_on(asking, home_, std::move(look));
 }
 
-loop::task<net::group_members> local_directory::find_members(loop::loop& asking, std::string whose,
-                                                             std::string group) {
-  auto look = [this, whose, group] { return members_for(whose, group); };
-  co_return co_await loop::run_on(asking, home_, std::move(look));
+// The watch belongs to its loop's thread, and the rest of its state, but for the lock, to that of
+// the home loop.
+struct local_directory::watch_state {
+  watch_state(loop::loop& asking, std::string watcher, std::string group,
+              std::function<void(net::group_members)> on_members)
+      : asking(asking),
+        watcher(std::move(watcher)),
+        group(std::move(group)),
+        on_members(std::move(on_members)) {}
+
+  loop::loop& asking;  // may be destroyed once the watch is
+  const std::string watcher;
+  const std::string group;
+  const std::function<void(net::group_members)> on_members;  // called on `asking` alone
+  std::optional<net::group_members> given;
+  std::mutex lock;
+  bool is_over = false;  // set on `asking` alone, under the lock
+};
+
+class local_directory::group_watch final : public watch {
+ public:
+  explicit group_watch(std::shared_ptr<watch_state> state) : state_(std::move(state)) {}
+  group_watch(const group_watch&) = delete;
+  group_watch& operator=(const group_watch&) = delete;
+  ~group_watch() override {
+    const std::scoped_lock guard(state_->lock);
+    state_->is_over = true;
+  }
+
+ private:
+  std::shared_ptr<watch_state> state_;
+};
+
+std::unique_ptr<net::directory::watch> local_directory::watch_members(
+    loop::loop& asking, std::string watcher, std::string group,
+    std::function<void(net::group_members)> on_members) {
+  auto state = std::make_shared<watch_state>(asking, std::move(watcher), std::move(group),
+                                             std::move(on_members));
+  home_.post([this, state] { add(state); });
+  return std::make_unique<group_watch>(std::move(state));
 }
 
-net::group_members local_directory::members_for(const std::string& whose,
-                                                const std::string& group) {
+void local_directory::add(std::shared_ptr<watch_state> state) {
+  watches_.push_back(state);
+  notify(state);
+}
+
+void local_directory::refresh() {
+  has_changed_ = true;
+  if (is_refreshing_ || watches_.empty()) return;
+  is_refreshing_ = true;
+  tasks_.spawn(notify_watches());
+}
+
+loop::task<> local_directory::notify_watches() {
+  // Yields first: the caller may have more to change.
+  co_await home_.sleep(loop::duration::zero());
+  while (std::exchange(has_changed_, false)) {
+    forget_ended();
+    for (const auto& each : watches_) {
+      if (const auto state = each.lock()) notify(state);
+    }
+    co_await home_.sleep(refresh_interval);
+  }
+  is_refreshing_ = false;
+}
+
+void local_directory::forget_ended() {
+  std::erase_if(watches_, [](const auto& each) { return each.expired(); });
+  given_.clear();
+  for (const auto& each : watches_) {
+    const auto state = each.lock();
+    if (state && state->given) given_[{state->watcher, state->group}] = state->given->names;
+  }
+}
+
+void local_directory::notify(const std::shared_ptr<watch_state>& state) {
+  auto members = members_for(*state);
+  if (state->given == members) return;
+  state->given = members;
+  given_[{state->watcher, state->group}] = members.names;
+  // While the lock is held, the watch does not end, so its loop exists.
+  const std::scoped_lock guard(state->lock);
+  if (state->is_over) return;
+  state->asking.post([state, members = std::move(members)]() mutable {
+    if (!state->is_over) state->on_members(std::move(members));
+  });
+}
+
+net::group_members local_directory::members_for(const watch_state& state) const {
   net::group_members found;
   for (const auto& [name, each] : list_.entries()) {
-    if (name == whose || each->body->common().group != group) continue;
+    if (name == state.watcher || each->body->common().group != state.group) continue;
     if (endpoints_of(name)) found.names.push_back(name);
   }
-  found.circular = leading_to(list_.entries(), told_, found.names, whose);
+  found.circular = leading_to(list_.entries(), given_, found.names, state.watcher);
   std::erase_if(found.names, [&found](const std::string& each) {
     return std::ranges::find(found.circular, each) != found.circular.end();
   });
-  std::erase_if(told_,
-                [this](const auto& each) { return !list_.entries().contains(each.first.first); });
-  told_[{whose, group}] = found.names;
   return found;
 }
 

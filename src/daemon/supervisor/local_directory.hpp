@@ -1,33 +1,52 @@
-// Where the daemon's own runtimes listen, and which of them form a group.
+// Where the daemon's own runtimes listen, and which of them form a group. On the home loop, except
+// for the members of `net::directory`.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "daemon/supervisor/entry_list.hpp"
 #include "daemon/supervisor/relations.hpp"
+#include "loop/task_group.hpp"
 #include "net/directory.hpp"
 
 namespace strata::daemon {
 
 class local_directory final : public net::directory {
  public:
-  /// `loop` is that of the entries; both outlive this object.
+  /// `loop` is that of the entries; both outlive this object, and the loop outlives the watches.
   local_directory(loop::loop& loop, const entry_list& list) : home_(loop), list_(list) {}
 
   loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,
                                                                     std::string name) override;
-  loop::task<net::group_members> find_members(loop::loop& asking, std::string whose,
-                                              std::string group) override;
-  [[nodiscard]] const told_members& told() const { return told_; }
+  std::unique_ptr<watch> watch_members(
+      loop::loop& asking, std::string watcher, std::string group,
+      std::function<void(net::group_members)> on_members) override;
+
+  /// Notifies the watches, soon, of what has changed. Call it after each change of an entry.
+  void refresh();
+  /// The members that the watchers have been given.
+  [[nodiscard]] const given_members& given() const { return given_; }
 
  private:
-  net::group_members members_for(const std::string& whose, const std::string& group);
+  class group_watch;
+  struct watch_state;
+
+  void add(std::shared_ptr<watch_state> state);
+  loop::task<> notify_watches();
+  void forget_ended();
+  void notify(const std::shared_ptr<watch_state>& state);
+  [[nodiscard]] net::group_members members_for(const watch_state& state) const;
   [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& name) const;
 
   loop::loop& home_;
   const entry_list& list_;
-  told_members told_;
+  std::vector<std::weak_ptr<watch_state>> watches_;
+  given_members given_;
+  bool is_refreshing_ = false;
+  bool has_changed_ = false;
+  loop::task_group tasks_;
 };
 
 }  // namespace strata::daemon

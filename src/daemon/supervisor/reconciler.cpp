@@ -70,6 +70,7 @@ void reconciler::report(const entry& subject, std::string_view event, const std:
   const bool bad = event == "failed";
   subject.log->write(bad ? runtime::level::error : runtime::level::info,
                      std::string(event) + (detail.empty() ? "" : ": " + detail));
+  directory_.refresh();
 }
 
 result<std::unique_ptr<runtime::runtime>> reconciler::make_body(const entry& subject,
@@ -184,13 +185,18 @@ loop::task<> reconciler::write_back(entry_ref subject) {
   co_await write_in_time(subject);
 }
 
+void reconciler::discard(entry& subject) {
+  subject.removed = true;
+  list_.erase(subject.name());
+  directory_.refresh();
+}
+
 loop::task<result<void>> reconciler::create(entry_ref subject, bool is_started) {
   auto next = record_of(*subject);
   next.running = is_started;
   auto written = co_await write(subject, std::move(next));
   if (!written) {
-    subject->removed = true;
-    list_.erase(subject->name());
+    discard(*subject);
     co_return written;
   }
   report(*subject, "created");
@@ -226,7 +232,7 @@ loop::task<result<runtime::edit_outcome>> reconciler::change(entry_ref subject,
   result<void> written;
   {
     const edit_scope scope(*subject, **edited);
-    const auto free = check_needs(list_.entries(), directory_.told(), subject->name(),
+    const auto free = check_needs(list_.entries(), directory_.given(), subject->name(),
                                   (*edited)->needs(), subject->body->needs());
     if (!free) co_return std::unexpected(free.error());
     auto next = subject->desired;

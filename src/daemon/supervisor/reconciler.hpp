@@ -55,6 +55,8 @@ class reconciler {
                                                       const nlohmann::json& options);
   /// Makes an entry with its body, which is not in the list yet. Errors: its options are wrong.
   result<entry_ref> make_entry(record record, const nlohmann::json& options);
+  /// Takes an entry that has no record out of the list.
+  void discard(entry& subject);
   /// Writes the record of an entry that is new in the list, and applies it; the entry is not shown
   /// before. Errors: it cannot be written, or does not start: then nothing of it is left.
   loop::task<result<void>> create(entry_ref subject, bool is_started);
@@ -81,6 +83,7 @@ class reconciler {
   void begin_end();
   [[nodiscard]] bool is_ending() const { return is_ending_; }
 
+  /// Reports a change of an entry: as an event, in its log, and to the directory.
   void report(const entry& subject, std::string_view event, const std::string& detail = {});
 
   [[nodiscard]] entry_list& list() { return list_; }

@@ -48,7 +48,7 @@ bool reaches(const entry_map& all, std::vector<std::string> open, const std::str
 // A group is a node of the path too, named with this prefix: no runtime's name begins with it.
 constexpr char group_mark = '@';
 
-std::vector<std::string> next_places(const entry_map& all, const told_members& members,
+std::vector<std::string> next_places(const entry_map& all, const given_members& members,
                                      const std::string& place) {
   std::vector<std::string> next;
   if (place.starts_with(group_mark)) {
@@ -75,7 +75,7 @@ std::vector<std::string> next_places(const entry_map& all, const told_members& m
 
 }  // namespace
 
-std::vector<std::string> leading_to(const entry_map& all, const told_members& members,
+std::vector<std::string> leading_to(const entry_map& all, const given_members& members,
                                     std::vector<std::string> texts, const std::string& name) {
   std::map<std::string, std::vector<std::string>> before;  // for each reachable node
   std::set<std::string> seen(texts.begin(), texts.end());
@@ -122,7 +122,7 @@ result<void> check_owner(const entry_map& all, const std::string& name,
   return {};
 }
 
-result<void> check_needs(const entry_map& all, const told_members& members, const std::string& name,
+result<void> check_needs(const entry_map& all, const given_members& members, const std::string& name,
                          std::vector<std::string> needs, const std::vector<std::string>& before) {
   if (reaches(all, needs, name, needs_of)) {
     return failure(errc::conflict, "make '" + name + "' connect to '" + needs.front() + "'",

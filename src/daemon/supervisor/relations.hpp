@@ -14,18 +14,18 @@ namespace strata::daemon {
 /// Checks that `options` may make their owner the owner of `name`. Errors: not_found, conflict.
 [[nodiscard]] result<void> check_owner(const entry_map& all, const std::string& name,
                                        const nlohmann::json& options);
-/// For each runtime and each group that it follows: the members it was last given.
-using told_members = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
+/// For each runtime and each group that it watches: the members it was last given.
+using given_members = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
 
 /// Checks that `name` may need `needs`, of which it has those of `before` already. Errors:
 /// conflict.
-[[nodiscard]] result<void> check_needs(const entry_map& all, const told_members& members,
+[[nodiscard]] result<void> check_needs(const entry_map& all, const given_members& members,
                                        const std::string& name, std::vector<std::string> needs,
                                        const std::vector<std::string>& before);
 /// Returns those of `texts` from which a path leads to `name`, by names and by groups. Whether they
-/// run does not matter: they may at any moment. A runtime that was given a member of a group stays
-/// connected to it until it asks again, even if the group changes.
-[[nodiscard]] std::vector<std::string> leading_to(const entry_map& all, const told_members& members,
+/// run does not matter: they may at any moment. A runtime that was given a member of a group may
+/// stay connected to it until it is given others, even if the group has changed.
+[[nodiscard]] std::vector<std::string> leading_to(const entry_map& all, const given_members& members,
                                                   std::vector<std::string> texts,
                                                   const std::string& name);
 

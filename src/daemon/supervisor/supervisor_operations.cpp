@@ -70,10 +70,9 @@ result<entry_ref> supervisor::reserve(const creation& ordered) {
   // Added first, since its group counts too.
   reconciler_.list().add(*made);
   const auto free =
-      check_needs(entries(), reconciler_.directory().told(), name, (*made)->body->needs(), {});
+      check_needs(entries(), reconciler_.directory().given(), name, (*made)->body->needs(), {});
   if (free) return made;
-  (*made)->removed = true;
-  reconciler_.list().erase(name);
+  reconciler_.discard(**made);
   return std::unexpected(free.error());
 }
 
@@ -87,8 +86,7 @@ loop::task<result<entry_ref>> supervisor::create(creation ordered) {
   if (ordered.is_rehearsal) {
     auto good = co_await made->body->rehearse();
     done = std::move(good);
-    made->removed = true;
-    reconciler_.list().erase(made->name());
+    reconciler_.discard(*made);
   } else {
     auto created = co_await reconciler_.create(made, ordered.is_started);
     done = std::move(created);

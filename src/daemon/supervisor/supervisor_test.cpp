@@ -91,6 +91,62 @@ TEST_F(supervisor_test, others_go_on_while_a_save_takes_for_ever) {
   EXPECT_TRUE(*begin_shut_down());
 }
 
+TEST_F(supervisor_test, a_watch_of_a_group_is_given_its_members_after_each_change) {
+  have("a");
+  have("b");
+  using names = std::vector<std::string>;
+  std::vector<net::group_members> given;
+  auto watch = subject_.names().watch_members(
+      home_, "watcher", "g",
+      [&given](net::group_members members) { given.push_back(std::move(members)); });
+  wait_until_applied();
+  ASSERT_EQ(given.size(), 1U) << "even of an empty group";
+  EXPECT_EQ(given.back().names, names());
+
+  begin(subject_.start("a"));
+  EXPECT_EQ(given.size(), 1U) << "what is in no group changes none";
+  begin(subject_.edit("a", {{"group", "g"}}));
+  EXPECT_EQ(given.back().names, names({"a"}));
+  begin(subject_.edit("b", {{"group", "g"}}));
+  EXPECT_EQ(given.size(), 2U) << "what does not run is no member";
+  begin(subject_.start("b"));
+  EXPECT_EQ(given.back().names, names({"a", "b"}));
+  begin(subject_.stop("a"));
+  EXPECT_EQ(given.back().names, names({"b"}));
+
+  const nlohmann::json circle = {{"listen", {"tcp://127.0.0.1:0"}},
+                                 {"backend", {"runtime://watcher"}},
+                                 {"group", "g"}};
+  begin(subject_.create({.type = "proxy", .name = "c", .options = circle, .is_started = true}));
+  EXPECT_EQ(given.back().names, names({"b"}));
+  EXPECT_EQ(given.back().circular, names({"c"}));
+  begin(subject_.remove("c"));
+  EXPECT_EQ(given.back().circular, names());
+
+  const auto count = given.size();
+  watch.reset();
+  begin(subject_.stop("b"));
+  EXPECT_EQ(given.size(), count) << "the watch has ended";
+}
+
+TEST_F(supervisor_test, a_rehearsal_is_in_no_group_afterwards) {
+  std::vector<net::group_members> given;
+  const auto watch = subject_.names().watch_members(
+      home_, "watcher", "g",
+      [&given](net::group_members members) { given.push_back(std::move(members)); });
+  have("a");
+  begin(subject_.edit("a", {{"group", "g"}}));
+  begin(subject_.start("a"));
+  const nlohmann::json circle = {{"listen", {"tcp://127.0.0.1:0"}},
+                                 {"backend", {"runtime://watcher", "runtime://a"}},
+                                 {"group", "g"}};
+  const auto rehearsed = begin(subject_.create(
+      {.type = "proxy", .name = "c", .options = circle, .is_rehearsal = true}));
+  ASSERT_TRUE(*rehearsed && **rehearsed);
+  EXPECT_EQ(given.back().names, std::vector<std::string>({"a"}));
+  EXPECT_EQ(given.back().circular, std::vector<std::string>());
+}
+
 TEST_F(supervisor_test, of_two_creates_of_a_name_one_is_refused_at_once) {
   store_.block("put twin");
   const auto first = create("twin");

@@ -27,9 +27,10 @@ class no_directory final : public net::directory {
                                                                     std::string name) override {
     co_return failure(errc::not_found, "find '" + name + "'", "there is no other runtime");
   }
-  loop::task<net::group_members> find_members(loop::loop& /*asking*/, std::string /*whose*/,
-                                              std::string /*group*/) override {
-    co_return net::group_members{};
+  std::unique_ptr<watch> watch_members(
+      loop::loop& /*asking*/, std::string /*watcher*/, std::string /*group*/,
+      std::function<void(net::group_members)> /*on_members*/) override {
+    return std::make_unique<watch>();
   }
 };
 

@@ -1,7 +1,7 @@
 // The backends behind texts. Most texts lead to one backend. `@GROUP` leads to each runtime of the
-// group that runs and listens, and a host name to each of its addresses: groups are looked up again
-// each second, host names when their records expire (RFC 1035, TTL). If a look-up fails, the
-// backends stay as they are.
+// group that runs and listens, which the directory reports, and a host name to each of its
+// addresses, which are looked up again when their records expire (RFC 1035, TTL). If a look-up
+// fails, the backends stay as they are.
 //
 // For one loop's thread. One of a proxy's loops looks names up and passes the results to the
 // others.
@@ -55,28 +55,36 @@ class roster {
   [[nodiscard]] loop::task<> looked(loop::time_point limit);
 
  private:
-  /// The result of a look-up, and how long it is valid.
+  /// The addresses of a host, and how long they are valid.
   struct look {
     std::vector<sighting> found;
-    std::vector<std::string> circular;
     loop::duration good_for;
   };
   struct entry {
-    explicit entry(backend_text text) : is(std::move(text)) {}
-    backend_text is;
+    explicit entry(backend_text text) : text(std::move(text)) {}
+    backend_text text;
     std::vector<sighting> found;
     std::vector<std::string> circular;
     bool was_looked_up = false;
     bool is_lost = false;
-    loop::task_group following;
+    loop::task_group looking;                        // for a host name
+    std::unique_ptr<net::directory::watch> members;  // of a group
   };
   [[nodiscard]] bool leads() const { return means_.number == 0; }
   [[nodiscard]] std::string key_of(const entry& entry) const;
   void follow_new_ones();
   /// Takes over the results of the loop that looks names up; reports whether they changed anything.
   bool take_found();
-  loop::task<> follow(entry& entry);
-  loop::task<result<look>> look_up(const backend_text& text);
+  void follow(entry& entry);
+  loop::task<> follow_host(entry& entry);
+  loop::task<result<look>> look_up(backend_text text);
+  void take_members(entry& entry, net::group_members members);
+  /// Keeps the result for a text that could not be looked up.
+  void take_trouble(entry& entry, const error& why);
+  /// Takes over the present result for a text.
+  void take_sightings(entry& entry, std::vector<sighting> found);
+  /// Publishes the result for a text if it is the first one, or has changed.
+  void publish(entry& entry, bool has_changed);
 
   means means_;
   bool has_begun_ = false;
