@@ -83,7 +83,7 @@ result<std::string> read_credential(std::string_view name) {
   if (!folder) return std::unexpected(folder.error());
   const unique_fd file(::openat(folder->get(), std::string(name).c_str(), to_open));
   if (!file && errno == ENOENT) {
-    return failure(errc::not_found, operation, "there is none of that name in '" + path + "'",
+    return failure(errc::not_found, operation, "no file in '" + path + "' has this name",
                    remedy_for(name));
   }
   if (!file && errno == ELOOP) {

@@ -91,7 +91,7 @@ result<void> check_tls(const tls_server_options& options, const std::vector<std:
   for (const auto& each : urls) {
     const auto url = net::parse_endpoint(each);
     if (!url || !url->scheme->is_secure) continue;
-    return failure(errc::invalid_argument, "listen on '" + each + "'", "there is no certificate",
+    return failure(errc::invalid_argument, "listen on '" + each + "'", "no certificate is given",
                    "give --cert FILE and --key FILE; 'strata cert make NAME' makes both");
   }
   return {};

@@ -329,7 +329,7 @@ def test_a_server_that_is_not_trusted_is_not_spoken_to(pipe, tmp_path):
     (("-", "listen:tcp://127.0.0.1:1", "-f"), "give that end as a URL to connect to"),
     (("-", "tcp://127.0.0.1:1", "--framing", "raw"), "--framing: it has no effect"),
     (("-", "tcp://127.0.0.1:1", "--ca", "x"), "--ca: it has no effect"),
-    (("-", "listen:tls://127.0.0.1:1"), "there is no certificate"),
+    (("-", "listen:tls://127.0.0.1:1"), "no certificate is given"),
     (("-", "tls://127.0.0.1:1", "--client-cert", "x"), "give both"),
     (("-", "ws://127.0.0.1:1", "--header", "Host: x"), "leave it out"),
 ])

@@ -46,7 +46,7 @@ def test_what_a_trusted_client_says_is_believed(daemon, make_backend):
     [seen] = backend.requests
     assert seen.field("x-forwarded-for") == ["1.2.3.4", "5.6.7.8, 127.0.0.1"]
     assert seen.field("x-forwarded-proto") == ["https"]
-    with pytest.raises(Refused, match="'nowhere' is no IP address"):
+    with pytest.raises(Refused, match="'nowhere' is not an IP address"):
         daemon.edit("gw", trust=["nowhere/8"])
 
 

@@ -299,7 +299,7 @@ def test_an_edit_takes_a_credential_and_leaves_one(unit, credentials):
     unit.cli("edit", "db", "--password", "credential:new")
     assert password_is(unit, "db", "the new one")
     assert unit.show("db")["options"]["password"] == "credential:new"
-    with pytest.raises(Refused, match="credential 'gone'.*none of that name"):
+    with pytest.raises(Refused, match="credential 'gone'.*no file in"):
         unit.edit("db", password="credential:gone")
     assert password_is(unit, "db", "the new one")
     unit.edit("db", password="text")
@@ -372,7 +372,7 @@ def spoil(folder, how):
                           "no text": b"gr\xfc\xdfe\n", "long": b"x" * 5000}[how])
 
 
-SPOILT = {"no folder": "No such file", "no file": "none of that name", "a link": "is a link",
+SPOILT = {"no folder": "No such file", "no file": "has this name", "a link": "is a link",
           "a pipe": "not a regular file", "a folder": "not a regular file",
           "of others": "others may write", "a folder of others": "others may write",
           "empty": "is empty", "an empty line": "is empty", "a zero": "value 0",

@@ -118,7 +118,7 @@ void stack_file::change(script::call& call, option_reader read) {
   if (!shown || planned_.contains(name)) return;
   const auto present = present_in(*shown);
   if (!present)
-    return call.fail(fmt::format("cannot find runtime '{}': there is none of that name", name));
+    return call.fail(fmt::format("cannot find runtime '{}': no runtime has this name", name));
   const auto* const type = type_of(call, present->type);
   if (type == nullptr || !normalise(call, *type, options)) return;
   const stack::desired_runtime desired{.name = name,
@@ -177,7 +177,7 @@ void stack_file::act(script::call& call, const char* verb, std::string_view stat
   const auto there = find(call, name);
   if (!there) return;
   if (there->is_null() && !planned_.contains(name)) {
-    return call.fail(fmt::format("cannot find runtime '{}': there is none of that name", name));
+    return call.fail(fmt::format("cannot find runtime '{}': no runtime has this name", name));
   }
   const bool is_so = !there->is_null() && there->value("state", "") == state;
   if (!is_so && may_act() && !accepted(call, client_.post(runtime_target(name, verb)))) return;

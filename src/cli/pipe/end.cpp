@@ -97,7 +97,7 @@ outcome<> check_together(const pipe_options& options, const pipe_ends& ends) {
   for (const auto& each : ends) {
     if (!each.listens() || !each.is_secure() || !options.cert.empty()) continue;
     return refuse(exit_misused,
-                  fmt::format("cannot listen on '{}': there is no certificate; give --cert FILE "
+                  fmt::format("cannot listen on '{}': no certificate is given; give --cert FILE "
                               "and --key FILE; 'strata cert make NAME' makes both",
                               each.url.text()));
   }

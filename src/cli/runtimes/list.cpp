@@ -54,7 +54,7 @@ int keep_named(const std::vector<std::string>& words, json& runtimes) {
   for (const auto& name : names) {
     if (std::ranges::find(all, name) != all.end()) continue;
     failures.push_back(
-        {exit_not_found, fmt::format("cannot find runtime '{}': there is none of that name{}; see "
+        {exit_not_found, fmt::format("cannot find runtime '{}': no runtime has this name{}; see "
                                      "'strata ls'",
                                      name, text::did_you_mean(name, all))});
   }

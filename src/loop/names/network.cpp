@@ -42,7 +42,7 @@ std::unexpected<error> refuse_network(const std::string& text, std::string reaso
 result<network> network::parse(const std::string& text) {
   const auto slash = text.find('/');
   const auto address = socket_address::from_ip(text.substr(0, slash), 0);
-  if (!address) return refuse_network(text, "'" + text.substr(0, slash) + "' is no IP address");
+  if (!address) return refuse_network(text, "'" + text.substr(0, slash) + "' is not an IP address");
   const auto bytes = bytes_of(*address);
   network made;
   made.family_ = address->family();
@@ -53,7 +53,7 @@ result<network> network::parse(const std::string& text) {
   const auto* const end = text.data() + text.size();
   const auto [last, code] = std::from_chars(text.data() + slash + 1, end, bits);
   if (code != std::errc{} || last != end || bits > made.bits_) {
-    return refuse_network(text, "'" + text.substr(slash + 1) + "' is no number of bits from 0 to " +
+    return refuse_network(text, "'" + text.substr(slash + 1) + "' is not a number of bits from 0 to " +
                                     std::to_string(made.bits_));
   }
   made.bits_ = bits;

@@ -171,7 +171,7 @@ const std::vector<certificate_info>& tls_context::certificates() const {
 result<std::shared_ptr<const tls_context>> tls_context::for_server(
     const tls_server_settings& settings) {
   if (settings.certificates.empty()) {
-    return failure(errc::invalid_argument, "listen with TLS", "there is no certificate",
+    return failure(errc::invalid_argument, "listen with TLS", "no certificate is given",
                    "give --cert FILE and --key FILE; 'strata cert make NAME' makes both");
   }
   auto made = make_parts(settings.least, settings.protocols);

@@ -48,7 +48,7 @@ std::vector<row> client_rows() {
         .only_with = "max_memory"},
        &cache_options::eviction},
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "clients connected at the same time; further ones are refused; 0 means as many as "
+        .help = "clients connected at the same time; more are refused; 0 means as many as "
                 "the limit of open files permits (ulimit -n)"},
        &cache_options::max_connections},
       {{.key = "max_memory_connections", .kind = bytes, .value_name = "SIZE",
@@ -57,7 +57,7 @@ std::vector<row> client_rows() {
                 "clients whose last message is oldest are disconnected; 0 means no limit"},
        &cache_options::max_memory_connections},
       {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "commands per second of one connection; further ones wait; 0 means no limit"},
+        .help = "commands per second of one connection; more wait; 0 means no limit"},
        &cache_options::rate_limit},
   };
 }

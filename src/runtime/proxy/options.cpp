@@ -83,7 +83,7 @@ std::vector<row> own_rows() {
                 "never, except for clients that send datagrams or frames: 30 s"},
        &proxy_options::idle_timeout},
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "clients connected at the same time; further ones are refused; 0 means as many as "
+        .help = "clients connected at the same time; more are refused; 0 means as many as "
                 "the limit of open files permits (ulimit -n)"},
        &proxy_options::max_connections},
       {{.key = "max_buffer", .kind = bytes, .value_name = "SIZE", .default_text = "256KiB",
@@ -205,8 +205,8 @@ std::vector<row> admission_rows() {
         .help = "refuse clients in NETWORK, even if --allow includes them; repeatable"},
        &proxy_options::deny},
       {{.key = "rate_per_client", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "HTTP requests per second (further ones get 429) or other connections per second "
-                "(further ones are closed) from one client address (IPv6: its /64), over all "
+        .help = "HTTP requests per second (more get 429) or other connections per second "
+                "(more are closed) from one client address (IPv6: its /64), over all "
                 "loops; 0 means no limit",
         .max = 1'000'000},
        &proxy_options::rate_per_client},

@@ -158,8 +158,8 @@ void events(void* self, call& call) { follow_events(host_in(self), call); }
 // clang-format off
 constexpr script::function_row house_table[] = {
     {"create", "type: string, name: string, options?: table", "table?, string?",
-     "creates a runtime that this one owns and, unless start=false, starts it; changes an existing "
-     "one of that name that this one owns; returns its description, or nil and the reason",
+     "creates a runtime that this one owns and, unless start=false, starts it; changes the "
+     "runtime of that name if this one owns it; returns its description, or nil and the reason",
      nullptr, create, script::right::runtimes},
     {"start", "name: string", "table?, string?", "starts a runtime", nullptr,
      order<house_verb::start>, script::right::runtimes},

@@ -183,7 +183,7 @@ result<void> netlink_subscription::begin(acquaintance acquaintance, const std::s
     return failure(errc::not_found, operation,
                    names.empty()
                        ? "the family has no groups"
-                       : "there is none of that name; there are " + text::names_listed(names));
+                       : "no group has this name; there are " + text::names_listed(names));
   }
   if (auto joined = acquaintance.on.over().join(found->id); !joined) return joined;
   const int handle = ::fcntl(acquaintance.on.over().fd(), F_DUPFD_CLOEXEC, 0);

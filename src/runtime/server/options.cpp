@@ -68,7 +68,7 @@ std::vector<row> message_rows() {
 std::vector<row> limit_rows() {
   return {
       {{.key = "max_connections", .kind = count, .value_name = "N", .default_text = "0",
-        .help = "clients connected at the same time; further ones are refused; 0 means as many as "
+        .help = "clients connected at the same time; more are refused; 0 means as many as "
                 "the limit of open files permits (ulimit -n)",
         .only_on = "streams"},
        &server_options::max_connections},
@@ -79,7 +79,7 @@ std::vector<row> limit_rows() {
         .only_on = "streams"},
        &server_options::max_memory_connections},
       {{.key = "max_peers", .kind = count, .value_name = "N", .default_text = "10000",
-        .help = "peers per UDP or Ethernet endpoint and thread; further ones are refused",
+        .help = "peers per UDP or Ethernet endpoint and thread; more are refused",
         .max = 1U << 20U,
         .only_on = "UDP|Ethernet"},
        &server_options::max_peers},
