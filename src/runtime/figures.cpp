@@ -15,7 +15,7 @@ const std::vector<options::bound_figure<statistics>>& common_figures() {
       {{.key = "connections.peak", .kind = peak, .help = "most connections at the same time",
         .column = "peak", .is_hidden = true},
        &statistics::connections_peak},
-      {{.key = "connections.total", .help = "connections ever",
+      {{.key = "connections.total", .help = "connections since the start",
         .metric = "strata_connections_total", .column = "total", .is_hidden = true},
        &statistics::connections_total},
       {{.key = "connections.refused", .help = "connections refused",

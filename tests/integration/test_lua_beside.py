@@ -69,6 +69,9 @@ def test_mistakes_are_found_without_running(daemon, tmp_path):
     path.write_text("function on_connect(id) self.peer_ip(id) end")
     assert daemon.cli("lua", "check", str(path)) == ""
     assert "no self.peer_ip" in daemon.run("lua", "check", "--type", "client", str(path)).stdout
+    path.write_text("function on_proxy_request(request) self.peer(1) end")
+    assert daemon.cli("lua", "check", "--type", "proxy", str(path)) == ""
+    assert "never called" in daemon.run("lua", "check", "--type", "cache", str(path)).stdout
     assert "function strata.log(message, level) end" in daemon.cli("lua", "annotations")
 
 

@@ -1,17 +1,30 @@
 #include "cli/lua/rows.hpp"
 
+#include "runtime/types/script_tables.hpp"
+
 namespace strata::cli {
 
 namespace {
 
 using enum options::option_kind;
 
+std::string_view scripted_types() {
+  static const std::string types = [] {
+    std::string joined;
+    for (const auto& table : runtime::script_tables()) {
+      joined.append(joined.empty() ? "" : "|").append(table.type);
+    }
+    return joined;
+  }();
+  return types;
+}
+
 option_rows check_flags() {
   return {{.key = "type",
            .kind = choice,
            .value_name = "TYPE",
-           .help = "the runtime that it is for; else any that runs scripts",
-           .choices = "server|client"}};
+           .help = "type of the runtime that will run the scripts (default: any)",
+           .choices = scripted_types()}};
 }
 
 option_rows repl_flags() {
@@ -23,10 +36,10 @@ option_rows repl_flags() {
 }
 
 option_rows file_flags() {
-  return {{.key = "dry_run", .kind = flag, .help = "only say what it would do"},
+  return {{.key = "dry_run", .kind = flag, .help = "print what would change, and change nothing"},
           {.key = "restart",
            .kind = flag,
-           .help = "restart runtimes that run, where a change waits for that"}};
+           .help = "restart running runtimes if a change needs it"}};
 }
 
 }  // namespace
@@ -37,13 +50,13 @@ std::vector<verb_row> lua_verbs() {
        "look for mistakes in scripts, without running them", 1, any_number, run_lua_check,
        check_flags()},
       {"lua repl", "NAME", verb_group::talk,
-       "run lines of Lua in the script of a runtime, and show what they give", 1, 1, run_lua_repl,
+       "run lines of Lua in the script of a runtime, and print their values", 1, 1, run_lua_repl,
        repl_flags()},
       {"run", "FILE", verb_group::runtimes,
        "apply a Lua file that describes runtimes; applying it again changes nothing", 1, 1,
        run_lua_file, file_flags()},
       {"lua annotations", "", verb_group::system,
-       "print what scripts see, as lua-language-server reads it", 0, 0, run_lua_annotations},
+       "print the functions that scripts can call, in the format of lua-language-server", 0, 0, run_lua_annotations},
   };
 }
 
