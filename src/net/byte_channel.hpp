@@ -40,7 +40,9 @@ class byte_channel {
   auto ready() { return loop::source_readiness<byte_channel>(*this); }
   [[nodiscard]] result<loop::buffer> take_ready() { return take(); }
   /// As `receive()`, but waits until `limit` at most, then returns nullopt. No bytes are lost.
-  loop::task<std::optional<result<loop::buffer>>> receive(loop::time_point limit);
+  auto receive(loop::time_point limit) { return timed_receive(*this, limit); }
+  /// As `ready()`, but waits until `limit` at most; returns whether something has arrived.
+  auto ready(loop::time_point limit) { return timed_readiness(*this, limit); }
 
   /// Queues bytes behind all that were pushed before; they are sent at the turn's end.
   virtual void push(const loop::slice& data) = 0;
@@ -86,7 +88,53 @@ class byte_channel {
   std::coroutine_handle<> waiter_;  // resumed when something has arrived
 
  private:
-  class timed_receive;
+  /// Part of the frame of the coroutine that waits.
+  class [[nodiscard]] timed_readiness : private loop::timer {
+   public:
+    timed_readiness(byte_channel& channel, loop::time_point limit)
+        : channel_(channel), limit_(limit) {}
+    timed_readiness(const timed_readiness&) = delete;
+    timed_readiness& operator=(const timed_readiness&) = delete;
+    ~timed_readiness() override {
+      if (waits_) channel_.waiter_ = {};
+    }
+
+    [[nodiscard]] bool await_ready() { return channel_.prepare(); }
+    void await_suspend(std::coroutine_handle<> self) {
+      channel_.waiter_ = self_ = self;
+      waits_ = true;
+      if (limit_ != loop::time_point::max()) channel_.home_.arm(*this, limit_);
+    }
+    bool await_resume() {
+      waits_ = false;
+      disarm();
+      return !is_over_;
+    }
+
+   protected:
+    byte_channel& channel_;
+
+   private:
+    void on_timer() override {
+      is_over_ = true;
+      channel_.waiter_ = {};
+      self_.resume();
+    }
+
+    loop::time_point limit_;
+    std::coroutine_handle<> self_;
+    bool waits_ = false;
+    bool is_over_ = false;
+  };
+
+  class [[nodiscard]] timed_receive : public timed_readiness {
+   public:
+    using timed_readiness::timed_readiness;
+    std::optional<result<loop::buffer>> await_resume() {
+      if (!timed_readiness::await_resume()) return std::nullopt;
+      return channel_.take();
+    }
+  };
 };
 
 }  // namespace strata::net

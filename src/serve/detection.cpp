@@ -1,6 +1,6 @@
 #include "serve/detection.hpp"
 
-#include <string>
+#include <utility>
 
 namespace strata::serve {
 
@@ -37,30 +37,37 @@ verdict looks_like_tls(byte_span first) {
   return byte(message_at) == 1 ? verdict::yes : verdict::no;
 }
 
+bool detector::take(net::stream& stream) {
+  auto arrived = stream.take_ready();
+  if (!arrived || arrived->empty()) return true;
+  if (seen_.empty()) {
+    // In nearly all cases the first bytes that arrive decide.
+    const auto found = look(rows_, arrived->bytes());
+    if (found.is_sure) {
+      row_ = found.row;
+      stream.unread(std::move(*arrived));
+      return true;
+    }
+  }
+  seen_ += as_text(arrived->bytes());
+  const auto found = look(rows_, as_bytes(seen_));
+  row_ = found.row;
+  return found.is_sure;
+}
+
+const protocol_row* detector::finish(net::stream& stream) {
+  if (!seen_.empty()) stream.unread(loop::buffer::copy_of(as_bytes(seen_)));
+  return row_;
+}
+
 loop::task<const protocol_row*> detect(net::stream& stream, std::span<const protocol_row> rows,
                                        loop::time_point limit) {
-  std::string seen;
+  detector detector(rows);
   for (;;) {
-    auto got = co_await stream.receive(limit);
-    if (!got || !*got || (*got)->empty()) {
-      stream.unread(loop::buffer::copy_of(as_bytes(seen)));
-      co_return nullptr;
-    }
-    const auto bytes = (*got)->bytes();
-    if (seen.empty()) {
-      // In nearly all cases the first bytes that arrive decide.
-      const auto found = look(rows, bytes);
-      if (found.is_sure) {
-        stream.unread(std::move(**got));
-        co_return found.row;
-      }
-    }
-    seen += as_text(bytes);
-    const auto found = look(rows, as_bytes(seen));
-    if (!found.is_sure) continue;
-    stream.unread(loop::buffer::copy_of(as_bytes(seen)));
-    co_return found.row;
+    const bool has_come = co_await stream.ready(limit);
+    if (!has_come || detector.take(stream)) break;
   }
+  co_return detector.finish(stream);
 }
 
 }  // namespace strata::serve

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "net/stream.hpp"
@@ -21,9 +22,25 @@ struct protocol_row {
 /// A `protocol_row`'s match: whether a client starts TLS, with a ClientHello.
 [[nodiscard]] verdict looks_like_tls(byte_span first);
 
-/// Waits for the first bytes of `stream` until the matching row is certain, and returns the bytes
-/// to the stream. The first row that says `yes` wins, once no row before it says `more`. Null when
-/// no row matches, or when the client has ended or sends nothing until `limit`.
+/// Finds the row that matches the first bytes of a stream: the first one that says `yes`, once no
+/// row before it says `more`.
+class detector {
+ public:
+  explicit detector(std::span<const protocol_row> rows) : rows_(rows) {}
+
+  /// Takes what has arrived on `stream`. Returns whether that decides, as the client's end does.
+  [[nodiscard]] bool take(net::stream& stream);
+  /// Returns the bytes to the stream. Returns the row; null if none matches, or none is certain.
+  [[nodiscard]] const protocol_row* finish(net::stream& stream);
+
+ private:
+  std::span<const protocol_row> rows_;
+  std::string seen_;
+  const protocol_row* row_ = nullptr;
+};
+
+/// Detects the protocol of `stream`. Null when no row matches, or when the client has ended or
+/// sends nothing until `limit`.
 [[nodiscard]] loop::task<const protocol_row*> detect(net::stream& stream,
                                                      std::span<const protocol_row> rows,
                                                      loop::time_point limit);

@@ -1,6 +1,5 @@
 #include "runtime/server/arrival.hpp"
 
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -95,39 +94,47 @@ class newcomer final : public member {
   bool has_reported_slow_ = false;
 };
 
-// Nullopt if the connection is not to be served, since its TLS handshake has failed.
-loop::task<std::optional<protocol>> find_protocol(shard& shard, net::stream& arrived) {
-  newcomer waiting(shard, arrived);
-  const auto timeout = loop::from_seconds(shard.options().detect_timeout);
-  const auto known = shard.secure() ? std::span(rows) : std::span(rows).subspan(1);
-  const auto* found = co_await serve::detect(arrived, known, shard.loop().now() + timeout);
-  if (found == tls && !waiting.was_told()) {
-    const bool agreed = co_await waiting.agree_on_tls();
-    if (!agreed) co_return std::nullopt;
-    if (!arrived.tls()->application.empty()) co_return protocol::http;
-    found = co_await serve::detect(arrived, known.subspan(1), shard.loop().now() + timeout);
+// One coroutine waits, with nothing beside it: there may be very many silent clients.
+loop::task<> find_protocol(shard& shard, std::unique_ptr<net::stream> arrived,
+                           serve::connection_gauge::place place) {
+  auto speaks = protocol::raw;
+  {
+    newcomer waiting(shard, *arrived);
+    auto known = shard.secure() ? std::span(rows) : std::span(rows).subspan(1);
+    for (bool is_known = false; !is_known;) {
+      const auto limit = shard.loop().now() + loop::from_seconds(shard.options().detect_timeout);
+      serve::detector detector(known);
+      for (;;) {
+        const bool has_come = co_await arrived->ready(limit);
+        if (!has_come || detector.take(*arrived)) break;
+      }
+      const auto* const found = detector.finish(*arrived);
+      is_known = true;
+      if (found == nullptr || waiting.was_told()) continue;
+      if (found == tls) {
+        const bool agreed = co_await waiting.agree_on_tls();
+        if (!agreed) co_return;
+        is_known = !arrived->tls()->application.empty();
+        known = known.subspan(1);
+      }
+      if (is_known) speaks = protocol::http;
+    }
+    if (speaks == protocol::raw) waiting.hand_over();
   }
-  if (found != nullptr && !waiting.was_told()) co_return protocol::http;
-  waiting.hand_over();
-  co_return protocol::raw;
+  // In a task of its own, so that this coroutine's frame does not last as long as the connection.
+  shard.adopt(receive_arrival(shard, std::move(arrived), std::move(place), speaks));
 }
 
 }  // namespace
 
 loop::task<> receive_arrival(shard& shard, std::unique_ptr<net::stream> arrived,
                              serve::connection_gauge::place place, protocol speaks) {
-  if (speaks == protocol::automatic) {
-    const auto found = co_await find_protocol(shard, *arrived);
-    if (!found) co_return;
-    speaks = *found;
+  switch (speaks) {
+    case protocol::automatic: return find_protocol(shard, std::move(arrived), std::move(place));
+    case protocol::http: return serve_web(shard, std::move(arrived), std::move(place));
+    case protocol::raw: break;
   }
-  // Each in a task of its own, so that this coroutine's frame does not last as long as the
-  // connection.
-  if (speaks == protocol::http) {
-    shard.adopt(serve_web(shard, std::move(arrived), std::move(place)));
-  } else {
-    shard.adopt(session::serve(shard, std::move(arrived), std::move(place)));
-  }
+  return session::serve(shard, std::move(arrived), std::move(place));
 }
 
 }  // namespace strata::runtime::server
