@@ -33,6 +33,11 @@ void exchange::push(std::string_view piece) {
   if (!piece.empty()) push(loop::slice::copy_of(as_bytes(piece)));
 }
 
+loop::task<bool> exchange::write(const loop::slice& piece) {
+  push(piece);
+  return room();
+}
+
 loop::task<bool> exchange::write(std::string_view piece) {
   push(piece);
   return room();

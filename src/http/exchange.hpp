@@ -98,6 +98,7 @@ class exchange {
   /// read.
   virtual loop::task<bool> room() = 0;
   /// Sends a piece of the answer, then waits for room for the next.
+  loop::task<bool> write(const loop::slice& piece);
   loop::task<bool> write(std::string_view piece);
   /// Waits until the client's side has received all that was pushed, until `limit` at most.
   virtual loop::task<> delivered(loop::time_point limit) = 0;

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "strata/base/bytes.hpp"
@@ -23,6 +24,12 @@ class chunk {
     void* memory = std::malloc(sizeof(chunk) + capacity);
     if (memory == nullptr) throw std::bad_alloc();
     return new (memory) chunk(capacity);
+  }
+  /// Returns a chunk that owns `text` and contains its bytes, with no room for more.
+  [[nodiscard]] static chunk* of(std::string text) {
+    void* memory = std::malloc(sizeof(chunk) + sizeof(std::string));
+    if (memory == nullptr) throw std::bad_alloc();
+    return new (memory) chunk(std::move(text));
   }
   chunk(const chunk&) = delete;
   chunk& operator=(const chunk&) = delete;
@@ -38,9 +45,7 @@ class chunk {
   [[nodiscard]] std::uint32_t size() const { return size_; }
   [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
   [[nodiscard]] std::uint32_t room() const { return capacity_ - size_; }
-  [[nodiscard]] const std::byte* data() const {
-    return reinterpret_cast<const std::byte*>(this + 1);
-  }
+  [[nodiscard]] const std::byte* data() const { return data_; }
 
   /// Reports whether only the caller holds a reference.
   [[nodiscard]] bool unshared() const { return references_ == 1; }
@@ -49,7 +54,7 @@ class chunk {
 
   /// Returns the memory for appending: `room()` bytes, of which `take` adds the first `count` to
   /// the contents.
-  [[nodiscard]] std::byte* tail() { return reinterpret_cast<std::byte*>(this + 1) + size_; }
+  [[nodiscard]] std::byte* tail() { return data_ + size_; }
   void take(std::uint32_t count) { size_ += count; }
 
   /// Appends `bytes`, which must fit into `room()`.
@@ -60,13 +65,24 @@ class chunk {
   }
 
  private:
-  explicit chunk(std::uint32_t capacity) : capacity_(capacity) {}
-  ~chunk() = default;
+  explicit chunk(std::uint32_t capacity)
+      : data_(reinterpret_cast<std::byte*>(this + 1)), capacity_(capacity) {}
+  explicit chunk(std::string text) : owns_text_(true) {
+    auto& owned = *new (this + 1) std::string(std::move(text));
+    data_ = reinterpret_cast<std::byte*>(owned.data());
+    size_ = capacity_ = static_cast<std::uint32_t>(owned.size());
+  }
+  ~chunk() {
+    if (owns_text_) std::launder(reinterpret_cast<std::string*>(this + 1))->~basic_string();
+  }
 
+  std::byte* data_;  // behind this object, or of the text that is there
   std::uint32_t references_ = 1;
   std::uint32_t size_ = 0;
   std::uint32_t capacity_;
+  bool owns_text_ = false;
 };
+static_assert(sizeof(chunk) % alignof(std::string) == 0);
 
 class slice {
  public:
@@ -81,6 +97,16 @@ class slice {
     made.chunk_ = chunk::make(static_cast<std::uint32_t>(bytes.size()) + room);
     made.chunk_->append(bytes);
     made.length_ = static_cast<std::uint32_t>(bytes.size());
+    return made;
+  }
+  /// Returns a slice of all of `text`: long text is not copied.
+  static slice of(std::string text) {
+    if (text.size() < shortest_owned) {
+      return copy_of({reinterpret_cast<const std::byte*>(text.data()), text.size()});
+    }
+    slice made;
+    made.length_ = static_cast<std::uint32_t>(text.size());
+    made.chunk_ = chunk::of(std::move(text));
     return made;
   }
   slice(const slice& other) : chunk_(other.chunk_), offset_(other.offset_), length_(other.length_) {
@@ -138,6 +164,9 @@ class slice {
   }
 
  private:
+  // Copying less than this costs no more than a second block of memory.
+  static constexpr std::size_t shortest_owned = 1024;
+
   chunk* chunk_ = nullptr;
   std::uint32_t offset_ = 0;
   std::uint32_t length_ = 0;

@@ -42,12 +42,11 @@ void http1_client::begin(const question& question) {
   stream_->push_copy(as_bytes(text));
 }
 
-void http1_client::push(std::string_view piece) {
-  if (is_chunked_) {
-    stream_->push_copy(as_bytes(proto::http_chunk(piece)));
-  } else {
-    stream_->push_copy(as_bytes(piece));
-  }
+void http1_client::push(const loop::slice& piece) {
+  if (piece.empty()) return;
+  if (is_chunked_) stream_->push_copy(as_bytes(fmt::format("{:x}\r\n", piece.size())));
+  stream_->push(piece);
+  if (is_chunked_) stream_->push_copy(as_bytes("\r\n"));
 }
 
 void http1_client::finish(proto::http_fields trailers) {

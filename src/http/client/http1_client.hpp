@@ -16,7 +16,8 @@ class http1_client final : public inquiry {
 
   using inquiry::finish;
   void begin(const question& question) override;
-  void push(std::string_view piece) override;
+  using inquiry::push;
+  void push(const loop::slice& piece) override;
   void finish(proto::http_fields trailers) override;
   loop::task<bool> room(std::size_t low) override;
   loop::task<result<proto::http_response_head>> head(

@@ -82,8 +82,9 @@ class http2_inquiry final : public inquiry {
 
   using inquiry::finish;
   void begin(const question& question) override { call_.begin(question); }
-  void push(std::string_view piece) override {
-    if (!piece.empty()) call_.push(loop::slice::copy_of(as_bytes(piece)));
+  using inquiry::push;
+  void push(const loop::slice& piece) override {
+    if (!piece.empty()) call_.push(piece);
   }
   void finish(proto::http_fields trailers) override { call_.finish(std::move(trailers)); }
   loop::task<bool> room(std::size_t low) override { return call_.room(low); }

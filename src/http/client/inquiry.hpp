@@ -33,7 +33,10 @@ class inquiry {
   /// Begins a request. The previous answer must have been read to its end. Pieces of the body, and
   /// `finish`, follow; the answer may arrive before those.
   virtual void begin(const question& question) = 0;
-  virtual void push(std::string_view piece) = 0;
+  virtual void push(const loop::slice& piece) = 0;
+  void push(std::string_view piece) {
+    if (!piece.empty()) push(loop::slice::copy_of(as_bytes(piece)));
+  }
   void finish() { finish({}); }
   /// Ends the body, with trailer fields if its framing has room for some.
   virtual void finish(proto::http_fields trailers) = 0;

@@ -108,8 +108,19 @@ class message_reader {
     restart();
   }
 
-  void append(byte_span input) {
-    if (!failed_) pending_ += as_text(input);
+  /// Takes bytes, and reads on as `advance` does.
+  result<void> take(byte_span input) {
+    if (failed_) return std::unexpected(*failed_);
+    // Nearly all bytes of long bodies: they are copied once only, into the body.
+    const bool is_body = current_->is_header_done() && !current_->is_done() && pending_.empty();
+    if (!is_body) {
+      pending_ += as_text(input);
+      return advance();
+    }
+    const auto used = read_body(as_text(input));
+    if (!used) return std::unexpected(used.error());
+    pending_ = as_text(input.subspan(*used));
+    return {};
   }
 
   /// Reads on to the end of the message or of the available bytes.
@@ -121,7 +132,10 @@ class message_reader {
       if (!*complete) return {};
       if (auto head = read_head(); !head) return head;
     }
-    return read_body();
+    const auto used = read_body(pending_);
+    if (!used) return std::unexpected(used.error());
+    pending_.erase(0, *used);
+    return {};
   }
 
   void restart() {
@@ -228,19 +242,21 @@ class message_reader {
     ++head_size_;
   }
 
-  result<void> read_body() {
-    if (current_->is_done() || pending_.empty()) return {};
+  /// Returns how many bytes were used: the rest is incomplete, or behind the message.
+  result<std::size_t> read_body(std::string_view input) {
+    if (current_->is_done() || input.empty()) return 0;
     error_code code;
-    pending_.erase(0, current_->put({pending_.data(), pending_.size()}, code));
-    if (code && code != http::error::need_more) return refuse_for(code);
+    const auto used = current_->put({input.data(), input.size()}, code);
+    if (code && code != http::error::need_more) return std::unexpected(refuse_for(code).error());
     // Beast leaves only a chunk's size line or the trailer, and both are short.
-    if (!current_->is_done() && pending_.size() > max_header_) {
-      return refuse(errc::limit_exceeded, 431,
-                    fmt::format("a chunk header or the trailer is longer than the limit of {} "
-                                "bytes",
-                                max_header_));
+    if (!current_->is_done() && input.size() - used > max_header_) {
+      return std::unexpected(
+          refuse(errc::limit_exceeded, 431,
+                 fmt::format("a chunk header or the trailer is longer than the limit of {} bytes",
+                             max_header_))
+              .error());
     }
-    return {};
+    return used;
   }
 
   result<void> refuse_for(error_code code) {
@@ -282,7 +298,7 @@ http_request_parser::http_request_parser(http_request_parser&&) noexcept = defau
 http_request_parser& http_request_parser::operator=(http_request_parser&&) noexcept = default;
 
 result<std::optional<http_request>> http_request_parser::feed(byte_span input) {
-  state_->append(input);
+  if (auto taken = take(input); !taken) return std::unexpected(taken.error());
   return next();
 }
 
@@ -299,8 +315,7 @@ result<std::optional<http_request>> http_request_parser::next() {
 }
 
 result<void> http_request_parser::take(byte_span input) {
-  state_->append(input);
-  if (auto read = state_->advance(); !read) return read;
+  if (auto read = state_->take(input); !read) return read;
   if (state_->current().is_header_done() && !state_->head) return complete_head();
   return {};
 }
@@ -398,9 +413,8 @@ result<void> http_response_parser::feed(byte_span input) {
     state_->has_surplus = state_->has_surplus || !input.empty();
     return {};
   }
-  state_->append(input);
-  for (;;) {
-    if (auto read = state_->advance(); !read) return read;
+  for (auto read = state_->take(input);; read = state_->advance()) {
+    if (!read) return read;
     auto& current = state_->current();
     if (!current.is_header_done()) return {};
     if (!is_interim(current.status)) {

@@ -174,8 +174,6 @@ inline constexpr std::string_view http_continue = "HTTP/1.1 100 Continue\r\n\r\n
 /// Returns a response's head. `fields` are written as they are.
 [[nodiscard]] std::string http_response_head_text(int status, const http_fields& fields);
 
-/// Returns one chunk. Empty for no bytes, since an empty chunk would end the body.
-[[nodiscard]] std::string http_chunk(std::string_view bytes);
 /// Returns the end of a chunked body, with trailing fields.
 [[nodiscard]] std::string http_last_chunk(const http_fields& trailers = {});
 

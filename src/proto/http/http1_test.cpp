@@ -361,8 +361,8 @@ read_response read_reply(std::string_view bytes, std::size_t step) {
 
 TEST(http_response_parser, reads_what_the_writers_write) {
   const auto plain = http_response(200, "application/json", "{\"a\":1}", true);
-  const auto stream = http_response_head_text(200, chunked) + http_chunk("{}\n") + http_chunk("") +
-                      http_chunk(std::string(300, 'x')) + http_last_chunk();
+  const auto stream = http_response_head_text(200, chunked) + "3\r\n{}\n\r\n12c\r\n" +
+                      std::string(300, 'x') + "\r\n" + http_last_chunk();
   for (std::size_t step = 1; step < stream.size(); ++step) {
     const auto first = read_reply(plain, step);
     EXPECT_TRUE(first.done && first.outcome);

@@ -103,10 +103,6 @@ std::string http_response_head_text(int status, const http_fields& fields) {
   return text + "\r\n";
 }
 
-std::string http_chunk(std::string_view bytes) {
-  return bytes.empty() ? std::string{} : fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
-}
-
 std::string http_last_chunk(const http_fields& trailers) {
   std::string text = "0\r\n";
   for (const auto& [name, value] : trailers) text += fmt::format("{}: {}\r\n", name, value);

@@ -159,8 +159,8 @@ loop::task<> web_gate::send_body(http::exchange& exchange, backend_leg& leg, upl
       piece = std::move(changed);
     }
     if (!piece->empty()) {
-      leg.over->push(*piece);
       keep(sent, *piece, leg);
+      leg.over->push(loop::slice::of(std::move(*piece)));
     }
     if (is_end) {
       sent.trailers = passed_trailers(exchange.take_trailers());
@@ -290,7 +290,7 @@ loop::task<> web_gate::pass_back(http::exchange& exchange, backend_leg& leg,
     if (is_piecewise) {
       goes_on = co_await pass_piece(exchange, leg, is_end ? nullptr : &*piece);
     } else {
-      goes_on = co_await exchange.write(*piece);
+      goes_on = co_await exchange.write(loop::slice::of(std::move(*piece)));
     }
     if (goes_on && is_end) break;
     if (!goes_on) {
@@ -323,11 +323,11 @@ loop::task<bool> web_gate::change_answer(http::exchange& exchange, const backend
 
 loop::task<bool> web_gate::pass_piece(http::exchange& exchange, const backend_leg& leg,
                                       const std::string* piece) {
-  const auto changed = co_await means_.script->change_piece(
-      scripting::callback::proxy_response_body, piece, *leg.described);
+  auto changed = co_await means_.script->change_piece(scripting::callback::proxy_response_body,
+                                                      piece, *leg.described);
   if (!changed) co_return false;
   if (changed->empty()) co_return true;
-  co_return co_await exchange.write(*changed);
+  co_return co_await exchange.write(loop::slice::of(std::move(*changed)));
 }
 
 void web_gate::dress(proto::http_fields& answer, const backend_leg& leg) const {
