@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "http/client/http2_call_channel.hpp"
+#include "http/http2/http2_channel.hpp"
 #include "net/tls/digest.hpp"
 #include "proto/websocket/websocket_handshake.hpp"
 #include "text/word.hpp"
@@ -34,7 +34,7 @@ error http2_call::failed(const char* reason) const {
 
 loop::task<bool> http2_call::may_switch_to(std::string protocol, loop::time_point limit) {
   if (!text::same_text(protocol, "websocket")) co_return false;
-  const bool is_known = co_await changed_.wait(
+  const bool is_known = co_await changed().wait(
       [this] { return client_.session_.has_settings() || client_.is_over_; }, limit);
   // A connection that is gone reports that when the request begins.
   co_return is_known && (client_.is_over_ || client_.session_.takes_connect_protocol());
@@ -61,14 +61,14 @@ void http2_call::begin(const question& question) {
                              *this);
   }
   is_gone_ = is_refused_ = stream_ == 0;
-  client_.loop_.at_turn_end(client_);
+  client_.schedule_flush();
 }
 
-void http2_call::push(const loop::slice& piece) {
+void http2_call::send(const loop::slice& piece) {
   if (is_gone_) return;
   body_.push(piece);
   client_.session_.resume(stream_);
-  client_.loop_.at_turn_end(client_);
+  client_.schedule_flush();
 }
 
 // A WebSocket's request ends with its channel.
@@ -78,18 +78,18 @@ void http2_call::finish(proto::http_fields trailers) {
   is_said_ = true;
   if (is_gone_) return;
   client_.session_.resume(stream_);
-  client_.loop_.at_turn_end(client_);
+  client_.schedule_flush();
 }
 
 loop::task<bool> http2_call::room(std::size_t low) {
   const bool has_room =
-      co_await changed_.wait([this, low] { return body_.bytes() <= low || is_gone_; });
+      co_await changed().wait([this, low] { return body_.bytes() <= low || is_gone_; });
   co_return has_room && !is_gone_;
 }
 
 loop::task<result<proto::http_response_head>> http2_call::head(loop::time_point limit) {
   const bool has_come =
-      co_await changed_.wait([this] { return !interim_.empty() || head_ || is_gone_; }, limit);
+      co_await changed().wait([this] { return !interim_.empty() || head_ || is_gone_; }, limit);
   if (!interim_.empty()) {
     auto next = std::move(interim_.front());
     interim_.pop_front();
@@ -102,22 +102,19 @@ loop::task<result<proto::http_response_head>> http2_call::head(loop::time_point 
 
 loop::task<result<std::string>> http2_call::read(loop::time_point limit) {
   const bool has_come =
-      co_await changed_.wait([this] { return !unread_.empty() || is_whole_ || is_gone_; }, limit);
-  if (!unread_.empty()) {
-    credit(unread_.size());
-    co_return std::exchange(unread_, {});
-  }
+      co_await changed().wait([this] { return has_news(); }, limit);
+  if (!unread_.empty()) co_return take_unread();
   if (is_whole_) co_return std::string();
   if (has_come) co_return std::unexpected(failed("the stream was reset before its end"));
   co_return failure(errc::timed_out, "read the HTTP reply", "the server stopped sending");
 }
 
-void http2_call::abort() {
+void http2_call::cancel() {
   if (is_gone_) return;
   is_gone_ = true;
   body_.clear();
   if (stream_ != 0 && !client_.is_over_) client_.session_.reset(stream_, proto::http2_code::cancel);
-  client_.loop_.at_turn_end(client_);
+  client_.schedule_flush();
   notify();
 }
 
@@ -125,7 +122,7 @@ void http2_call::abort() {
 void http2_call::leave() {
   is_left_ = true;
   drop_unread();
-  abort();
+  cancel();
   const bool is_open = stream_ != 0 && !is_closed_ && !client_.is_over_;
   if (!is_open) client_.forget(*this);
 }
@@ -133,18 +130,13 @@ void http2_call::leave() {
 void http2_call::credit(std::size_t bytes) {
   if (client_.is_over_) return;
   client_.session_.consume(stream_, bytes);
-  client_.loop_.at_turn_end(client_);
+  client_.schedule_flush();
 }
 
 void http2_call::drop_unread() {
   if (unread_.empty() || client_.is_over_) return;
   client_.session_.consume(stream_, unread_.size());
   unread_.clear();
-}
-
-void http2_call::notify() {
-  changed_.notify();
-  if (channel_ != nullptr) channel_->notify();
 }
 
 void http2_call::on_head(proto::http_response_head&& head) {
@@ -171,11 +163,6 @@ void http2_call::on_body(byte_span bytes) {
   notify();
 }
 
-void http2_call::on_end() {
-  is_whole_ = true;
-  notify();
-}
-
 void http2_call::on_close() {
   is_closed_ = true;
   is_gone_ = true;
@@ -197,7 +184,7 @@ void http2_call::move_body(std::size_t count) {
 }
 
 std::unique_ptr<net::byte_channel> http2_inquiry::upgrade() {
-  return std::make_unique<http2_call_channel>(on_, call_);
+  return std::make_unique<http2_channel>(call_, on_);
 }
 
 }  // namespace strata::http

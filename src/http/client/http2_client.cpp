@@ -20,13 +20,10 @@ constexpr proto::http2_limits client_limits{.max_header = 64U << 10U,
 
 http2_client::http2_client(loop::loop& loop, std::unique_ptr<net::stream> stream,
                            loop::duration patience)
-    : loop_(loop),
-      stream_(std::move(stream)),
-      patience_(patience),
-      output_(*stream_),
-      session_(*this, client_limits, proto::http2_role::client) {
+    : http2_transport(loop, std::move(stream), client_limits, proto::http2_role::client),
+      patience_(patience) {
   running_.spawn(receive());
-  loop_.at_turn_end(*this);
+  schedule_flush();
 }
 
 http2_client::~http2_client() { running_.cancel(); }
@@ -44,7 +41,7 @@ void http2_client::forget(http2_call& gone) {
   if (!calls_.empty() || is_over_) return;
   if (is_retiring_) {
     session_.end(proto::http2_code::no_error);
-    loop_.at_turn_end(*this);
+    schedule_flush();
   } else {
     loop_.arm_after(*this, patience_);
   }
@@ -53,7 +50,7 @@ void http2_client::forget(http2_call& gone) {
 void http2_client::retire() {
   if (std::exchange(is_retiring_, true) || !calls_.empty() || is_over_) return;
   session_.end(proto::http2_code::no_error);
-  loop_.at_turn_end(*this);
+  schedule_flush();
 }
 
 // After its farewell the client waits until the server closes.
@@ -80,6 +77,7 @@ loop::task<> http2_client::receive() {
 
 void http2_client::end_calls() {
   is_over_ = true;
+  close_output();
   disarm();
   for (auto& each : calls_) {
     each.is_gone_ = true;
@@ -89,34 +87,10 @@ void http2_client::end_calls() {
   stream_->abort();
 }
 
-void http2_client::give_output() {
-  while (stream_->broken() == 0 && stream_->unsent() < http2_high_water) {
-    const auto given = session_.give_output(http2_high_water - stream_->unsent());
-    output_.push();
-    if (given == 0) break;
-  }
-  if (calls_.empty()) output_.forget_block();
-}
-
-void http2_client::flush() {
-  if (is_over_) return;
-  give_output();
-  if (!is_writing_ && session_.wants_output() && stream_->unsent() >= http2_high_water) {
-    is_writing_ = true;
-    running_.spawn(write_on());
-  }
-  if (!session_.is_over() || std::exchange(has_ended_, true)) return;
+void http2_client::on_flush() {
+  if (is_over_ || !session_.is_over() || std::exchange(has_ended_, true)) return;
   stream_->end();
   loop_.arm_after(*this, longest_farewell);
-}
-
-loop::task<> http2_client::write_on() {
-  do {
-    const bool has_room = co_await stream_->writable(http2_low_water);
-    if (!has_room || stream_->broken() != 0) break;
-    give_output();
-  } while (stream_->unsent() >= http2_high_water);
-  is_writing_ = false;
 }
 
 }  // namespace strata::http

@@ -1,25 +1,21 @@
 // The client's side of HTTP/2 on one stream: concurrent requests, each an inquiry.
 //
-// For one loop's thread. Everything sent in one turn of the loop goes out in one piece at its end.
-// Of the server's data, no more is kept than its windows allow: an answer that is not read holds up
-// no other.
+// For one loop's thread. Of the server's data, no more is kept than its windows allow: an answer
+// that is not read holds up no other.
 #pragma once
 
 #include <list>
 #include <memory>
 
 #include "http/client/inquiry.hpp"
-#include "http/gathered_output.hpp"
-#include "loop/task_group.hpp"
-#include "proto/http/http2.hpp"
+#include "http/http2/http2_transport.hpp"
 
 namespace strata::http {
 
 class http2_call;
 
 class http2_client final : public std::enable_shared_from_this<http2_client>,
-                           private proto::http2_listener,
-                           private loop::turn_end_hook,
+                           private http2_transport,
                            private loop::timer {
  public:
   /// Ends by itself after `patience` without a request.
@@ -37,31 +33,21 @@ class http2_client final : public std::enable_shared_from_this<http2_client>,
 
  private:
   friend class http2_call;
-  friend class http2_call_channel;
 
   proto::http2_stream* on_request(arrival&& /*come*/) override { return nullptr; }
-  void write(byte_span bytes) override { output_.append(bytes); }
-  void on_turn_end() override { flush(); }
+  [[nodiscard]] bool is_idle() const override { return calls_.empty(); }
+  void on_flush() override;
   void on_timer() override;
 
   loop::task<> receive();
-  void flush();
-  void give_output();
-  loop::task<> write_on();
   void forget(http2_call& gone);
   void end_calls();
 
-  loop::loop& loop_;
-  std::unique_ptr<net::stream> stream_;
   loop::duration patience_;
-  gathered_output output_;
-  proto::http2_session session_;
   std::list<http2_call> calls_;
   bool is_over_ = false;
   bool is_retiring_ = false;
-  bool has_ended_ = false;   // everything is sent
-  bool is_writing_ = false;  // a task resumes writing once the kernel has taken data
-  loop::task_group running_;
+  bool has_ended_ = false;  // everything is sent
 };
 
 }  // namespace strata::http

@@ -8,10 +8,6 @@
 
 namespace strata::http {
 
-/// Unsent bytes that a connection may hand to the kernel. More stays in its streams, where the
-/// session can still choose between streams.
-inline constexpr std::size_t http2_high_water = 256U << 10U;
-inline constexpr std::size_t http2_low_water = 64U << 10U;
 /// A peer may have sent much at once: after this number of pieces, other connections run.
 inline constexpr unsigned http2_pieces_a_turn = 16;
 

@@ -1,61 +1,46 @@
 #include "http/http2/http2_channel.hpp"
 
 #include <cerrno>
-
-#include "http/http2/http2_exchange.hpp"
+#include <utility>
 
 namespace strata::http {
 
-http2_channel::http2_channel(http2_exchange& exchange)
-    : byte_channel(exchange.connection_.loop_), on_(exchange) {
-  on_.channel_ = this;
+http2_channel::http2_channel(http2_flow& flow, std::shared_ptr<const void> connection)
+    : byte_channel(flow.home()), flow_(flow), connection_(std::move(connection)) {
+  flow_.set_channel(this);
 }
 
 // Pushed data is sent before the end.
 http2_channel::~http2_channel() {
-  on_.channel_ = nullptr;
-  end();
+  flow_.end_sending();
+  flow_.set_channel(nullptr);
 }
 
-void http2_channel::push(const loop::slice& data) { on_.push(data); }
+int http2_channel::broken() const { return flow_.is_gone() ? ECONNRESET : 0; }
 
-std::size_t http2_channel::unsent() const { return on_.unsent(); }
-
-int http2_channel::broken() const { return on_.is_gone() ? ECONNRESET : 0; }
-
-// The channel may be destroyed meanwhile. So may the exchange, but then the wait returns false.
+// The channel may be destroyed meanwhile. So may the flow, but then the wait returns false.
 loop::task<bool> http2_channel::room(std::size_t low, loop::time_point limit) {
-  const bool has_room =
-      co_await on_.changed().wait([&on = on_, low] { return on.unsent() <= low; }, limit);
+  const bool has_room = co_await flow_.changed().wait(
+      [&flow = flow_, low] { return flow.queued() <= low; }, limit);
   co_return has_room;
 }
 
 loop::task<bool> http2_channel::delivered(loop::time_point limit) {
-  auto& on = on_;
+  const auto connection = connection_;
+  auto& carrier = flow_.carrier();
   const bool is_flushed = co_await flushed(limit);
   if (!is_flushed) co_return false;
-  const bool is_delivered = co_await on.connection_.stream_->delivered(limit);
+  const bool is_delivered = co_await carrier.delivered(limit);
   co_return is_delivered;
 }
 
-void http2_channel::end() {
-  if (!on_.is_answered()) on_.finish();
-}
-
-void http2_channel::abort() { on_.reset(proto::http2_code::cancel); }
-
-const net::peer_info& http2_channel::peer() const { return on_.peer(); }
-
-bool http2_channel::prepare() { return !on_.unread_.empty() || on_.is_whole_ || on_.is_gone(); }
-
 result<loop::buffer> http2_channel::take() {
-  if (!on_.unread_.empty()) {
-    const auto bytes = std::exchange(on_.unread_, {});
-    on_.credit(bytes.size());
+  if (const auto bytes = flow_.take_unread(); !bytes.empty()) {
     return loop::buffer::copy_of(as_bytes(bytes));
   }
-  if (on_.is_whole_) return loop::buffer{};
-  return failure(errc::connection_closed, "receive", "the stream was reset");
+  if (flow_.is_whole()) return loop::buffer{};
+  return failure(errc::connection_closed, "receive",
+                 "the stream was reset, or its connection ended");
 }
 
 void http2_channel::on_turn_end() {

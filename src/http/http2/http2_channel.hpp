@@ -1,28 +1,30 @@
 // An HTTP/2 stream as a byte channel, behind a CONNECT for another protocol (RFC 8441 section 5).
-// For http2_exchange alone, which outlives it.
+// The flow outlives it.
 #pragma once
 
+#include <memory>
+
+#include "http/http2/http2_flow.hpp"
 #include "net/byte_channel.hpp"
 
 namespace strata::http {
 
-class http2_exchange;
-
 class http2_channel final : public net::byte_channel, private loop::turn_end_hook {
  public:
-  explicit http2_channel(http2_exchange& exchange);
+  /// `connection` is kept as long as the channel; it may be null.
+  explicit http2_channel(http2_flow& flow, std::shared_ptr<const void> connection = nullptr);
   ~http2_channel() override;
 
-  void push(const loop::slice& data) override;
+  void push(const loop::slice& data) override { flow_.send(data); }
   /// Bytes of this stream alone.
-  [[nodiscard]] std::size_t unsent() const override;
+  [[nodiscard]] std::size_t unsent() const override { return flow_.queued(); }
   [[nodiscard]] int broken() const override;
   [[nodiscard]] loop::task<bool> room(std::size_t low, loop::time_point limit) override;
   [[nodiscard]] loop::task<bool> delivered(loop::time_point limit) override;
-  void end() override;
-  void abort() override;
-  void break_off() override { abort(); }
-  [[nodiscard]] const net::peer_info& peer() const override;
+  void end() override { flow_.end_sending(); }
+  void abort() override { flow_.cancel(); }
+  void break_off() override { flow_.cancel(); }
+  [[nodiscard]] const net::peer_info& peer() const override { return flow_.carrier().peer(); }
 
   /// Reports that data has arrived, or that the stream has ended. The reader does not run inside
   /// the session.
@@ -31,11 +33,12 @@ class http2_channel final : public net::byte_channel, private loop::turn_end_hoo
   }
 
  private:
-  bool prepare() override;
+  bool prepare() override { return flow_.has_news(); }
   result<loop::buffer> take() override;
   void on_turn_end() override;
 
-  http2_exchange& on_;
+  http2_flow& flow_;
+  std::shared_ptr<const void> connection_;
 };
 
 }  // namespace strata::http

@@ -18,11 +18,10 @@ constexpr auto longest_rest = 1s;
 
 http2_connection::http2_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
                                    server_limits limits)
-    : loop_(loop),
-      stream_(std::move(stream)),
+    : http2_transport(loop, std::move(stream),
+                      {.max_header = limits.max_head, .max_streams = limits.max_streams},
+                      proto::http2_role::server),
       limits_(limits),
-      output_(*stream_),
-      session_(*this, {.max_header = limits.max_head, .max_streams = limits.max_streams}),
       idle_since_(loop.now()) {}
 
 http2_connection::~http2_connection() { running_.cancel(); }
@@ -94,39 +93,14 @@ void http2_connection::forget(http2_exchange& gone) {
   if (exchanges_.empty()) idle_since_ = loop_.now();
 }
 
-void http2_connection::give_output() {
-  if (is_parting_ || stream_->broken() != 0) return;
-  while (stream_->unsent() < http2_high_water) {
-    const auto given = session_.give_output(http2_high_water - stream_->unsent());
-    output_.push();
-    if (given == 0) break;
-  }
-  // A block for each of many silent connections would take much memory.
-  if (exchanges_.empty()) output_.forget_block();
-}
-
-void http2_connection::flush() {
-  give_output();
-  if (!is_writing_ && session_.wants_output() && stream_->unsent() >= http2_high_water) {
-    is_writing_ = true;
-    running_.spawn(write_on());
-  }
-  if (session_.is_over()) part();
-}
-
-loop::task<> http2_connection::write_on() {
-  do {
-    const bool has_room = co_await stream_->writable(http2_low_water);
-    if (!has_room || stream_->broken() != 0) break;
-    give_output();
-  } while (stream_->unsent() >= http2_high_water);
-  is_writing_ = false;
+void http2_connection::on_flush() {
   if (session_.is_over()) part();
 }
 
 void http2_connection::part() {
   if (is_parting_) return;
   give_output();
+  close_output();
   is_parting_ = true;
   if (stream_->broken() == 0) stream_->end();
   left_at_parting_ = stream_->unsent();

@@ -21,21 +21,13 @@ constexpr std::size_t max_unsent_of_one = 64U << 10U;
 
 http2_exchange::http2_exchange(http2_connection& connection, proto::http2_listener::arrival&& come)
     : exchange(come_.request),
+      http2_flow(connection.loop_),
       connection_(connection),
       come_(std::move(come)),
       touched_(connection.loop_.now()),
-      is_whole_(come_.is_whole),
       is_waiting_for_continue_(!come_.is_whole &&
-                               proto::has_token(request().headers, "expect", "100-continue")) {}
-
-loop::condition& http2_exchange::changed() {
-  if (!changed_) changed_ = std::make_unique<loop::condition>(connection_.loop_);
-  return *changed_;
-}
-
-void http2_exchange::notify() {
-  if (changed_) changed_->notify();
-  if (channel_ != nullptr) channel_->notify();
+                               proto::has_token(request().headers, "expect", "100-continue")) {
+  is_whole_ = come_.is_whole;
 }
 
 loop::task<result<std::string>> http2_exchange::read(std::uint64_t most) {
@@ -44,10 +36,7 @@ loop::task<result<std::string>> http2_exchange::read(std::uint64_t most) {
       co_return failure(errc::limit_exceeded, "read the request's body",
                         fmt::format("it is longer than the limit of {} bytes", most));
     }
-    if (!unread_.empty()) {
-      credit(unread_.size());
-      co_return std::exchange(unread_, {});
-    }
+    if (!unread_.empty()) co_return take_unread();
     if (is_whole_) co_return std::string();
     if (is_gone()) {
       co_return failure(errc::connection_closed, "read the request's body",
@@ -55,8 +44,7 @@ loop::task<result<std::string>> http2_exchange::read(std::uint64_t most) {
     }
     demand_body();
     const auto limit = connection_.loop_.now() + connection_.limits_.body_timeout;
-    const bool has_come = co_await changed().wait(
-        [this] { return !unread_.empty() || is_whole_ || is_gone(); }, limit);
+    const bool has_come = co_await changed().wait([this] { return has_news(); }, limit);
     if (!has_come) {
       co_return failure(errc::timed_out, "read the request's body",
                         "the client stopped sending before its end");
@@ -176,11 +164,6 @@ void http2_exchange::on_body(byte_span bytes) {
   received_ += bytes.size();
   unread_ += as_text(bytes);
   if (drops_body_) drop_unread();
-  notify();
-}
-
-void http2_exchange::on_end() {
-  is_whole_ = true;
   notify();
 }
 

@@ -6,13 +6,12 @@
 #include <optional>
 #include <vector>
 
-#include "http/http2/http2_body.hpp"
 #include "http/http2/http2_connection.hpp"
-#include "loop/condition.hpp"
+#include "http/http2/http2_flow.hpp"
 
 namespace strata::http {
 
-class http2_exchange final : public exchange, public proto::http2_stream {
+class http2_exchange final : public exchange, public http2_flow {
  public:
   http2_exchange(http2_connection& connection, proto::http2_listener::arrival&& come);
 
@@ -20,7 +19,7 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   [[nodiscard]] served_connection& connection() override { return connection_; }
   [[nodiscard]] bool is_secure() const override { return connection_.stream_->tls() != nullptr; }
   [[nodiscard]] bool has_body() const override {
-    return !is_whole_ || !unread_.empty() || !come_trailers_.empty();
+    return !is_whole() || !unread_.empty() || !come_trailers_.empty();
   }
   loop::task<result<std::string>> read(std::uint64_t most) override;
   void leave_continue() override { is_waiting_for_continue_ = false; }
@@ -33,7 +32,7 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   using exchange::finish;
   void finish(proto::http_fields trailers) override;
   /// Bytes of this answer alone.
-  [[nodiscard]] std::size_t unsent() const override { return body_.bytes(); }
+  [[nodiscard]] std::size_t unsent() const override { return queued(); }
   loop::task<bool> room() override;
   loop::task<> delivered(loop::time_point limit) override;
   loop::task<> client_end() override;
@@ -42,6 +41,15 @@ class http2_exchange final : public exchange, public proto::http2_stream {
   [[nodiscard]] bool owns_connection() const override { return false; }
   [[nodiscard]] std::unique_ptr<net::byte_channel> upgrade(
       const proto::http_fields& fields) override;
+
+  // --- for its channel
+  void send(const loop::slice& data) override { push(data); }
+  void end_sending() override {
+    if (!is_answered()) finish();
+  }
+  void cancel() override { reset(proto::http2_code::cancel); }
+  [[nodiscard]] bool is_gone() const override { return is_closed_ || is_aborted_; }
+  [[nodiscard]] net::stream& carrier() const override { return *connection_.stream_; }
 
   // --- for the connection
   /// The status of an answer that needs no handler; 0: none.
@@ -62,36 +70,26 @@ class http2_exchange final : public exchange, public proto::http2_stream {
 
  private:
   friend class http2_connection;
-  friend class http2_channel;
 
   void on_body(byte_span bytes) override;
   void on_trailers(proto::http_fields&& fields) override { come_trailers_ = std::move(fields); }
-  void on_end() override;
   void on_close() override;
   [[nodiscard]] supply supplied() const override;
   void move_body(std::size_t count) override;
 
-  [[nodiscard]] bool is_gone() const { return is_closed_ || is_aborted_; }
-  void credit(std::size_t bytes);
+  void credit(std::size_t bytes) override;
   void drop_unread();
   void reset(proto::http2_code why);
   void demand_body();
-  loop::condition& changed();
-  void notify();
 
   http2_connection& connection_;
   proto::http2_listener::arrival come_;
   std::list<http2_exchange>::iterator place_;
-  std::unique_ptr<loop::condition> changed_;  // null until a coroutine waits
-  http2_channel* channel_ = nullptr;          // owned by the handler; null until there is one
-  std::string unread_;
   std::uint64_t received_ = 0;
   std::uint64_t dropped_ = 0;  // received bytes that were dropped
   proto::http_fields come_trailers_;
-  http2_body body_;              // the answer's body
   proto::http_fields trailers_;  // the answer's trailers
   loop::time_point touched_;
-  bool is_whole_ = false;  // the request is complete
   bool is_waiting_for_continue_ = false;
   bool has_body_ = false;    // the answer has a body
   bool drops_body_ = false;  // the request's body is not read any more
