@@ -24,7 +24,7 @@ namespace wire = strata::wire;
 using strata::abi::fail;
 using strata::abi::fail_missing;
 
-struct told_family {
+struct listed_family {
   nl::generic_family within;
   std::vector<strata_nl_operation> operations;
   std::vector<strata_nl_group> groups;
@@ -48,7 +48,7 @@ strata_nl_link show(const nl::link& link) {
 }  // namespace
 
 struct strata_nl_families {
-  std::vector<told_family> all;
+  std::vector<listed_family> all;
 };
 struct strata_nl_links {
   std::vector<nl::link> all;
@@ -140,7 +140,7 @@ std::uint32_t flags_of(const nl::generic_operation& operation) {
 }
 
 /// Fills in the C structure, once the family does not move any more.
-void show(told_family& family) {
+void show(listed_family& family) {
   const auto& of = family.within;
   for (const auto& each : of.operations) {
     family.operations.push_back({each.command, flags_of(each)});
@@ -366,13 +366,13 @@ int strata_nl_event(strata_nl* connection, int timeout_ms, const strata_nl_messa
   if (event == nullptr) return fail_missing("the output pointer for an event");
   const patience time(timeout_ms);
   for (;;) {
-    auto heard = connection->within.over().try_event();
-    if (!heard) return refuse(connection, std::move(heard.error()));
-    if (!*heard) {
+    auto received = connection->within.over().try_event();
+    if (!received) return refuse(connection, std::move(received.error()));
+    if (!*received) {
       if (time.wait(strata_nl_fd(connection))) continue;
       return 0;
     }
-    const auto message = read(**heard);
+    const auto message = read(**received);
     if (!message) return refuse_cut(connection);
     connection->message = *message;
     *event = &connection->message;
@@ -418,13 +418,13 @@ int strata_nl_watch_event(strata_nl_watch* watch, int timeout_ms, const strata_n
   if (link == nullptr) return fail_missing("the output pointer for a link");
   const patience time(timeout_ms);
   for (;;) {
-    auto heard = watch->within.try_event();
-    if (!heard) return fail(heard.error());
-    if (!*heard) {
+    auto received = watch->within.try_event();
+    if (!received) return fail(received.error());
+    if (!*received) {
       if (time.wait(watch->within.fd())) continue;
       return 0;
     }
-    const int kind = take_link(**heard, watch->last);
+    const int kind = take_link(**received, watch->last);
     if (kind == 0) continue;  // not a link event
     watch->shown = show(watch->last);
     *link = &watch->shown;

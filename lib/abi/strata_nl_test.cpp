@@ -96,9 +96,9 @@ TEST(strata_nl_test, a_family_that_is_not_there_is_named_with_the_remedy) {
   EXPECT_NE(std::string(strata_last_error()).find("'no_such'"), std::string::npos);
   EXPECT_NE(std::string(strata_last_error()).find("module"), std::string::npos);
   EXPECT_EQ(strata_nl_last_failure(on.get())->error_number, ENOENT);
-  strata_nl_families* told = nullptr;
-  EXPECT_EQ(strata_nl_families_open(on.get(), "no_such", &told), -ENOENT);
-  EXPECT_EQ(told, nullptr);
+  strata_nl_families* reported = nullptr;
+  EXPECT_EQ(strata_nl_families_open(on.get(), "no_such", &reported), -ENOENT);
+  EXPECT_EQ(reported, nullptr);
 }
 
 TEST(strata_nl_test, a_request_is_answered_by_attributes) {
@@ -240,8 +240,8 @@ class strata_nl_link_test : public l2::veth_test {};
 
 TEST_F(strata_nl_link_test, a_group_is_joined_and_left) {
   const auto on = open();
-  const auto told = families(on.get(), "nlctrl");
-  const auto group = strata_nl_families_at(told.get(), 0)->groups[0].id;
+  const auto reported = families(on.get(), "nlctrl");
+  const auto group = strata_nl_families_at(reported.get(), 0)->groups[0].id;
   ASSERT_EQ(strata_nl_join(on.get(), group), 0) << strata_last_error();
   const strata_nl_message* event = nullptr;
   EXPECT_EQ(strata_nl_event(on.get(), 0, &event), 0);
@@ -255,14 +255,14 @@ TEST_F(strata_nl_link_test, policies_are_told) {
   const auto on = open();
   strata_nl_policies* made = nullptr;
   ASSERT_EQ(strata_nl_policies_open(on.get(), "nlctrl", &made), 0) << strata_last_error();
-  const policies_handle told(made);
-  const auto table = strata_nl_policies_table_of(told.get(), CTRL_CMD_GETFAMILY, 0);
+  const policies_handle reported(made);
+  const auto table = strata_nl_policies_table_of(reported.get(), CTRL_CMD_GETFAMILY, 0);
   ASSERT_GE(table, 0);
-  EXPECT_EQ(strata_nl_policies_table_of(told.get(), 200, 0), -1);
+  EXPECT_EQ(strata_nl_policies_table_of(reported.get(), 200, 0), -1);
   bool has_name = false;
-  const auto count = strata_nl_policies_count(told.get());
+  const auto count = strata_nl_policies_count(reported.get());
   for (std::size_t i = 0; i < count; ++i) {
-    const auto& each = *strata_nl_policies_at(told.get(), i);
+    const auto& each = *strata_nl_policies_at(reported.get(), i);
     if (each.table != table || each.attribute != CTRL_ATTR_FAMILY_NAME) continue;
     has_name = true;
     EXPECT_STREQ(each.kind, "nul-string");
@@ -270,7 +270,7 @@ TEST_F(strata_nl_link_test, policies_are_told) {
     EXPECT_EQ(each.most_size, GENL_NAMSIZ - 1U);
   }
   EXPECT_TRUE(has_name);
-  EXPECT_EQ(strata_nl_policies_at(told.get(), count), nullptr);
+  EXPECT_EQ(strata_nl_policies_at(reported.get(), count), nullptr);
   EXPECT_EQ(strata_nl_policies_open(on.get(), "none such", &made), -ENOENT);
   EXPECT_EQ(strata_nl_policies_open(on.get(), nullptr, &made), -EINVAL);
 }
@@ -280,10 +280,10 @@ TEST_F(strata_nl_link_test, addresses_are_listed) {
   const auto all_of = [](std::int32_t link) {
     strata_nl_addresses* made = nullptr;
     EXPECT_EQ(strata_nl_addresses_open(link, &made), 0) << strata_last_error();
-    const addresses_handle told(made);
+    const addresses_handle reported(made);
     std::set<std::string> texts;
-    for (std::size_t i = 0; i < strata_nl_addresses_count(told.get()); ++i) {
-      const auto& each = *strata_nl_addresses_at(told.get(), i);
+    for (std::size_t i = 0; i < strata_nl_addresses_count(reported.get()); ++i) {
+      const auto& each = *strata_nl_addresses_at(reported.get(), i);
       texts.insert(each.text);
       EXPECT_EQ(each.is_v6 != 0, std::string(each.text).contains(':'));
       if (link != 0) {
@@ -315,8 +315,8 @@ TEST_F(strata_nl_link_test, links_are_listed) {
   EXPECT_EQ(link->peer, strata_nl_links_at(b.get(), 0)->index);
   EXPECT_EQ(link->mtu, 1500U);
   EXPECT_NE(std::memcmp(link->mac, "\0\0\0\0\0\0", 6), 0);
-  strata_nl_links* told = nullptr;
-  EXPECT_EQ(strata_nl_links_open("none0", &told), -ENODEV);
+  strata_nl_links* reported = nullptr;
+  EXPECT_EQ(strata_nl_links_open("none0", &reported), -ENODEV);
 }
 
 TEST_F(strata_nl_link_test, what_happens_to_links_is_heard) {

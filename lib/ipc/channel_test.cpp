@@ -36,9 +36,9 @@ class ipc_channel_test : public l2::veth_test {
     return std::move(*made);
   }
   static std::string receive(channel& channel, std::chrono::milliseconds limit = 2000ms) {
-    const auto heard = channel.receive_with_timeout(limit);
-    return heard ? std::string(as_text(*heard))
-                 : "(" + std::string(name_of(heard.error().code)) + ")";
+    const auto arrived = channel.receive_with_timeout(limit);
+    return arrived ? std::string(as_text(*arrived))
+                   : "(" + std::string(name_of(arrived.error().code)) + ")";
   }
   /// Turns both until they have found each other.
   static bool join(channel& a, channel& b) {
@@ -83,14 +83,14 @@ TEST_F(ipc_channel_test, each_message_is_handed_over_until_the_handler_or_a_stop
           [&](const message& received) { return server.send(received.bytes).has_value(); }, stop);
       EXPECT_TRUE(ended) << describe(ended.error());
     });
-    std::string heard;
+    std::string arrived;
     for (const auto* each : {"one", "two", "last"}) ASSERT_TRUE(client.send(each));
     const auto ended = client.receive_each([&](const message& received) {
-      heard += as_text(received.bytes);
+      arrived += as_text(received.bytes);
       return as_text(received.bytes) != "last";
     });
     EXPECT_TRUE(ended) << describe(ended.error());
-    EXPECT_EQ(heard, "onetwolast");
+    EXPECT_EQ(arrived, "onetwolast");
     // A stop request wakes a waiting receiver, and the join returns.
   }
   auto idle = open({});
@@ -267,9 +267,9 @@ int talk(const std::string& channel, bool speaks_first, std::uint32_t count) {
   const auto size_of = [](std::uint32_t number) { return number * 7919 % 70000; };
   for (std::uint32_t i = 0; i < count; ++i) {
     if (!made->send(numbered(i * 16 + mine, size_of(i)))) return 2;
-    const auto heard = made->receive_with_timeout(5000ms);
-    if (!heard) return 3;
-    if (*heard != numbered(i * 16 + theirs, size_of(i))) return 4;
+    const auto arrived = made->receive_with_timeout(5000ms);
+    if (!arrived) return 3;
+    if (*arrived != numbered(i * 16 + theirs, size_of(i))) return 4;
   }
   if (!made->finish(5000ms)) return 5;
   return made->statistics().messages_received == count ? 0 : 6;

@@ -157,9 +157,9 @@ result<unique_fd> connect_tcp(std::string_view host, std::uint16_t port, deadlin
     auto made = try_connect(**parsed, limit, operation);
     if (made || !is_passing(made.error())) return made;
     if (clock::now() + retry_interval >= limit) {
-      auto& told = made.error();
-      told.code = errc::timed_out;
-      told.remedy = "check that the peer runs, or use a longer timeout";
+      auto& reported = made.error();
+      reported.code = errc::timed_out;
+      reported.remedy = "check that the peer runs, or use a longer timeout";
       return made;
     }
     std::this_thread::sleep_for(retry_interval);

@@ -43,9 +43,9 @@ class hybrid_test : public l2::veth_test {
     return {std::move(*server), std::move(*called)};
   }
   static std::string receive(hybrid_endpoint& endpoint, std::chrono::milliseconds limit = 2000ms) {
-    const auto heard = endpoint.receive_data_with_timeout(limit);
-    if (!heard) return "(" + std::string(name_of(heard.error().code)) + ")";
-    return std::string(as_text(heard->payload));
+    const auto arrived = endpoint.receive_data_with_timeout(limit);
+    if (!arrived) return "(" + std::string(name_of(arrived.error().code)) + ")";
+    return std::string(as_text(arrived->payload));
   }
 };
 
@@ -54,13 +54,13 @@ TEST_F(hybrid_test, data_goes_both_ways_with_its_tag) {
   EXPECT_EQ(server.session(), client.session());
   EXPECT_EQ(server.peer(), client.link().mac);
   ASSERT_TRUE(client.send_data(as_bytes("up")));
-  const auto heard = server.receive_data();
-  ASSERT_TRUE(heard) << describe(heard.error());
-  EXPECT_EQ(as_text(heard->payload), "up");
-  EXPECT_EQ(heard->source, client.link().mac);
-  EXPECT_TRUE(heard->was_tagged);
-  EXPECT_EQ(heard->vlan_id, 10);
-  EXPECT_EQ(heard->priority, 7);
+  const auto arrived = server.receive_data();
+  ASSERT_TRUE(arrived) << describe(arrived.error());
+  EXPECT_EQ(as_text(arrived->payload), "up");
+  EXPECT_EQ(arrived->source, client.link().mac);
+  EXPECT_TRUE(arrived->was_tagged);
+  EXPECT_EQ(arrived->vlan_id, 10);
+  EXPECT_EQ(arrived->priority, 7);
   // Zeros at the end of a short message must not be taken for padding.
   const std::string zeros("a\0b\0\0", 5);
   ASSERT_TRUE(server.send_data(as_bytes(zeros)));
@@ -111,12 +111,12 @@ TEST_F(hybrid_test, a_receiver_ends_by_a_stop_or_with_its_peer) {
     auto client = std::move(gone);
     ASSERT_TRUE(client.send_data("last"));
   }
-  std::string heard;
+  std::string arrived;
   ended = server.receive_each([&](const data_message& received) {
-    heard += as_text(received.payload);
+    arrived += as_text(received.payload);
     return true;
   });
-  EXPECT_EQ(heard, "last");
+  EXPECT_EQ(arrived, "last");
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().code, errc::connection_closed);
 }

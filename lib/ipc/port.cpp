@@ -233,10 +233,10 @@ void port::count_sent(std::size_t count, ipc_time now) {
 result<void> port::turn(ipc_time now) {
   if (out_.is_open() && now - opened_at_ >= config_.max_delay) flushing_ = true;
   if (!session_) return transmit(now);
-  auto heard = receive_batches(now);
+  auto received = receive_batches(now);
   session_->pass(now);
   auto sent = transmit(now);
-  return heard ? sent : heard;
+  return received ? sent : received;
 }
 
 std::optional<ipc_time> port::deadline() const {

@@ -74,9 +74,9 @@ class port {
   [[nodiscard]] std::optional<wire::ipc_frame> read(const l2::received_frame& frame);
   [[nodiscard]] result<bool> fill_slots();
   [[nodiscard]] bool begin(const wire::ipc_header& header, byte_span body, ipc_time now);
-  [[nodiscard]] bool begin_heard(const wire::ipc_frame& frame, ipc_time now);
+  [[nodiscard]] bool begin_received(const wire::ipc_frame& frame, ipc_time now);
   void end_frame();
-  [[nodiscard]] result<bool> advance_heard(ipc_time now);
+  [[nodiscard]] result<bool> advance_received(ipc_time now);
   [[nodiscard]] result<bool> advance_session(ipc_time now);
   [[nodiscard]] result<void> receive_batches(ipc_time now);
   [[nodiscard]] result<void> transmit(ipc_time now);
@@ -114,7 +114,7 @@ class port {
   std::size_t next_slot_ = 0;
   bool reading_ = false;
   std::uint64_t sender_ = 0;
-  sender* heard_ = nullptr;  // unacknowledged: the state of `sender_`
+  sender* received_ = nullptr;  // unacknowledged: the state of `sender_`
   std::uint64_t first_message_ = 0;
   std::uint64_t read_ = 0;  // messages of the frame
   wire::ipc_records records_;

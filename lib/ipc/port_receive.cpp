@@ -49,7 +49,7 @@ result<std::optional<message>> port::next(ipc_time now) {
       return message;
     }
     if (reading_) end_frame();
-    const auto more = session_ ? advance_session(now) : advance_heard(now);
+    const auto more = session_ ? advance_session(now) : advance_received(now);
     if (!more) return std::unexpected(more.error());
     if (!*more) return std::nullopt;
   }
@@ -81,35 +81,35 @@ void port::end_frame() {
   if (records_.is_malformed()) ++counted_.refused;
   records_ = {};
   if (session_) return session_->pop_front();
-  heard_->count_delivered(read_);
-  heard_->expect_messages(first_message_ + read_);
+  received_->count_delivered(read_);
+  received_->expect_messages(first_message_ + read_);
 }
 
-bool port::begin_heard(const wire::ipc_frame& frame, ipc_time now) {
+bool port::begin_received(const wire::ipc_frame& frame, ipc_time now) {
   const auto& header = frame.header();
   const bool is_piece = header.kind == wire::ipc_kind::fragment;
   if (!is_piece && header.kind != wire::ipc_kind::packed) return false;
   const auto piece =
       is_piece ? wire::ipc_fragment::parse(header.sequence, frame.body()) : std::nullopt;
   if (is_piece && !piece) return false;
-  heard_ = senders_.find(header.sender);
-  if (heard_ == nullptr) {
+  received_ = senders_.find(header.sender);
+  if (received_ == nullptr) {
     // A message whose first fragment was sent before this endpoint was opened does not count as
     // lost.
     const bool is_late = piece && piece->first != header.sequence;
-    heard_ = senders_.add(header, header.message + (is_late ? 1 : 0));
+    received_ = senders_.add(header, header.message + (is_late ? 1 : 0));
     assembly_.forget(header.sender);
   }
-  if (!heard_->accept(header.sequence)) {
+  if (!received_->accept(header.sequence)) {
     ++counted_.duplicates;
     return true;
   }
-  heard_->expect_messages(header.message + (is_piece ? 1 : 0));
+  received_->expect_messages(header.message + (is_piece ? 1 : 0));
   return begin(header, frame.body(), now);
 }
 
 // Advances to the next received frame, if there is one.
-result<bool> port::advance_heard(ipc_time now) {
+result<bool> port::advance_received(ipc_time now) {
   for (;;) {
     if (next_slot_ == filled_) {
       assembly_.expire(now);
@@ -118,7 +118,7 @@ result<bool> port::advance_heard(ipc_time now) {
     }
     const auto frame = read(slots_[next_slot_++].frame);
     if (!frame) continue;
-    if (!begin_heard(*frame, now)) ++counted_.refused;
+    if (!begin_received(*frame, now)) ++counted_.refused;
     if (reading_) return true;
   }
 }

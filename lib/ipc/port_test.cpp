@@ -217,15 +217,15 @@ TEST_F(ipc_port_test, a_silent_peer_is_given_up_and_what_it_did_not_get_is_said)
     if (!posted) ADD_FAILURE() << describe(posted.error());
   }
   // The other device is destroyed with it, which a wire would not report.
-  std::optional<error> told;
-  for (int i = 0; i < 100'000 && !told; ++i) {
+  std::optional<error> reported;
+  for (int i = 0; i < 100'000 && !reported; ++i) {
     now_ += 100us;
     std::ignore = ends_[0]->turn(now_);
     auto found = ends_[0]->next(now_);
-    if (!found && found.error().code == errc::connection_closed) told = found.error();
+    if (!found && found.error().code == errc::connection_closed) reported = found.error();
   }
-  ASSERT_TRUE(told);
-  EXPECT_NE(told->reason.find("the last 7 messages"), std::string::npos) << describe(*told);
+  ASSERT_TRUE(reported);
+  EXPECT_NE(reported->reason.find("the last 7 messages"), std::string::npos) << describe(*reported);
   EXPECT_FALSE(ends_[0]->has_peer());
 }
 
@@ -365,10 +365,11 @@ TEST_F(hub_test, a_frame_that_the_peer_cannot_take_ends_the_pair) {
   hub_[1]->take_at_most(1000);  // as with a smaller MTU
   ASSERT_TRUE(a->post(std::vector<std::byte>(1200), false, now_).value());
   for (int i = 0; i < 120 && a->has_peer(); ++i) pass(1000ms, {a.get(), b.get()});
-  const auto told = a->next(now_);
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().code, errc::connection_closed);
-  EXPECT_NE(describe(told.error()).find("MTU"), std::string::npos) << describe(told.error());
+  const auto reported = a->next(now_);
+  ASSERT_FALSE(reported);
+  EXPECT_EQ(reported.error().code, errc::connection_closed);
+  EXPECT_NE(describe(reported.error()).find("MTU"), std::string::npos)
+      << describe(reported.error());
 }
 
 TEST_F(hub_test, other_channels_and_modes_are_not_heard) {

@@ -67,9 +67,9 @@ void session::pair_with(std::uint64_t peer, std::uint32_t window, ipc_time now) 
   resend_at_.reset();
   expected_ = 0;
   early_end_ = 0;
-  told_room_ = room();
+  advertised_room_ = room();
   acknowledgements_ = 0;
-  heard_at_ = now;
+  received_at_ = now;
   probed_at_ = now;
   probes_ = 0;
   is_proven_ = false;
@@ -109,7 +109,7 @@ void session::receive(const wire::ipc_frame& frame, ipc_time now) {
     if (state_ == state::searching && header.receiver == id_) hurry(now);
     return;
   }
-  heard_at_ = now;
+  received_at_ = now;
   probes_ = 0;
   is_proven_ = true;
   switch (header.kind) {
@@ -211,7 +211,8 @@ void session::pop_front() {
   inbox_bytes_ -= wire::ipc_header_size + inbox_.front().body.size();
   inbox_.pop_front();
   // The sender may wait for room: notify it if there is much more than it knows of.
-  if (state_ == state::paired && room() > told_room_ + how_.window / 2) owe(acknowledge, peer_);
+  if (state_ == state::paired && room() > advertised_room_ + how_.window / 2)
+    owe(acknowledge, peer_);
 }
 
 std::uint32_t session::room() const {
@@ -262,8 +263,8 @@ void session::check_peer(ipc_time now) {
                                                   std::to_string(out_[out_.first()].size) +
                                                   " bytes (check the MTUs of both interfaces)");
   }
-  if (now - std::max(heard_at_, probed_at_) < probe_interval()) return;
-  if (probes_ >= probes_before_loss && now - heard_at_ >= how_.peer_timeout) {
+  if (now - std::max(received_at_, probed_at_) < probe_interval()) return;
+  if (probes_ >= probes_before_loss && now - received_at_ >= how_.peer_timeout) {
     return lose_peer(
         errc::connection_closed,
         "the peer has not responded for " + std::to_string(how_.peer_timeout.count()) + " ms");
@@ -278,7 +279,7 @@ void session::check_peer(ipc_time now) {
 std::optional<ipc_time> session::deadline() const {
   if (state_ == state::searching) return hello_at_;
   if (state_ != state::paired) return std::nullopt;
-  auto next = std::max(heard_at_, probed_at_) + probe_interval();
+  auto next = std::max(received_at_, probed_at_) + probe_interval();
   if (resend_at_) next = std::min(next, *resend_at_);
   return next;
 }

@@ -148,11 +148,11 @@ class session {
   std::size_t early_bytes_ = 0;
   std::deque<arrived_frame> inbox_;
   std::size_t inbox_bytes_ = 0;
-  std::uint32_t told_room_ = 0;
+  std::uint32_t advertised_room_ = 0;
   std::uint64_t acknowledgements_ = 0;
 
   // The peer.
-  ipc_time heard_at_;
+  ipc_time received_at_;
   ipc_time probed_at_;
   int probes_ = 0;
   ipc_time searching_since_;

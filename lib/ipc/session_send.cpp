@@ -140,7 +140,7 @@ void session::sent(std::size_t count, ipc_time now) {
       owed_[each.number] = false;
       if (each.number == acknowledge) {
         ++acknowledgements_;
-        told_room_ = room();
+        advertised_room_ = room();
       }
       continue;
     }

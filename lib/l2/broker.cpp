@@ -44,7 +44,7 @@ address_message said(const std::optional<mac_address>& address) {
   return message;
 }
 
-std::optional<mac_address> heard(const address_message& message) {
+std::optional<mac_address> decoded(const address_message& message) {
   if (message.is_given == 0) return {};
   return mac_address(std::as_bytes(std::span(message.octets)));
 }
@@ -53,7 +53,7 @@ std::int32_t said(const std::optional<std::uint16_t>& number) {
   return number ? static_cast<std::int32_t>(*number) : -1;
 }
 
-std::optional<std::uint16_t> heard(std::int32_t number) {
+std::optional<std::uint16_t> decoded(std::int32_t number) {
   if (number < 0) return {};
   return static_cast<std::uint16_t>(number);
 }
@@ -112,12 +112,12 @@ result<packet_request> parse_request(byte_span bytes) {
                    "its version is not supported, or it is damaged");
   }
   return packet_request{.interface_name = message.interface_name.data(),
-                        .filter = {.ethertype = heard(message.ethertype),
-                                   .vlan_id = heard(message.vlan_id),
+                        .filter = {.ethertype = decoded(message.ethertype),
+                                   .vlan_id = decoded(message.vlan_id),
                                    .untagged = message.untagged != 0,
-                                   .source = heard(message.source),
-                                   .destination = heard(message.destination),
-                                   .not_source = heard(message.not_source),
+                                   .source = decoded(message.source),
+                                   .destination = decoded(message.destination),
+                                   .not_source = decoded(message.not_source),
                                    .interface_index = {}},
                         .receives = message.receives != 0,
                         .ignore_outgoing = message.ignore_outgoing != 0,

@@ -103,12 +103,12 @@ TEST_F(card_stamps_test, a_card_that_takes_all_times_already_is_left_alone) {
 
 TEST_F(card_stamps_test, the_card_takes_the_time_of_sent_frames_for_as_long_as_it_is_wanted) {
   card_.config = {.flags = 0, .tx_type = HWTSTAMP_TX_OFF, .rx_filter = HWTSTAMP_FILTER_NONE};
-  auto heard = open();
+  auto received = open();
   auto sender = raw_socket::create_bound("vethA", {.send_timestamps = timestamping::hardware});
   ASSERT_TRUE(sender);
   EXPECT_EQ(card_.config.tx_type, HWTSTAMP_TX_ON);
   EXPECT_EQ(card_.config.rx_filter, HWTSTAMP_FILTER_ALL);
-  heard.reset();
+  received.reset();
   sender = std::unexpected(error{});
   EXPECT_EQ(card_.config.tx_type, HWTSTAMP_TX_OFF);
   EXPECT_EQ(card_.config.rx_filter, HWTSTAMP_FILTER_NONE);
@@ -124,16 +124,16 @@ TEST_F(card_stamps_test, a_time_that_the_kernel_took_is_not_said_to_be_the_cards
   std::vector<std::byte> memory(2000);
   for (device* each : {static_cast<device*>(&*plain), static_cast<device*>(&*slots),
                        static_cast<device*>(&*blocks)}) {
-    received_frame heard;
-    for (int i = 0; i < 500 && heard.time_ns == 0; ++i) {
+    received_frame received;
+    for (int i = 0; i < 500 && received.time_ns == 0; ++i) {
       if (i != 0) std::this_thread::sleep_for(10ms);
       ASSERT_TRUE(sender->send_to(mac_address::broadcast(), 0x88B5, {}));
       const auto got = receive_frame(*each, memory, 1000ms);
       ASSERT_TRUE(got) << describe(got.error());
-      heard = *got;
+      received = *got;
     }
-    EXPECT_GT(heard.time_ns, 1'700'000'000'000'000'000U);
-    EXPECT_FALSE(heard.is_card_time);
+    EXPECT_GT(received.time_ns, 1'700'000'000'000'000'000U);
+    EXPECT_FALSE(received.is_card_time);
   }
 }
 

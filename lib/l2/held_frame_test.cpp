@@ -97,12 +97,12 @@ TEST_F(held_frame_test, a_block_that_is_held_is_not_handed_out_again) {
   held.reset();
   // The kernel continues with the frames that arrive after it notices the returned block.
   int number = 5;
-  int heard = -1;
-  for (; heard < 0 && number < 50; ++number) {
+  int received = -1;
+  for (; received < 0 && number < 50; ++number) {
     send(number);
-    heard = next_of(*ring);
+    received = next_of(*ring);
   }
-  EXPECT_EQ(heard, number - 1);
+  EXPECT_EQ(received, number - 1);
   for (; number < 120; ++number) {
     send(number);
     EXPECT_EQ(next_of(*ring), number);

@@ -55,10 +55,10 @@ TEST_F(raw_socket_test, a_frame_arrives_as_it_was_sent) {
   auto a = open("vethA");
   auto b = open("vethB", {.filter = {.ethertype = type}});
   ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(100)));
-  const auto heard = receive(b);
-  ASSERT_TRUE(heard);
-  EXPECT_EQ(heard->source, a.link().mac);
-  EXPECT_EQ(heard->payload, bytes_of(100));
+  const auto arrived = receive(b);
+  ASSERT_TRUE(arrived);
+  EXPECT_EQ(arrived->source, a.link().mac);
+  EXPECT_EQ(arrived->payload, bytes_of(100));
   EXPECT_EQ(last_.type, packet_type::host);
   EXPECT_TRUE(is_silent(a)) << "a hears itself";
 }
@@ -117,8 +117,8 @@ TEST_F(raw_socket_test, a_filter_changes_while_the_socket_is_open) {
   auto a = open("vethA");
   auto b = open("vethB", {.filter = {.ethertype = type}});
   const auto receives = [&](std::uint16_t which) {
-    const auto heard = receive(b);
-    return heard && heard->ethertype == which;
+    const auto arrived = receive(b);
+    return arrived && arrived->ethertype == which;
   };
   ASSERT_TRUE(b.set_filter({.ethertype = other}));
   for (const auto which : {type, other}) {
@@ -242,9 +242,9 @@ TEST_F(raw_socket_test, the_filter_finds_tags_in_frames_on_their_way_out) {
   const wire::ethernet sent{
       mac_address::broadcast(), a.link().mac, {{0x8100, {7, false, 10}}}, type, {}};
   ASSERT_TRUE(a.send_raw(*sent.build()));
-  const auto heard = receive(b);
-  ASSERT_TRUE(heard);
-  EXPECT_EQ(heard->tags, sent.tags);
+  const auto arrived = receive(b);
+  ASSERT_TRUE(arrived);
+  EXPECT_EQ(arrived->tags, sent.tags);
   EXPECT_EQ(last_.type, packet_type::outgoing);
 }
 
@@ -261,13 +261,13 @@ TEST_F(raw_socket_test, batches_arrive_in_order) {
   std::vector<std::vector<std::byte>> slots_memory(40, std::vector<std::byte>(2048));
   std::vector<frame_slot> slots;
   for (auto& each : slots_memory) slots.push_back({each, {}});
-  std::size_t heard = 0;
-  while (heard < frames.size()) {
+  std::size_t arrived = 0;
+  while (arrived < frames.size()) {
     ASSERT_TRUE(*wait_readable(b, patience));
     const auto count = b.try_receive(slots);
     ASSERT_TRUE(count);
-    for (std::size_t i = 0; i < *count; ++i, ++heard) {
-      EXPECT_TRUE(std::ranges::equal(slots[i].frame.bytes, frames[heard])) << heard;
+    for (std::size_t i = 0; i < *count; ++i, ++arrived) {
+      EXPECT_TRUE(std::ranges::equal(slots[i].frame.bytes, frames[arrived])) << arrived;
     }
   }
   EXPECT_EQ(b.statistics()->received, 150U);
@@ -317,11 +317,11 @@ TEST_F(raw_socket_test, a_receiver_that_is_too_slow_reads_how_many_it_lost) {
   auto b = open("vethB", {.filter = {.ethertype = type}, .receive_buffer = 20000});
   const auto frame = *wire::build_simple_frame(b.link().mac, a.link().mac, type, bytes_of(1000));
   for (int i = 0; i < 500; ++i) ASSERT_TRUE(a.send_raw(frame));
-  std::size_t heard = 0;
-  while (receive(b, 20ms)) ++heard;
+  std::size_t arrived = 0;
+  while (receive(b, 20ms)) ++arrived;
   const auto counted = b.statistics();
   ASSERT_TRUE(counted);
-  EXPECT_EQ(counted->received, heard);
+  EXPECT_EQ(counted->received, arrived);
   EXPECT_GT(counted->dropped, 0U);
   EXPECT_EQ(counted->received + counted->dropped, 500U);
 }
@@ -330,18 +330,18 @@ TEST_F(raw_socket_test, a_link_that_goes_down_is_told_once_and_then_works_again)
   auto a = open("vethA");
   auto b = open("vethB", {.filter = {.ethertype = type}});
   run_command("ip link set vethB down");
-  const auto told = b.receive_with_timeout(memory_, patience);
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().sys_errno, ENETDOWN);
-  EXPECT_NE(describe(told.error()).find("ip link set vethB up"), std::string::npos);
+  const auto reported = b.receive_with_timeout(memory_, patience);
+  ASSERT_FALSE(reported);
+  EXPECT_EQ(reported.error().sys_errno, ENETDOWN);
+  EXPECT_NE(describe(reported.error()).find("ip link set vethB up"), std::string::npos);
   run_command("ip link set vethB up");
   // The kernel takes up to a second to notice that the link is up again.
-  bool heard = false;
-  for (int i = 0; i < 100 && !heard; ++i) {
+  bool arrived = false;
+  for (int i = 0; i < 100 && !arrived; ++i) {
     ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50)));
-    heard = receive(b, 50ms).has_value();
+    arrived = receive(b, 50ms).has_value();
   }
-  EXPECT_TRUE(heard);
+  EXPECT_TRUE(arrived);
 }
 
 TEST_F(raw_socket_test, a_removed_interface_is_a_clear_error) {
@@ -365,9 +365,9 @@ TEST_F(raw_socket_test, an_error_has_the_name_that_the_interface_was_given_since
   const auto sent = a.send_raw(bytes_of(60));
   ASSERT_FALSE(sent);
   EXPECT_TRUE(describe(sent.error()).contains("ip link set newA up")) << describe(sent.error());
-  const auto heard = b.receive_with_timeout(memory_, patience);
-  ASSERT_FALSE(heard);
-  EXPECT_TRUE(describe(heard.error()).contains("receive on newB")) << describe(heard.error());
+  const auto arrived = b.receive_with_timeout(memory_, patience);
+  ASSERT_FALSE(arrived);
+  EXPECT_TRUE(describe(arrived.error()).contains("receive on newB")) << describe(arrived.error());
 }
 
 TEST_F(raw_socket_test, without_the_capability_the_error_says_how_to_grant_it) {

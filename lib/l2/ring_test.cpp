@@ -63,18 +63,18 @@ TEST_F(ring_test, blocks_show_frames_in_place_with_all_their_tags) {
   auto a = open<raw_socket>("vethA", raw_socket_options{.receives = false});
   const auto sent = samples(b.link().mac, a.link().mac);
   send_all(a, sent);
-  std::size_t heard = 0;
-  while (heard < sent.size()) {
+  std::size_t arrived = 0;
+  while (arrived < sent.size()) {
     const auto ready = wait_readable(b, 1000ms);
-    ASSERT_TRUE(ready && *ready) << heard;
+    ASSERT_TRUE(ready && *ready) << arrived;
     while (auto block = b.try_block()) {
       EXPECT_GT(block->size(), 0U);
       for (const auto& frame : *block) {
-        EXPECT_EQ(wire::ethernet::copy_of(*wire::ethernet_view::parse(frame.bytes)), sent[heard])
-            << heard;
+        EXPECT_EQ(wire::ethernet::copy_of(*wire::ethernet_view::parse(frame.bytes)), sent[arrived])
+            << arrived;
         EXPECT_FALSE(frame.is_truncated());
         EXPECT_GT(frame.time_ns, 1'700'000'000'000'000'000U);
-        ++heard;
+        ++arrived;
       }
     }
   }
@@ -102,10 +102,10 @@ TEST_F(ring_test, what_a_ring_cannot_hold_is_counted_as_dropped) {
       "vethB", frame_ring_options{.socket = {.filter = {.ethertype = type}}, .slots = 32});
   auto a = open<raw_socket>("vethA", raw_socket_options{.receives = false});
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(a.send_to(b.link().mac, type, bytes_of(50, i)));
-  std::size_t heard = 0;
-  while (b.try_frame()) ++heard;
+  std::size_t arrived = 0;
+  while (b.try_frame()) ++arrived;
   const auto counted = *b.statistics();
-  EXPECT_EQ(counted.received, heard);
+  EXPECT_EQ(counted.received, arrived);
   EXPECT_EQ(counted.received + counted.dropped, 100U);
   EXPECT_GT(counted.dropped, 0U);
 }
@@ -220,9 +220,9 @@ TEST_F(ring_test, a_ring_tells_of_a_link_that_goes_down) {
   auto b = open<packet_ring>("vethB", packet_ring_options{});
   run_command("ip link set vethB down");
   std::vector<std::byte> memory(4096);
-  const auto told = receive_frame(b, memory, 1000ms);
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().sys_errno, ENETDOWN);
+  const auto reported = receive_frame(b, memory, 1000ms);
+  ASSERT_FALSE(reported);
+  EXPECT_EQ(reported.error().sys_errno, ENETDOWN);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ class send_ring_test : public veth_test {
     return taken;
   }
   // Returns the numbers of received frames, until none arrives.
-  std::vector<int> heard() {
+  std::vector<int> received() {
     std::vector<int> numbers;
     std::vector<std::byte> memory(10000);
     while (const auto frame = listener_->receive_with_timeout(memory, 200ms)) {
@@ -71,14 +71,14 @@ TEST_F(send_ring_test, a_frame_above_the_mtu_is_refused_and_those_behind_it_leav
   EXPECT_EQ(send({1, 2}), (std::vector{1, 2}));
   EXPECT_EQ(refused(1600), EMSGSIZE);  // a slot has room for it
   EXPECT_EQ(send({3, 4, 5}), (std::vector{3, 4, 5}));
-  EXPECT_EQ(heard(), (std::vector{1, 2, 3, 4, 5}));
+  EXPECT_EQ(received(), (std::vector{1, 2, 3, 4, 5}));
 }
 
 TEST_F(send_ring_test, the_ring_goes_on_when_the_mtu_becomes_smaller) {
   run_command("ip link set vethA mtu 1400");
   EXPECT_EQ(refused(1450), EMSGSIZE);
   EXPECT_EQ(send({1, 2, 3}), (std::vector{1, 2, 3}));
-  EXPECT_EQ(heard(), (std::vector{1, 2, 3}));
+  EXPECT_EQ(received(), (std::vector{1, 2, 3}));
 }
 
 TEST_F(send_ring_test, in_a_batch_the_error_is_of_its_frame) {
@@ -98,7 +98,7 @@ TEST_F(send_ring_test, in_a_batch_the_error_is_of_its_frame) {
   const auto rest = sender_->try_send(std::span(all).subspan(3));
   ASSERT_TRUE(rest) << describe(rest.error());
   EXPECT_EQ(*rest, 2U);
-  EXPECT_EQ(heard(), (std::vector{1, 2, 4, 5}));
+  EXPECT_EQ(received(), (std::vector{1, 2, 4, 5}));
 }
 
 TEST_F(send_ring_test, what_is_refused_while_the_link_is_down_is_sent_once_when_it_is_up) {
@@ -114,9 +114,9 @@ TEST_F(send_ring_test, what_is_refused_while_the_link_is_down_is_sent_once_when_
   run_command(
       "ip link set vethA up; while ip link show vethA | grep -q 'qdisc noop '; do "
       "sleep 0.01; done");
-  (void)heard();  // 1, and the link's going down
+  (void)received();  // 1, and the link's going down
   EXPECT_EQ(send({2, 3, 4}), (std::vector{2, 3, 4}));
-  EXPECT_EQ(heard(), (std::vector{2, 3, 4}));
+  EXPECT_EQ(received(), (std::vector{2, 3, 4}));
 }
 
 // A frame for which a shaper has no room is not accepted, and stays with the caller alone.
@@ -128,7 +128,7 @@ TEST_F(send_ring_test, behind_a_full_shaper_each_frame_leaves_once) {
     ASSERT_TRUE(sent) << describe(sent.error());
     wanted.push_back(number);
   }
-  EXPECT_EQ(heard(), wanted);
+  EXPECT_EQ(received(), wanted);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class sent_frames_test : public veth_test {
     return static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   }
   /// Waits for the report: a veth reports at once, other drivers later.
-  static std::optional<sent_frame> told(raw_socket& socket) {
+  static std::optional<sent_frame> reported(raw_socket& socket) {
     for (int i = 0; i < 200; ++i) {
       auto found = socket.try_sent();
       if (!found) throw std::runtime_error(describe(found.error()));
@@ -48,7 +48,7 @@ TEST_F(sent_frames_test, each_frame_is_told_of_by_its_number_and_when_it_was_sen
     auto before = now_ns();
     for (std::uint32_t number = 0; number < 3; ++number) {
       ASSERT_TRUE(on.send_to(mac_address::broadcast(), type, {}));
-      const auto found = told(on);
+      const auto found = reported(on);
       ASSERT_TRUE(found) << "of frame " << number;
       EXPECT_EQ(found->what, sent_frame::fate::sent);
       EXPECT_EQ(found->number, number);
@@ -67,7 +67,7 @@ TEST_F(sent_frames_test, a_batch_is_told_of_in_its_order) {
   const std::vector<byte_span> batch(5, frame);
   ASSERT_EQ(on.try_send(batch).value(), 5U);
   for (std::uint32_t number = 0; number < 5; ++number) {
-    const auto found = told(on);
+    const auto found = reported(on);
     ASSERT_TRUE(found);
     EXPECT_EQ(found->number, number);
     EXPECT_FALSE(found->is_card_time) << "a veth has no card";
@@ -81,10 +81,10 @@ TEST_F(sent_frames_test, what_is_received_goes_on_beside_it) {
   ASSERT_TRUE(on.send_to(mac_address::broadcast(), type, {}));
   ASSERT_TRUE(other->send_to(mac_address::broadcast(), type, {}));
   std::vector<std::byte> memory(2000);
-  const auto heard = on.receive_with_timeout(memory, 1000ms);
-  ASSERT_TRUE(heard) << describe(heard.error());
-  EXPECT_EQ(heard->bytes.size(), 60U);
-  EXPECT_TRUE(told(on));
+  const auto received = on.receive_with_timeout(memory, 1000ms);
+  ASSERT_TRUE(received) << describe(received.error());
+  EXPECT_EQ(received->bytes.size(), 60U);
+  EXPECT_TRUE(reported(on));
 }
 
 TEST_F(sent_frames_test, a_frame_may_have_a_time_only_where_a_clock_was_set) {

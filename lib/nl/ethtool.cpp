@@ -75,13 +75,13 @@ result<wire::netlink_attributes> ethtool::ask(wire::netlink_writer& request, std
 
 result<interface_rings> ethtool::rings(std::string_view interface_name) {
   auto asked = request(ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_HEADER, interface_name);
-  const auto told = ask(asked, "read the rings of", interface_name);
-  if (!told) return std::unexpected(told.error());
+  const auto reported = ask(asked, "read the rings of", interface_name);
+  if (!reported) return std::unexpected(reported.error());
   return interface_rings{
-      .rx = count_of(*told, ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX),
-      .rx_mini = count_of(*told, ETHTOOL_A_RINGS_RX_MINI, ETHTOOL_A_RINGS_RX_MINI_MAX),
-      .rx_jumbo = count_of(*told, ETHTOOL_A_RINGS_RX_JUMBO, ETHTOOL_A_RINGS_RX_JUMBO_MAX),
-      .tx = count_of(*told, ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX)};
+      .rx = count_of(*reported, ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX),
+      .rx_mini = count_of(*reported, ETHTOOL_A_RINGS_RX_MINI, ETHTOOL_A_RINGS_RX_MINI_MAX),
+      .rx_jumbo = count_of(*reported, ETHTOOL_A_RINGS_RX_JUMBO, ETHTOOL_A_RINGS_RX_JUMBO_MAX),
+      .tx = count_of(*reported, ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX)};
 }
 
 result<void> ethtool::set_rings(std::string_view interface_name, const ring_change& change) {
@@ -90,21 +90,21 @@ result<void> ethtool::set_rings(std::string_view interface_name, const ring_chan
   put(asked, ETHTOOL_A_RINGS_RX_MINI, change.rx_mini);
   put(asked, ETHTOOL_A_RINGS_RX_JUMBO, change.rx_jumbo);
   put(asked, ETHTOOL_A_RINGS_TX, change.tx);
-  const auto told = ask(asked, "set the rings of", interface_name);
-  if (!told) return std::unexpected(told.error());
+  const auto reported = ask(asked, "set the rings of", interface_name);
+  if (!reported) return std::unexpected(reported.error());
   return {};
 }
 
 result<interface_channels> ethtool::channels(std::string_view interface_name) {
   auto asked = request(ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_A_CHANNELS_HEADER, interface_name);
-  const auto told = ask(asked, "read the channels of", interface_name);
-  if (!told) return std::unexpected(told.error());
+  const auto reported = ask(asked, "read the channels of", interface_name);
+  if (!reported) return std::unexpected(reported.error());
   return interface_channels{
-      .rx = count_of(*told, ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX),
-      .tx = count_of(*told, ETHTOOL_A_CHANNELS_TX_COUNT, ETHTOOL_A_CHANNELS_TX_MAX),
-      .other = count_of(*told, ETHTOOL_A_CHANNELS_OTHER_COUNT, ETHTOOL_A_CHANNELS_OTHER_MAX),
+      .rx = count_of(*reported, ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX),
+      .tx = count_of(*reported, ETHTOOL_A_CHANNELS_TX_COUNT, ETHTOOL_A_CHANNELS_TX_MAX),
+      .other = count_of(*reported, ETHTOOL_A_CHANNELS_OTHER_COUNT, ETHTOOL_A_CHANNELS_OTHER_MAX),
       .combined =
-          count_of(*told, ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX)};
+          count_of(*reported, ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX)};
 }
 
 result<void> ethtool::set_channels(std::string_view interface_name, const channel_change& change) {
@@ -113,8 +113,8 @@ result<void> ethtool::set_channels(std::string_view interface_name, const channe
   put(asked, ETHTOOL_A_CHANNELS_TX_COUNT, change.tx);
   put(asked, ETHTOOL_A_CHANNELS_OTHER_COUNT, change.other);
   put(asked, ETHTOOL_A_CHANNELS_COMBINED_COUNT, change.combined);
-  const auto told = ask(asked, "set the channels of", interface_name);
-  if (!told) return std::unexpected(told.error());
+  const auto reported = ask(asked, "set the channels of", interface_name);
+  if (!reported) return std::unexpected(reported.error());
   return {};
 }
 
@@ -125,10 +125,10 @@ result<std::vector<std::string>> ethtool::feature_names() {
       .put_number(ETHTOOL_A_STRINGSET_ID, std::uint32_t{ETH_SS_FEATURES})
       .close_nest()
       .close_nest();
-  const auto told = ask(asked, "list the names of", "features");
-  if (!told) return std::unexpected(told.error());
+  const auto reported = ask(asked, "list the names of", "features");
+  if (!reported) return std::unexpected(reported.error());
   std::vector<std::string> names;
-  for (const auto& each : told->nest(ETHTOOL_A_STRSET_STRINGSETS)
+  for (const auto& each : reported->nest(ETHTOOL_A_STRSET_STRINGSETS)
                               .nest(ETHTOOL_A_STRINGSETS_STRINGSET)
                               .nest(ETHTOOL_A_STRINGSET_STRINGS)) {
     const auto name = wire::netlink_attributes(each.value()).find(ETHTOOL_A_STRING_VALUE);
@@ -142,12 +142,12 @@ result<std::vector<interface_feature>> ethtool::features(std::string_view interf
   const auto names = feature_names();
   if (!names) return std::unexpected(names.error());
   auto asked = request(ETHTOOL_MSG_FEATURES_GET, ETHTOOL_A_FEATURES_HEADER, interface_name);
-  const auto told = ask(asked, "read the features of", interface_name);
-  if (!told) return std::unexpected(told.error());
-  const auto active = set_bits(told->nest(ETHTOOL_A_FEATURES_ACTIVE));
-  const auto wanted = set_bits(told->nest(ETHTOOL_A_FEATURES_WANTED));
-  const auto changeable = set_bits(told->nest(ETHTOOL_A_FEATURES_HW));
-  const auto never = set_bits(told->nest(ETHTOOL_A_FEATURES_NOCHANGE));
+  const auto reported = ask(asked, "read the features of", interface_name);
+  if (!reported) return std::unexpected(reported.error());
+  const auto active = set_bits(reported->nest(ETHTOOL_A_FEATURES_ACTIVE));
+  const auto wanted = set_bits(reported->nest(ETHTOOL_A_FEATURES_WANTED));
+  const auto changeable = set_bits(reported->nest(ETHTOOL_A_FEATURES_HW));
+  const auto never = set_bits(reported->nest(ETHTOOL_A_FEATURES_NOCHANGE));
   std::vector<interface_feature> all;
   for (const auto& name : *names) {
     all.push_back({.name = name,
@@ -168,8 +168,8 @@ result<void> ethtool::set_features(std::string_view interface_name,
     asked.close_nest();
   }
   asked.close_nest().close_nest();
-  const auto told = ask(asked, "set the features of", interface_name);
-  if (!told) return std::unexpected(told.error());
+  const auto reported = ask(asked, "set the features of", interface_name);
+  if (!reported) return std::unexpected(reported.error());
   return {};
 }
 

@@ -150,7 +150,7 @@ result<std::vector<generic_family>> generic::families() {
 }
 
 result<family_policy> generic::policy(const generic_family& family) {
-  family_policy told;
+  family_policy reported;
   auto request = over_.request();
   wire::begin_genl(request, GENL_ID_CTRL, wire::netlink_flag::request | wire::netlink_flag::dump,
                    CTRL_CMD_GETPOLICY, controller_version)
@@ -158,11 +158,11 @@ result<family_policy> generic::policy(const generic_family& family) {
   auto done = over_.dump(request, "read the policy of the family '" + family.name + "'",
                          [&](const wire::netlink_message& each) {
                            const auto message = wire::genl_message::parse(each);
-                           if (message) read_policy(message->attributes, told);
+                           if (message) read_policy(message->attributes, reported);
                          });
   if (done) {
-    name_dump_only(family, told);
-    return told;
+    name_dump_only(family, reported);
+    return reported;
   }
   // The controller reports in this way that no operation has a policy.
   if (done.error().sys_errno == ENODATA) {

@@ -114,17 +114,17 @@ TEST_F(route_test, a_listener_that_is_too_slow_is_told) {
   auto made = route_watch::open(route_watch::subject::links, {.receive_buffer = 8192});
   ASSERT_TRUE(made);
   for (int i = 0; i < 20; ++i) run_command("ip link set vethA down; ip link set vethA up");
-  bool was_told = false;
+  bool is_raw = false;
   for (;;) {
     const auto event = made->try_event();
     if (!event) {
       EXPECT_EQ(event.error().code, errc::limit_exceeded);
-      was_told = true;
+      is_raw = true;
       continue;
     }
     if (!*event) break;
   }
-  EXPECT_TRUE(was_told);
+  EXPECT_TRUE(is_raw);
   run_command("ip link set vethB down");
   EXPECT_TRUE(receives<link_changed>(
       *made, [](const auto& what) { return what.now.name == "vethB" && !what.now.is_up(); }));

@@ -31,15 +31,15 @@ result<ifreq> ask_of(const std::string& name, unsigned long what, std::string op
 }  // namespace
 
 result<int> index_of(const std::string& name, std::string operation) {
-  const auto told = ask_of(name, SIOCGIFINDEX, std::move(operation));
-  if (!told) return std::unexpected(told.error());
-  return told->ifr_ifindex;
+  const auto reported = ask_of(name, SIOCGIFINDEX, std::move(operation));
+  if (!reported) return std::unexpected(reported.error());
+  return reported->ifr_ifindex;
 }
 
 result<std::uint32_t> mtu_of(const std::string& name, std::string operation) {
-  const auto told = ask_of(name, SIOCGIFMTU, std::move(operation));
-  if (!told) return std::unexpected(told.error());
-  return static_cast<std::uint32_t>(told->ifr_mtu);
+  const auto reported = ask_of(name, SIOCGIFMTU, std::move(operation));
+  if (!reported) return std::unexpected(reported.error());
+  return static_cast<std::uint32_t>(reported->ifr_mtu);
 }
 
 result<std::optional<attached_program>> attached_at(int index, const std::string& name) {

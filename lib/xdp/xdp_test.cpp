@@ -108,8 +108,8 @@ TEST_P(xdp_test, frames_arrive_whole_in_order_and_with_their_tags) {
 
 TEST_P(xdp_test, what_no_filter_is_about_goes_to_the_kernel) {
   auto b = open("vethB", {.which = {.ethertype = type, .vlan_id = 7}, .attach = GetParam()});
-  auto heard = l2::raw_socket::create_bound("vethB", {.filter = {.ethertype = other_type}});
-  ASSERT_TRUE(heard);
+  auto received = l2::raw_socket::create_bound("vethB", {.filter = {.ethertype = other_type}});
+  ASSERT_TRUE(received);
   auto a = sender();
   send(a, frame_of(type, 100, 1));
   send(a, frame_of(type, 100, 2, {{0x8100, {0, false, 8}}}));
@@ -119,7 +119,7 @@ TEST_P(xdp_test, what_no_filter_is_about_goes_to_the_kernel) {
   send(a, passed);
   EXPECT_EQ(receive(b, 1), frames{wanted});
   std::array<std::byte, 2048> memory;
-  const auto got = heard->receive_with_timeout(memory, 1000ms);
+  const auto got = received->receive_with_timeout(memory, 1000ms);
   ASSERT_TRUE(got) << describe(got.error());
   EXPECT_TRUE(std::ranges::equal(got->bytes, passed));
 }
@@ -266,13 +266,13 @@ class last_descriptor {
 TEST_F(xdp_test, the_end_of_descriptors_is_not_a_missing_interface) {
   const auto memory = umem::create();
   ASSERT_TRUE(memory);
-  const auto told = [&] {
+  const auto reported = [&] {
     const last_descriptor none;
     return std::array{program::attach("vethA").error().sys_errno,
                       attached_to("vethA").error().sys_errno,
                       socket::create(*memory, "vethA", 0).error().sys_errno};
   }();
-  EXPECT_EQ(told, (std::array{EMFILE, EMFILE, EMFILE}));
+  EXPECT_EQ(reported, (std::array{EMFILE, EMFILE, EMFILE}));
   EXPECT_EQ(program::attach("none0").error().code, errc::not_found);
   EXPECT_EQ(attached_to("none0").error().code, errc::not_found);
 }
@@ -305,8 +305,8 @@ TEST_F(xdp_test, a_broker_gives_no_more_than_its_limits) {
 TEST_F(xdp_test, a_port_waits_for_what_it_has_in_flight) {
   auto made = port::open("vethA", 0, {.socket = {.receive_size = 0}});
   ASSERT_TRUE(made) << describe(made.error());
-  auto heard = port::open("vethB", 0, {.which = {.ethertype = type}});
-  ASSERT_TRUE(heard);
+  auto received = port::open("vethB", 0, {.which = {.ethertype = type}});
+  ASSERT_TRUE(received);
   EXPECT_EQ(made->flush(0ms).value_or(false), true) << "there is nothing to wait for";
   const auto frame = frame_of(type, 50, 1);
   std::size_t sent = 0;
@@ -356,9 +356,10 @@ TEST_F(xdp_test, an_interface_that_is_gone_is_named) {
   l2::run_command("ip link set vethA down");
   EXPECT_EQ(a.below().wake_transmit().error().sys_errno, ENETDOWN);
   l2::run_command("ip link del vethA");
-  for (const auto& told : {a.below().wake_transmit().error(), a.below().wake_receive().error()}) {
-    EXPECT_EQ(told.sys_errno, ENODEV);
-    EXPECT_NE(describe(told).find("on 'vethA'"), std::string::npos) << describe(told);
+  for (const auto& reported :
+       {a.below().wake_transmit().error(), a.below().wake_receive().error()}) {
+    EXPECT_EQ(reported.sys_errno, ENODEV);
+    EXPECT_NE(describe(reported).find("on 'vethA'"), std::string::npos) << describe(reported);
   }
 }
 

@@ -62,8 +62,8 @@ result<std::chrono::milliseconds> patience_of_environment(std::chrono::milliseco
 /// The daemon that the command line names. A verb's own --timeout has another meaning.
 daemon_address daemon_of(const nlohmann::json& flags, const verb_row& verb, daemon_address usual) {
   usual.socket = flags.value("socket", usual.socket);
-  const bool is_told = flags.contains("timeout") && !has_own_flag(verb, "timeout");
-  if (is_told) usual.patience = patience_of(flags.value("timeout", 0.0));
+  const bool has_timeout = flags.contains("timeout") && !has_own_flag(verb, "timeout");
+  if (has_timeout) usual.patience = patience_of(flags.value("timeout", 0.0));
   return usual;
 }
 

@@ -269,7 +269,7 @@ loop::task<> daemon::bring_up() {
   while (!restoring.empty() && home_.now() < limit) co_await home_.sleep(10ms);
   api_.begin();
   spdlog::info("ready");
-  ready_.tell_ready();
+  ready_.report_ready();
   co_await restoring.drained();
 }
 

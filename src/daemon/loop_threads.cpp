@@ -10,13 +10,13 @@ loop_threads::loop_threads(loop::loop& loop, loop::backend_kind kind, std::size_
     : home_(loop), kind_(kind), most_(std::max<std::size_t>(most, 1)) {}
 
 loop_threads::~loop_threads() {
-  for (auto& each : workers_) tell_to_end(each);
+  for (auto& each : workers_) request_end(each);
   for (auto* all : {&workers_, &ending_}) {
     for (auto& each : *all) each.thread.join();
   }
 }
 
-void loop_threads::tell_to_end(worker& worker) {
+void loop_threads::request_end(worker& worker) {
   worker.runs->post([stopped = worker.runs] { stopped->stop(); });
   worker.may_end->store(true);
   worker.may_end->notify_one();
@@ -102,7 +102,7 @@ void loop_threads::end_idle_soon() {
 void loop_threads::end_idle() {
   const auto idle = std::ranges::partition(workers_, [](auto& each) { return each.users != 0; });
   for (auto& each : idle) {
-    tell_to_end(each);
+    request_end(each);
     ending_.push_back(std::move(each));
   }
   workers_.erase(idle.begin(), idle.end());

@@ -39,7 +39,7 @@ class loop_threads final : public runtime::loop_source {
   /// Ends unused loops, in the next turn of the home loop.
   void end_idle_soon();
   void end_idle();
-  static void tell_to_end(worker& worker);
+  static void request_end(worker& worker);
   void join(std::thread::id id);
 
   loop::loop& home_;

@@ -50,11 +50,11 @@ result<void> readiness::detach() {
   return {};
 }
 
-void readiness::tell_ready() {
+void readiness::report_ready() {
   notify("READY=1\nMAINPID=" + std::to_string(::getpid()));
   if (!parent_) return;
   let_go_of_the_terminal();
-  [[maybe_unused]] const auto told = ::write(parent_.get(), "r", 1);
+  [[maybe_unused]] const auto written = ::write(parent_.get(), "r", 1);
   parent_.reset();
 }
 

@@ -15,7 +15,7 @@ class readiness {
   /// earlier. Call it before there are threads.
   [[nodiscard]] result<void> detach();
   /// Reports that requests are answered from now on. A detached daemon closes the terminal.
-  void tell_ready();
+  void report_ready();
   /// Sends `state`, as of sd_notify(3), to the service manager that NOTIFY_SOCKET names, if any.
   static void notify(std::string_view state);
 

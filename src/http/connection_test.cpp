@@ -165,12 +165,12 @@ TEST_P(http_test, an_upgrade_hands_over_the_stream_and_what_came_behind) {
       as_bytes("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: chat\r\n"
                "Connection: upgrade\r\n\r\nfirst words"));
   ASSERT_TRUE(run_until([&] { return taken != nullptr; }));
-  std::string heard;
+  std::string received;
   bool ended = false;
   loop::task_group reading;
-  reading.spawn(read_all(*taken, heard, ended));
+  reading.spawn(read_all(*taken, received, ended));
   raw->push_copy(as_bytes(", and more"));
-  EXPECT_TRUE(run_until([&] { return heard == "first words, and more"; })) << heard;
+  EXPECT_TRUE(run_until([&] { return received == "first words, and more"; })) << received;
 }
 
 TEST_P(http_test, one_that_retires_while_idle_ends) {
@@ -194,18 +194,18 @@ TEST_P(http_test, one_that_retires_inside_a_request_says_so_and_ends) {
   };
   loop::task_group tasks;
   tasks.spawn(serve());
-  std::string heard;
+  std::string received;
   bool ended = false;
-  tasks.spawn(read_all(*raw, heard, ended));
+  tasks.spawn(read_all(*raw, received, ended));
   raw->push_copy(
       as_bytes("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
                "Expect: 100-continue\r\n\r\n"));
-  ASSERT_TRUE(run_until([&] { return heard.contains("100 Continue"); }));
+  ASSERT_TRUE(run_until([&] { return received.contains("100 Continue"); }));
   connection.retire();
   raw->push_copy(as_bytes("bodyGET / HTTP/1.1\r\nHost: x\r\n\r\n"));
   ASSERT_TRUE(run_until([&] { return ended; }));
-  EXPECT_TRUE(heard.contains("Connection: close\r\n")) << heard;
-  EXPECT_TRUE(heard.ends_with("body")) << heard;
+  EXPECT_TRUE(received.contains("Connection: close\r\n")) << received;
+  EXPECT_TRUE(received.ends_with("body")) << received;
 }
 
 TEST_P(http_test, what_is_no_http_is_refused_and_ends) {
@@ -221,11 +221,12 @@ TEST_P(http_test, what_is_no_http_is_refused_and_ends) {
   };
   loop::task_group tasks;
   tasks.spawn(serve());
-  std::string heard;
+  std::string received;
   bool ended = false;
-  tasks.spawn(read_all(*raw, heard, ended));
+  tasks.spawn(read_all(*raw, received, ended));
   raw->push_copy(as_bytes("nonsense\r\n\r\n"));
-  EXPECT_TRUE(run_until([&] { return is_over && heard.starts_with("HTTP/1.1 400 "); })) << heard;
+  EXPECT_TRUE(run_until([&] { return is_over && received.starts_with("HTTP/1.1 400 "); }))
+      << received;
 }
 
 INSTANTIATE_TEST_SUITE_P(backends, http_test, testing::Values("io_uring", "epoll", "simulation"),

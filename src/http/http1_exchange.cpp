@@ -147,13 +147,13 @@ void http1_exchange::finish(proto::http_fields trailers) {
     connection_.stream_->push_copy(as_bytes(proto::http_last_chunk(trailers)));
   }
   note_end();
-  if (hears_nothing_) connection_.stream_->end();
+  if (receives_nothing_) connection_.stream_->end();
 }
 
 loop::task<bool> http1_exchange::room() { return connection_.room(connection_.limits_.max_unsent); }
 
 loop::task<> http1_exchange::client_end() {
-  hears_nothing_ = true;
+  receives_nothing_ = true;
   keeps_alive_ = false;
   for (;;) {
     auto got = co_await connection_.stream_->receive();
@@ -165,10 +165,10 @@ loop::task<> http1_exchange::client_end() {
 // head's limit has not left, and is not read any further.
 loop::task<> http1_exchange::client_left() {
   auto& from = connection_;
-  for (std::size_t heard = 0; heard <= from.limits_.max_head;) {
+  for (std::size_t received = 0; received <= from.limits_.max_head;) {
     const auto got = co_await from.stream_->receive();
     if (!got || got->empty()) co_return;
-    heard += got->bytes().size();
+    received += got->bytes().size();
     from.request_bytes_ += got->bytes().size();
     if (from.parsed_) from.parsed_ = from.parser_.take(got->bytes());
   }

@@ -54,8 +54,8 @@ class http1_exchange final : public exchange {
   server_connection& connection_;
   ending ends_by_ = ending::no_body;
   bool keeps_alive_;
-  bool says_continue_ = true;   // `read` sends 100
-  bool hears_nothing_ = false;  // data from the client is dropped
+  bool says_continue_ = true;      // `read` sends 100
+  bool receives_nothing_ = false;  // data from the client is dropped
 };
 
 }  // namespace strata::http

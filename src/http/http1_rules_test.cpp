@@ -21,15 +21,15 @@ class http1_rules : public net::backend_stage {
     auto [client, server] = connected_pair();
     const server_limits limits{.max_unread = 1000};
     server_connection serving(*loop_, std::move(server), limits);
-    std::string heard;
+    std::string received;
     bool has_ended = false;
     loop::task_group tasks;
     tasks.spawn(serve(serving));
-    tasks.spawn(read_all(*client, heard, has_ended));
+    tasks.spawn(read_all(*client, received, has_ended));
     client->push_copy(as_bytes(bytes));
     if (says_end) client->end();
-    EXPECT_TRUE(run_until([&] { return has_ended; })) << bytes << heard;
-    return heard;
+    EXPECT_TRUE(run_until([&] { return has_ended; })) << bytes << received;
+    return received;
   }
   /// The same, with a request appended that ends the connection if it is read.
   std::string answers_before_last(std::string_view bytes) {
@@ -120,11 +120,11 @@ TEST_P(http1_rules, a_request_without_a_length_has_no_body) {
 
 // Section 9.3.2: answers come in the order of the requests.
 TEST_P(http1_rules, pipelined_requests_are_answered_in_their_order) {
-  const auto heard = answers_before_last(get("/sized") + get("/204") + get("/304"));
+  const auto received = answers_before_last(get("/sized") + get("/204") + get("/304"));
   EXPECT_EQ(asked_, (std::vector<std::string>{"/sized", "/204", "/304", "/last"}));
-  EXPECT_LT(heard.find(" 200 "), heard.find(" 204 "));
-  EXPECT_LT(heard.find(" 204 "), heard.find(" 304 "));
-  EXPECT_LT(heard.find(" 304 "), heard.rfind(" 200 "));
+  EXPECT_LT(received.find(" 200 "), received.find(" 204 "));
+  EXPECT_LT(received.find(" 204 "), received.find(" 304 "));
+  EXPECT_LT(received.find(" 304 "), received.rfind(" 200 "));
 }
 
 // Section 9.3: a body that the handler has not read is skipped, or ends the connection.
@@ -149,10 +149,10 @@ TEST_P(http1_rules, nothing_is_read_behind_a_close) {
   for (const auto* field :
        {"Connection: close", "Connection: x, CLOSE", "Connection: keep-alive, close",
         "Connection: close\r\nConnection: x"}) {
-    const auto heard =
+    const auto received =
         answers_before_last("GET / HTTP/1.1\r\nHost: x\r\n" + std::string(field) + "\r\n\r\n");
     EXPECT_EQ(asked_, (std::vector<std::string>{"/"})) << field;
-    EXPECT_EQ(count_in(heard, "Connection: close\r\n"), 1U) << field;
+    EXPECT_EQ(count_in(received, "Connection: close\r\n"), 1U) << field;
   }
   answers_before_last("GET /sized HTTP/1.0\r\n\r\n");
   EXPECT_EQ(asked_, (std::vector<std::string>{"/sized"})) << "section 9.3";
@@ -168,10 +168,10 @@ TEST_P(http1_rules, a_message_whose_end_is_in_doubt_is_the_last) {
         "Host: x\r\nContent-Length: 5, 6\r\n", "Host: x\r\nContent-Length : 0\r\n",
         "Host: x\r\nTransfer-Encoding: chunked, gzip\r\n", "Host: x\r\nHost: y\r\n",
         "Host: x\r\nA: b\n", "Host: x\r\nA: b\r\n c\r\n"}) {
-    const auto heard = answers_before_last("POST / HTTP/1.1\r\n" + std::string(head) + "\r\n");
-    EXPECT_TRUE(heard.starts_with("HTTP/1.1 400 ")) << head << heard;
-    EXPECT_EQ(count_in(heard, "HTTP/1.1 "), 1U) << head;
-    EXPECT_EQ(count_in(heard, "Connection: close\r\n"), 1U) << head;
+    const auto received = answers_before_last("POST / HTTP/1.1\r\n" + std::string(head) + "\r\n");
+    EXPECT_TRUE(received.starts_with("HTTP/1.1 400 ")) << head << received;
+    EXPECT_EQ(count_in(received, "HTTP/1.1 "), 1U) << head;
+    EXPECT_EQ(count_in(received, "Connection: close\r\n"), 1U) << head;
     EXPECT_TRUE(asked_.empty()) << head;
   }
   const auto chunks = answers_before_last(
@@ -198,11 +198,11 @@ class http1_client_rules : public net::backend_stage {
   void prepare() override { reconnect(); }
   void reconnect() {
     tasks_.cancel();
-    heard_.clear();
+    received_.clear();
     auto [client, server] = connected_pair();
     client_ = std::make_unique<http1_client>(std::move(client));
     server_ = std::move(server);
-    tasks_.spawn(read_all(*server_, heard_, has_ended_));
+    tasks_.spawn(read_all(*server_, received_, has_ended_));
   }
   /// The body of the answer, or "wrong".
   std::string ask(std::string_view method, std::string_view body, std::string_view answer) {
@@ -218,7 +218,7 @@ class http1_client_rules : public net::backend_stage {
 
   std::unique_ptr<http1_client> client_;
   std::unique_ptr<net::stream> server_;
-  std::string heard_;
+  std::string received_;
 
  private:
   loop::task<> run(std::string_view method, std::string_view body,
@@ -249,8 +249,8 @@ TEST_P(http1_client_rules, requests_are_what_the_rfc_wants_and_no_more) {
       "GET /a HTTP/1.1\r\nHost: there\r\n\r\n"
       "POST /a HTTP/1.1\r\nHost: there\r\nContent-Length: 4\r\n\r\nbody"
       "PUT /a HTTP/1.1\r\nHost: there\r\nContent-Length: 0\r\n\r\n";
-  run_until([&] { return heard_.size() >= wanted.size(); });
-  EXPECT_EQ(heard_, wanted);
+  run_until([&] { return received_.size() >= wanted.size(); });
+  EXPECT_EQ(received_, wanted);
 }
 
 // Sections 6.3, 9.2 and 9.6: a connection with `close`, or with more data than requested, is not

@@ -72,7 +72,7 @@ class websocket_port final : public net::message_port, private loop::timer {
         reader_(how.side, how.max_message, agreed),
         ping_(how.ping),
         subprotocol_(how.subprotocol),
-        last_heard_(loop.now()) {
+        last_received_(loop.now()) {
     if (agreed && agreed->can_compress(side_)) make_deflater(*agreed);
     if (ping_ != loop::duration::zero()) loop_.arm_after(*this, ping_);
   }
@@ -94,7 +94,7 @@ class websocket_port final : public net::message_port, private loop::timer {
         // A peer that ends in good order sends a close frame first (section 7.1.5).
         if (got->empty() && !is_closing_) co_return left();
         if (got->empty()) co_return ended;
-        last_heard_ = loop_.now();
+        last_received_ = loop_.now();
         is_pinged_ = false;
         receiver.on_bytes(got->bytes().size());
         fed = reader_.feed_in_place(
@@ -104,7 +104,7 @@ class websocket_port final : public net::message_port, private loop::timer {
       is_held_back_ = true;
       co_await receiver.room();
       is_held_back_ = false;
-      last_heard_ = loop_.now();
+      last_received_ = loop_.now();
     }
     if (!fed) close(reader_.refusal_code(), fed.error().reason);
     co_await part();
@@ -219,8 +219,8 @@ class websocket_port final : public net::message_port, private loop::timer {
   void on_timer() override {
     if (is_held_back_) {
       loop_.arm_after(*this, ping_);
-    } else if (loop_.now() - last_heard_ < ping_) {
-      loop_.arm(*this, last_heard_ + ping_);
+    } else if (loop_.now() - last_received_ < ping_) {
+      loop_.arm(*this, last_received_ + ping_);
     } else if (is_pinged_) {
       stream_->abort();
     } else {
@@ -240,7 +240,7 @@ class websocket_port final : public net::message_port, private loop::timer {
   unforeseeable masks_;
   loop::duration ping_;
   std::string subprotocol_;
-  loop::time_point last_heard_;
+  loop::time_point last_received_;
   std::optional<net::port_farewell> farewell_;  // the peer's close frame
   bool is_pinged_ = false;
   bool is_held_back_ = false;  // nothing is being received, so silence means nothing

@@ -58,15 +58,15 @@ class websocket_port_test : public net::backend_stage {
     serving_.cancel();
     port_.reset();
     answered_.reset();
-    heard_.clear();
+    received_.clear();
     closed_ = false;
     auto [client, server] = connected_pair();
     server_ = std::move(server);
-    serving_.spawn(read_all(*server_, heard_, closed_));
+    serving_.spawn(read_all(*server_, received_, closed_));
     receiving_.spawn(connect(std::move(client), *net::parse_endpoint(url), wishes));
-    ASSERT_TRUE(run_until([&] { return heard_.ends_with("\r\n\r\n"); })) << heard_;
+    ASSERT_TRUE(run_until([&] { return received_.ends_with("\r\n\r\n"); })) << received_;
     proto::http_request_parser parser;
-    auto got = parser.feed(as_bytes(std::exchange(heard_, {})));
+    auto got = parser.feed(as_bytes(std::exchange(received_, {})));
     ASSERT_TRUE(got && *got);
     request_ = std::move(**got);
   }
@@ -91,10 +91,10 @@ class websocket_port_test : public net::backend_stage {
   }
 
   /// The next frames from the client, once there are that many.
-  std::vector<raw_frame> hear(std::size_t count) {
+  std::vector<raw_frame> next_message(std::size_t count) {
     std::vector<raw_frame> frames;
     EXPECT_TRUE(run_until([&] {
-      std::ranges::move(take_frames(heard_), std::back_inserter(frames));
+      std::ranges::move(take_frames(received_), std::back_inserter(frames));
       return frames.size() >= count;
     })) << frames.size();
     frames.resize(std::max(count, frames.size()));
@@ -104,7 +104,7 @@ class websocket_port_test : public net::backend_stage {
   /// Passes the frames of a message to the server's reader.
   std::string payload_of(std::string_view message) {
     EXPECT_TRUE(port_->offer(as_bytes(message)));
-    return hear(1)[0].payload;
+    return next_message(1)[0].payload;
   }
   /// Expects that the client sends nothing more, and ends the connection after the server.
   void expect_end() {
@@ -112,13 +112,13 @@ class websocket_port_test : public net::backend_stage {
     EXPECT_TRUE(run_until([&] { return ended_.has_value(); }));
     port_.reset();
     EXPECT_TRUE(run_until([&] { return closed_; }));
-    EXPECT_EQ(heard_, "");
+    EXPECT_EQ(received_, "");
   }
 
   proto::http_request request_;
   std::unique_ptr<net::message_port> port_;
   std::unique_ptr<net::stream> server_;
-  std::string heard_;
+  std::string received_;
   bool closed_ = false;
   std::vector<std::string> messages_;
   std::optional<error> ended_;
@@ -229,7 +229,7 @@ TEST_P(websocket_port_test, an_answer_that_does_not_fit_ends_the_connection) {
     fields.emplace_back(name, value);
     EXPECT_FALSE(answer(status, fields)) << rule;
     EXPECT_TRUE(run_until([&] { return closed_; })) << rule;
-    EXPECT_EQ(heard_, "") << rule;
+    EXPECT_EQ(received_, "") << rule;
   }
   ask({.is_deflated = false});
   auto fields = good_answer();
@@ -244,7 +244,7 @@ TEST_P(websocket_port_test, each_frame_is_masked_by_a_key_of_its_own) {
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(port_->offer(as_bytes("the same")));
   port_->end();
   std::set<proto::websocket_mask> masks;
-  for (const auto& each : hear(101)) {
+  for (const auto& each : next_message(101)) {
     ASSERT_TRUE(each.mask);
     masks.insert(*each.mask);
     if (each.first == 0x88) continue;
@@ -259,7 +259,7 @@ TEST_P(websocket_port_test, what_is_not_utf8_is_sent_as_binary) {
   open();
   EXPECT_TRUE(port_->offer(as_bytes("gr\xC3\xBC\xC3\x9F")));
   EXPECT_TRUE(port_->offer(as_bytes("gr\xC3")));
-  const auto frames = hear(2);
+  const auto frames = next_message(2);
   EXPECT_EQ(frames[0].first, 0x81U);
   EXPECT_EQ(frames[1].first, 0x82U);
 }
@@ -270,7 +270,7 @@ TEST_P(websocket_port_test, a_ping_is_answered_with_its_own_bytes) {
   const std::string longest(125, 'p');
   say(from_server(0x89, "a\0b"sv) + from_server(0x01, "be") + from_server(0x89, longest) +
       from_server(0x80, "gun") + from_server(0x8A, "unasked") + from_server(0x89));
-  const auto pongs = hear(3);
+  const auto pongs = next_message(3);
   ASSERT_EQ(pongs.size(), 3U) << "none for a pong";
   for (const auto& each : pongs) EXPECT_EQ(each.first, 0x8AU);
   EXPECT_EQ(pongs[0].payload, "a\0b"sv);
@@ -283,9 +283,9 @@ TEST_P(websocket_port_test, a_ping_is_answered_with_its_own_bytes) {
 TEST_P(websocket_port_test, a_ping_is_answered_behind_a_close_that_was_sent) {
   open();
   port_->end();
-  EXPECT_EQ(hear(1)[0].first, 0x88U);
+  EXPECT_EQ(next_message(1)[0].first, 0x88U);
   say(from_server(0x89, "still?") + from_server(0x88, "\x03\xE8") + from_server(0x89, "late"));
-  EXPECT_EQ(hear(1)[0].payload, "still?");
+  EXPECT_EQ(next_message(1)[0].payload, "still?");
   expect_end();
 }
 
@@ -294,7 +294,7 @@ TEST_P(websocket_port_test, a_close_is_answered_with_its_code) {
   for (const auto code : {"\x03\xE8"sv, "\x10\xE1"sv, ""sv}) {
     open();
     say(from_server(0x88, std::string(code) + (code.empty() ? "" : "a reason")));
-    const auto frames = hear(1);
+    const auto frames = next_message(1);
     EXPECT_EQ(frames[0].first, 0x88U);
     EXPECT_EQ(frames[0].payload, code);
     expect_end();
@@ -310,7 +310,7 @@ TEST_P(websocket_port_test, nothing_but_pongs_is_sent_behind_a_close) {
   EXPECT_FALSE(port_->offer(as_bytes("late")));
   port_->end();
   say(from_server(0x81, "crossing") + from_server(0x88, "\x03\xE8"));
-  const auto frames = hear(2);
+  const auto frames = next_message(2);
   ASSERT_EQ(frames.size(), 2U);
   EXPECT_EQ(frames[1].first, 0x88U);
   EXPECT_EQ(frames[1].payload, "\x03\xE8");
@@ -340,7 +340,7 @@ TEST_P(websocket_port_test, what_breaks_the_protocol_fails_the_connection) {
   for (const auto& [rule, bytes, code] : rows) {
     open({.max_message = 100});
     say(bytes + from_server(0x81, "behind") + from_server(0x89, "ping"));
-    const auto frames = hear(1);
+    const auto frames = next_message(1);
     EXPECT_EQ(frames[0].first, 0x88U) << rule;
     EXPECT_EQ(std::string_view(frames[0].payload).substr(0, 2), code) << rule;
     expect_end();
@@ -353,12 +353,12 @@ TEST_P(websocket_port_test, messages_are_compressed_where_that_was_agreed_on) {
   const std::string text(1000, 'a');
   open();
   EXPECT_TRUE(port_->offer(as_bytes(text)));
-  EXPECT_EQ(hear(1)[0].first, 0x81U);
+  EXPECT_EQ(next_message(1)[0].first, 0x81U);
   open({}, "permessage-deflate");
   EXPECT_TRUE(port_->offer(as_bytes(text)));
   EXPECT_TRUE(port_->offer(as_bytes("short")));
   say(from_server(0x89, "ping"));
-  const auto frames = hear(3);
+  const auto frames = next_message(3);
   EXPECT_EQ(frames[0].first, 0xC1U);
   EXPECT_LT(frames[0].payload.size(), 50U);
   EXPECT_EQ(frames[1].first, 0x81U);

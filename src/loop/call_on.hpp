@@ -28,10 +28,10 @@ template <class T, class Work>
 task<> run_far(std::shared_ptr<far_call<T>> call, Work work) {
   call->value.emplace(co_await work());
   // While the lock is held, the asker does not give up, so its loop exists.
-  auto& told = *call;
-  const std::lock_guard held(told.lock);
-  if (told.is_given_up) co_return;
-  told.home.post([call] {
+  auto& reported = *call;
+  const std::lock_guard held(reported.lock);
+  if (reported.is_given_up) co_return;
+  reported.home.post([call] {
     if (call->waiter) call->waiter.resume();
   });
 }
@@ -74,11 +74,12 @@ auto call_on(loop& home, loop& target, Work work)
   if constexpr (std::is_void_v<value_type>) {
     // The `answer` below keeps the closure, and so `work`, until the coroutine has ended.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-    auto told = [work = std::move(work)]() mutable -> task<std::monostate> {
+    auto reported = [work = std::move(work)]() mutable -> task<std::monostate> {
       co_await work();
       co_return std::monostate{};
     };
-    detail::far_awaiter<std::monostate, decltype(told)> answer(home, target, std::move(told));
+    detail::far_awaiter<std::monostate, decltype(reported)> answer(home, target,
+                                                                   std::move(reported));
     co_await answer;
   } else {
     detail::far_awaiter<value_type, Work> answer(home, target, std::move(work));

@@ -87,9 +87,9 @@ class silent_directory final : public directory {
     co_await asking.sleep(1h);
     co_return std::vector<endpoint_url>{};
   }
-  std::unique_ptr<watch> watch_members(
-      loop::loop& /*asking*/, std::string /*watcher*/, std::string /*group*/,
-      std::function<void(group_members)> /*on_members*/) override {
+  std::unique_ptr<watch> watch_members(loop::loop& /*asking*/, std::string /*watcher*/,
+                                       std::string /*group*/,
+                                       std::function<void(group_members)> /*on_members*/) override {
     return std::make_unique<watch>();
   }
 };
@@ -111,11 +111,11 @@ TEST_F(connector_test, nobody_there_is_refused_at_once) {
 }
 
 TEST(schemes, examples_are_what_each_end_takes) {
-  const auto heard = scheme_examples(url_use::listen);
-  EXPECT_TRUE(heard.contains("ws://HOST:PORT, wss://HOST:PORT, udp://")) << heard;
-  EXPECT_TRUE(heard.contains("https://HOST:PORT")) << heard;
-  EXPECT_TRUE(heard.contains("unix:///PATH")) << heard;
-  EXPECT_FALSE(heard.contains("runtime://")) << heard;
+  const auto received = scheme_examples(url_use::listen);
+  EXPECT_TRUE(received.contains("ws://HOST:PORT, wss://HOST:PORT, udp://")) << received;
+  EXPECT_TRUE(received.contains("https://HOST:PORT")) << received;
+  EXPECT_TRUE(received.contains("unix:///PATH")) << received;
+  EXPECT_FALSE(received.contains("runtime://")) << received;
   const auto reached = scheme_examples(url_use::connect);
   EXPECT_FALSE(reached.contains("http")) << reached;
   EXPECT_TRUE(reached.contains("ws://HOST:PORT/PATH")) << reached;

@@ -64,9 +64,9 @@ class datagram {
   /// until it is over.
   using notice = std::function<void(bool is_trouble, const std::string& text)>;
   /// Sets the listener, and passes it the notices from before too.
-  void on_notice(notice hears) {
-    notice_ = std::move(hears);
-    for (const auto& [is_trouble, what] : std::exchange(untold_, {})) notice_(is_trouble, what);
+  void on_notice(notice callback) {
+    notice_ = std::move(callback);
+    for (const auto& [is_trouble, what] : std::exchange(unreported_, {})) notice_(is_trouble, what);
   }
 
   /// The number of datagrams that the kernel refused to send since the last call.
@@ -101,7 +101,7 @@ class datagram {
     if (notice_) {
       notice_(is_trouble, text);
     } else {
-      untold_.emplace_back(is_trouble, std::move(text));
+      unreported_.emplace_back(is_trouble, std::move(text));
     }
   }
 
@@ -120,7 +120,7 @@ class datagram {
   std::coroutine_handle<> waiter_;
   std::deque<arrival> arrived_;
   notice notice_;
-  std::vector<std::pair<bool, std::string>> untold_;
+  std::vector<std::pair<bool, std::string>> unreported_;
   std::uint64_t send_errors_ = 0;
 };
 

@@ -14,13 +14,13 @@ namespace strata::net {
 class loss_watch final : private loop::timer {
  public:
   struct losses {
-    std::uint64_t unsent = 0;   ///< datagrams that the kernel refused to send
-    std::uint64_t unheard = 0;  ///< datagrams that arrived and for which the kernel had no room
+    std::uint64_t unsent = 0;      ///< datagrams that the kernel refused to send
+    std::uint64_t unreceived = 0;  ///< datagrams that arrived and for which the kernel had no room
   };
   /// Called if there are any losses.
   using listener = std::function<void(const losses& lost)>;
 
-  loss_watch(loop::loop& loop, listener hears) : loop_(loop), listener_(std::move(hears)) {}
+  loss_watch(loop::loop& loop, listener listener) : loop_(loop), listener_(std::move(listener)) {}
 
   /// Checks soon after a datagram was sent or received. `there` outlives this object, or call
   /// `forget`.
@@ -31,8 +31,9 @@ class loss_watch final : private loop::timer {
   }
   void look() {
     if (there_ == nullptr) return;
-    const losses lost{.unsent = there_->take_send_errors(), .unheard = there_->take_kernel_drops()};
-    if (lost.unsent + lost.unheard != 0) listener_(lost);
+    const losses lost{.unsent = there_->take_send_errors(),
+                      .unreceived = there_->take_kernel_drops()};
+    if (lost.unsent + lost.unreceived != 0) listener_(lost);
   }
   void forget() {
     disarm();

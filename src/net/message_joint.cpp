@@ -25,11 +25,11 @@ message_joint::message_joint(loop::loop& loop, message_port& first, message_port
 
 loop::task<std::optional<message_joint::breach>> message_joint::run() {
   auto& [first, second] = sides_;
-  hearing_.spawn(receive(first, second));
-  hearing_.spawn(receive(second, first));
+  receiving_.spawn(receive(first, second));
+  receiving_.spawn(receive(second, first));
   co_await changed_.wait([&] { return breach_ || first.is_over || second.is_over; });
   if (!breach_) co_await finish();
-  hearing_.cancel();
+  receiving_.cancel();
   co_return std::move(breach_);
 }
 
@@ -38,9 +38,9 @@ loop::task<> message_joint::finish() {
   auto& [first, second] = sides_;
   auto& ended = first.is_over ? first : second;
   auto& left = first.is_over ? second : first;
-  const bool hears_nothing = ended.port->ends() == port_end::all;
-  const bool is_heard = !(settings_.is_one_way && is_first(ended));
-  if (hears_nothing || !is_heard) {
+  const bool receives_nothing = ended.port->ends() == port_end::all;
+  const bool is_received = !(settings_.is_one_way && is_first(ended));
+  if (receives_nothing || !is_received) {
     co_await end(left, ended.port->farewell());
   } else if (settings_.is_one_way) {
     // The second has ended; the first may still send to it.
@@ -79,7 +79,7 @@ loop::task<> message_joint::end(side& side, const std::optional<port_farewell>& 
 loop::task<> message_joint::silence(side& side) {
   const auto from = loop_.now();
   for (;;) {
-    const auto limit = std::max(from, side.last_heard) + settings_.linger;
+    const auto limit = std::max(from, side.last_received) + settings_.linger;
     if (loop_.now() >= limit) co_return;
     const bool is_over = co_await changed_.wait([&] { return breach_ || side.is_over; }, limit);
     if (is_over) co_return;
@@ -101,7 +101,7 @@ loop::task<> message_joint::receive(side& source, side& side) {
   message_port::receiver receiver{.on_bytes = [](std::size_t) {},
                                   .on_message =
                                       [&, is_dropped](byte_span message) {
-                                        source.last_heard = loop_.now();
+                                        source.last_received = loop_.now();
                                         if (settings_.on_message) {
                                           settings_.on_message(is_first(source), message);
                                         }
@@ -118,7 +118,7 @@ loop::task<> message_joint::receive(side& source, side& side) {
                                           settings_.on_notice(is_trouble, text);
                                       },
                                   .room = [&] { return room(side); },
-                                  .hears_empty = settings_.hears_empty};
+                                  .receives_empty = settings_.receives_empty};
   auto why = co_await source.port->receive(std::move(receiver));
   co_await room(side);
   if (why.code != errc::connection_closed || why.sys_errno != 0) {
@@ -134,7 +134,7 @@ void message_joint::pass(side& side, byte_span message) {
     auto why = failure(errc::limit_exceeded,
                        "send a message of " + std::to_string(message.size()) + " bytes",
                        "the limit is " + std::to_string(side.port->max_size()));
-    const bool is_new = std::exchange(side.tells_size, false);
+    const bool is_new = std::exchange(side.reports_size, false);
     if (settings_.on_trouble) settings_.on_trouble(is_first(side), why.error(), is_new);
     return;
   }

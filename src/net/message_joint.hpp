@@ -27,7 +27,7 @@ class message_joint {
     std::size_t most_unsent = 1U << 18U;  ///< bytes that may be queued for a side that reads slowly
     loop::duration linger = std::chrono::milliseconds(500);  ///< how long that silence lasts
     bool is_one_way = false;                                 ///< drops the second's messages
-    bool hears_empty = false;                                ///< an empty datagram is a message
+    bool receives_empty = false;                             ///< an empty datagram is a message
     /// Told of each message that came, before it goes on; may be empty.
     std::function<void(bool from_first, byte_span message)> on_message = {};
     /// Called when something was lost and the joint goes on; `is_new`: nothing was lost just
@@ -56,9 +56,9 @@ class message_joint {
   struct side {
     message_port* port = nullptr;
     std::deque<std::string> waiting = {};  // messages for which the port had no room
-    loop::time_point last_heard = {};
-    bool is_over = false;    // it sends nothing more
-    bool tells_size = true;  // a message that is too large is not yet reported
+    loop::time_point last_received = {};
+    bool is_over = false;      // it sends nothing more
+    bool reports_size = true;  // a message that is too large is not yet reported
   };
 
   loop::task<> receive(side& source, side& side);
@@ -75,7 +75,7 @@ class message_joint {
   settings settings_;
   loop::condition changed_;
   std::optional<breach> breach_;
-  loop::task_group hearing_;
+  loop::task_group receiving_;
 };
 
 }  // namespace strata::net

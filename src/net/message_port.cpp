@@ -78,9 +78,9 @@ class datagram_port final : public message_port {
 
   loop::task<error> receive(receiver receiver) override {
     datagrams_->on_notice(receiver.on_notice);
-    hears_loss_ = receiver.on_loss;
-    if (!hears_loss_) {
-      hears_loss_ = [on_trouble = receiver.on_trouble](const losses& lost) {
+    on_loss_ = receiver.on_loss;
+    if (!on_loss_) {
+      on_loss_ = [on_trouble = receiver.on_trouble](const losses& lost) {
         for (auto left = lost.unsent; left != 0; --left)
           on_trouble(system_error(EIO, "send"), false);
       };
@@ -99,7 +99,7 @@ class datagram_port final : public message_port {
       failing = false;
       if (!is_of_peer(got.from)) continue;
       receiver.on_bytes(got.data.bytes().size());
-      if (receiver.hears_empty || !got.data.empty()) receiver.on_message(got.data.bytes());
+      if (receiver.receives_empty || !got.data.empty()) receiver.on_message(got.data.bytes());
       got.data = {};
       if (receiver.room) co_await receiver.room();
     }
@@ -124,7 +124,7 @@ class datagram_port final : public message_port {
  private:
   void on_loss(const losses& lost) {
     refused_ += lost.unsent;
-    if (hears_loss_) hears_loss_(lost);
+    if (on_loss_) on_loss_(lost);
   }
   bool is_of_peer(const loop::socket_address& address) {
     if (!is_open_) return true;
@@ -135,7 +135,7 @@ class datagram_port final : public message_port {
   loop::loop& loop_;
   std::unique_ptr<datagram> datagrams_;
   loss_watch losses_;
-  std::function<void(const losses& lost)> hears_loss_;
+  std::function<void(const losses& lost)> on_loss_;
   std::uint64_t refused_ = 0;
   bool has_peer_;
   bool is_open_;               // to any address, until the first message has arrived

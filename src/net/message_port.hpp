@@ -49,7 +49,7 @@ class message_port {
     /// the port can do that.
     std::function<loop::task<>()> room = {};
     /// An empty datagram is a message too.
-    bool hears_empty = false;
+    bool receives_empty = false;
   };
 
   message_port() = default;

@@ -62,7 +62,7 @@ loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> co
     const auto limit_of_alert = std::min(limit, home_.now() + longest_alert);
     (void)co_await out_.quiet(limit_of_alert);
     end();
-    if (is_server) co_await hear_out(limit_of_alert);
+    if (is_server) co_await receive_rest(limit_of_alert);
     co_return std::unexpected(done.error());
   }
   secured_ = std::make_unique<secured>();
@@ -75,11 +75,11 @@ loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> co
 }
 
 // Closing with unread data makes the kernel send a reset, which may overtake the alert.
-loop::task<> stream::hear_out(loop::time_point limit) {
-  for (std::size_t heard = 0; heard < longest_rest;) {
+loop::task<> stream::receive_rest(loop::time_point limit) {
+  for (std::size_t received = 0; received < longest_rest;) {
     const auto got = co_await receive(limit);
     if (!got || !*got || (*got)->empty()) co_return;
-    heard += (*got)->bytes().size();
+    received += (*got)->bytes().size();
   }
 }
 

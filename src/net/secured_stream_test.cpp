@@ -129,15 +129,15 @@ TEST_P(secured_stream_test, begins_with_bytes_that_were_looked_at) {
   ASSERT_TRUE(run_until([&] { return at_client && at_server; }));
   EXPECT_TRUE(*at_client && *at_server);
   client->push_copy(as_bytes("GET / HTTP/1.1\r\n"));
-  std::string heard;
+  std::string received;
   const auto detect = [&]() -> loop::task<> {
     auto first = co_await server->receive();
     server->unread(std::move(*first));
     auto again = co_await server->receive(loop_->now() + 1s);
-    if (again && *again) heard = as_text((*again)->bytes());
+    if (again && *again) received = as_text((*again)->bytes());
   };
   tasks.spawn(detect());
-  EXPECT_TRUE(run_until([&] { return heard == "GET / HTTP/1.1\r\n"; })) << heard;
+  EXPECT_TRUE(run_until([&] { return received == "GET / HTTP/1.1\r\n"; })) << received;
 }
 
 TEST_P(secured_stream_test, a_client_takes_no_certificate_of_another_name_or_authority) {
@@ -153,8 +153,8 @@ TEST_P(secured_stream_test, a_client_takes_no_certificate_of_another_name_or_aut
   const auto unknown = describe(client_said_.error());
   EXPECT_TRUE(unknown.contains("is not trusted")) << unknown;
   ASSERT_FALSE(server_said_);
-  const auto heard = describe(server_said_.error());
-  EXPECT_TRUE(heard.contains("does not trust the authority")) << heard;
+  const auto received = describe(server_said_.error());
+  EXPECT_TRUE(received.contains("does not trust the authority")) << received;
 }
 
 TEST_P(secured_stream_test, a_server_with_client_authority_wants_a_certificate_of_it) {
@@ -195,11 +195,11 @@ TEST_P(secured_stream_test, the_name_that_is_asked_for_chooses_the_certificate) 
 TEST_P(secured_stream_test, an_end_without_close_notify_is_an_error_for_a_client) {
   auto [client, server] = secured_pair();
   server->push_copy(as_bytes("half"));
-  std::string heard;
+  std::string received;
   std::optional<result<void>> ended;
   loop::task_group tasks;
-  tasks.spawn(read_to_end(*client, heard, ended));
-  ASSERT_TRUE(run_until([&] { return heard == "half"; }));
+  tasks.spawn(read_to_end(*client, received, ended));
+  ASSERT_TRUE(run_until([&] { return received == "half"; }));
   server->abort();
   ASSERT_TRUE(run_until([&] { return ended.has_value(); }));
   ASSERT_FALSE(*ended);
@@ -210,11 +210,11 @@ TEST_P(secured_stream_test, an_end_without_close_notify_is_an_error_for_a_client
 TEST_P(secured_stream_test, a_server_lets_clients_just_close) {
   auto [client, server] = secured_pair();
   client->push_copy(as_bytes("bye"));
-  std::string heard;
+  std::string received;
   std::optional<result<void>> ended;
   loop::task_group tasks;
-  tasks.spawn(read_to_end(*server, heard, ended));
-  ASSERT_TRUE(run_until([&] { return heard == "bye"; }));
+  tasks.spawn(read_to_end(*server, received, ended));
+  ASSERT_TRUE(run_until([&] { return received == "bye"; }));
   client->abort();
   ASSERT_TRUE(run_until([&] { return ended.has_value(); }));
   EXPECT_TRUE(*ended) << describe(ended->error());
@@ -222,10 +222,10 @@ TEST_P(secured_stream_test, a_server_lets_clients_just_close) {
 
 TEST_P(secured_stream_test, destroying_a_stream_says_its_end) {
   auto [client, server] = secured_pair();
-  std::string heard;
+  std::string received;
   std::optional<result<void>> ended;
   loop::task_group tasks;
-  tasks.spawn(read_to_end(*client, heard, ended));
+  tasks.spawn(read_to_end(*client, received, ended));
   run_turns(5);
   server.reset();
   ASSERT_TRUE(run_until([&] { return ended.has_value(); }));
@@ -238,9 +238,9 @@ TEST_P(secured_stream_test, what_is_no_tls_is_told_so_and_ends) {
   loop::task_group tasks;
   tasks.spawn(begin_tls(*server, server_context(), {}, at_server));
   client->push_copy(as_bytes("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-  std::string heard;
+  std::string received;
   std::optional<result<void>> ended;
-  tasks.spawn(read_to_end(*client, heard, ended));
+  tasks.spawn(read_to_end(*client, received, ended));
   ASSERT_TRUE(run_until([&] { return ended.has_value(); }));
   client->end();
   ASSERT_TRUE(run_until([&] { return at_server.has_value(); }));
@@ -266,10 +266,10 @@ TEST_P(secured_stream_test, a_handshake_has_a_time_limit) {
 
 TEST_P(secured_stream_test, records_fill) {
   auto [client, server] = secured_pair();
-  std::string heard;
+  std::string received;
   std::optional<result<void>> ended;
   loop::task_group tasks;
-  tasks.spawn(read_to_end(*server, heard, ended));
+  tasks.spawn(read_to_end(*server, received, ended));
   run_turns(5);
   std::size_t sent = 0;
   for (int i = 0; i < 10'000; ++i) {
@@ -277,7 +277,7 @@ TEST_P(secured_stream_test, records_fill) {
     sent += 7;
   }
   EXPECT_EQ(client->unsent(), sent) << "figures are of what was pushed";
-  ASSERT_TRUE(run_until([&] { return heard.size() == sent; }));
+  ASSERT_TRUE(run_until([&] { return received.size() == sent; }));
   EXPECT_EQ(client->unsent(), 0U);
 }
 

@@ -102,7 +102,7 @@ class stream final : public byte_channel, private loop::request, private loop::t
   struct secured;
   /// Whether `take()` has something to return: arrived data, decrypted if it is sealed.
   bool has_something();
-  loop::task<> hear_out(loop::time_point limit);
+  loop::task<> receive_rest(loop::time_point limit);
   void open_arrived();
   void open_first();
   result<loop::buffer> take_plain();

@@ -50,12 +50,12 @@ TEST_P(stream_test, readers_that_never_read_keep_nobody_from_being_heard) {
   ASSERT_TRUE(run_until([&] { return std::ranges::all_of(has_begun, std::identity{}); }));
   run_turns(200);
   auto [client, server] = connected_pair();
-  std::string heard;
+  std::string received;
   bool ended = false;
   loop::task_group hearing;
-  hearing.spawn(read_all(*server, heard, ended));
+  hearing.spawn(read_all(*server, received, ended));
   client->push_copy(as_bytes("can you hear me?"));
-  EXPECT_TRUE(run_until([&] { return heard == "can you hear me?"; })) << heard;
+  EXPECT_TRUE(run_until([&] { return received == "can you hear me?"; })) << received;
 }
 
 TEST_P(stream_test, what_comes_while_the_reader_is_busy_is_whole_and_in_order) {
@@ -64,14 +64,14 @@ TEST_P(stream_test, what_comes_while_the_reader_is_busy_is_whole_and_in_order) {
   for (int i = 0; sent.size() < flood_size(); ++i) sent += std::to_string(i) + ' ';
   client->push_copy(as_bytes(sent));
   client->end();
-  std::string heard;
+  std::string received;
   bool ended = false;
   const auto dawdle = [&]() -> loop::task<> {
     for (;;) {
       {
         auto got = co_await server->receive();
         if (!got || got->empty()) break;
-        heard += as_text(got->bytes());
+        received += as_text(got->bytes());
       }
       co_await loop_->sleep(50us);
     }
@@ -80,8 +80,8 @@ TEST_P(stream_test, what_comes_while_the_reader_is_busy_is_whole_and_in_order) {
   loop::task_group readers;
   readers.spawn(dawdle());
   EXPECT_TRUE(run_until([&] { return ended; }));
-  EXPECT_EQ(heard.size(), sent.size());
-  EXPECT_TRUE(heard == sent);
+  EXPECT_EQ(received.size(), sent.size());
+  EXPECT_TRUE(received == sent);
 }
 
 TEST_P(stream_test, awaits_room_and_is_told_when_the_time_is_over) {
@@ -96,9 +96,9 @@ TEST_P(stream_test, awaits_room_and_is_told_when_the_time_is_over) {
   loop::task_group tasks;
   tasks.spawn(wait());
   ASSERT_TRUE(run_until([&] { return !in_time; }));
-  std::string heard;
+  std::string received;
   bool ended = false;
-  tasks.spawn(read_all(*server, heard, ended));
+  tasks.spawn(read_all(*server, received, ended));
   EXPECT_TRUE(run_until([&] { return has_room; }));
   EXPECT_LE(client->unsent(), 1000U);
 }
@@ -107,12 +107,12 @@ TEST_P(stream_test, ends_behind_what_is_unsent) {
   auto [client, server] = connected_pair();
   client->push_copy(as_bytes(std::string(flood_size(), 'x')));
   client->end();
-  std::string heard;
+  std::string received;
   bool ended = false;
   loop::task_group tasks;
-  tasks.spawn(read_all(*server, heard, ended));
+  tasks.spawn(read_all(*server, received, ended));
   ASSERT_TRUE(run_until([&] { return ended; }));
-  EXPECT_EQ(heard.size(), flood_size());
+  EXPECT_EQ(received.size(), flood_size());
   // The other direction still works.
   server->push_copy(as_bytes("bye"));
   std::string answer;
@@ -129,27 +129,28 @@ TEST_P(stream_test, sends_part_of_a_file_behind_what_was_pushed) {
   client->push_copy(as_bytes("head "));
   client->push_file({.fd = file.get(), .offset = 100, .count = text.size() - 150});
   EXPECT_EQ(client->unsent(), 5 + text.size() - 150);
-  std::string heard;
+  std::string received;
   bool ended = false;
   loop::task_group tasks;
-  tasks.spawn(read_all(*server, heard, ended));
+  tasks.spawn(read_all(*server, received, ended));
   ASSERT_TRUE(run_until([&] { return client->unsent() == 0; }));
   client->push_copy(as_bytes(" tail"));
   client->end();
   ASSERT_TRUE(run_until([&] { return ended; }));
-  EXPECT_TRUE(heard == "head " + text.substr(100, text.size() - 150) + " tail") << heard.size();
+  EXPECT_TRUE(received == "head " + text.substr(100, text.size() - 150) + " tail")
+      << received.size();
 }
 
 TEST_P(stream_test, a_file_that_is_too_short_ends_the_stream_behind_what_there_is) {
   auto [client, server] = connected_pair();
   const auto file = file_of("all that there is");
   client->push_file({.fd = file.get(), .offset = 4, .count = 1000});
-  std::string heard;
+  std::string received;
   bool ended = false;
   loop::task_group tasks;
-  tasks.spawn(read_all(*server, heard, ended));
+  tasks.spawn(read_all(*server, received, ended));
   ASSERT_TRUE(run_until([&] { return ended; }));
-  EXPECT_EQ(heard, "that there is");
+  EXPECT_EQ(received, "that there is");
   EXPECT_EQ(client->broken(), ENODATA);
   EXPECT_EQ(client->unsent(), 0U);
 }
@@ -172,11 +173,11 @@ TEST_P(stream_test, is_delivered_when_the_other_side_has_it) {
   const auto wait = [&]() -> loop::task<> {
     delivered = co_await client->delivered(loop_->now() + 5s);
   };
-  std::string heard;
+  std::string received;
   bool ended = false;
   loop::task_group tasks;
   tasks.spawn(wait());
-  tasks.spawn(read_all(*server, heard, ended));
+  tasks.spawn(read_all(*server, received, ended));
   EXPECT_TRUE(run_until([&] { return delivered; }));
 }
 
@@ -216,7 +217,7 @@ TEST_P(stream_test, who_awaits_room_hears_that_the_peer_has_gone) {
 TEST_P(stream_test, bytes_that_were_looked_at_can_be_given_back) {
   auto [client, server] = connected_pair();
   client->push_copy(as_bytes("GET / HTTP/1.1\r\n"));
-  std::string heard;
+  std::string received;
   bool ended = false;
   const auto detect = [&]() -> loop::task<> {
     auto first = co_await server->receive();
@@ -225,11 +226,11 @@ TEST_P(stream_test, bytes_that_were_looked_at_can_be_given_back) {
     EXPECT_EQ(as_text(seen.first(1)), "G");
     server->unread(std::move(*first));
     co_await loop_->sleep(1ms);
-    co_await read_all(*server, heard, ended);
+    co_await read_all(*server, received, ended);
   };
   loop::task_group tasks;
   tasks.spawn(detect());
-  EXPECT_TRUE(run_until([&] { return heard == "GET / HTTP/1.1\r\n"; })) << heard;
+  EXPECT_TRUE(run_until([&] { return received == "GET / HTTP/1.1\r\n"; })) << received;
 }
 
 TEST_P(stream_test, knows_both_ends) {

@@ -84,11 +84,11 @@ void udp::send_next(sending& free) {
 void udp::set_buffers(const loop::datagram_buffers& buffers) {
   loop::set_buffers(loop_, socket_, buffers);
   const auto granted = loop::buffers_of(loop_, socket_);
-  tell_of_less("receive", buffers.receive, granted.receive);
-  tell_of_less("send", buffers.send, granted.send);
+  report_smaller("receive", buffers.receive, granted.receive);
+  report_smaller("send", buffers.send, granted.send);
 }
 
-void udp::tell_of_less(std::string_view text, std::uint64_t expected, std::uint64_t granted) {
+void udp::report_smaller(std::string_view text, std::uint64_t expected, std::uint64_t granted) {
   if (granted >= expected) return;
   report(false, fmt::format("the kernel gives {} of the {} bytes of --{}-buffer: raise "
                             "net.core.{}mem_max or grant CAP_NET_ADMIN",

@@ -43,7 +43,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   void on_completion(loop::completion completion) override;
   void on_turn_end() override;
   void take_all();
-  void tell_of_less(std::string_view text, std::uint64_t expected, std::uint64_t granted);
+  void report_smaller(std::string_view text, std::uint64_t expected, std::uint64_t granted);
 
   loop::loop& loop_;
   loop::descriptor socket_;

@@ -21,9 +21,9 @@ TEST(latency, a_percentile_is_at_most_a_fourth_too_long) {
   EXPECT_EQ(of.max_us(), 100'000U);
   for (const double part : {0.001, 0.1, 0.5, 0.9, 0.99, 1.0}) {
     const auto exact = part * 100'000;
-    const auto told = static_cast<double>(of.percentile_us(part));
-    EXPECT_GE(told, exact);
-    EXPECT_LE(told, exact * 1.25) << part;
+    const auto reported = static_cast<double>(of.percentile_us(part));
+    EXPECT_GE(reported, exact);
+    EXPECT_LE(reported, exact * 1.25) << part;
   }
 }
 

@@ -15,11 +15,11 @@ serve::reception counting_reception(serve::connection_gauge& connections, counte
             note_refusal(counted, log, client, words.empty() ? refusal::limit : refusal::files,
                          words.empty() ? "the limit of --max-connections is reached" : words);
           },
-      .on_secured = [&log](const net::stream& stream) { tell_subject(stream, log); },
+      .on_secured = [&log](const net::stream& stream) { log_subject(stream, log); },
       .on_handshake_failed =
-          [&counted, &log](const error& why, bool is_told) {
+          [&counted, &log](const error& why, bool is_logged) {
             counted.handshakes_failed.add();
-            if (is_told) log.write(level::warning, describe(why));
+            if (is_logged) log.write(level::warning, describe(why));
           },
       .on_trouble =
           [&counted, &log](const error& why, bool is_new) {

@@ -173,7 +173,7 @@ class sharded : public runtime_of_parts {
       auto filled = filled_in(next, running_, in_force_);
       if (!filled) return std::unexpected(filled.error());
       options_ = std::move(next);
-      tell_parts(*filled);
+      notify_parts(*filled);
     } else {
       options_ = std::move(next);
     }
@@ -287,16 +287,16 @@ class sharded : public runtime_of_parts {
   }
   // Passes the changes that need no restart to the parts. `filled`: the options, with their
   // secrets.
-  void tell_parts(const Options& filled) {
+  void notify_parts(const Options& filled) {
     const auto before = in_force_;
     apply_live(running_, table_, options_);
     apply_live(in_force_, table_, filled);
-    live_edit<Options> told{in_force_, changed_options(before, in_force_, table_), edit_ + 1};
-    if (told.changes.empty()) return;
+    live_edit<Options> edit{in_force_, changed_options(before, in_force_, table_), edit_ + 1};
+    if (edit.changes.empty()) return;
     ++edit_;
-    for (const auto& [key, value] : told.changes.items()) edited_[key] = edit_;
+    for (const auto& [key, value] : edit.changes.items()) edited_[key] = edit_;
     for (std::size_t i = 0; i < parts().size(); ++i) {
-      loop_of(i).post([to = &part_at(i), told] { to->apply(told); });
+      loop_of(i).post([to = &part_at(i), edit] { to->apply(edit); });
     }
   }
 

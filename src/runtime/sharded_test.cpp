@@ -59,11 +59,11 @@ class step final : public part {
   }
   void apply(const live_edit<step_options>& edit) {
     note("hears " + edit.changes.dump() + ", is at " + edit.now.place);
-    heard_ = edit.number;
+    received_ = edit.number;
   }
 
   [[nodiscard]] const counters& counted() const override { return counters_; }
-  [[nodiscard]] std::uint64_t heard() const { return heard_; }
+  [[nodiscard]] std::uint64_t received() const { return received_; }
 
  private:
   void note(const std::string& text) {
@@ -78,18 +78,18 @@ class step final : public part {
   serve::connection_gauge::place place_;
   diary& told_;
   counters counters_;
-  std::uint64_t heard_ = 0;
+  std::uint64_t received_ = 0;
 };
 
 class steps final : public sharded<step_options, step> {
  public:
   explicit steps(context&& context) : sharded(std::move(context), step_table()) {}
 
-  diary told;
+  diary reported;
 
   // Changes an option, as parts do on their own loops.
   void set_pace(std::uint64_t pace) {
-    loop_of(0).post([this, pace] { adopt({{"pace", pace}}, part_at(0).heard()); });
+    loop_of(0).post([this, pace] { adopt({{"pace", pace}}, part_at(0).received()); });
   }
   void break_down(const std::string& why) {
     loop_of(0).post([this, why] { fail(why); });
@@ -104,7 +104,7 @@ class steps final : public sharded<step_options, step> {
     part_list made;
     for (auto* const each : loops) {
       made.push_back(
-          std::make_unique<step>(*each, made.size() + 1, running(), connections(), told));
+          std::make_unique<step>(*each, made.size() + 1, running(), connections(), reported));
     }
     return made;
   }
@@ -128,9 +128,9 @@ class stage final : private loop_source {
   result<void> start() { return *stage_.await(subject_->start()); }
   void stop() { EXPECT_TRUE(stage_.await_done(subject_->stop())); }
   /// The entries since the last call.
-  diary told() {
+  diary reported() {
     stage_.world.run_for(10ms);
-    return std::exchange(subject_->told, {});
+    return std::exchange(subject_->reported, {});
   }
 
  private:
@@ -151,15 +151,15 @@ class stage final : private loop_source {
 TEST(sharded, all_fall_silent_before_one_closes_and_all_close_before_one_goes) {
   stage at;
   ASSERT_TRUE(at.start());
-  EXPECT_EQ(at.told(), (diary{"1 opens at here", "2 opens at here"}));
+  EXPECT_EQ(at.reported(), (diary{"1 opens at here", "2 opens at here"}));
   EXPECT_EQ(at.loops_in_use(), 2U);
   at.stop();
   // They close concurrently, in any order.
-  auto told = at.told();
-  ASSERT_EQ(told.size(), 6U);
-  std::sort(told.begin() + 2, told.begin() + 4);
-  EXPECT_EQ(told, (diary{"1 falls silent", "2 falls silent", "1 closes", "2 closes", "1 goes",
-                         "2 goes"}));
+  auto reported = at.reported();
+  ASSERT_EQ(reported.size(), 6U);
+  std::sort(reported.begin() + 2, reported.begin() + 4);
+  EXPECT_EQ(reported, (diary{"1 falls silent", "2 falls silent", "1 closes", "2 closes", "1 goes",
+                             "2 goes"}));
   EXPECT_EQ(at.loops_in_use(), 0U);
 }
 
@@ -169,11 +169,12 @@ TEST(sharded, when_a_part_cannot_be_opened_those_before_are_closed_and_all_is_gi
   const auto started = at.start();
   ASSERT_FALSE(started);
   EXPECT_EQ(describe(started.error()), "cannot open part 2: it was told so");
-  auto told = at.told();
-  ASSERT_EQ(told.size(), 9U);
-  std::sort(told.begin() + 4, told.begin() + 6);
-  EXPECT_EQ(told, (diary{"1 opens at here", "2 opens at here", "1 falls silent", "2 falls silent",
-                         "1 closes", "2 closes", "1 goes", "2 goes", "3 goes"}));
+  auto reported = at.reported();
+  ASSERT_EQ(reported.size(), 9U);
+  std::sort(reported.begin() + 4, reported.begin() + 6);
+  EXPECT_EQ(reported,
+            (diary{"1 opens at here", "2 opens at here", "1 falls silent", "2 falls silent",
+                   "1 closes", "2 closes", "1 goes", "2 goes", "3 goes"}));
   EXPECT_EQ(at.loops_in_use(), 0U);
   ASSERT_TRUE(at.subject().edit({{"threads", 1}, {"failing", 0}}));
   ASSERT_TRUE(at.start());
@@ -184,23 +185,23 @@ TEST(sharded, when_a_part_cannot_be_opened_those_before_are_closed_and_all_is_gi
 TEST(sharded, parts_hear_of_what_needs_no_restart_and_of_the_rest_after_one) {
   stage at;
   ASSERT_TRUE(at.start());
-  (void)at.told();
+  (void)at.reported();
   const auto edited = at.subject().edit({{"pace", 5}, {"place", "there"}});
   ASSERT_TRUE(edited);
   EXPECT_EQ(edited->applied, std::vector<std::string>{"pace"});
   EXPECT_EQ(edited->needs_restart, std::vector<std::string>{"place"});
-  EXPECT_EQ(at.told(),
+  EXPECT_EQ(at.reported(),
             (diary{R"(1 hears {"pace":5}, is at here)", R"(2 hears {"pace":5}, is at here)"}));
   EXPECT_EQ(at.subject().options(true)["place"], "there");
   ASSERT_TRUE(at.subject().edit({{"place", "elsewhere"}}));
-  EXPECT_EQ(at.told(), diary{}) << "nothing of it is for running parts";
+  EXPECT_EQ(at.reported(), diary{}) << "nothing of it is for running parts";
   EXPECT_FALSE(at.subject().edit({{"pace", 100}}));
-  EXPECT_EQ(at.told(), diary{});
+  EXPECT_EQ(at.reported(), diary{});
   EXPECT_EQ(at.subject().options(true)["pace"], 5);
   at.stop();
-  (void)at.told();
+  (void)at.reported();
   ASSERT_TRUE(at.start());
-  EXPECT_EQ(at.told(), (diary{"1 opens at elsewhere", "2 opens at elsewhere"}));
+  EXPECT_EQ(at.reported(), (diary{"1 opens at elsewhere", "2 opens at elsewhere"}));
   at.stop();
 }
 
@@ -224,15 +225,15 @@ TEST(sharded, of_an_edit_and_a_part_s_own_change_the_later_counts) {
   stage at;
   ASSERT_TRUE(at.start());
   at.subject().set_pace(7);
-  (void)at.told();
+  (void)at.reported();
   EXPECT_EQ(at.subject().options(true)["pace"], 7);
   // The part has not received the edit when it changes the option by itself.
   at.subject().set_pace(8);
   ASSERT_TRUE(at.subject().edit({{"pace", 9}}));
-  (void)at.told();
+  (void)at.reported();
   EXPECT_EQ(at.subject().options(true)["pace"], 9);
   at.subject().set_pace(8);
-  (void)at.told();
+  (void)at.reported();
   EXPECT_EQ(at.subject().options(true)["pace"], 8);
   at.stop();
 }
@@ -246,7 +247,7 @@ TEST(sharded, one_that_ends_by_itself_says_why_until_it_is_started_again) {
   };
   ASSERT_TRUE(at.start());
   at.subject().break_down("it rained");
-  (void)at.told();
+  (void)at.reported();
   EXPECT_EQ(failures, 1);
   EXPECT_EQ(at.subject().failure_reason(), "it rained");
   at.stop();

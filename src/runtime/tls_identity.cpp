@@ -133,7 +133,7 @@ nlohmann::json certificates_in(const std::vector<std::string>& files) {
   return certificates_json(firsts);
 }
 
-void tell_subject(const net::stream& stream, journal& journal) {
+void log_subject(const net::stream& stream, journal& journal) {
   const auto& peer = stream.peer();
   if (peer.tls_subject.empty()) return;
   journal.write(level::debug, fmt::format("client {} has the certificate of '{}'",

@@ -24,7 +24,7 @@ namespace strata::runtime {
                                      const std::vector<std::string>& urls);
 
 /// Reports a client's certificate, if there is one, to the log's copy.
-void tell_subject(const net::stream& stream, journal& journal);
+void log_subject(const net::stream& stream, journal& journal);
 
 /// Checks that the TLS options are valid for a runtime that connects. No file is read.
 [[nodiscard]] result<void> check_tls(const tls_client_options& options);

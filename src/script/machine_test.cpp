@@ -266,9 +266,9 @@ TEST_P(endless_test, is_stopped) {
        {.most_time = 20ms});
   ASSERT_EQ(refusal_, "");
   EXPECT_EQ(start(), "(failed)");
-  const auto told = last_error();
-  EXPECT_NE(told.find("--lua-time"), std::string::npos) << told;
-  EXPECT_NE(told.find("test.lua"), std::string::npos) << told;
+  const auto reported = last_error();
+  EXPECT_NE(reported.find("--lua-time"), std::string::npos) << reported;
+  EXPECT_NE(reported.find("test.lua"), std::string::npos) << reported;
   EXPECT_EQ(start(on_message), "heard");
 }
 

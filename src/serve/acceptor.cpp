@@ -18,7 +18,7 @@ constexpr auto longest_refusal = 1s;
 constexpr auto pause_in_trouble = 100ms;
 constexpr loop::duration usual_handshake_limit = 10s;
 // Anyone can make handshakes fail, and must not fill the log.
-constexpr auto between_tellings = 10s;
+constexpr auto log_interval = 10s;
 
 // Ends a connection at a point in time.
 class ending final : public loop::timer {
@@ -99,7 +99,7 @@ void acceptor::turn_away(std::unique_ptr<net::stream> arrived, std::string_view 
 loop::task<> acceptor::begin_with(std::unique_ptr<net::stream> arrived,
                                   connection_gauge::place place, beginning first) {
   if (first.is_introduced) {
-    const bool is_known = co_await hear_introduction(*arrived);
+    const bool is_known = co_await receive_introduction(*arrived);
     if (!is_known) co_return;
     const auto words = how_.objection ? how_.objection(*arrived) : "";
     if (!words.empty()) co_return turn_away(std::move(arrived), words, first.secure ? "" : words);
@@ -112,11 +112,11 @@ loop::task<> acceptor::begin_with(std::unique_ptr<net::stream> arrived,
   co_await served;
 }
 
-loop::task<bool> acceptor::hear_introduction(net::stream& stream) {
+loop::task<bool> acceptor::receive_introduction(net::stream& stream) {
   (void)stream.peer();  // queried while it is connected
-  auto heard = co_await net::await_introduction(stream, handshake_limit());
-  if (!heard) tell_failed(stream, std::move(heard.error()));
-  co_return heard.has_value();
+  auto received = co_await net::await_introduction(stream, handshake_limit());
+  if (!received) report_failed(stream, std::move(received.error()));
+  co_return received.has_value();
 }
 
 loop::time_point acceptor::handshake_limit() const {
@@ -130,26 +130,26 @@ loop::task<bool> acceptor::start_tls(net::stream& stream,
   result<void> agreed = failure(errc::conflict, "agree on TLS", "no certificate is loaded");
   if (context) agreed = co_await stream.start_tls(std::move(context), {}, handshake_limit());
   if (!agreed) {
-    tell_failed(stream, std::move(agreed.error()));
+    report_failed(stream, std::move(agreed.error()));
   } else if (how_.on_secured) {
     how_.on_secured(stream);
   }
   co_return agreed.has_value();
 }
 
-void acceptor::tell_failed(const net::stream& stream, error why) {
+void acceptor::report_failed(const net::stream& stream, error why) {
   if (!how_.on_handshake_failed) return;
-  const bool is_told = loop_.now() - last_told_ >= between_tellings;
-  if (!is_told) {
-    ++failed_untold_;
+  const bool is_logged = loop_.now() - last_logged_ >= log_interval;
+  if (!is_logged) {
+    ++failed_unlogged_;
   } else {
-    last_told_ = loop_.now();
+    last_logged_ = loop_.now();
     why.operation += " with " + stream.peer().address.text();
-    if (const auto others = std::exchange(failed_untold_, 0); others != 0) {
+    if (const auto others = std::exchange(failed_unlogged_, 0); others != 0) {
       why.reason += " (as for " + std::to_string(others) + " others since the previous report)";
     }
   }
-  how_.on_handshake_failed(why, is_told);
+  how_.on_handshake_failed(why, is_logged);
 }
 
 // Data from the client is read meanwhile: closing with unread data makes the kernel send a reset,

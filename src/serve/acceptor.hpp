@@ -47,8 +47,8 @@ struct reception {
   /// Called when a client has completed the TLS handshake; may be null.
   std::function<void(const net::stream& stream)> on_secured = nullptr;
   /// Called when a TLS handshake failed or a PROXY header was invalid, and the client is gone.
-  /// `is_told`: to be logged; of many in a short time, few are.
-  std::function<void(const error& why, bool is_told)> on_handshake_failed = nullptr;
+  /// `is_logged`: to be logged; of many in a short time, few are.
+  std::function<void(const error& why, bool is_logged)> on_handshake_failed = nullptr;
   /// Called when accepting fails; it is retried. `is_new`: it worked before.
   std::function<void(const error& why, bool is_new)> on_trouble;
 };
@@ -95,9 +95,9 @@ class acceptor {
   };
   loop::task<> begin_with(std::unique_ptr<net::stream> arrived, connection_gauge::place place,
                           beginning first);
-  loop::task<bool> hear_introduction(net::stream& stream);
+  loop::task<bool> receive_introduction(net::stream& stream);
   [[nodiscard]] loop::time_point handshake_limit() const;
-  void tell_failed(const net::stream& stream, error why);
+  void report_failed(const net::stream& stream, error why);
   void turn_away(std::unique_ptr<net::stream> arrived, std::string_view objection,
                  std::string words);
   loop::task<> refuse(std::unique_ptr<net::stream> arrived, std::string words);
@@ -106,8 +106,8 @@ class acceptor {
   reception how_;
   std::deque<entrance> listeners_;
   std::size_t refusing_ = 0;
-  loop::time_point last_told_;       // time of the last failed handshake that was logged
-  std::uint64_t failed_untold_ = 0;  // failed handshakes since then
+  loop::time_point last_logged_;       // time of the last failed handshake that was logged
+  std::uint64_t failed_unlogged_ = 0;  // failed handshakes since then
   loop::task_group listening_;
   loop::task_group serving_;
 };

@@ -24,7 +24,7 @@ class detection_test : public net::backend_stage {
  protected:
   struct outcome {
     std::string_view name = "none";
-    std::string heard;
+    std::string received;
   };
   /// The protocol detected for a client that sends `pieces`, a turn apart, and what the stream
   /// holds then.
@@ -38,7 +38,7 @@ class detection_test : public net::backend_stage {
       const auto* const row = co_await detect(*server, rows, limit);
       if (row != nullptr) made.name = row->name;
       is_known = true;
-      co_await read_all(*server, made.heard, ended);
+      co_await read_all(*server, made.received, ended);
     };
     loop::task_group tasks;
     tasks.spawn(run());
@@ -56,25 +56,25 @@ class detection_test : public net::backend_stage {
 TEST_P(detection_test, tells_by_the_first_bytes_and_loses_none) {
   const auto at_once = detected({"GET / HTTP/1.1\r\n"});
   EXPECT_EQ(at_once.name, "http");
-  EXPECT_EQ(at_once.heard, "GET / HTTP/1.1\r\n");
+  EXPECT_EQ(at_once.received, "GET / HTTP/1.1\r\n");
   EXPECT_EQ(detected({"*1\r\n$4\r\nPING\r\n"}).name, "redis");
 }
 
 TEST_P(detection_test, waits_while_an_earlier_row_may_still_match) {
   const auto slow = detected({"G", "E", "T", " /", " more"});
   EXPECT_EQ(slow.name, "http");
-  EXPECT_EQ(slow.heard, "GET / more");
+  EXPECT_EQ(slow.received, "GET / more");
   const auto other = detected({"G", "E", "M"});
   EXPECT_EQ(other.name, "gopher");
-  EXPECT_EQ(other.heard, "GEM");
+  EXPECT_EQ(other.received, "GEM");
 }
 
 TEST_P(detection_test, what_matches_nothing_ends_early_or_is_silent_has_no_row) {
   const auto unknown = detected({"hello"});
   EXPECT_EQ(unknown.name, "none");
-  EXPECT_EQ(unknown.heard, "hello");
+  EXPECT_EQ(unknown.received, "hello");
   const auto cut = detected({"GE"});
-  EXPECT_EQ(cut.heard, "GE");
+  EXPECT_EQ(cut.received, "GE");
   EXPECT_EQ(detected({}, false).name, "none");
   EXPECT_EQ(detected({"G"}, false).name, "none");
 }

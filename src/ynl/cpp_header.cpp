@@ -154,7 +154,7 @@ class header_writer {
     for (const auto* const each : {&operation.act, &operation.dump}) {
       if (!has_reply(*each)) continue;
       numbers.insert((*each)->reply);
-      names.insert(names.end(), (*each)->tells.begin(), (*each)->tells.end());
+      names.insert(names.end(), (*each)->reply_attributes.begin(), (*each)->reply_attributes.end());
     }
     if (numbers.empty() && !operation.dump) return;
     if (numbers.empty()) numbers.insert(operation.dump->request);
@@ -167,15 +167,15 @@ class header_writer {
   }
 
   code views() {
-    attribute_list told;
+    attribute_list reported;
     for (const auto& each : spec_.operations) {
       for (const auto* const one : {&each.act, &each.dump, &each.event}) {
         if (!*one) continue;
-        const auto all = attributes_.named(each, (*one)->tells);
-        told.insert(told.end(), all.begin(), all.end());
+        const auto all = attributes_.named(each, (*one)->reply_attributes);
+        reported.insert(reported.end(), all.begin(), all.end());
       }
     }
-    const auto nested = nested_sets(std::move(told));
+    const auto nested = nested_sets(std::move(reported));
     cpp_attributes::accessors parts;
     for (const auto* const each : nested) {
       add_view(own_name(each->name, "_view"), fmt::format("The set '{}'.", each->name),
@@ -185,7 +185,7 @@ class header_writer {
       add_reply(each, parts);
       if (!each.event) continue;
       add_view(own_name(each.name, "_notification"), each.doc,
-               attributes_.named(each, each.event->tells), each.event->reply, parts);
+               attributes_.named(each, each.event->reply_attributes), each.event->reply, parts);
     }
     auto lines = announced(nested, "_view");
     lines.emplace_back();
@@ -208,7 +208,7 @@ class header_writer {
     for (const auto& each : spec_.operations) {
       for (const auto* const one : {&each.act, &each.dump}) {
         if (!*one) continue;
-        const auto all = attributes_.named(each, (*one)->takes);
+        const auto all = attributes_.named(each, (*one)->request_attributes);
         taken.insert(taken.end(), all.begin(), all.end());
       }
     }
@@ -245,7 +245,8 @@ class header_writer {
                    fmt::format("{}(strata::nl::connection& over, std::uint16_t family)", name),
                    fmt::format(": request(over, family, {}, {}, family_version) {{}}", flags,
                                exchange.request)});
-    append(lines, attributes_.written(name, attributes_.named(operation, exchange.takes)));
+    append(lines,
+           attributes_.written(name, attributes_.named(operation, exchange.request_attributes)));
     const auto reply = cpp_name(operation.name) + "_reply";
     const auto says = cpp_literal(
         fmt::format("{} {} of {}", is_dump ? "dump" : "call", operation.name, spec_.family));

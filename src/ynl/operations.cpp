@@ -45,7 +45,7 @@ class operation_reader {
     }
     const auto own = node.number_of("value", largest_command);
     if (const auto event = node.map("event")) {
-      made.event = exchange{.tells = event->texts_of("attributes")};
+      made.event = exchange{.reply_attributes = event->texts_of("attributes")};
     } else if (node.find("notify")) {
       made.event = exchange{};
     }
@@ -66,10 +66,11 @@ class operation_reader {
     const auto found = node.map(text);
     if (!found) return {};
     exchange made;
-    if (const auto request = found->map("request")) made.takes = request->texts_of("attributes");
+    if (const auto request = found->map("request"))
+      made.request_attributes = request->texts_of("attributes");
     if (const auto reply = found->map("reply")) {
       made.has_reply = true;
-      made.tells = reply->texts_of("attributes");
+      made.reply_attributes = reply->texts_of("attributes");
     }
     budget_.spend(node);
     return made;
@@ -114,13 +115,13 @@ class operation_reader {
     auto& made = to_.operations[place];
     const auto& of = notify_[place];
     if (of.empty()) return;
-    const auto* const told = to_.find(of);
-    if (told == nullptr) {
+    const auto* const reported = to_.find(of);
+    if (reported == nullptr) {
       operations.refuse(
           fmt::format("'{}' notifies of '{}', which is not an operation", made.name, of));
     }
-    if (!made.set) made.set = told->set;
-    if (told->act) made.event->tells = told->act->tells;
+    if (!made.set) made.set = reported->set;
+    if (reported->act) made.event->reply_attributes = reported->act->reply_attributes;
   }
 
   budget& budget_;

@@ -63,8 +63,8 @@ struct exchange {
   std::uint8_t request = 0;
   std::uint8_t reply = 0;
   bool has_reply = false;
-  std::vector<std::string> takes;
-  std::vector<std::string> tells;
+  std::vector<std::string> request_attributes;
+  std::vector<std::string> reply_attributes;
 };
 
 struct operation {
@@ -75,7 +75,7 @@ struct operation {
   bool has_fixed_header = false;
   std::optional<exchange> act;  ///< `do`
   std::optional<exchange> dump;
-  /// A multicast message; only `reply` and `tells` are set.
+  /// A multicast message; only `reply` and `reply_attributes` are set.
   std::optional<exchange> event;
 };
 

@@ -23,30 +23,30 @@ std::vector<std::byte> frame_number(int number) {
   return *wire::build_simple_frame(mac_address::broadcast(), {}, type, payload);
 }
 
-std::vector<int> hear_all(device& device) {
-  std::vector<int> heard;
+std::vector<int> receive_all(device& device) {
+  std::vector<int> arrived;
   std::vector<std::byte> memory(2048);
   frame_slot slot{.memory = memory, .frame = {}};
   while (device.try_receive({&slot, 1}).value_or(0) == 1) {
     const auto payload = wire::ethernet_view::parse(slot.frame.bytes)->payload();
-    heard.push_back(std::to_integer<int>(payload[0]) << 8 | std::to_integer<int>(payload[1]));
+    arrived.push_back(std::to_integer<int>(payload[0]) << 8 | std::to_integer<int>(payload[1]));
   }
-  return heard;
+  return arrived;
 }
 
 TEST(fake_device, what_one_end_sends_the_other_receives) {
   auto [a, b] = fake_device::make_pair(1500, 4);
   for (int i = 0; i < 6; ++i) ASSERT_TRUE(send_frame(*a, frame_number(i)));
-  EXPECT_EQ(hear_all(*b), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(receive_all(*b), (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(b->statistics()->dropped, 2U);
-  EXPECT_TRUE(hear_all(*a).empty());
+  EXPECT_TRUE(receive_all(*a).empty());
   EXPECT_EQ(send_frame(*a, std::vector<std::byte>(1519)).error().sys_errno, EMSGSIZE);
   EXPECT_EQ(send_frame(*a, std::vector<std::byte>(13)).error().sys_errno, EINVAL);
   a->set_up(false);
   EXPECT_EQ(send_frame(*b, frame_number(1)).error().sys_errno, ENETDOWN);
   a->set_up(true);
   ASSERT_TRUE(send_frame(*b, frame_number(9)));
-  EXPECT_EQ(hear_all(*a), (std::vector<int>{9}));
+  EXPECT_EQ(receive_all(*a), (std::vector<int>{9}));
   b.reset();
   EXPECT_EQ(send_frame(*a, frame_number(1)).error().sys_errno, ENODEV);
 }
@@ -57,7 +57,7 @@ TEST(fault_injector, does_each_fault_as_often_as_asked_and_the_same_for_a_seed) 
     fault_injector bad(std::move(a), faults);
     for (int i = 0; i < 10000; ++i) EXPECT_TRUE(send_frame(bad, frame_number(i)));
     EXPECT_TRUE(bad.flush());
-    return hear_all(*b);
+    return receive_all(*b);
   };
   EXPECT_EQ(run({}).size(), 10000U);
   const auto lossy = run({.loss = 0.2});
@@ -84,7 +84,7 @@ TEST(tracer, sees_what_passes_both_ways) {
   });
   ASSERT_TRUE(send_frame(traced, frame_number(1)));
   ASSERT_TRUE(send_frame(*b, frame_number(2)));
-  hear_all(traced);
+  receive_all(traced);
   EXPECT_EQ(seen, (std::vector{tracer::direction::sent, tracer::direction::received}));
 }
 

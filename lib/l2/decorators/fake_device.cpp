@@ -37,7 +37,7 @@ void fake_device::set_up(bool up) {
   for (auto* each : {this, peer_}) {
     if (each == nullptr) continue;
     each->link_.flags = up ? IFF_UP | IFF_RUNNING : 0U;
-    each->told_down_ = false;
+    each->has_reported_down_ = false;
   }
 }
 
@@ -71,7 +71,7 @@ result<std::size_t> fake_device::try_send(std::span<const byte_span> frames) {
 }
 
 result<std::size_t> fake_device::try_receive(std::span<frame_slot> slots) {
-  if (!link_.is_up() && !std::exchange(told_down_, true)) {
+  if (!link_.is_up() && !std::exchange(has_reported_down_, true)) {
     return std::unexpected(packet_error(ENETDOWN, "receive on", link_));
   }
   std::size_t filled = 0;

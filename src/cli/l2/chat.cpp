@@ -46,9 +46,9 @@ class conversation {
       if (::poll(asked.data(), asked.size(), -1) < 0 && errno != EINTR) {
         return refuse(exit_failed, system_error(errno, "wait for messages"));
       }
-      const auto heard = receive();
-      if (!heard) return std::unexpected(heard.error());
-      if (!*heard) return exit_done;
+      const auto received = receive();
+      if (!received) return std::unexpected(received.error());
+      if (!*received) return exit_done;
       if (asked[2].revents != 0) {
         if (auto said = send_lines(); !said) return std::unexpected(said.error());
         if (input_ended_ && ends_with_input_) return exit_done;

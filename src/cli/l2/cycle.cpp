@@ -21,7 +21,7 @@ class arrivals {
  public:
   explicit arrivals(std::uint64_t period_ns) : period_ns_(period_ns) {}
 
-  void take(const probe_port::heard& each) {
+  void take(const probe_port::received& each) {
     if (!each.what || each.what->kind != wire::probe_kind::load) return;
     const auto number = each.what->sequence;
     const auto stamp = each.frame.time_ns;
@@ -106,18 +106,18 @@ outcome<int> receive_cycles(const invocation& call) {
   if (auto done = become_realtime(call); !done) return std::unexpected(done.error());
   watch_for_interrupt();
   arrivals counted(plan->period_ns);
-  outcome<> heard;
+  outcome<> received;
   {
     progress shown(plan->count);
-    while (heard && !is_interrupted() && counted.frames() < plan->count) {
-      heard = over->receive(interrupt_interval, [&](const auto& each) {
+    while (received && !is_interrupted() && counted.frames() < plan->count) {
+      received = over->receive(interrupt_interval, [&](const auto& each) {
         if (counted.frames() < plan->count) counted.take(each);
       });
       shown.show(counted.frames());
     }
   }
   show_result(call, counted);
-  if (!heard) return std::unexpected(heard.error());
+  if (!received) return std::unexpected(received.error());
   return exit_done;
 }
 

@@ -81,9 +81,9 @@ class flooder {
 };
 
 // What was received of one ping or flood.
-class heard_run {
+class received_run {
  public:
-  heard_run(std::uint64_t run, std::uint64_t first)
+  received_run(std::uint64_t run, std::uint64_t first)
       : run_(run), first_(first), newest_(first), tally_(run, false) {}
 
   void take(std::uint64_t sequence) {
@@ -108,7 +108,7 @@ class heard_run {
 
 class sink_count {
  public:
-  void take(const probe_port::heard& each) {
+  void take(const probe_port::received& each) {
     ended_ns_ = measure::now_ns();
     if (frames_ == 0) began_ns_ = ended_ns_;
     ++frames_;
@@ -144,7 +144,7 @@ class sink_count {
   // Run numbers come from untrusted senders: there may be any number of runs.
   static constexpr std::size_t most_runs = 64;
 
-  std::map<std::uint64_t, heard_run> runs_;
+  std::map<std::uint64_t, received_run> runs_;
   std::uint64_t frames_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t foreign_ = 0;
@@ -198,12 +198,12 @@ outcome<int> run_l2_sink(const invocation& call) {
   watch_for_interrupt();
   listening state(call);
   sink_count counted;
-  outcome<> heard;
+  outcome<> received;
   auto second_began = measure::now_ns();
   std::uint64_t frames_before = 0;
   std::uint64_t bytes_before = 0;
-  while (heard && !state.is_over()) {
-    heard = over->receive(interrupt_interval, [&](const auto& each) {
+  while (received && !state.is_over()) {
+    received = over->receive(interrupt_interval, [&](const auto& each) {
       state.note_frame();
       if (state.is_over()) return;
       counted.take(each);
@@ -221,13 +221,13 @@ outcome<int> run_l2_sink(const invocation& call) {
     bytes_before = counted.bytes();
   }
   const auto kernel = over->socket().statistics();
-  const auto told = counted.json(kernel ? kernel->dropped : 0);
+  const auto reported = counted.json(kernel ? kernel->dropped : 0);
   if (call.as_json) {
-    print_json(told);
+    print_json(reported);
   } else {
-    show_sunk(told);
+    show_sunk(reported);
   }
-  if (!heard) return std::unexpected(heard.error());
+  if (!received) return std::unexpected(received.error());
   return state.end_code();
 }
 

@@ -48,13 +48,13 @@ outcome<int> show_messages(const invocation& call, ipc::channel& channel) {
   watch_for_interrupt();
   const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
   const auto silence = timeout_of(call);
-  std::uint64_t heard = 0;
+  std::uint64_t received = 0;
   auto last = std::chrono::steady_clock::now();
   auto messages = json::array();
-  while (heard < most && !is_interrupted()) {
+  while (received < most && !is_interrupted()) {
     const auto message = channel.receive_with_timeout(interrupt_interval);
     if (message) {
-      ++heard;
+      ++received;
       last = std::chrono::steady_clock::now();
       const auto text = text::printable(as_text(*message));
       if (call.as_json)
@@ -74,7 +74,7 @@ outcome<int> show_messages(const invocation& call, ipc::channel& channel) {
     complain(fmt::format("{} messages or frames were lost: they arrived faster than they were read",
                          lost));
   }
-  return heard == 0 && silence && !is_interrupted() ? exit_failed : exit_done;
+  return received == 0 && silence && !is_interrupted() ? exit_failed : exit_done;
 }
 
 }  // namespace

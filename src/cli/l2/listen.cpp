@@ -106,7 +106,7 @@ class file_sink final : public frame_sink {
 };
 
 outcome<l2::raw_socket> open_listener(const invocation& call, std::optional<std::uint16_t> type,
-                                      bool hears_all) {
+                                      bool receives_all) {
   const auto source = mac_flag(call, "src");
   if (!source) return std::unexpected(source.error());
   l2::raw_socket_options options;
@@ -117,7 +117,7 @@ outcome<l2::raw_socket> open_listener(const invocation& call, std::optional<std:
   }
   options.promiscuous = call.is_set("promiscuous");
   options.timestamps = l2::timestamping::software;
-  if (!hears_all) return open_raw_socket(call, options);
+  if (!receives_all) return open_raw_socket(call, options);
   auto made = l2::raw_socket::create_on_all(options);
   if (!made) return refuse_open(made.error());
   return std::move(*made);
@@ -150,14 +150,14 @@ outcome<> listen_to(l2::raw_socket& socket, listening& state, frame_sink& sink) 
 }
 
 outcome<int> listen(const invocation& call, std::optional<std::uint16_t> type, frame_sink& sink,
-                    bool hears_all = false) {
-  auto on = open_listener(call, type, hears_all);
+                    bool receives_all = false) {
+  auto on = open_listener(call, type, receives_all);
   if (!on) return std::unexpected(on.error());
   watch_for_interrupt();
   listening state(call);
-  const auto heard = listen_to(*on, state, sink);
+  const auto received = listen_to(*on, state, sink);
   if (auto ended = sink.end(); !ended) return std::unexpected(ended.error());
-  if (!heard) return std::unexpected(heard.error());
+  if (!received) return std::unexpected(received.error());
   if (const auto counted = on->statistics(); counted && counted->dropped != 0) {
     complain(fmt::format("{} frames were lost: they arrived faster than they were read",
                          counted->dropped));
@@ -181,8 +181,8 @@ outcome<int> run_l2_recv(const invocation& call) {
 outcome<int> run_l2_dump(const invocation& call) {
   const auto type = ethertype_flag(call, std::nullopt);
   if (!type) return std::unexpected(type.error());
-  const bool hears_all = call.words[0] == all_interfaces;
-  if (hears_all && (call.flags.contains("write") || call.is_set("through_daemon"))) {
+  const bool receives_all = call.words[0] == all_interfaces;
+  if (receives_all && (call.flags.contains("write") || call.is_set("through_daemon"))) {
     return refuse(exit_misused,
                   "'any' works neither with --write nor with --through-daemon; name one interface");
   }
@@ -196,10 +196,10 @@ outcome<int> run_l2_dump(const invocation& call) {
   }
   if (call.as_json) {
     json_sink sink;
-    return listen(call, *type, sink, hears_all);
+    return listen(call, *type, sink, receives_all);
   }
-  line_sink sink(call.is_set("hex"), hears_all);
-  return listen(call, *type, sink, hears_all);
+  line_sink sink(call.is_set("hex"), receives_all);
+  return listen(call, *type, sink, receives_all);
 }
 
 }  // namespace strata::cli

@@ -50,10 +50,10 @@ class pinger {
       if (!is_sending && now >= until) break;
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(
           std::chrono::nanoseconds(until > now ? until - now : 0));
-      const auto heard =
+      const auto received =
           over_.receive(std::min<std::chrono::milliseconds>(left, interrupt_interval),
                         [&](const auto& each) { take(each); });
-      if (!heard) return heard;
+      if (!received) return received;
     }
     return {};
   }
@@ -80,7 +80,7 @@ class pinger {
     return {};
   }
 
-  void take(const probe_port::heard& each) {
+  void take(const probe_port::received& each) {
     const auto now = measure::now_ns();
     if (!each.what || each.what->kind != wire::probe_kind::answer || each.what->run != run_) return;
     const auto took = now - std::min(each.what->time_ns, now);
@@ -104,7 +104,7 @@ class pinger {
 };
 
 // A request is returned as it came: with its tags and its padding.
-outcome<bool> answer(probe_port& port, const probe_port::heard& request) {
+outcome<bool> answer(probe_port& port, const probe_port::received& request) {
   if (!request.what || request.what->kind != wire::probe_kind::request) return false;
   if (request.frame.type == l2::packet_type::other_host || request.frame.is_truncated() ||
       request.view.source().is_multicast()) {
@@ -160,9 +160,9 @@ outcome<int> run_l2_echo(const invocation& call) {
   watch_for_interrupt();
   listening state(call);
   std::uint64_t failed = 0;
-  outcome<> heard;
-  while (heard && !state.is_over()) {
-    heard = over->receive(interrupt_interval, [&](const auto& each) {
+  outcome<> received;
+  while (received && !state.is_over()) {
+    received = over->receive(interrupt_interval, [&](const auto& each) {
       state.note_frame();
       if (state.is_over()) return;
       const auto done = answer(*over, each);
@@ -175,7 +175,7 @@ outcome<int> run_l2_echo(const invocation& call) {
   } else {
     print(fmt::format("{} answered, {} answers could not be sent\n", state.taken, failed));
   }
-  if (!heard) return std::unexpected(heard.error());
+  if (!received) return std::unexpected(received.error());
   return state.end_code();
 }
 

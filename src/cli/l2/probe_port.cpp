@@ -40,7 +40,7 @@ outcome<probe_port> probe_port::open(const invocation& call, l2::raw_socket_opti
 }
 
 outcome<> probe_port::receive(std::chrono::milliseconds most,
-                              const std::function<void(const heard&)>& take) {
+                              const std::function<void(const received&)>& take) {
   const auto ready = l2::wait_readable(socket_, most);
   if (!ready) return refuse(exit_failed, ready.error());
   if (!*ready) return {};

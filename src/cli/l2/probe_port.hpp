@@ -16,7 +16,7 @@ namespace strata::cli {
 /// For one thread. Received frames are of the EtherType and, if given, of the VLAN.
 class probe_port {
  public:
-  struct heard {
+  struct received {
     const l2::received_frame& frame;
     wire::ethernet_view view;
     std::optional<wire::probe> what;  ///< nullopt: not one of ours
@@ -28,7 +28,8 @@ class probe_port {
 
   /// Waits until frames have arrived, or for `most`, and passes on what has arrived. A link that
   /// goes down is reported on standard error, and may come back. Errors: the interface is gone.
-  outcome<> receive(std::chrono::milliseconds most, const std::function<void(const heard&)>& take);
+  outcome<> receive(std::chrono::milliseconds most,
+                    const std::function<void(const received&)>& take);
 
   [[nodiscard]] l2::raw_socket& socket() { return socket_; }
   [[nodiscard]] const l2::interface& link() const { return socket_.link(); }

@@ -8,7 +8,7 @@ namespace {
 using enum options::option_kind;
 using enum verb_group;
 
-option_rows hearing_flags() {
+option_rows receiving_flags() {
   auto rows = frame_flags();
   rows.push_back({.key = "count",
                   .short_flag = 'c',
@@ -29,7 +29,7 @@ option_rows ending_by_silence(option_rows rows) {
 }
 
 option_rows probing_flags() {
-  auto rows = hearing_flags();
+  auto rows = receiving_flags();
   rows.push_back({.key = "prio",
                   .kind = count,
                   .value_name = "PCP",
@@ -115,12 +115,12 @@ std::vector<verb_row> probe_verbs() {
        "send requests to 'l2 echo' on another machine and measure the round-trip times", 2, 2,
        run_l2_ping, ping_flags()},
       {"l2 echo", "IFACE", ethernet, "answer the requests of 'l2 ping'", 1, 1, run_l2_echo,
-       ending_by_silence(hearing_flags())},
+       ending_by_silence(receiving_flags())},
       {"l2 flood", "IFACE DST", ethernet,
        "send numbered frames as fast as the interface accepts them", 2, 2, run_l2_flood,
        probing_flags()},
       {"l2 sink", "IFACE", ethernet, "count frames, and gaps in the numbers of 'l2 flood'", 1, 1,
-       run_l2_sink, ending_by_silence(hearing_flags())},
+       run_l2_sink, ending_by_silence(receiving_flags())},
       {"l2 cycle", "IFACE [DST]", ethernet,
        "send a frame each period and show how late it left; --receive measures at the other end", 1,
        2, run_l2_cycle, cycle_flags()},

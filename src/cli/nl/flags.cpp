@@ -24,8 +24,8 @@ std::optional<attribute_kind> kind_named(std::string_view name) {
 }
 
 /// The kind by the kernel's policy, which does not cover attributes that the kernel ignores.
-std::optional<attribute_kind> kind_told(const typed_attribute& attribute,
-                                        const known_attributes& known) {
+std::optional<attribute_kind> kind_by_policy(const typed_attribute& attribute,
+                                             const known_attributes& known) {
   const auto* table = known.table;
   for (std::size_t depth = 0; known.policy != nullptr && table != nullptr; ++depth) {
     const auto found =
@@ -63,7 +63,7 @@ outcome<> put(wire::netlink_writer& writer, const typed_attribute& attribute,
   }
   if (named != nullptr) return put_as(writer, attribute, named->kind, named);
   const auto guess = attribute.value ? attribute_kind::nul_string : attribute_kind::flag;
-  return put_as(writer, attribute, kind_told(attribute, known).value_or(guess), nullptr);
+  return put_as(writer, attribute, kind_by_policy(attribute, known).value_or(guess), nullptr);
 }
 
 /// The number of open nests that stay open when a path is repeated.

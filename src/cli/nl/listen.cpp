@@ -23,7 +23,7 @@ void receive_messages(const invocation& call, nl::connection& connection, messag
   const auto most = call.flags.value("count", std::uint64_t{UINT64_MAX});
   const std::chrono::duration<double> silence(call.flags.value("timeout", 1e9));
   auto last = clock::now();
-  for (std::uint64_t heard = 0; heard < most && !is_interrupted();) {
+  for (std::uint64_t received = 0; received < most && !is_interrupted();) {
     const auto event = connection.try_event();
     if (!event) {
       complain(describe(event.error()));
@@ -33,7 +33,7 @@ void receive_messages(const invocation& call, nl::connection& connection, messag
     if (*event) {
       sink.take(**event, nullptr);
       last = clock::now();
-      ++heard;
+      ++received;
       continue;
     }
     if (clock::now() - last > silence) break;

@@ -172,8 +172,8 @@ json spec_to_json(const ynl::spec& spec) {
     if (!each.group.empty()) object["group"] = text::printable(each.group);
     const auto add = [&](const char* key, const std::optional<ynl::exchange>& exchange) {
       if (!exchange) return;
-      object[key] = {{"takes", names_to_json(exchange->takes)},
-                     {"tells", names_to_json(exchange->tells)}};
+      object[key] = {{"request_attributes", names_to_json(exchange->request_attributes)},
+                     {"reply_attributes", names_to_json(exchange->reply_attributes)}};
     };
     add("do", each.act);
     add("dump", each.dump);
@@ -192,8 +192,9 @@ std::string render_spec(const ynl::spec& spec) {
     for (const char* const how : {"do", "dump", "event"}) {
       if (!each.contains(how)) continue;
       const bool is_asked = how != std::string_view("event");
-      text += fmt::format("  {}: {}{}\n", how, is_asked ? words(each[how]["takes"]) + " -> " : "",
-                          words(each[how]["tells"]));
+      text += fmt::format("  {}: {}{}\n", how,
+                          is_asked ? words(each[how]["request_attributes"]) + " -> " : "",
+                          words(each[how]["reply_attributes"]));
     }
   }
   return text;

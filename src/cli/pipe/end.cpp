@@ -47,7 +47,7 @@ struct effect {
 };
 
 bool opens_web(const pipe_end& end) { return end.connects() && end.url.is_web(); }
-bool hears_web(const pipe_end& end) { return end.listens() && end.url.is_web(); }
+bool accepts_web(const pipe_end& end) { return end.listens() && end.url.is_web(); }
 
 // One entry per row.
 // clang-format off
@@ -58,8 +58,8 @@ constexpr effect effects[] = {
      [](const pipe_end& end) { return end.has_messages(); }},
     {" header ", "an end that opens a WebSocket: ws or wss", opens_web},
     {" ws_protocol ws_ping ", "a WebSocket end: ws or wss",
-     [](const pipe_end& end) { return opens_web(end) || hears_web(end); }},
-    {" ws_origin ", "an end that accepts WebSockets: listen:ws or listen:wss", hears_web},
+     [](const pipe_end& end) { return opens_web(end) || accepts_web(end); }},
+    {" ws_origin ", "an end that accepts WebSockets: listen:ws or listen:wss", accepts_web},
     {" connect_timeout ", "an end that connects",
      [](const pipe_end& end) { return end.connects(); }},
     {" ca servername client_cert client_key insecure ", "an end that connects with TLS: tls or wss",

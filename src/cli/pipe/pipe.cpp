@@ -166,9 +166,10 @@ loop::task<int> next_signal(loop::loop& loop, const loop::descriptor& descriptor
   loop.poll(descriptor, POLLIN, asked);
   const int ready = co_await asked;
   (void)ready;
-  signalfd_siginfo told{};
-  const auto count = ::read(descriptor.fd(), &told, sizeof told);
-  co_return count == static_cast<ssize_t>(sizeof told) ? static_cast<int>(told.ssi_signo) : SIGTERM;
+  signalfd_siginfo reported{};
+  const auto count = ::read(descriptor.fd(), &reported, sizeof reported);
+  co_return count == static_cast<ssize_t>(sizeof reported) ? static_cast<int>(reported.ssi_signo)
+                                                           : SIGTERM;
 }
 
 // Runs the work until it is done, or a signal arrives.

@@ -22,42 +22,43 @@ loop::task<exit_code> session::run(std::array<open_end, 2> open,
                                    std::unique_ptr<standard_streams> standard) {
   open_ = std::move(open);
   standard_ = std::move(standard);
-  if (standard_) running_.spawn(hear_standard());
+  if (standard_) running_.spawn(watch_standard_output());
   running_.spawn(join());
   co_await changed_.wait([this] { return is_over(); });
   if (!is_joined_ && !failed_ && expects_output()) {
-    co_await changed_.wait([this] { return is_written_ || is_unheard_ || failed_; });
+    co_await changed_.wait([this] { return is_written_ || is_output_closed_ || failed_; });
   }
-  if (failed_ || is_unheard_) co_await part();
-  if (failed_ && !is_unheard_) complain(describe(*failed_));
+  if (failed_ || is_output_closed_) co_await part();
+  if (failed_ && !is_output_closed_) complain(describe(*failed_));
   running_.cancel();
-  co_return (failed_ && !is_unheard_) || has_lost_ ? exit_failed : exit_done;
+  co_return (failed_ && !is_output_closed_) || has_lost_ ? exit_failed : exit_done;
 }
 
 // Once all output is written, a user at a terminal need not end the input.
 bool session::is_over() const {
-  return !is_joined_ || failed_ || is_unheard_ || (is_written_ && input_is_terminal());
+  return !is_joined_ || failed_ || is_output_closed_ || (is_written_ && input_is_terminal());
 }
 
 bool session::expects_output() const {
   return standard_ != nullptr && !(options_.one_way && ends_[0].is_standard());
 }
 
-loop::task<> session::hear_standard() {
+loop::task<> session::watch_standard_output() {
   for (;;) {
-    const auto told = co_await standard_->next_event();
-    switch (told.what) {
+    const auto reported = co_await standard_->next_event();
+    switch (reported.what) {
       case standard_streams::happening::output_done: is_written_ = true; break;
       case standard_streams::happening::input_failed:
-        failed_ = system_error(told.sys_errno, "read standard input");
+        failed_ = system_error(reported.sys_errno, "read standard input");
         break;
       case standard_streams::happening::output_failed:
-        is_unheard_ = told.sys_errno == EPIPE;
-        if (!is_unheard_) failed_ = system_error(told.sys_errno, "write to standard output");
+        is_output_closed_ = reported.sys_errno == EPIPE;
+        if (!is_output_closed_)
+          failed_ = system_error(reported.sys_errno, "write to standard output");
         break;
     }
     changed_.notify();
-    if (told.what != standard_streams::happening::input_failed) co_return;
+    if (reported.what != standard_streams::happening::input_failed) co_return;
   }
 }
 
@@ -157,8 +158,8 @@ void session::break_off() {
 // Notifies the peers before they are closed. The failure of standard output may become known a
 // little later than the break of the stream to it.
 loop::task<> session::part() {
-  if (standard_ && !is_unheard_) {
-    co_await changed_.wait([this] { return is_unheard_; }, loop_.now() + 50ms);
+  if (standard_ && !is_output_closed_) {
+    co_await changed_.wait([this] { return is_output_closed_; }, loop_.now() + 50ms);
   }
   break_off();
   for (auto& each : open_) {

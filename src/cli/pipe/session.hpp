@@ -31,7 +31,7 @@ class session {
   loop::task<> join();
   loop::task<> join_streams();
   loop::task<> join_messages();
-  loop::task<> hear_standard();
+  loop::task<> watch_standard_output();
   loop::task<> part();
   void fail(bool of_first, error why);
   void on_trouble(bool of_first, error why, bool is_new);
@@ -44,10 +44,10 @@ class session {
   std::array<open_end, 2> open_;
   std::unique_ptr<standard_streams> standard_;
   loop::condition changed_;
-  bool is_joined_ = true;    // at least one side has not ended
-  bool is_written_ = false;  // standard output is written completely
-  bool is_unheard_ = false;  // the reader of standard output has gone
-  bool has_lost_ = false;    // a message was lost
+  bool is_joined_ = true;          // at least one side has not ended
+  bool is_written_ = false;        // standard output is written completely
+  bool is_output_closed_ = false;  // the reader of standard output has gone
+  bool has_lost_ = false;          // a message was lost
   std::optional<error> failed_;
   loop::task_group running_;
 };

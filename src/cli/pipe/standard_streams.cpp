@@ -28,9 +28,9 @@ struct thread_side {
 using shared_side = std::shared_ptr<const thread_side>;
 
 void report(const thread_side& side, happening happening, int sys_errno) {
-  const standard_streams::event told{happening, sys_errno};
+  const standard_streams::event reported{happening, sys_errno};
   // An event is smaller than PIPE_BUF, so it is written as a whole; the reader may be gone.
-  (void)!::write(side.events.get(), &told, sizeof told);
+  (void)!::write(side.events.get(), &reported, sizeof reported);
 }
 
 /// Whether to try again: a signal arrived, or another user of the descriptor made it non-blocking.
@@ -117,7 +117,7 @@ result<std::unique_ptr<standard_streams>> standard_streams::open(loop::loop& loo
   side->socket.reset(sockets[1]);
   std::array<int, 2> events{};
   if (::pipe2(events.data(), O_CLOEXEC) != 0) return system_failure(errno, operation);
-  unique_fd heard(events[0]);
+  unique_fd reader(events[0]);
   side->events.reset(events[1]);
   for (auto* const body : {carry_input, carry_output}) {
     if (body == carry_input && !reads_input) continue;
@@ -127,7 +127,7 @@ result<std::unique_ptr<standard_streams>> standard_streams::open(loop::loop& loo
   }
   auto stream = net::stream::over(loop, loop.adopt(ours.release()));
   return std::unique_ptr<standard_streams>(
-      new standard_streams(loop, std::move(stream), heard.release()));
+      new standard_streams(loop, std::move(stream), reader.release()));
 }
 
 loop::task<standard_streams::event> standard_streams::next_event() {
@@ -135,11 +135,11 @@ loop::task<standard_streams::event> standard_streams::next_event() {
   loop_.poll(events_, POLLIN, asked);
   const int ready = co_await asked;
   (void)ready;
-  event told;
-  const auto count = ::read(events_.fd(), &told, sizeof told);
+  event reported;
+  const auto count = ::read(events_.fd(), &reported, sizeof reported);
   // Both threads have ended without an event: the stream was closed before.
-  if (count != static_cast<ssize_t>(sizeof told)) co_return event{};
-  co_return told;
+  if (count != static_cast<ssize_t>(sizeof reported)) co_return event{};
+  co_return reported;
 }
 
 }  // namespace strata::cli

@@ -25,9 +25,9 @@ std::string rendered(const invocation& call, const resp_value& reply) {
 }
 
 /// Sends commands to one cache, and records whether every reply was good.
-class teller {
+class command_run {
  public:
-  explicit teller(const invocation& call) : call_(call) {}
+  explicit command_run(const invocation& call) : call_(call) {}
 
   outcome<> begin(const cache_door& door) {
     auto link = cache_link::connect(door.endpoint);
@@ -44,7 +44,7 @@ class teller {
   /// Shows subscribed messages until the cache or the user ends it.
   outcome<int> finish() {
     while (talk_->is_subscribed() || talk_->is_monitoring()) {
-      if (auto heard = talk_->receive(); !heard) return std::unexpected(heard.error());
+      if (auto received = talk_->receive(); !received) return std::unexpected(received.error());
     }
     return exit_;
   }
@@ -73,14 +73,14 @@ class teller {
 
 outcome<int> run_cache_command(const invocation& call, const cache_door& door,
                                const std::vector<std::string>& words) {
-  teller cache(call);
+  command_run cache(call);
   if (auto begun = cache.begin(door); !begun) return std::unexpected(begun.error());
-  if (auto told = cache.run(words); !told) return std::unexpected(told.error());
+  if (auto reported = cache.run(words); !reported) return std::unexpected(reported.error());
   return cache.finish();
 }
 
 outcome<int> run_cache_lines(const invocation& call, const cache_door& door) {
-  teller cache(call);
+  command_run cache(call);
   if (auto begun = cache.begin(door); !begun) return std::unexpected(begun.error());
   std::size_t number = 0;
   const auto done = for_each_input_line([&](std::string_view line) -> outcome<> {

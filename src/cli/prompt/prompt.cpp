@@ -36,7 +36,7 @@ std::optional<std::vector<std::string>> read_words(std::string_view line) {
 /// Shows MONITOR's lines until they end.
 outcome<> watch(cache_talk& talk) {
   for (;;) {
-    if (auto heard = talk.receive(); !heard) return heard;
+    if (auto received = talk.receive(); !received) return received;
   }
 }
 
@@ -51,13 +51,13 @@ outcome<verdict> obey(cache_talk& talk, const std::vector<std::string>& words) {
 
 outcome<int> talk_at_terminal(cache_link link, const std::string& name, const std::string& endpoint,
                               const std::string& password) {
-  std::string heard;  // received while the user types
+  std::string received;  // received while the user types
   bool is_typing = false;
   cache_talk talk(std::move(link), [&](const resp_value& reply) {
     // MONITOR's output already consists of lines.
     const auto text = pretty_reply(reply) + '\n';
     if (is_typing) {
-      heard += text;
+      received += text;
     } else {
       print(text);
     }
@@ -75,14 +75,14 @@ outcome<int> talk_at_terminal(cache_link link, const std::string& name, const st
   const side_channels beside{{.fd = talk.fd(), .receive = [&]() -> std::optional<std::string> {
                                 ended = talk.receive();
                                 if (!ended) return {};
-                                return std::exchange(heard, {});
+                                return std::exchange(received, {});
                               }}};
   for (;;) {
     if (auto shown = talk.show_arrived(); !shown) return std::unexpected(shown.error());
     is_typing = true;
     const auto line = editor.read(name + talk.state() + "> ", beside);
     is_typing = false;
-    print(std::exchange(heard, {}));
+    print(std::exchange(received, {}));
     if (!line) print("\n");
     if (!ended) return std::unexpected(ended.error());
     if (!line) return exit_done;
@@ -131,7 +131,7 @@ outcome<int> talk_through_pipes(cache_link link, const std::string& password) {
         {{has_input ? STDIN_FILENO : -1, POLLIN, 0}, {talk.fd(), POLLIN, 0}}};
     if (::poll(ready.data(), ready.size(), -1) < 0) continue;  // interrupted by a signal
     if (ready[1].revents != 0) {
-      if (auto heard = talk.receive(); !heard) return std::unexpected(heard.error());
+      if (auto received = talk.receive(); !received) return std::unexpected(received.error());
     }
     if (ready[0].revents == 0) continue;
     std::vector<std::string> lines;

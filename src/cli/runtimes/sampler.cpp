@@ -103,9 +103,9 @@ outcome<json> sampler::runtime_figures(const std::string& name, const json& stat
   const auto state = text_at(stats, "state");
   auto backends = json::array();
   if (text_at(stats, "type") == "proxy" && state == "running") {
-    auto told = backends_of(name);
-    if (!told) return told;
-    backends = std::move(*told);
+    auto reported = backends_of(name);
+    if (!reported) return reported;
+    backends = std::move(*reported);
   }
   return json{{"name", name},
               {"type", text_at(stats, "type")},
@@ -120,11 +120,11 @@ outcome<json> sampler::runtime_figures(const std::string& name, const json& stat
 }
 
 outcome<json> sampler::backends_of(const std::string& name) {
-  const auto told = client_.get(runtime_target(name, "backends"));
-  if (!told && is_fatal(told.error())) return std::unexpected(told.error());
+  const auto reported = client_.get(runtime_target(name, "backends"));
+  if (!reported && is_fatal(reported.error())) return std::unexpected(reported.error());
   auto backends = json::array();
-  if (!told || !told->is_array()) return backends;
-  for (const auto& each : *told) {
+  if (!reported || !reported->is_array()) return backends;
+  for (const auto& each : *reported) {
     const auto total = number_at(each, "/total");
     const auto key =
         fmt::format("{}\n{}\n{}", name, text_at(each, "route"), text_at(each, "backend"));

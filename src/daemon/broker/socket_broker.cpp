@@ -137,7 +137,7 @@ void socket_broker::stop() {
   listener_.reset();
 }
 
-bool socket_broker::is_heard(const client& client) const {
+bool socket_broker::is_polled(const client& client) const {
   if (client.at == stage::waits) return false;
   if (client.at == stage::is_served) return true;
   const auto in_work = std::ranges::count_if(clients_, [&](const auto& one) {
@@ -154,7 +154,7 @@ void socket_broker::run() {
                   {made_some_.get(), POLLIN, 0},
                   {accepts ? listener_.get() : -1, POLLIN, 0}});
     for (const auto& [fd, one] : clients_) {
-      if (is_heard(one)) asked.push_back({fd, POLLIN, 0});
+      if (is_polled(one)) asked.push_back({fd, POLLIN, 0});
     }
     // Without a descriptor to accept with, the listener would be reported ready repeatedly.
     const int limit = std::exchange(has_no_descriptor_, false) ? descriptor_pause_ms : -1;
@@ -168,7 +168,7 @@ void socket_broker::run() {
     for (const auto& each : std::span(asked).subspan(3)) {
       if (each.revents == 0) continue;
       auto& who = clients_.at(each.fd);
-      if (!is_heard(who)) continue;  // its user has too many requests under way by now
+      if (!is_polled(who)) continue;  // its user has too many requests under way by now
       // One socket per connection: after that only its end is expected.
       const bool goes = who.at == stage::is_served;
       const auto begun = goes ? result<void>{} : begin(who);

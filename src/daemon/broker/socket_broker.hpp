@@ -59,7 +59,7 @@ class socket_broker {
   void run();
   void accept_one();
   /// Whether to poll the client for a request or for its end.
-  [[nodiscard]] bool is_heard(const client& client) const;
+  [[nodiscard]] bool is_polled(const client& client) const;
   /// Starts a thread that creates what the client asks for. Errors: the client is to be dropped.
   [[nodiscard]] result<void> begin(client& client);
   /// Collects the results of the threads.

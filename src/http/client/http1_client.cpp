@@ -16,7 +16,7 @@ loop::task<result<proto::http_response_head>> inquiry::final_head(loop::time_poi
 void http1_client::restart(std::string_view method) {
   if (std::exchange(has_asked_, true)) parser_.restart();
   is_free_ = false;
-  has_heard_ = false;
+  has_received_ = false;
   if (method == "HEAD") parser_.expect_no_body();
 }
 
@@ -85,7 +85,7 @@ loop::task<result<bool>> http1_client::receive(loop::time_point limit) {
   auto& got = *come;
   if (!got) co_return std::unexpected(got.error());
   const bool is_end = got->empty();
-  has_heard_ = has_heard_ || !is_end;
+  has_received_ = has_received_ || !is_end;
   auto taken = is_end ? parser_.finish() : parser_.feed(got->bytes());
   if (!taken) co_return std::unexpected(taken.error());
   co_return !is_end;

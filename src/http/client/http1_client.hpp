@@ -35,7 +35,7 @@ class http1_client final : public inquiry {
   loop::task<result<std::string>> read_all(std::size_t most);
 
   [[nodiscard]] bool is_free() const override { return is_free_; }
-  [[nodiscard]] bool has_heard() const override { return has_heard_; }
+  [[nodiscard]] bool has_received() const override { return has_received_; }
   [[nodiscard]] bool is_empty() const override { return parser_.is_empty(); }
   [[nodiscard]] bool can_be_refused() const override { return false; }
   [[nodiscard]] bool is_refused() const override { return false; }
@@ -56,7 +56,7 @@ class http1_client final : public inquiry {
   proto::http_response_parser parser_;
   bool is_free_ = true;
   bool has_asked_ = false;
-  bool has_heard_ = false;
+  bool has_received_ = false;
   bool is_asking_ = false;  // the request is not sent completely
   bool is_chunked_ = false;
 };

@@ -101,8 +101,7 @@ loop::task<result<proto::http_response_head>> http2_call::head(loop::time_point 
 }
 
 loop::task<result<std::string>> http2_call::read(loop::time_point limit) {
-  const bool has_come =
-      co_await changed().wait([this] { return has_news(); }, limit);
+  const bool has_come = co_await changed().wait([this] { return has_news(); }, limit);
   if (!unread_.empty()) co_return take_unread();
   if (is_whole_) co_return std::string();
   if (has_come) co_return std::unexpected(failed("the stream was reset before its end"));
@@ -140,7 +139,7 @@ void http2_call::drop_unread() {
 }
 
 void http2_call::on_head(proto::http_response_head&& head) {
-  has_heard_ = true;
+  has_received_ = true;
   if (proto::is_interim(head.status)) {
     if (interim_.size() < max_interim) interim_.push_back(std::move(head));
     return notify();

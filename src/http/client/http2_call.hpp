@@ -22,7 +22,7 @@ class http2_call final : public http2_flow {
   loop::task<result<proto::http_response_head>> head(loop::time_point limit);
   loop::task<result<std::string>> read(loop::time_point limit);
   [[nodiscard]] proto::http_fields take_trailers() { return std::move(come_trailers_); }
-  [[nodiscard]] bool has_heard() const { return has_heard_; }
+  [[nodiscard]] bool has_received() const { return has_received_; }
   [[nodiscard]] bool is_empty() const {
     return is_whole() && unread_.empty() && come_trailers_.empty();
   }
@@ -51,13 +51,13 @@ class http2_call final : public http2_flow {
 
   http2_client& client_;
   std::uint32_t stream_ = 0;  // 0: not begun
-  std::string key_;  // key of the WebSocket that it opens, as in HTTP/1.1; empty: none
+  std::string key_;           // key of the WebSocket that it opens, as in HTTP/1.1; empty: none
   proto::http_fields trailers_;
   bool is_said_ = false;                           // the request is complete
   std::deque<proto::http_response_head> interim_;  // not taken yet
   std::optional<proto::http_response_head> head_;
   proto::http_fields come_trailers_;
-  bool has_heard_ = false;
+  bool has_received_ = false;
   bool is_gone_ = false;     // nothing more is received or sent
   bool is_refused_ = false;  // the server reports that it has not processed it
   bool is_closed_ = false;
@@ -88,7 +88,7 @@ class http2_inquiry final : public inquiry {
   [[nodiscard]] proto::http_fields take_trailers() override { return call_.take_trailers(); }
   /// Never free: the next request gets a stream of its own.
   [[nodiscard]] bool is_free() const override { return false; }
-  [[nodiscard]] bool has_heard() const override { return call_.has_heard(); }
+  [[nodiscard]] bool has_received() const override { return call_.has_received(); }
   [[nodiscard]] bool is_empty() const override { return call_.is_empty(); }
   [[nodiscard]] bool can_be_refused() const override { return true; }
   [[nodiscard]] bool is_refused() const override { return call_.is_refused(); }

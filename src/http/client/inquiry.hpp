@@ -55,7 +55,7 @@ class inquiry {
   /// Whether the answer has been read to its end, and another request may begin.
   [[nodiscard]] virtual bool is_free() const = 0;
   /// Whether anything of the present answer has arrived.
-  [[nodiscard]] virtual bool has_heard() const = 0;
+  [[nodiscard]] virtual bool has_received() const = 0;
   /// Whether the answer is complete with its head: neither a body nor trailers follow.
   [[nodiscard]] virtual bool is_empty() const = 0;
   /// Whether the server can report that it has not processed a request (HTTP/2's REFUSED_STREAM and

@@ -16,9 +16,9 @@ namespace strata::http {
 
 namespace {
 
-constexpr std::uint32_t heard_of_folder = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_MOVED_TO |
-                                          IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_DELETE_SELF |
-                                          IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::uint32_t folder_events = IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_MOVED_TO |
+                                        IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_DELETE_SELF |
+                                        IN_MOVE_SELF | IN_ONLYDIR;
 // A flood of events must not block the loop: the rest is read in its next turn.
 constexpr int most_reads = 16;
 // Endings of the files that are sent in another file's place.
@@ -106,7 +106,7 @@ change_watch::folder* change_watch::add(std::string_view path, folder* above) {
   if (folders_.size() < at_most_) {
     if (const auto opened = root_.open_itself(path)) {
       const auto place = fmt::format("/proc/self/fd/{}", opened.get());
-      watch = ::inotify_add_watch(events_.fd(), place.c_str(), heard_of_folder);
+      watch = ::inotify_add_watch(events_.fd(), place.c_str(), folder_events);
     }
   }
   // A folder has one watch, whatever its path is: it belongs to the first path.

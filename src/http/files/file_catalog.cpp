@@ -17,7 +17,7 @@ namespace {
 // How long a kept file is sent without another check, if its changes are not reported.
 constexpr auto trusted_for = 1s;
 // The same if its changes are reported: not every change is (change_watch.hpp).
-constexpr auto trusted_when_heard = 60s;
+constexpr auto trusted_when_watched = 60s;
 // A smaller file gains nothing by compression; a larger one takes the loop too much time.
 constexpr std::uint64_t smallest_compressed = 1U << 10U;
 constexpr std::uint64_t largest_compressed = 8U << 20U;
@@ -200,7 +200,7 @@ void file_catalog::keep_made(const representation& of, std::string_view bytes) {
 
 bool file_catalog::is_trusted(const entry& known) const {
   if (!settings_.keeps_files || known.has_changed()) return false;
-  return loop_.now() - known.checked < (known.follows ? trusted_when_heard : trusted_for);
+  return loop_.now() - known.checked < (known.follows ? trusted_when_watched : trusted_for);
 }
 
 file_catalog::entry* file_catalog::find_entry(std::string_view key) {

@@ -38,7 +38,7 @@ class http2_channel_test : public net::backend_stage {
     return run_until(done);
   }
   [[nodiscard]] bool is_closed(std::uint32_t stream) { return peer_->of(stream).is_closed; }
-  [[nodiscard]] const std::string& heard(std::uint32_t stream) { return peer_->of(stream).body; }
+  [[nodiscard]] const std::string& received(std::uint32_t stream) { return peer_->of(stream).body; }
   std::uint32_t open(proto::http_fields more = {}, std::string first = {}) {
     more.emplace_back("sec-websocket-version", "13");
     return peer_->connect("websocket", more, std::move(first));
@@ -105,7 +105,7 @@ class http2_channel_test : public net::backend_stage {
 
 TEST_P(http2_channel_test, the_protocol_is_offered_and_bytes_go_both_ways) {
   const auto id = open({}, "first");
-  ASSERT_TRUE(says_until([&] { return heard(id) == "first"; }));
+  ASSERT_TRUE(says_until([&] { return received(id) == "first"; }));
   EXPECT_EQ(peer_->setting(NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL), 1U);
   EXPECT_EQ(peer_->of(id).status, 200);
   const auto& fields = peer_->of(id).headers;
@@ -113,11 +113,11 @@ TEST_P(http2_channel_test, the_protocol_is_offered_and_bytes_go_both_ways) {
   EXPECT_FALSE(proto::find_field(fields, "content-length"));
   EXPECT_FALSE(proto::find_field(fields, "sec-websocket-protocol"));
   for (const std::string_view each : {"second", "third"}) {
-    const auto before = heard(id).size();
+    const auto before = received(id).size();
     peer_->say(id, each);
-    ASSERT_TRUE(says_until([&] { return heard(id).size() == before + each.size(); }));
+    ASSERT_TRUE(says_until([&] { return received(id).size() == before + each.size(); }));
   }
-  EXPECT_EQ(heard(id), "firstsecondthird");
+  EXPECT_EQ(received(id), "firstsecondthird");
   peer_->end(id);
   ASSERT_TRUE(says_until([&] { return is_closed(id); }));
   EXPECT_EQ(ends_, "e");
@@ -128,7 +128,7 @@ TEST_P(http2_channel_test, what_is_agreed_on_is_said) {
   const auto id = open({{"sec-websocket-protocol", "talk, chat"},
                         {"sec-websocket-extensions", "permessage-deflate"}},
                        "hello");
-  ASSERT_TRUE(says_until([&] { return heard(id) == "hello"; }));
+  ASSERT_TRUE(says_until([&] { return received(id) == "hello"; }));
   const auto& fields = peer_->of(id).headers;
   EXPECT_EQ(proto::find_field(fields, "sec-websocket-protocol"), "chat");
   EXPECT_TRUE(proto::find_field(fields, "sec-websocket-extensions")
@@ -147,12 +147,12 @@ TEST_P(http2_channel_test, what_is_no_opening_is_refused_and_the_rest_goes_on) {
   peer_->say(own, "hello");
   for (const auto each : {other, version, none, page, deflate, twice}) peer_->end(each);
   ASSERT_TRUE(says_until([&] {
-    return heard(own) == "hello" &&
+    return received(own) == "hello" &&
            std::ranges::all_of(std::array{other, version, none, page, deflate, twice},
                                [&](auto each) { return is_closed(each); });
   }));
   EXPECT_EQ(peer_->of(other).status, 501);
-  EXPECT_NE(heard(other).find("connect-udp"), std::string::npos) << heard(other);
+  EXPECT_NE(received(other).find("connect-udp"), std::string::npos) << received(other);
   EXPECT_EQ(peer_->of(version).status, 400);
   EXPECT_EQ(proto::find_field(peer_->of(version).headers, "sec-websocket-version"), "13");
   EXPECT_EQ(peer_->of(none).status, 400);
@@ -175,7 +175,7 @@ TEST_P(http2_channel_test, an_opening_that_is_cut_anywhere_opens_all_the_same) {
     run_turns(3);
     wire_->push_copy(as_bytes(said.substr(cut)));
     says_nothing_ = false;
-    ASSERT_TRUE(run_until([&] { return heard(id) == "hello"; })) << "cut at " << cut;
+    ASSERT_TRUE(run_until([&] { return received(id) == "hello"; })) << "cut at " << cut;
   }
 }
 
@@ -194,7 +194,7 @@ TEST_P(http2_channel_test, an_opening_that_lacks_something_is_reset) {
   fields.front().second = "GET";
   const auto with_get = peer_->ask_with(std::move(fields), {}, true);
   const auto right = peer_->ask_with(whole, "hello", true);
-  ASSERT_TRUE(says_until([&] { return is_closed(with_get) && heard(right) == "hello"; }));
+  ASSERT_TRUE(says_until([&] { return is_closed(with_get) && received(right) == "hello"; }));
   EXPECT_EQ(peer_->of(with_get).code, NGHTTP2_PROTOCOL_ERROR);
 }
 
@@ -209,12 +209,12 @@ TEST_P(http2_channel_test, an_opening_that_ends_at_once_ends) {
 TEST_P(http2_channel_test, a_reset_ends_it_and_no_other) {
   const auto id = open({}, "some");
   const auto other = open({}, "other");
-  ASSERT_TRUE(says_until([&] { return heard(id) == "some" && heard(other) == "other"; }));
+  ASSERT_TRUE(says_until([&] { return received(id) == "some" && received(other) == "other"; }));
   peer_->reset(id);
   ASSERT_TRUE(says_until([&] { return !ends_.empty(); }));
   EXPECT_EQ(ends_, "r");
   peer_->say(other, "+");
-  ASSERT_TRUE(says_until([&] { return heard(other) == "other+"; }));
+  ASSERT_TRUE(says_until([&] { return received(other) == "other+"; }));
 }
 
 TEST_P(http2_channel_test, each_end_of_the_servers_is_told) {
@@ -242,12 +242,12 @@ TEST_P(http2_channel_test, who_is_not_read_is_held_back_to_a_window) {
   run_turns(50);
   EXPECT_GT(peer_->unsaid(id), much - 70'000);
   reads_ = true;
-  ASSERT_TRUE(run_until([&] { return heard(id).size() == much; }));
+  ASSERT_TRUE(run_until([&] { return received(id).size() == much; }));
 }
 
 TEST_P(http2_channel_test, a_connection_that_goes_takes_it_along) {
   const auto id = open({}, "some");
-  ASSERT_TRUE(says_until([&] { return heard(id) == "some"; }));
+  ASSERT_TRUE(says_until([&] { return received(id) == "some"; }));
   wire_->abort();
   ASSERT_TRUE(run_until([&] { return wire_ended_; }));
   EXPECT_EQ(ends_, "");  // the handler is still waiting when it is ended
@@ -255,7 +255,7 @@ TEST_P(http2_channel_test, a_connection_that_goes_takes_it_along) {
 
 TEST_P(http2_channel_test, waits_for_what_is_unsent_end_with_the_channel) {
   const auto id = open({}, "some");
-  ASSERT_TRUE(says_until([&] { return heard(id) == "some"; }));
+  ASSERT_TRUE(says_until([&] { return received(id) == "some"; }));
   std::string said;
   const auto wait = [&](net::byte_channel& channel) -> loop::task<> {
     const bool is_delivered = co_await channel.delivered(loop_->now() + 10s);

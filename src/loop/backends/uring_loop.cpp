@@ -488,9 +488,9 @@ void uring_loop::take_datagram(buffer whole, event& reaped) {
   const bool is_cut = (out->flags & MSG_TRUNC) != 0;
   reaped.from = socket_address(name, out->namelen);
   if (out->controllen != 0) {
-    const msghdr told{.msg_control = reinterpret_cast<std::byte*>(out + 1) + shape.msg_namelen,
-                      .msg_controllen = out->controllen};
-    note_source(told, reaped.from);
+    const msghdr reported{.msg_control = reinterpret_cast<std::byte*>(out + 1) + shape.msg_namelen,
+                          .msg_controllen = out->controllen};
+    note_source(reported, reaped.from);
   }
   reaped.result = is_cut ? -EMSGSIZE : static_cast<int>(room);
   reaped.data = std::move(whole).narrowed({payload, room});

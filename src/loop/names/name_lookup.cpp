@@ -95,7 +95,7 @@ class name_lookups {
       }
       guard.lock();
       const auto done = queries_.extract(asked);
-      for (auto* const each : done.mapped().asking) each->told_(found);
+      for (auto* const each : done.mapped().asking) each->answer_(found);
     }
     --threads_;
   }
@@ -118,12 +118,12 @@ name_lookups& all_lookups() {
 }  // namespace
 
 name_lookup::~name_lookup() {
-  if (told_) all_lookups().withdraw(*this);
+  if (answer_) all_lookups().withdraw(*this);
 }
 
 result<void> name_lookup::start(const std::string& host, depth how_deep, answer answer) {
   asked_ = {host, how_deep};
-  told_ = std::move(answer);
+  answer_ = std::move(answer);
   return all_lookups().add(*this);
 }
 

@@ -40,7 +40,7 @@ class name_lookup {
   friend class name_lookups;
   using question = std::pair<std::string, depth>;
   question asked_;
-  answer told_;
+  answer answer_;
 };
 
 }  // namespace strata::loop

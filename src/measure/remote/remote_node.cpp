@@ -51,13 +51,13 @@ result<remote_node> remote_node::start(const remote_node_options& options) {
 
 // Queries the machine's kind, and whether this very program is installed there.
 result<void> remote_node::look(const remote_node_options& options) {
-  const auto told = shell_.run(
+  const auto reported = shell_.run(
       "uname -sm; id -u; echo $(ls /sys/class/net); "
       "s=$(command -v strata) && cksum < \"$s\" && echo \"$s\"");
-  if (!told) return std::unexpected(told.error());
-  const auto lines = lines_of(told->output);
+  if (!reported) return std::unexpected(reported.error());
+  const auto lines = lines_of(reported->output);
   if (lines.size() < 3) {
-    return failure(errc::not_supported, "query " + shell_.name(), told->complaint());
+    return failure(errc::not_supported, "query " + shell_.name(), reported->complaint());
   }
   if (lines[0] != own_kind()) {
     return failure(errc::not_supported, "run this program on " + shell_.name(),

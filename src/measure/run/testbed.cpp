@@ -20,13 +20,13 @@ Value member(const json& value, const char* key) {
 }  // namespace
 
 result<void> testbed::look(side& side) {
-  auto told = side.node.ask({{"do", "describe"}, {"link", side.link}});
-  if (!told) return std::unexpected(told.error());
-  side.mac = member<std::string>(*told, "mac");
-  side.link = member<std::string>(*told, "interface");
-  side.mtu = member<std::uint32_t>(*told, "mtu");
-  side.address = member<std::string>(*told, "address");
-  side.description = std::move(*told);
+  auto reported = side.node.ask({{"do", "describe"}, {"link", side.link}});
+  if (!reported) return std::unexpected(reported.error());
+  side.mac = member<std::string>(*reported, "mac");
+  side.link = member<std::string>(*reported, "interface");
+  side.mtu = member<std::uint32_t>(*reported, "mtu");
+  side.address = member<std::string>(*reported, "address");
+  side.description = std::move(*reported);
   return {};
 }
 

@@ -30,7 +30,7 @@ result<std::unique_ptr<link_watch>> link_watch::open(loop::loop& owner, identity
   auto watch = nl::route_watch::open(nl::route_watch::subject::links);
   if (!watch) return std::unexpected(watch.error());
   const int handle = ::fcntl(watch->fd(), F_DUPFD_CLOEXEC, 0);
-  if (handle < 0) return system_failure(errno, "hear of network interfaces");
+  if (handle < 0) return system_failure(errno, "watch network interfaces");
   return std::unique_ptr<link_watch>(
       new link_watch(owner, std::move(*watch), handle, std::move(identity), std::move(listener)));
 }
@@ -47,16 +47,16 @@ link_watch::link_watch(loop::loop& owner, nl::route_watch watch, int poll_fd, id
 
 void link_watch::on_completion(loop::completion) {
   std::optional<l2::interface> now;
-  const bool is_heard = take_events(now);
+  const bool has_changed = take_events(now);
   loop_.poll(poll_handle_, POLLIN, *this);
-  if (!is_heard) return;
+  if (!has_changed) return;
   // The last action: the listener may destroy this object, and with it itself.
   const auto listener = listener_;
   listener(now);
 }
 
 bool link_watch::take_events(std::optional<l2::interface>& interface) {
-  bool is_heard = false;
+  bool has_changed = false;
   bool is_lost = false;
   for (;;) {
     const auto event = watch_.try_event();
@@ -70,14 +70,14 @@ bool link_watch::take_events(std::optional<l2::interface>& interface) {
     const auto* const removed = std::get_if<nl::link_removed>(&**event);
     if (changed != nullptr && is_it(changed->now)) {
       interface = interface_of(changed->now);
-      is_heard = true;
+      has_changed = true;
     } else if (removed != nullptr && is_it(removed->last)) {
       interface.reset();
-      is_heard = true;
+      has_changed = true;
     }
   }
   if (is_lost) interface = look();
-  return is_heard || is_lost;
+  return has_changed || is_lost;
 }
 
 bool link_watch::is_it(const nl::link& each) const {

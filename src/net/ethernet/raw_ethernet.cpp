@@ -60,7 +60,7 @@ result<std::unique_ptr<raw_ethernet>> raw_ethernet::open(loop::loop& owner,
   // From here on every change is reported; ask for the present state.
   if (const auto now = made->link_watch_->look()) {
     made->device_->update_link(*now);
-    if (!now->is_running()) made->tell_state();
+    if (!now->is_running()) made->report_state();
   } else {
     made->arrive({-ENODEV, {}, {}});
   }
@@ -189,11 +189,11 @@ void raw_ethernet::on_link(const std::optional<l2::interface>& interface) {
   }
   if (interface->is_running() == before.is_running() && interface->is_up() == before.is_up())
     return;
-  tell_state();
+  report_state();
   if (interface->is_running() && is_wanted()) want();
 }
 
-void raw_ethernet::tell_state() {
+void raw_ethernet::report_state() {
   const auto& link = device_->link();
   if (link.is_running()) {
     report(false, link.name + " is up");

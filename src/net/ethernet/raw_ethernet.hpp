@@ -52,7 +52,7 @@ class raw_ethernet final : public datagram,
   void on_turn_end() override;
   void give_back(std::uint32_t id) override;
   void on_link(const std::optional<l2::interface>& interface);
-  void tell_state();
+  void report_state();
   /// Returns 0, or the errno of the failure.
   [[nodiscard]] int read();
   void arrive_frame(std::uint32_t slot, const l2::received_frame& frame);

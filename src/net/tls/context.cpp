@@ -118,14 +118,14 @@ result<void> use_first_identity(const parts& parts, const tls_key_pair& files) {
 }
 
 // Trusts the certificates of `file` as ends of peers' chains.
-result<void> trust(parts& parts, const std::string& file, bool tells_names) {
+result<void> trust(parts& parts, const std::string& file, bool sends_names) {
   auto authorities = load_certificates(file);
   if (!authorities) return std::unexpected(authorities.error());
   auto* const store = SSL_CTX_get_cert_store(parts.context.get());
   for (int i = 0; i < sk_X509_num(authorities->get()); ++i) {
     auto* const each = sk_X509_value(authorities->get(), i);
     const bool added = X509_STORE_add_cert(store, each) == 1 &&
-                       (!tells_names || SSL_CTX_add_client_CA(parts.context.get(), each) == 1);
+                       (!sends_names || SSL_CTX_add_client_CA(parts.context.get(), each) == 1);
     if (!added) {
       return failure(errc::malformed, "trust the authorities in '" + file + "'",
                      take_openssl_reason());

@@ -33,7 +33,7 @@ class tls_session_test : public testing::Test {
     const auto sealed = session.seal({&slice, 1});
     return std::string(as_text(sealed.bytes()));
   }
-  static result<bool> hear(tls_session& session, std::string_view wire) {
+  static result<bool> receive(tls_session& session, std::string_view wire) {
     auto bytes = as_bytes(wire);
     return session.shake_hands(bytes);
   }
@@ -48,10 +48,10 @@ class tls_session_test : public testing::Test {
   /// Two ends after their handshake. The client has not read what the server sent after it.
   static ends agreed() {
     ends made{make(client()), make(server())};
-    EXPECT_TRUE(hear(*made.client, ""));
-    EXPECT_FALSE(*hear(*made.server, wire_of(*made.client)));
-    EXPECT_TRUE(*hear(*made.client, wire_of(*made.server)));
-    EXPECT_TRUE(*hear(*made.server, wire_of(*made.client)));
+    EXPECT_TRUE(receive(*made.client, ""));
+    EXPECT_FALSE(*receive(*made.server, wire_of(*made.client)));
+    EXPECT_TRUE(*receive(*made.client, wire_of(*made.server)));
+    EXPECT_TRUE(*receive(*made.server, wire_of(*made.client)));
     return made;
   }
 };
@@ -80,14 +80,14 @@ TEST_F(tls_session_test, records_fill_however_small_the_pieces) {
 
 TEST_F(tls_session_test, a_handshake_cut_at_each_byte_is_the_same) {
   ends whole{make(client()), make(server())};
-  ASSERT_TRUE(hear(*whole.client, ""));
+  ASSERT_TRUE(receive(*whole.client, ""));
   const auto hello = wire_of(*whole.client);
   for (std::size_t at = 1; at < hello.size(); ++at) {
     const auto one = make(server());
-    const auto first = hear(*one, hello.substr(0, at));
+    const auto first = receive(*one, hello.substr(0, at));
     ASSERT_TRUE(first && !*first) << at;
     ASSERT_FALSE(one->owes()) << at;
-    const auto rest = hear(*one, hello.substr(at));
+    const auto rest = receive(*one, hello.substr(at));
     ASSERT_TRUE(rest && !*rest) << at;
     ASSERT_TRUE(one->owes()) << at;
   }
@@ -121,7 +121,7 @@ TEST_F(tls_session_test, flipped_bits_of_a_handshake_do_no_harm) {
   std::mt19937_64 random(seed);
   for (int turn = 0; turn < 500; ++turn) {
     ends at{make(client()), make(server())};
-    bool has_failed = !hear(*at.client, "");
+    bool has_failed = !receive(*at.client, "");
     bool is_done = false;
     for (int step = 0; step < 4 && !has_failed && !is_done; ++step) {
       auto& from = step % 2 == 0 ? *at.client : *at.server;
@@ -131,7 +131,7 @@ TEST_F(tls_session_test, flipped_bits_of_a_handshake_do_no_harm) {
       if (static_cast<int>(random() % 3) == step) {
         wire[random() % wire.size()] ^= static_cast<char>(1U << random() % 8);
       }
-      const auto said = hear(to, wire);
+      const auto said = receive(to, wire);
       has_failed = !said;
       is_done = said && *said && step >= 2;
     }
@@ -155,7 +155,7 @@ TEST_F(tls_session_test, garbage_ends_and_is_never_kept_without_limit) {
     if (turn % 2 == 0) junk.replace(0, std::min<std::size_t>(junk.size(), 3), "\x16\x03\x01");
     bool goes_on = true;
     for (std::size_t sent = 0; sent < 300'000 && goes_on; sent += junk.size()) {
-      goes_on = hear(*at, junk).has_value();
+      goes_on = receive(*at, junk).has_value();
     }
     EXPECT_FALSE(goes_on);
   }
@@ -166,10 +166,10 @@ TEST_F(tls_session_test, a_hello_of_64_kib_in_many_records_ends) {
   // A handshake message that claims to be 16 MiB less one byte.
   std::string record("\x16\x03\x01\x40\x00\x01\xff\xff\xff", 9);
   record.resize(5 + 0x4000, 'x');
-  bool goes_on = hear(*at, record).has_value();
+  bool goes_on = receive(*at, record).has_value();
   std::string more("\x16\x03\x01\x40\x00", 5);
   more.resize(5 + 0x4000, 'x');
-  for (int i = 0; i < 4 && goes_on; ++i) goes_on = hear(*at, more).has_value();
+  for (int i = 0; i < 4 && goes_on; ++i) goes_on = receive(*at, more).has_value();
   EXPECT_FALSE(goes_on);
 }
 
@@ -186,7 +186,7 @@ TEST_F(tls_session_test, a_client_of_an_old_version_is_refused_with_an_alert) {
   const std::string wire = std::string("\x16\x03\x01\x00", 4) + whole + message;
   for (const auto& each : {server(), strict}) {
     const auto at = make(each);
-    const auto said = hear(*at, wire);
+    const auto said = receive(*at, wire);
     ASSERT_FALSE(said);
     EXPECT_TRUE(describe(said.error()).contains("no version of TLS")) << describe(said.error());
     EXPECT_EQ(wire_of(*at).substr(0, 1), "\x15");
@@ -214,7 +214,7 @@ class foreign_client {
     SSL_set_connect_state(ssl_.get());
   }
   [[nodiscard]] SSL* ssl() const { return ssl_.get(); }
-  void hear(std::string_view wire) const {
+  void receive(std::string_view wire) const {
     BIO_write(SSL_get_rbio(ssl()), wire.data(), static_cast<int>(wire.size()));
   }
   [[nodiscard]] std::string said() const {
@@ -236,7 +236,7 @@ class foreign_client {
       if (!bytes.empty()) {
         EXPECT_TRUE(server.shake_hands(bytes));
       }
-      hear(as_text(server.seal({}).bytes()));
+      receive(as_text(server.seal({}).bytes()));
     }
     std::array<char, 16> nothing{};
     EXPECT_EQ(SSL_read(ssl(), nothing.data(), nothing.size()), -1);
@@ -256,7 +256,7 @@ TEST_F(tls_session_test, new_keys_are_taken_over_and_a_flood_of_them_ends) {
   for (int i = 0; i < 200; ++i) {
     SSL_key_update(client.ssl(), SSL_KEY_UPDATE_REQUESTED);
     ASSERT_EQ(opened(*at, client.sealed("data")), "data") << i;
-    client.hear(wire_of(*at, "answer"));
+    client.receive(wire_of(*at, "answer"));
     std::array<char, 16> answer{};
     ASSERT_EQ(SSL_read(client.ssl(), answer.data(), answer.size()), 6);
   }

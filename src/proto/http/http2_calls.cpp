@@ -146,11 +146,11 @@ int on_frame(nghttp2_session* session, const nghttp2_frame* frame, void* user_da
       assert(answering != nullptr);
       return nghttp2_session_set_stream_user_data(session, id, answering);
     }
-    if (auto* const heard = find(session, id); heard != nullptr) {
+    if (auto* const call = find(session, id); call != nullptr) {
       if (by.reply_size > by.limits.max_header) {
         return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
       }
-      if (!report_reply(by, *heard)) {
+      if (!report_reply(by, *call)) {
         return nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_PROTOCOL_ERROR);
       }
     }

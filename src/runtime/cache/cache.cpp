@@ -166,7 +166,7 @@ result<void> cache::check(const cache_options& options) const {
 }
 
 cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
-  shard::events told{
+  shard::events events{
       .on_shut_down = [this] { finish("a client sent SHUTDOWN"); },
       .on_options_set =
           [this](const nlohmann::json& changes, std::uint64_t edit) {
@@ -182,7 +182,7 @@ cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
   scripting::identity who{given().name, "cache", given().log, shared(), given().others};
   part_list made;
   made.push_back(std::make_unique<cache_part>(*loops[0], running(), connections(), given().log,
-                                              given().tap, identity_.slot(), std::move(told),
+                                              given().tap, identity_.slot(), std::move(events),
                                               std::move(who), hurried()));
   return made;
 }

@@ -16,7 +16,7 @@ class cache_part final : public part {
  public:
   cache_part(loop::loop& loop, cache_options options, serve::connection_gauge& gauge,
              std::shared_ptr<journal> log, std::shared_ptr<tap> tap,
-             std::shared_ptr<net::tls_slot> identity, shard::events told, scripting::identity who,
+             std::shared_ptr<net::tls_slot> identity, shard::events events, scripting::identity who,
              const std::atomic<bool>& hurried)
       : loop_(loop),
         options_(std::move(options)),
@@ -24,12 +24,12 @@ class cache_part final : public part {
         log_(std::move(log)),
         tap_(std::move(tap)),
         identity_(std::move(identity)),
-        told_(std::move(told)),
+        events_(std::move(events)),
         who_(std::move(who)),
         hurried_(hurried) {}
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override {
-    shard_ = std::make_unique<shard>(loop_, options_, gauge_, log_, tap_, std::move(told_),
+    shard_ = std::make_unique<shard>(loop_, options_, gauge_, log_, tap_, std::move(events_),
                                      std::move(who_));
     auto loaded = co_await shard_->load();
     if (!loaded) co_return loaded;
@@ -60,7 +60,7 @@ class cache_part final : public part {
   std::shared_ptr<journal> log_;
   std::shared_ptr<tap> tap_;
   std::shared_ptr<net::tls_slot> identity_;
-  shard::events told_;
+  shard::events events_;
   scripting::identity who_;
   const std::atomic<bool>& hurried_;  // the runtime's
   std::unique_ptr<shard> shard_;      // null until opened

@@ -49,10 +49,10 @@ class life {
 
   /// Returns the reply, one line.
   std::string ask(actor& actor, const std::string& line) {
-    const auto before = actor.heard().size();
+    const auto before = actor.received().size();
     actor.send(line);
-    EXPECT_TRUE(world().run_until([&] { return actor.heard().size() > before; }, 30s)) << line;
-    return actor.heard().size() > before ? actor.heard().back() : "";
+    EXPECT_TRUE(world().run_until([&] { return actor.received().size() > before; }, 30s)) << line;
+    return actor.received().size() > before ? actor.received().back() : "";
   }
 
  private:
@@ -73,7 +73,7 @@ void push_until_the_end(life& life, std::array<std::uint64_t, clients>& acknowle
   std::vector<std::unique_ptr<actor>> actors;
   for (std::size_t i = 0; i < clients; ++i) actors.push_back(life.connect());
   auto admin = life.connect();
-  std::array<std::size_t, clients> heard{};
+  std::array<std::size_t, clients> received{};
   const auto turns = 5 + world.draw(60);
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
     const auto who = world.draw(clients);
@@ -87,8 +87,8 @@ void push_until_the_end(life& life, std::array<std::uint64_t, clients>& acknowle
     if (world.chance(0.05)) world.faults.folder_sync_failure = world.chance(0.5) ? 0.5 : 0;
     world.run_for(std::chrono::microseconds(world.draw(3000)));
     for (std::size_t i = 0; i < clients; ++i) {
-      for (; heard[i] < actors[i]->heard().size(); ++heard[i]) {
-        const auto length = number_in(actors[i]->heard()[heard[i]]);
+      for (; received[i] < actors[i]->received().size(); ++received[i]) {
+        const auto length = number_in(actors[i]->received()[received[i]]);
         if (length != 0) acknowledged[i] = std::max(acknowledged[i], length);
       }
     }
@@ -98,13 +98,13 @@ void push_until_the_end(life& life, std::array<std::uint64_t, clients>& acknowle
 // Checks that nothing was executed twice, or in another order.
 void expect_rising(life& life, actor& reader, const std::string& list, std::uint64_t length) {
   if (length == 0) return;
-  const auto before = reader.heard().size();
+  const auto before = reader.received().size();
   reader.send("lrange " + list + " 0 -1");
   EXPECT_TRUE(
-      life.world().run_until([&] { return reader.heard().size() >= before + length; }, 10s));
+      life.world().run_until([&] { return reader.received().size() >= before + length; }, 10s));
   std::uint64_t last = 0;
-  for (auto i = before; i < reader.heard().size(); ++i) {
-    const auto value = number_in(reader.heard()[i]);
+  for (auto i = before; i < reader.received().size(); ++i) {
+    const auto value = number_in(reader.received()[i]);
     EXPECT_GT(value, last) << list;
     last = value;
   }

@@ -29,14 +29,14 @@ struct asker {
   }
   // A reply is an error, a status or a number; null; or a value, which contains its key.
   void compare() {
-    const auto& heard = is->heard();
-    while (at < heard.size()) {
-      const auto& first = heard[at];
+    const auto& received = is->received();
+    while (at < received.size()) {
+      const auto& first = received[at];
       const bool is_value = first.starts_with('$') && first != "$-1";
-      if (is_value && at + 1 == heard.size()) return;
+      if (is_value && at + 1 == received.size()) return;
       ASSERT_LT(replies, asked.size());
       if (is_value) {
-        EXPECT_TRUE(heard[at + 1].starts_with(asked[replies] + "=")) << heard[at + 1];
+        EXPECT_TRUE(received[at + 1].starts_with(asked[replies] + "=")) << received[at + 1];
       }
       at += is_value ? 2 : 1;
       ++replies;

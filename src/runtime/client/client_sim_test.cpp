@@ -28,7 +28,7 @@ class far_server {
     tasks_.cancel();
     listener_.reset();
   }
-  [[nodiscard]] const std::vector<std::string>& heard() const { return heard_; }
+  [[nodiscard]] const std::vector<std::string>& received() const { return received_; }
   [[nodiscard]] std::size_t accepted() const { return accepted_; }
 
  private:
@@ -47,13 +47,13 @@ class far_server {
       auto got = co_await wire.receive();
       if (!got || got->empty()) co_return;
       (void)reader.feed(got->bytes(),
-                        [this](byte_span line) { heard_.emplace_back(as_text(line)); });
+                        [this](byte_span line) { received_.emplace_back(as_text(line)); });
     }
   }
 
   loop::loop& loop_;
   std::unique_ptr<net::listener> listener_;
-  std::vector<std::string> heard_;
+  std::vector<std::string> received_;
   std::size_t accepted_ = 0;
   loop::task_group tasks_;
 };
@@ -117,8 +117,8 @@ TEST(client_simulation, what_was_accepted_arrives_once_and_in_order_after_reconn
       accepted.push_back(text);
     }
     EXPECT_TRUE(
-        stage.world.run_until([&] { return server.heard().size() >= accepted.size(); }, 60s));
-    EXPECT_EQ(server.heard(), accepted);
+        stage.world.run_until([&] { return server.received().size() >= accepted.size(); }, 60s));
+    EXPECT_EQ(server.received(), accepted);
     EXPECT_TRUE(stage.await_done(client->stop()));
     client.reset();
     server.close();
@@ -176,7 +176,7 @@ TEST(client_simulation, comes_back_after_every_reset_and_stops_at_any_moment) {
           stage.world.run_until([&] { return client->stats().connections_now.get() == 1; }, 60s));
     }
     std::size_t last = 0;
-    for (const auto& line : server.heard()) {
+    for (const auto& line : server.received()) {
       ASSERT_TRUE(line.starts_with("line ")) << line;
       const auto number = std::stoul(line.substr(5)) + 1;
       EXPECT_GT(number, last) << "twice, or out of order";

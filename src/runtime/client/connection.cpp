@@ -123,8 +123,8 @@ loop::task<> connection::keep() {
     end_connection();
     const auto& why = last.why;
     if (last.is_awaited) {
-      const bool is_told = std::exchange(was_awaited, true);
-      if (!is_told) log_->write(level::error, why + "; connecting resumes when it appears");
+      const bool is_reported = std::exchange(was_awaited, true);
+      if (!is_reported) log_->write(level::error, why + "; connecting resumes when it appears");
       co_await net::link_comes(loop_, url_.host, longest_look);
       continue;
     }
@@ -226,11 +226,11 @@ loop::task<connection::ending> connection::receive() {
           [this](const net::message_port::losses& lost) {
             counters_.errors.add(lost.unsent);
             counters_.drop_message(drop::refused, lost.unsent);
-            counters_.drop_message(drop::kernel, lost.unheard);
+            counters_.drop_message(drop::kernel, lost.unreceived);
           },
       .room = {},
   };
-  if (script_) receiver.room = [this] { return script_->heard(); };
+  if (script_) receiver.room = [this] { return script_->handled(); };
   const auto why = co_await port_->receive(std::move(receiver));
   if (why.code == errc::limit_exceeded) {
     counters_.drop_message(drop::too_large);

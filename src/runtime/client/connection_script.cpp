@@ -23,11 +23,11 @@ connection_script::connection_script(connection& connection, loop::loop& loop,
 }
 
 void connection_script::on_connected() {
-  if (host_.has(callback::connect)) turns_.tell_soon(callback::connect);
+  if (host_.has(callback::connect)) turns_.notify_soon(callback::connect);
 }
 
 void connection_script::on_disconnected() {
-  if (host_.has(callback::disconnect)) turns_.tell_soon(callback::disconnect);
+  if (host_.has(callback::disconnect)) turns_.notify_soon(callback::disconnect);
 }
 
 bool connection_script::on_message(byte_span bytes) {
@@ -37,7 +37,7 @@ bool connection_script::on_message(byte_span bytes) {
   return notify(callback::client_message) && notify(callback::message);
 }
 
-loop::task<> connection_script::heard() {
+loop::task<> connection_script::handled() {
   [[maybe_unused]] const bool is = co_await settled_.wait([this] { return !turns_.is_busy(); });
 }
 

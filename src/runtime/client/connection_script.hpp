@@ -31,7 +31,7 @@ class connection_script final : private scripting::sequence::owner {
   /// Returns false if too many are queued and this one is dropped.
   bool on_message(byte_span bytes);
   /// Waits until the script has handled the received messages.
-  [[nodiscard]] loop::task<> heard();
+  [[nodiscard]] loop::task<> handled();
   /// Passes a message from `strata send` through the script: nullopt if the script drops it.
   loop::task<std::optional<std::string>> on_send(std::string message);
 

@@ -328,8 +328,8 @@ void gate::on_timer() {
 
 loop::task<> gate::serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place,
                          unsigned door) {
-  const bool is_told = !options_.proxy_protocol.empty() && !admission_.is_open();
-  if (is_told && !admits_client(client->peer().address, true)) {
+  const bool has_header = !options_.proxy_protocol.empty() && !admission_.is_open();
+  if (has_header && !admits_client(client->peer().address, true)) {
     counters_.connections_refused.add();
     client->break_off();
     co_return;

@@ -34,7 +34,7 @@ std::string saying(std::uint64_t number, std::size_t size) {
 /// One end of a connection: sends its data in pieces, with pauses, and receives the other's.
 struct speaker {
   std::string says;
-  std::string heard;
+  std::string received;
   bool ends_late = false;  ///< ends only after it has received everything
   bool has_ended = false;  ///< received the end, and sent its own
   bool was_broken = false;
@@ -77,18 +77,18 @@ class crowd {
     std::map<std::string, const speaker*> by_name;
     for (const auto& each : clients_) by_name[each->says.substr(0, name_size)] = each.get();
     for (const auto& each : backends_) {
-      if (each->heard.size() < name_size) continue;
-      const auto found = by_name.find(each->heard.substr(0, name_size));
+      if (each->received.size() < name_size) continue;
+      const auto found = by_name.find(each->received.substr(0, name_size));
       if (found == by_name.end()) {
         ADD_FAILURE() << "a name that no client has";
         continue;
       }
       const auto& client = *found->second;
-      EXPECT_TRUE(client.says.starts_with(each->heard));
-      EXPECT_TRUE(each->says.starts_with(client.heard));
+      EXPECT_TRUE(client.says.starts_with(each->received));
+      EXPECT_TRUE(each->says.starts_with(client.received));
       if (may_be_cut || client.was_broken || each->was_broken) continue;
-      EXPECT_EQ(each->heard.size(), client.says.size());
-      EXPECT_EQ(client.heard.size(), each->says.size());
+      EXPECT_EQ(each->received.size(), client.says.size());
+      EXPECT_EQ(client.received.size(), each->says.size());
       ++whole;
     }
     return whole;
@@ -128,7 +128,7 @@ class crowd {
         co_return;
       }
       goes_on = !got->empty();
-      speaker.heard += as_text(got->bytes());
+      speaker.received += as_text(got->bytes());
     }
     if (speaker.ends_late) {
       stream->push_copy(as_bytes(speaker.says).subspan(std::min(name_size, speaker.says.size())));

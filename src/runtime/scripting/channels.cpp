@@ -40,12 +40,12 @@ loop::task<std::string> channel_subscription::tried() {
 
 loop::task<> channel_subscription::follow() {
   for (;;) {
-    auto hearing = receive();
-    const auto why = describe(co_await hearing);
+    auto receiving = receive();
+    const auto why = describe(co_await receiving);
     // Each reason is logged once, until a connection has succeeded.
     if (trouble_ != why) {
       host_.log_few("subscribe", level::warning,
-                    fmt::format("what is published in {} is not heard: {}; it tries again",
+                    fmt::format("cannot subscribe to {}: {}; retrying",
                                 fmt::join(what_.channels, ", "), why));
     }
     trouble_ = why;

@@ -174,7 +174,7 @@ class netlink_subscription final : public subscription, private loop::request {
 
 result<void> netlink_subscription::begin(acquaintance acquaintance, const std::string& group) {
   const auto operation =
-      fmt::format("hear the group '{}' of '{}'", group, acquaintance.family.name);
+      fmt::format("join the group '{}' of '{}'", group, acquaintance.family.name);
   const auto* const found = acquaintance.family.find_group(group);
   if (found == nullptr) {
     std::vector<std::string> names;
@@ -249,7 +249,7 @@ loop::task<answers> ask_netlink(host& host, call& call) {
   return asked(host.on(), std::move(what));
 }
 
-loop::task<answers> hear_netlink(host& host, call& call) {
+loop::task<answers> receive_netlink(host& host, call& call) {
   auto made = std::make_shared<netlink_subscription>(host, call.by(), call.function(2));
   if (!call.give(subscription_kind(), made)) return {};
   made->stay(call.keep_given());

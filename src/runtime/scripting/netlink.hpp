@@ -10,6 +10,6 @@ namespace strata::runtime::scripting {
 /// `strata.netlink(family, command, attributes?, options?)`.
 [[nodiscard]] loop::task<script::answers> ask_netlink(host& host, script::call& call);
 /// `strata.netlink_listen(family, group, call)`.
-[[nodiscard]] loop::task<script::answers> hear_netlink(host& host, script::call& call);
+[[nodiscard]] loop::task<script::answers> receive_netlink(host& host, script::call& call);
 
 }  // namespace strata::runtime::scripting

@@ -25,7 +25,7 @@ loop::task<script::answers> netlink(void* self, script::call& call) {
 }
 
 loop::task<script::answers> netlink_listen(void* self, script::call& call) {
-  return hear_netlink(*static_cast<host*>(self), call);
+  return receive_netlink(*static_cast<host*>(self), call);
 }
 
 // One entry per row.

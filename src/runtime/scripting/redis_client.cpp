@@ -64,8 +64,8 @@ loop::task<answers> redis_client::ask(owned self, std::string request, std::size
   here.asked_.push_back(mine);
   here.link_->push(request);
   request = {};
-  const bool is_heard = co_await mine->changed.wait([&mine] { return mine->is_over(); }, limit);
-  if (!is_heard) {
+  const bool is_answered = co_await mine->changed.wait([&mine] { return mine->is_over(); }, limit);
+  if (!is_answered) {
     // A later answer would be taken for the answer to another request.
     here.tasks_.cancel();
     here.is_running_ = false;

@@ -113,7 +113,7 @@ loop::task<result<proto::resp_value>> redis_link::ask(
 }
 
 loop::task<result<proto::resp_value>> redis_link::receive() {
-  const auto operation = "hear from " + how_.where.url.text();
+  const auto operation = "receive from " + how_.where.url.text();
   for (;;) {
     auto next = reader_.next();
     if (!next) {

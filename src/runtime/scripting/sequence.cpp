@@ -12,7 +12,7 @@ bool sequence::notify(callback callback, std::string_view message) {
   return true;
 }
 
-void sequence::tell_soon(callback callback) {
+void sequence::notify_soon(callback callback) {
   turns_.push_back({callback, 0});
   script_.on().at_turn_end(*this);
 }

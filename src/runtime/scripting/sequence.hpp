@@ -42,7 +42,7 @@ class sequence final : private script::series, private loop::turn_end_hook {
   /// too many are queued and this one is dropped.
   bool notify(callback callback, std::string_view message);
   /// Queues an event that is no message: reported at the end of the loop's turn.
-  void tell_soon(callback callback);
+  void notify_soon(callback callback);
   /// Reports queued events to the script now, unless a function for one is still waiting.
   void catch_up();
   /// Whether enough is queued to report it now.

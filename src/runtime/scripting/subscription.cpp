@@ -6,7 +6,7 @@ namespace strata::runtime::scripting {
 
 namespace {
 
-constexpr std::size_t most_untold = 10000;
+constexpr std::size_t most_unreported = 10000;
 constexpr std::size_t little = 100;
 
 // One entry per row.
@@ -34,7 +34,7 @@ void subscription::close() {
 }
 
 bool subscription::notify(std::vector<nlohmann::json> values) {
-  if (is_closed_ || waiting_.size() >= most_untold) return false;
+  if (is_closed_ || waiting_.size() >= most_unreported) return false;
   waiting_.push_back(std::move(values));
   loop_.at_turn_end(*this);
   return true;

@@ -77,20 +77,20 @@ class newcomer final : public member {
   }
   /// The connection is a raw member: sends the messages held for it.
   void hand_over() {
-    was_told_ = was_told_ || !held_.empty();
+    is_raw_ = is_raw_ || !held_.empty();
     for (const auto& each : std::exchange(held_, {})) stream_.push(each);
   }
 
   /// Whether messages were sent before the protocol was known, because the server stops: it is a
   /// raw member then.
-  [[nodiscard]] bool was_told() const { return was_told_; }
+  [[nodiscard]] bool is_raw() const { return is_raw_; }
 
  private:
   net::stream& stream_;
   std::vector<loop::slice> held_;
   std::size_t held_bytes_ = 0;
   bool is_agreeing_ = false;
-  bool was_told_ = false;
+  bool is_raw_ = false;
   bool has_reported_slow_ = false;
 };
 
@@ -110,7 +110,7 @@ loop::task<> find_protocol(shard& shard, std::unique_ptr<net::stream> arrived,
       }
       const auto* const found = detector.finish(*arrived);
       is_known = true;
-      if (found == nullptr || waiting.was_told()) continue;
+      if (found == nullptr || waiting.is_raw()) continue;
       if (found == tls) {
         const bool agreed = co_await waiting.agree_on_tls();
         if (!agreed) co_return;

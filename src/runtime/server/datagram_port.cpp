@@ -59,8 +59,8 @@ class datagram_port::peer final : public member {
   }
   [[nodiscard]] bool is_stranger() const { return is_stranger_; }
 
-  std::uint64_t heard = 0;   ///< messages received from it
-  std::uint64_t credit = 0;  ///< bytes that may be sent to a stranger, earned by what it has sent
+  std::uint64_t received = 0;  ///< messages received from it
+  std::uint64_t credit = 0;    ///< bytes that may be sent to a stranger, earned by what it has sent
 
  private:
   datagram_port& port_;
@@ -129,7 +129,7 @@ void datagram_port::on_loss(const net::loss_watch::losses& lost) {
   refused_ += lost.unsent;
   home_.count().errors.add(lost.unsent);
   home_.count().drop_message(drop::refused, lost.unsent);
-  home_.count().drop_message(drop::kernel, lost.unheard);
+  home_.count().drop_message(drop::kernel, lost.unreceived);
 }
 
 std::uint64_t datagram_port::flush() {
@@ -211,7 +211,7 @@ bool datagram_port::accepts(peer& stranger, byte_span bytes) {
   if (home_.options().udp_allowance == 0) return true;
   const auto earned =
       stranger_guard::factor * stranger_guard::wire_size(stranger.address(), bytes.size());
-  ++stranger.heard;
+  ++stranger.received;
   stranger.credit = std::min(stranger.credit + earned, stranger_guard::most_credit);
   return !guard().is_repeated(stranger.id(), bytes, home_.loop().now());
 }
@@ -219,14 +219,14 @@ bool datagram_port::accepts(peer& stranger, byte_span bytes) {
 bool datagram_port::may_send(peer& stranger, std::size_t bytes) {
   const auto allowance = home_.options().udp_allowance;
   if (allowance == 0) return true;
-  if (stranger.heard < known_after && wire_->is_stuck()) return false;
+  if (stranger.received < known_after && wire_->is_stuck()) return false;
   const auto size = stranger_guard::wire_size(stranger.address(), bytes);
   if (stranger.credit >= size) {
     stranger.credit -= size;
     return true;
   }
   if (guard().allows(stranger.address(), size, home_.loop().now(), allowance)) return true;
-  if (!std::exchange(told_of_strangers_, true)) {
+  if (!std::exchange(has_reported_strangers_, true)) {
     home_.state().log->write(
         level::warning,
         fmt::format("messages to the UDP peer {} are dropped: a peer is sent three times what it "

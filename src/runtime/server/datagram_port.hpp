@@ -58,7 +58,7 @@ class datagram_port final {
   std::string interface_name_;
   opener reopen_;
   bool failing_ = false;
-  bool told_of_strangers_ = false;
+  bool has_reported_strangers_ = false;
   std::unique_ptr<stranger_guard> guard_;  // created on first use
   boost::unordered_flat_map<loop::socket_address, std::unique_ptr<peer>, loop::address_hash> peers_;
 };

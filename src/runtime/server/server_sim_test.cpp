@@ -118,7 +118,7 @@ class crowd {
   /// Checks what `index` received: known senders, each in order, no duplicates, nothing of its own.
   void check_sense(std::size_t index) {
     std::map<std::size_t, std::size_t> next;
-    for (const auto& text : actors_[index]->heard()) {
+    for (const auto& text : actors_[index]->received()) {
       const auto message = read(text);
       ASSERT_TRUE(message) << "actor " << index << " heard what nobody said: '" << text << "'";
       ASSERT_NE(message->sender, index) << "it heard itself";
@@ -130,7 +130,7 @@ class crowd {
   }
   [[nodiscard]] std::size_t heard_from(std::size_t index, std::size_t sender) const {
     std::size_t count = 0;
-    for (const auto& text : actors_[index]->heard()) {
+    for (const auto& text : actors_[index]->received()) {
       const auto message = read(text);
       if (message && message->sender == sender) ++count;
     }
@@ -140,7 +140,7 @@ class crowd {
   [[nodiscard]] bool heard_all(std::size_t index, std::size_t senders) const {
     std::size_t expected = 0;
     for (std::size_t i = 0; i < senders; ++i) expected += i == index ? 0 : sent_[i];
-    return actors_[index]->heard().size() >= expected;
+    return actors_[index]->received().size() >= expected;
   }
   [[nodiscard]] std::size_t sent(std::size_t index) const { return sent_[index]; }
 
@@ -176,7 +176,7 @@ TEST(server_simulation, everyone_hears_all_others_once_and_in_order) {
     all.talk(count, 1 + all.world().draw(12), 600);
     for (std::size_t i = 0; i < count; ++i) {
       EXPECT_TRUE(all.world().run_until([&] { return all.heard_all(i, count); }, 60s))
-          << "actor " << i << " heard only " << all.actors()[i]->heard().size();
+          << "actor " << i << " heard only " << all.actors()[i]->received().size();
       all.check_sense(i);
     }
     const auto stats = all.server().stats();

@@ -28,7 +28,7 @@ loop::task<> session::serve(shard& shard, std::unique_ptr<net::stream> connectio
                             [[maybe_unused]] serve::connection_gauge::place place) {
   session served(shard, std::move(connection));
   for (bool goes_on = true; goes_on;) {
-    co_await shard.heard(served);
+    co_await shard.handled(served);
     const auto got = co_await served.stream_->receive();
     goes_on = served.take(got);
   }

@@ -43,7 +43,7 @@ shard::shard(std::shared_ptr<server_state> shared, loop::loop& loop, std::size_t
 
 // Members leave the shard while its own members still exist.
 shard::~shard() {
-  hearing_.cancel();
+  receiving_.cancel();
   acceptor_.stop_listening();
   acceptor_.end_connections();
 }
@@ -77,7 +77,7 @@ loop::task<result<void>> shard::open(std::vector<net::bind_target>& targets) {
   }
   if (auto opened = open_script(); !opened) co_return opened;
   acceptor_.begin();
-  for (auto& each : datagram_ports_) hearing_.spawn(each.run());
+  for (auto& each : datagram_ports_) receiving_.spawn(each.run());
   co_return result<void>{};
 }
 
@@ -90,7 +90,7 @@ result<void> shard::open_script() {
   return script_->begin();
 }
 
-loop::task<> shard::heard(const member& member) {
+loop::task<> shard::handled(const member& member) {
   if (script_ && script_->is_busy(member.id())) co_await script_->idle(member.id());
 }
 
@@ -133,7 +133,7 @@ protocol shard::protocol_of(const net::endpoint_url& url) const {
 
 void shard::stop_receiving() {
   silent_ = true;
-  hearing_.cancel();
+  receiving_.cancel();
   acceptor_.stop_listening();
   for (auto& each : web_connections_) each.retire();
   on_turn_end();
@@ -343,7 +343,7 @@ void shard::relay(const message& message, std::uint64_t except) {
 void shard::publish() {
   if (script_) script_->catch_up();
   if (!log_.empty()) deliver(speaker_);
-  if (!direct_log_.empty()) deliver_told();
+  if (!direct_log_.empty()) deliver_direct();
 }
 
 void shard::show(bool is_outgoing, const member& member, std::string sender, std::string receiver,
@@ -379,7 +379,7 @@ std::uint64_t shard::deliver(std::uint64_t except) {
   return took;
 }
 
-void shard::deliver_told() {
+void shard::deliver_direct() {
   auto messages = direct_log_.take();
   offer_to(*std::exchange(direct_receiver_, nullptr), messages, 0);
   direct_log_.recycle(std::move(messages));
@@ -400,10 +400,10 @@ void shard::count_out(member& member, std::uint64_t messages, std::uint64_t byte
 }
 
 void shard::on_slow(member& member, std::uint64_t messages, const loop::socket_address& address,
-                    std::size_t unsent, bool& told) {
+                    std::size_t unsent, bool& is_reported) {
   counters_.drop_message(drop::slow_client, messages);
   const bool disconnect = options_.slow_client == "disconnect";
-  if (!std::exchange(told, true)) {
+  if (!std::exchange(is_reported, true)) {
     state_->log->write(
         level::warning,
         fmt::format("client {} reads too slowly: {} bytes wait for it; {}", address.text(), unsent,

@@ -71,9 +71,9 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void count_in(member& member, std::uint64_t bytes);
   void count_out(member& member, std::uint64_t messages, std::uint64_t bytes);
   /// Handles a member whose full queue does not take `messages` more: ends it, if the options say
-  /// so. `told`: whether this was logged before, since once is enough.
+  /// so. `is_reported`: whether this was logged before, since once is enough.
   void on_slow(member& member, std::uint64_t messages, const loop::socket_address& address,
-               std::size_t unsent, bool& told);
+               std::size_t unsent, bool& is_reported);
   /// To be notified of received bytes and queued output.
   [[nodiscard]] serve::memory_watch& memory() { return memory_; }
   /// The name of the runtime.
@@ -92,7 +92,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   }
 
   /// Waits until the script has handled the member's messages.
-  [[nodiscard]] loop::task<> heard(const member& member);
+  [[nodiscard]] loop::task<> handled(const member& member);
 
   // --- for the script
   /// Handles a message by the server's mode.
@@ -137,7 +137,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   /// Returns how many members took all queued messages.
   std::uint64_t deliver(std::uint64_t except);
   void take_far(const far_batch& batch);
-  void deliver_told();
+  void deliver_direct();
   /// Writes accepted messages to disk and, with `drain`, delivers them to the clients. The result
   /// has no meaning.
   [[nodiscard]] loop::task<bool> deliver(loop::time_point limit);
@@ -172,7 +172,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   bool silent_ = false;
   serve::memory_watch memory_;
   serve::acceptor acceptor_;
-  loop::task_group hearing_;
+  loop::task_group receiving_;
   std::deque<datagram_port> datagram_ports_;
   std::string name_;  // name of the runtime
   std::unique_ptr<shard_script> script_;

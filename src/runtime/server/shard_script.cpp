@@ -58,8 +58,8 @@ void shard_script::enter(member& arrived) {
   arrived.is_admitted = !lets_in();
   if (arrived.is_passing()) return;
   auto made = std::make_unique<client>(*this, arrived);
-  if (lets_in()) made->turns.tell_soon(callback::auth);
-  if (host_.has(callback::connect)) made->turns.tell_soon(callback::connect);
+  if (lets_in()) made->turns.notify_soon(callback::auth);
+  if (host_.has(callback::connect)) made->turns.notify_soon(callback::connect);
   clients_.emplace(made->id, std::move(made));
 }
 
@@ -70,7 +70,7 @@ void shard_script::leave(member& gone) {
   end_route(*one);
   if (one->piped != 0) set_pipe(one->piped, 0);
   if (host_.has(callback::disconnect) && !one->is_refused) {
-    one->turns.tell_soon(callback::disconnect);
+    one->turns.notify_soon(callback::disconnect);
   }
   one->turns.settle();
 }

@@ -27,7 +27,7 @@ struct upstreams::link final : scripting::sequence::owner {
       : number(id), url(std::move(where)), turns(upstreams.host_, id, *this), home_(upstreams) {}
 
   void notify(callback callback) {
-    if (home_.host_.has(callback)) turns.tell_soon(callback);
+    if (home_.host_.has(callback)) turns.notify_soon(callback);
   }
 
   std::uint64_t number;
@@ -38,13 +38,13 @@ struct upstreams::link final : scripting::sequence::owner {
 
  private:
   void on_ended(callback /*which*/, const script::finished& /*with*/) override {}
-  void on_settled() override { home_.told_.notify(); }
+  void on_settled() override { home_.settled_.notify(); }
 
   upstreams& home_;
 };
 
 upstreams::upstreams(scripting::host& host, const means& means)
-    : host_(host), how_(means), told_(host.on()) {}
+    : host_(host), how_(means), settled_(host.on()) {}
 
 upstreams::~upstreams() { end(); }
 
@@ -98,7 +98,7 @@ loop::task<result<void>> upstreams::converse(link& one) {
     if (!host_.has(callback::upstream)) continue;
     one.turns.notify(callback::upstream, *said);
     // Later messages are queued in the connection, which holds back its peer.
-    if (one.turns.has_much()) co_await told_.wait([&one] { return !one.turns.is_busy(); });
+    if (one.turns.has_much()) co_await settled_.wait([&one] { return !one.turns.is_busy(); });
   }
   one.to = nullptr;
   host_.log(level::info, fmt::format("upstream {}: {} has ended", one.number, one.url.text()));

@@ -45,7 +45,7 @@ class upstreams {
   scripting::host& host_;
   means how_;
   std::vector<std::unique_ptr<link>> links_;
-  loop::condition told_;
+  loop::condition settled_;
   loop::task_group tasks_;
 };
 

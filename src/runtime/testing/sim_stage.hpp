@@ -105,7 +105,7 @@ class actor {
   [[nodiscard]] bool connected() const { return port_ != nullptr && !ended_; }
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] bool delivered() const { return port_ == nullptr || port_->unsent() == 0; }
-  [[nodiscard]] const std::vector<std::string>& heard() const { return heard_; }
+  [[nodiscard]] const std::vector<std::string>& received() const { return received_; }
 
  private:
   loop::task<> live(std::uint16_t port, bool reads) {
@@ -122,7 +122,7 @@ class actor {
     if (!reads) co_return;
     net::message_port::receiver receiver{
         .on_bytes = [](std::size_t) {},
-        .on_message = [this](byte_span message) { heard_.emplace_back(as_text(message)); },
+        .on_message = [this](byte_span message) { received_.emplace_back(as_text(message)); },
         .on_trouble = [](const error&, bool) {},
         .on_notice = [](bool, const std::string&) {}};
     const auto why = co_await port_->receive(std::move(receiver));
@@ -155,7 +155,7 @@ class actor {
   voice voice_;
   std::shared_ptr<const net::tls_context> secured_by_;
   std::unique_ptr<net::message_port> port_;
-  std::vector<std::string> heard_;
+  std::vector<std::string> received_;
   bool ended_ = false;
   loop::task_group tasks_;
 };

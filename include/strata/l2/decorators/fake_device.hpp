@@ -42,7 +42,7 @@ class fake_device final : public device {
   fake_device* peer_ = nullptr;
   std::deque<std::vector<std::byte>> waiting_;
   device_statistics counted_;
-  bool told_down_ = false;
+  bool has_reported_down_ = false;
 };
 
 struct fake_device::pair {

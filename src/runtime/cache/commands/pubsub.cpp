@@ -28,7 +28,7 @@ void confirm(call& c, std::string_view text, std::string_view name) {
   confirm(c, text, name, c.who.subscriptions());
 }
 
-void tell_of_none(call& c, std::string_view text) {
+void reply_none(call& c, std::string_view text) {
   confirm(c, text, std::nullopt, c.who.subscriptions());
 }
 
@@ -59,7 +59,7 @@ void unsubscribe(call& c) {
     c.home().channels().unsubscribe(c.who, each);
     confirm(c, "unsubscribe", each);
   }
-  if (names.empty()) tell_of_none(c, "unsubscribe");
+  if (names.empty()) reply_none(c, "unsubscribe");
 }
 
 void punsubscribe(call& c) {
@@ -68,7 +68,7 @@ void punsubscribe(call& c) {
     c.home().channels().unsubscribe_pattern(c.who, each);
     confirm(c, "punsubscribe", each);
   }
-  if (names.empty()) tell_of_none(c, "punsubscribe");
+  if (names.empty()) reply_none(c, "punsubscribe");
 }
 
 void ssubscribe(call& c) {

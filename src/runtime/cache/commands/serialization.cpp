@@ -91,7 +91,7 @@ void restore(call& c) {
   c.store(made, hash);
   if (options->frequency || options->idle_s) {
     made->set_access(
-        told_access(c.home().settings(), c.now_ms(), options->idle_s, options->frequency));
+        stored_access(c.home().settings(), c.now_ms(), options->idle_s, options->frequency));
   }
   c.changed(c[1], event_generic, "restore");
   if (expires != entry::never) {

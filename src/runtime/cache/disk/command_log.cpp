@@ -19,7 +19,7 @@ command_log::command_log(loop::loop& loop, keyspace& keyspace, growing_file file
       keys_(keyspace),
       file_(std::move(file)),
       base_(size),
-      told_(std::move(events)),
+      events_(std::move(events)),
       next_sync_(loop.now() + 1s),
       work_(loop),
       idle_(loop) {
@@ -109,7 +109,7 @@ loop::task<> command_log::make_safe() {
     co_return;
   }
   safe_ = reached;
-  told_.on_safe();
+  events_.on_safe();
 }
 
 void command_log::distrust(const error& why) {
@@ -119,12 +119,12 @@ void command_log::distrust(const error& why) {
 
 void command_log::fail(const error& why) {
   if (std::exchange(is_failing_, true)) return;
-  told_.on_trouble(&why);
+  events_.on_trouble(&why);
 }
 
 void command_log::recover() {
   if (!std::exchange(is_failing_, false)) return;
-  told_.on_trouble(nullptr);
+  events_.on_trouble(nullptr);
 }
 
 loop::task<> command_log::pause() {
@@ -148,7 +148,7 @@ void command_log::go_on(growing_file file, std::uint64_t size, position known) {
   safe_ = written_;
   is_distrusted_ = false;
   recover();
-  told_.on_safe();
+  events_.on_safe();
   go_on();
 }
 
@@ -159,7 +159,7 @@ loop::task<result<void>> command_log::finish() {
   if (outcome) outcome = co_await file_.sync();
   if (!outcome) co_return outcome;
   written_ = safe_ = appended_;
-  told_.on_safe();
+  events_.on_safe();
   co_return outcome;
 }
 

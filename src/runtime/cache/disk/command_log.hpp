@@ -98,7 +98,7 @@ class command_log final : public change_listener, private loop::timer {
   keyspace& keys_;
   growing_file file_;
   std::uint64_t base_;
-  events told_;
+  events events_;
   sync_policy policy_ = sync_policy::every_second;
   std::string waiting_;
   change_row row_;

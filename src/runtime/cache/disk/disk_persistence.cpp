@@ -358,7 +358,7 @@ loop::task<> disk_persistence::save_task() {
   }
   refuse_if_saving_fails();
   report_trouble();
-  tell_waiting(outcome);
+  answer_waiting(outcome);
 }
 
 void disk_persistence::end_writing(bool& which) {
@@ -366,7 +366,7 @@ void disk_persistence::end_writing(bool& which) {
   written_.notify();
 }
 
-void disk_persistence::tell_waiting(const result<void>& outcome) {
+void disk_persistence::answer_waiting(const result<void>& outcome) {
   const auto ids = std::exchange(waiting_, {});
   hooks_.begin_work();
   for (const auto id : ids) {

@@ -96,7 +96,7 @@ class disk_persistence final : public persistence {
   void refuse_if_saving_fails();
   void report_trouble();
   void check_slowness();
-  void tell_waiting(const result<void>& outcome);
+  void answer_waiting(const result<void>& outcome);
   void end_writing(bool& which);
   [[nodiscard]] bool is_writing() const { return figures_.is_saving || figures_.is_rewriting; }
 

@@ -157,7 +157,7 @@ bool file_reader::read_key(unsigned kind) {
         fmt::format("the key {} occurs twice", text::quoted(std::string_view(key).substr(0, 128))));
     return false;
   }
-  made->set_access(told_access(settings_, into_.now_ms(), idle_s_, frequency_));
+  made->set_access(stored_access(settings_, into_.now_ms(), idle_s_, frequency_));
   into_[database_].add(made, hash);
   ++keys_;
   expires_at_ms_ = entry::never;

@@ -38,9 +38,9 @@ std::uint32_t next_access(const keyspace_limits& limits, std::uint32_t before, s
   return minutes_of(now_ms) << 8U | counted(limits, use_frequency(limits, before, now_ms), random);
 }
 
-std::uint32_t told_access(const keyspace_limits& limits, std::int64_t now_ms,
-                          std::optional<std::int64_t> idle_s,
-                          std::optional<std::int64_t> frequency) {
+std::uint32_t stored_access(const keyspace_limits& limits, std::int64_t now_ms,
+                            std::optional<std::int64_t> idle_s,
+                            std::optional<std::int64_t> frequency) {
   if (is_lfu(limits.policy)) {
     const auto count = static_cast<std::uint32_t>(frequency.value_or(first_count)) & 0xFFU;
     return minutes_of(now_ms) << 8U | count;

@@ -19,9 +19,9 @@ inline constexpr std::uint32_t access_mask = 0xFFFFFF;
 [[nodiscard]] std::uint32_t next_access(const keyspace_limits& limits, std::uint32_t before,
                                         std::int64_t now_ms, std::mt19937_64& random);
 /// Returns the value for a key from elsewhere, with its idle time or its frequency, or neither.
-[[nodiscard]] std::uint32_t told_access(const keyspace_limits& limits, std::int64_t now_ms,
-                                        std::optional<std::int64_t> idle_s,
-                                        std::optional<std::int64_t> frequency);
+[[nodiscard]] std::uint32_t stored_access(const keyspace_limits& limits, std::int64_t now_ms,
+                                          std::optional<std::int64_t> idle_s,
+                                          std::optional<std::int64_t> frequency);
 /// LRU: returns how long the key has not been accessed.
 [[nodiscard]] std::int64_t idle_seconds(std::uint32_t access, std::int64_t now_ms);
 /// LFU: returns its counter, decayed until now.

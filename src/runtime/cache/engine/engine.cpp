@@ -123,7 +123,7 @@ void engine::serve_waiting() {
   }
 }
 
-void engine::tell_missing(unsigned database, std::string_view key) {
+void engine::report_missing(unsigned database, std::string_view key) {
   auto& blocked = front_.blocked();
   for (auto* each : blocked.waiting_for({database, std::string(key)})) {
     if (each->waiting->is_fetching) each->waiting->nowhere.emplace_back(key);

@@ -37,7 +37,7 @@ class engine {
                       std::span<const std::string_view> words);
   /// Reports that the source has no such key: commands that wait for it continue without. Called
   /// while no command is executed.
-  void tell_missing(unsigned database, std::string_view key);
+  void report_missing(unsigned database, std::string_view key);
   /// Reports that the source cannot fetch the key: commands that wait for it get this error.
   void fail_fetching(unsigned database, std::string_view key, std::string_view why);
   /// Called after a batch of commands: broadcasts what they changed.

@@ -25,9 +25,9 @@ class caller final : public client {
 
   std::string say(std::initializer_list<std::string_view> words) {
     engine_.execute(*this, std::span(words.begin(), words.size()));
-    return heard();
+    return received();
   }
-  std::string heard() { return std::string(reply_.take()); }
+  std::string received() { return std::string(reply_.take()); }
 
   [[nodiscard]] proto::reply_writer& reply() override { return reply_; }
   void push(const loop::slice& /*bytes*/) override {}
@@ -92,7 +92,7 @@ TEST_F(execution_of, a_client_that_a_transaction_serves_is_served_behind_it) {
   other.say({"EXEC"});
   EXPECT_FALSE(one.waiting);
   EXPECT_EQ(one.resumed, 1);
-  EXPECT_EQ(one.heard(), "*2\r\n$4\r\nlist\r\n$1\r\na\r\n");
+  EXPECT_EQ(one.received(), "*2\r\n$4\r\nlist\r\n$1\r\na\r\n");
   EXPECT_EQ(log.changes, (lines{"MULTI", "RPUSH list a", "SET key 1", "EXEC", "LPOP list"}));
 }
 

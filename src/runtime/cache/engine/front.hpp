@@ -100,9 +100,9 @@ class front final : private key_observer {
   [[nodiscard]] const parameters& settings() const { return parameters_; }
   /// Sets parameters that a client has changed, and calls `on_configured`.
   void configure(parameters changed);
-  /// `told` is called with the options that a client has changed (perhaps none), and their values.
-  void on_configured(std::function<void(const nlohmann::json& options)> told) {
-    on_configured_ = std::move(told);
+  /// `callback` is called with the options that a client has changed (perhaps none), and their values.
+  void on_configured(std::function<void(const nlohmann::json& options)> callback) {
+    on_configured_ = std::move(callback);
   }
 
   // --- refusals
@@ -127,9 +127,9 @@ class front final : private key_observer {
   void count_time(const client& client, const command& command,
                   std::span<const std::string_view> words, std::int64_t us);
   void note_latency(std::string_view event, std::int64_t us);
-  /// `told` is called with each client that has given a wrong password.
-  void tell_of_wrong_passwords(std::function<void(const client& client)> told) {
-    on_wrong_password_ = std::move(told);
+  /// `callback` is called with each client that has given a wrong password.
+  void on_wrong_password(std::function<void(const client& client)> callback) {
+    on_wrong_password_ = std::move(callback);
   }
   void note_wrong_password(const client& client) const {
     if (on_wrong_password_) on_wrong_password_(client);

@@ -10,7 +10,7 @@ class key_source {
  public:
   enum class answer : std::uint8_t {
     nothing,   ///< there is nowhere to fetch the key from
-    fetching,  ///< `engine::tell_missing`, `fail_fetching` or a change of the key will follow
+    fetching,  ///< `engine::report_missing`, `fail_fetching` or a change of the key will follow
     busy,      ///< too many keys are being fetched
   };
   /// Requests a key, unless it is already being fetched. Called while a command is executed.

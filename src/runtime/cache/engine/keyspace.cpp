@@ -14,7 +14,7 @@ keyspace::keyspace(const keyspace_limits& limits, const engine_clock& clock)
       random_(std::random_device{}()),
       expiry_cursors_(database_count) {}
 
-void keyspace::tell_event(std::string_view event, std::string_view key, unsigned index) {
+void keyspace::publish_event(std::string_view event, std::string_view key, unsigned index) {
   if (observer_ != nullptr) observer_->on_event(event, key, index);
 }
 
@@ -48,7 +48,7 @@ void keyspace::swap(unsigned first, unsigned second) {
   }
 }
 
-void keyspace::tell_listeners(unsigned index, std::span<const std::string_view> words) {
+void keyspace::notify_listeners(unsigned index, std::span<const std::string_view> words) {
   if (scope_ != nullptr) scope_->begin_group(index);
   for (auto* each : listeners_) each->on_change(index, words);
 }

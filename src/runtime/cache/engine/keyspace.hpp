@@ -84,7 +84,7 @@ class keyspace {
     if (attention_.is_paid()) observer_->on_touch(index, key);
   }
   void notify(event_class what, std::string_view event, std::string_view key, unsigned index) {
-    if ((limits_.events & what) != 0) tell_event(event, key, index);
+    if ((limits_.events & what) != 0) publish_event(event, key, index);
   }
 
   // --- changes
@@ -93,7 +93,7 @@ class keyspace {
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
   /// Propagates a change to the listeners, as a command that repeats it.
   void propagate(unsigned index, std::span<const std::string_view> words) {
-    if (!listeners_.empty()) tell_listeners(index, words);
+    if (!listeners_.empty()) notify_listeners(index, words);
   }
   void propagate_message(std::span<const std::string_view> words) {
     for (auto* each : listeners_) each->on_message(words);
@@ -105,8 +105,8 @@ class keyspace {
   /// Sets the guard, which sees data before it changes, until it is removed by null; one at a time.
   void set_guard(change_guard* one);
   [[nodiscard]] bool is_guarded() const { return guard_ != nullptr; }
-  /// `told` is called when the guard has been removed.
-  void on_unguarded(std::function<void()> told) { on_unguarded_ = std::move(told); }
+  /// `callback` is called when the guard has been removed.
+  void on_unguarded(std::function<void()> callback) { on_unguarded_ = std::move(callback); }
   /// Called when a command that writes is about to be executed.
   void before_command(unsigned index, const command& command,
                       std::span<const std::string_view> words) {
@@ -140,8 +140,8 @@ class keyspace {
  private:
   friend class change_scope;
   [[nodiscard]] entry* unless_expired(unsigned index, entry* entry, std::uint64_t hash);
-  void tell_listeners(unsigned index, std::span<const std::string_view> words);
-  void tell_event(std::string_view event, std::string_view key, unsigned index);
+  void notify_listeners(unsigned index, std::span<const std::string_view> words);
+  void publish_event(std::string_view event, std::string_view key, unsigned index);
   void let_go(unsigned index, entry* entry, std::uint64_t hash, event_class why,
               std::string_view event);
   bool expire_some(unsigned index, std::int64_t deadline_us);

@@ -59,12 +59,12 @@ struct keyspace_alone : testing::Test {
   still_clock clock;
   keyspace_limits limits;
   keyspace keys{limits, clock};
-  recorder heard;
+  recorder received;
 
   keyspace_alone() {
     keys.set_time(1000);
-    keys.set_observer(&heard);
-    keys.add_listener(heard);
+    keys.set_observer(&received);
+    keys.add_listener(received);
   }
   void put(std::string_view key, std::int64_t expires_at_ms = entry::never, unsigned database = 0) {
     const charging scope(keys.memory_account());
@@ -88,7 +88,7 @@ TEST_F(keyspace_alone, removes_a_key_that_is_looked_up_when_its_time_is_over) {
   EXPECT_NE(find("late"), nullptr);
   EXPECT_EQ(keys[0].size(), 1U);
   EXPECT_EQ(keys.counted().expired, 1U);
-  EXPECT_EQ(heard.changes, (lines{"0 DEL early"}));
+  EXPECT_EQ(received.changes, (lines{"0 DEL early"}));
 }
 
 TEST_F(keyspace_alone, removes_keys_that_nobody_looks_up_though_the_clock_stands_still) {
@@ -96,7 +96,7 @@ TEST_F(keyspace_alone, removes_keys_that_nobody_looks_up_though_the_clock_stands
   keys.set_time(2000);
   while (keys[3].size() > 500) EXPECT_TRUE(keys.tidy(std::chrono::microseconds(1), true));
   EXPECT_EQ(keys.counted().expired, 500U);
-  EXPECT_EQ(heard.changes.size(), 500U);
+  EXPECT_EQ(received.changes.size(), 500U);
 }
 
 TEST_F(keyspace_alone, expires_nothing_by_itself_that_a_leader_expires) {
@@ -106,7 +106,7 @@ TEST_F(keyspace_alone, expires_nothing_by_itself_that_a_leader_expires) {
   EXPECT_EQ(find("key"), nullptr);
   EXPECT_TRUE(keys.tidy(std::chrono::seconds(1), true));
   EXPECT_EQ(keys[0].size(), 1U);
-  EXPECT_TRUE(heard.changes.empty());
+  EXPECT_TRUE(received.changes.empty());
 }
 
 TEST_F(keyspace_alone, a_replayed_command_sees_keys_whose_time_is_over) {
@@ -139,7 +139,7 @@ TEST_F(keyspace_alone, evicts_until_there_is_room) {
   }
   EXPECT_TRUE(keys.has_room());
   EXPECT_EQ(keys.counted().evicted + keys[0].size(), 100U);
-  EXPECT_EQ(heard.changes.size(), keys.counted().evicted);
+  EXPECT_EQ(received.changes.size(), keys.counted().evicted);
 }
 
 TEST_F(keyspace_alone, evicts_only_what_expires_if_the_policy_says_so) {
@@ -162,14 +162,14 @@ TEST_F(keyspace_alone, tells_of_touched_keys_only_while_there_is_attention) {
   keys.touch(0, "c");
   keys.watchfulness().set(attention::reason::tracked, false);
   keys.touch(0, "d");
-  EXPECT_EQ(heard.touched, (lines{"b", "c"}));
+  EXPECT_EQ(received.touched, (lines{"b", "c"}));
 }
 
 TEST_F(keyspace_alone, tells_of_those_events_that_its_limits_name) {
   limits.events = event_keyspace | event_generic;
   keys.notify(event_generic, "del", "key", 0);
   keys.notify(event_list, "rpush", "key", 0);
-  EXPECT_EQ(heard.events, (lines{"del key"}));
+  EXPECT_EQ(received.events, (lines{"del key"}));
 }
 
 TEST_F(keyspace_alone, each_change_is_propagated_by_itself) {
@@ -178,7 +178,7 @@ TEST_F(keyspace_alone, each_change_is_propagated_by_itself) {
     change("one");
     change("two", 1);
   }
-  EXPECT_EQ(heard.changes, (lines{"0 one", "1 two"}));
+  EXPECT_EQ(received.changes, (lines{"0 one", "1 two"}));
 }
 
 TEST_F(keyspace_alone, changes_of_a_scope_and_those_inside_it_are_propagated_together) {
@@ -200,10 +200,11 @@ TEST_F(keyspace_alone, changes_of_a_scope_and_those_inside_it_are_propagated_tog
       EXPECT_FALSE(inner.has_changes());
     }
     EXPECT_TRUE(outer.has_changes());
-    EXPECT_EQ(heard.changes.size(), 4U);
+    EXPECT_EQ(received.changes.size(), 4U);
   }
   change("after");
-  EXPECT_EQ(heard.changes, (lines{"0 before", "0 MULTI", "0 one", "1 two", "1 EXEC", "0 after"}));
+  EXPECT_EQ(received.changes,
+            (lines{"0 before", "0 MULTI", "0 one", "1 two", "1 EXEC", "0 after"}));
 }
 
 TEST_F(keyspace_alone, a_scope_without_changes_is_not_propagated) {
@@ -211,22 +212,22 @@ TEST_F(keyspace_alone, a_scope_without_changes_is_not_propagated) {
     change_scope scope(keys, false);
     scope.propagate_together();
   }
-  EXPECT_TRUE(heard.changes.empty());
+  EXPECT_TRUE(received.changes.empty());
 }
 
 TEST_F(keyspace_alone, shows_a_guard_what_is_about_to_change) {
-  int told = 0;
-  keys.on_unguarded([&] { ++told; });
-  keys.set_guard(&heard);
+  int reported = 0;
+  keys.on_unguarded([&] { ++reported; });
+  keys.set_guard(&received);
   EXPECT_TRUE(keys.is_guarded());
   keys.before_change(0, "key");
   keys.clear(2);
   keys.swap(0, 1);
   keys.set_guard(nullptr);
   keys.before_change(0, "other");
-  EXPECT_EQ(heard.guarded, (lines{"key", "2", "01"}));
-  EXPECT_EQ(heard.events, (lines{"clear2", "swap0", "swap1", "swap0", "swap1"}));
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(received.guarded, (lines{"key", "2", "01"}));
+  EXPECT_EQ(received.events, (lines{"clear2", "swap0", "swap1", "swap0", "swap1"}));
+  EXPECT_EQ(reported, 1);
 }
 
 TEST_F(keyspace_alone, frees_later_what_was_in_a_database) {

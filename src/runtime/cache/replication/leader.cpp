@@ -114,7 +114,7 @@ std::string leader::configure(client& client, std::string_view option, std::stri
 void leader::acknowledge(client& who, std::uint64_t offset) {
   auto& from = follower_of(who);
   from.acknowledged = offset;
-  from.heard_ms = engine_.keys().now_ms();
+  from.received_ms = engine_.keys().now_ms();
   if (from.at == stage::loads) put_online(from);
   check_followers();
 }
@@ -131,7 +131,7 @@ void leader::forget(client& client) {
 }
 
 std::int64_t leader::lag_s(const follower& follower) const {
-  return (engine_.keys().now_ms() - follower.heard_ms) / 1000;
+  return (engine_.keys().now_ms() - follower.received_ms) / 1000;
 }
 
 std::size_t leader::prompt_followers() const {
@@ -161,7 +161,7 @@ bool leader::can_go_on(std::string_view id, std::int64_t start) const {
 
 void leader::synchronise(client& client, std::string_view id, std::int64_t start) {
   auto& wants = follower_of(client);
-  wants.heard_ms = engine_.keys().now_ms();
+  wants.received_ms = engine_.keys().now_ms();
   if (can_go_on(id, start)) {
     flush();
     const auto begin = offset_ - backlog_.size();
@@ -182,7 +182,7 @@ void leader::synchronise(client& client, std::string_view id, std::int64_t start
 
 void leader::send_everything(client& client) {
   auto& wants = follower_of(client);
-  wants.heard_ms = engine_.keys().now_ms();
+  wants.received_ms = engine_.keys().now_ms();
   wants.acknowledges = false;
   take_on(wants);
 }
@@ -228,7 +228,7 @@ void leader::tick() {
   for (const auto& each : followers_) {
     if (each.at == stage::ends && each.who->output_bytes() == 0) each.who->disconnect(true);
     if (each.at != stage::online || !each.acknowledges) continue;
-    if (now_ms - each.heard_ms > settings.replication_timeout_s * 1000) {
+    if (now_ms - each.received_ms > settings.replication_timeout_s * 1000) {
       log_->write(level::warning,
                   each.who->remote_address() + " has stopped acknowledging: disconnecting");
       each.who->disconnect(false);

@@ -64,7 +64,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
     bool acknowledges = true;   // what it has received; a follower by SYNC does not
     stage at = stage::introduces_itself;
     std::uint64_t acknowledged = 0;
-    std::int64_t heard_ms = 0;
+    std::int64_t received_ms = 0;
     std::vector<loop::slice> later;  // changes while it gets its snapshot
   };
 

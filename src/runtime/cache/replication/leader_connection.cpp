@@ -80,9 +80,9 @@ loop::task<> leader_connection::run() {
 }
 
 void leader_connection::tick() {
-  if (!stream_ || !heard_ms_) return;
+  if (!stream_ || !received_ms_) return;
   const auto now_ms = engine_.keys().now_ms();
-  if (now_ms - *heard_ms_ > engine_.home().settings().replication_timeout_s * 1000)
+  if (now_ms - *received_ms_ > engine_.home().settings().replication_timeout_s * 1000)
     stream_->abort();
   if (is_connected() && now_ms - acknowledged_ms_ >= 1000) acknowledge();
 }
@@ -110,7 +110,7 @@ loop::task<result<void>> leader_connection::connect() {
     co_return std::unexpected(failed);
   }
   stream_ = std::move(made->bytes);
-  heard_ms_ = engine_.keys().now_ms();
+  received_ms_ = engine_.keys().now_ms();
   co_return co_await introduce();
 }
 
@@ -151,7 +151,7 @@ loop::task<result<void>> leader_connection::receive() {
     co_return failure(errc::connection_closed, "follow " + name(),
                       "the leader closed the connection");
   }
-  heard_ms_ = engine_.keys().now_ms();
+  received_ms_ = engine_.keys().now_ms();
   received_ += as_text(got->bytes());
   co_return result<void>{};
 }

@@ -25,7 +25,7 @@ class leader_connection {
   struct place {
     std::string host;
     std::uint16_t port;
-    unsigned own_port;  ///< this cache's listening port; 0: not announced
+    unsigned own_port;                            ///< this cache's listening port; 0: not announced
     std::shared_ptr<const net::tls_slot> secure;  ///< empty: without TLS
   };
   struct hooks {
@@ -56,7 +56,7 @@ class leader_connection {
   /// The id of the leader's stream; empty before the first.
   [[nodiscard]] const std::string& id() const { return id_; }
   /// When bytes last arrived from the leader; nullopt before the first time.
-  [[nodiscard]] std::optional<std::int64_t> heard_ms() const { return heard_ms_; }
+  [[nodiscard]] std::optional<std::int64_t> received_ms() const { return received_ms_; }
   /// Called periodically: acknowledges what has arrived, and gives up on a silent leader.
   void tick();
 
@@ -90,7 +90,7 @@ class leader_connection {
   std::string id_;
   std::uint64_t offset_ = 0;
   std::uint64_t unfinished_ = 0;  // bytes of an incomplete transaction behind it
-  std::optional<std::int64_t> heard_ms_;
+  std::optional<std::int64_t> received_ms_;
   std::int64_t acknowledged_ms_ = 0;
   loop::task_group running_;
 };

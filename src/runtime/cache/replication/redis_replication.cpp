@@ -28,13 +28,13 @@ void redis_replication::follow(std::string host, std::uint16_t port) {
   // Followers of this cache must get the new data.
   leader_.drop_followers();
   link_.reset();
-  auto told = hooks_;
-  told.on_discard = [this] { leader_.begin_history(); };
+  auto hooks = hooks_;
+  hooks.on_discard = [this] { leader_.begin_history(); };
   link_ = std::make_unique<leader_connection>(
       loop_, engine_,
       leader_connection::place{
           .host = std::move(host), .port = port, .own_port = own_port_, .secure = secure_},
-      std::move(told), log_);
+      std::move(hooks), log_);
 }
 
 void redis_replication::follow_nobody() {
@@ -87,8 +87,8 @@ replication_figures redis_replication::figures() const {
   now.leader_port = link_->leader().port;
   now.link_state = link_->state();
   now.followed_offset = link_->offset();
-  if (const auto heard = link_->heard_ms())
-    now.silent_s = (engine_.keys().now_ms() - *heard) / 1000;
+  if (const auto received = link_->received_ms())
+    now.silent_s = (engine_.keys().now_ms() - *received) / 1000;
   return now;
 }
 

@@ -115,7 +115,7 @@ void read_through::on_fetched(fetching& fetching, const script::finished& outcom
     fail(key, "ERR the key was not fetched: on_miss failed");
   } else if (outcome.is_nothing() || outcome.is_false()) {
     hooks_.begin_work();
-    data_.tell_missing(key.database, key.key);
+    data_.report_missing(key.database, key.key);
     hooks_.end_work();
   } else if (const auto why = fill(key, outcome); !why.empty()) {
     fail(key, why);

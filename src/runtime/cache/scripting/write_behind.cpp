@@ -209,7 +209,7 @@ loop::task<> write_behind::run() {
     }
     const auto count = std::min(waiting_.size(), most_at_once_);
     frozen_until_ = first_ + count;
-    co_await tell_each(count);
+    co_await report_each(count);
     const auto taken = co_await flush(count);
     drop_first(taken);
     figures_.flushed.add(taken);
@@ -229,11 +229,11 @@ loop::task<> write_behind::run() {
   }
 }
 
-loop::task<> write_behind::tell_each(std::size_t count) {
+loop::task<> write_behind::report_each(std::size_t count) {
   constexpr auto is_done = [](const script::finished&) { return true; };
   for (std::size_t i = 0; i < count; ++i) {
     const auto& each = waiting_[i];
-    if (std::exchange(waiting_[i].is_told, true)) continue;
+    if (std::exchange(waiting_[i].is_reported, true)) continue;
     const auto key = std::string_view(each.key.key);
     std::vector<script::argument> named{key, static_cast<double>(each.key.database)};
     if (each.what == kind::write && script_.has(callback::write)) {

@@ -56,7 +56,7 @@ class write_behind final : private change_listener {
     std::int64_t expires_at_ms = -1;   // -1: never
     std::string_view type;             // for a value other than a string
     std::vector<std::string> command;  // the command that made the change
-    bool is_told = false;              // reported to on_write and so on
+    bool is_reported = false;          // reported to on_write and so on
     /// Reports whether the change contains the key's whole new state.
     [[nodiscard]] bool is_whole() const { return command.empty() && what != kind::clear; }
   };
@@ -72,7 +72,7 @@ class write_behind final : private change_listener {
   [[nodiscard]] bool is_wanted() const;
 
   loop::task<> run();
-  loop::task<> tell_each(std::size_t count);
+  loop::task<> report_each(std::size_t count);
   /// Returns how many changes the script has accepted.
   loop::task<std::size_t> flush(std::size_t count);
   [[nodiscard]] nlohmann::json shown(const change& change) const;

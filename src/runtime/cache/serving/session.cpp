@@ -33,7 +33,7 @@ session::session(workbench& workbench, std::unique_ptr<net::stream> connection)
       stream_(std::move(connection)),
       reply_(workbench.replies(), stream_->out()),
       came_(workbench.loop().now()),
-      last_heard_(came_),
+      last_received_(came_),
       caught_up_(workbench.loop()) {
   last_whole = came_;
   bench_.data().home().enter(*this);
@@ -159,9 +159,9 @@ client_report session::report() const {
           .protocol = protocol(),
           .tls_subject = peer.tls_subject,
           .since = came_,
-          .last_active = last_heard_,
+          .last_active = last_received_,
           .passed = {.messages_in = commands_,
-                     .bytes_in = heard_,
+                     .bytes_in = received_,
                      .messages_out = replies_,
                      .bytes_out = sent()},
           .waiting = held(),
@@ -177,8 +177,8 @@ loop::task<> session::run() {
     {
       auto got = co_await stream_->receive();
       if (!got || got->empty()) break;
-      heard_ += got->bytes().size();
-      last_heard_ = bench_.loop().now();
+      received_ += got->bytes().size();
+      last_received_ = bench_.loop().now();
       bench_.count().bytes_in.add(got->bytes().size());
       bench_.memory().grew(got->bytes().size());
       if (std::exchange(is_new_, false) && !bench_.speaks_only_resp() &&

@@ -39,7 +39,7 @@ class session final : public client, private loop::turn_end_hook {
   [[nodiscard]] std::string_view protocol() const override { return protocol_of(*stream_); }
   [[nodiscard]] int descriptor_number() const override { return stream_->out().socket().fd(); }
   [[nodiscard]] std::size_t output_bytes() override { return stream_->unsent(); }
-  [[nodiscard]] std::uint64_t traffic() override { return heard_ + sent(); }
+  [[nodiscard]] std::uint64_t traffic() override { return received_ + sent(); }
   [[nodiscard]] std::size_t input_bytes() const override { return reader_.held(); }
   [[nodiscard]] std::size_t input_room() const override { return reader_.room(); }
   [[nodiscard]] std::size_t held() const override;
@@ -97,10 +97,10 @@ class session final : public client, private loop::turn_end_hook {
   bool is_broken_ = false;
   bool owes_reply_ = false;  // to a blocking command
   loop::time_point came_;
-  loop::time_point last_heard_;
+  loop::time_point last_received_;
   std::uint64_t commands_ = 0;                  // executed
   std::uint64_t replies_ = 0;                   // and pushes, as far as counted
-  std::uint64_t heard_ = 0;                     // received bytes
+  std::uint64_t received_ = 0;                  // received bytes
   std::uint64_t said_ = 0;                      // bytes of the outbox, as far as counted
   std::uint64_t uncounted_ = 0;                 // replies and pushes not yet counted
   std::optional<loop::time_point> over_since_;  // since when the pending output exceeds its soft

@@ -126,7 +126,7 @@ result<void> shard::open(std::vector<net::bind_target>& targets,
   if (script_) {
     if (auto opened = script_->open(); !opened) return opened;
   }
-  data_.home().tell_of_wrong_passwords([this](const client& client) {
+  data_.home().on_wrong_password([this](const client& client) {
     note_refusal(bench_.count(), *log_, client.remote_address(), refusal::password,
                  "the password is wrong");
   });

@@ -89,11 +89,11 @@ std::string without_brackets(std::string_view address) {
   return std::string(has_brackets ? address.substr(1, address.size() - 2) : address);
 }
 
-void tell_of_client(proto::http_fields& fields, const forwarding& forwarding) {
-  constexpr std::array<std::string_view, 5> told = {"x-forwarded-for", "x-forwarded-proto",
-                                                    "x-forwarded-host", "x-real-ip", "forwarded"};
+void add_client_fields(proto::http_fields& fields, const forwarding& forwarding) {
+  constexpr std::array<std::string_view, 5> names = {"x-forwarded-for", "x-forwarded-proto",
+                                                     "x-forwarded-host", "x-real-ip", "forwarded"};
   if (!forwarding.is_trusted) {
-    for (const auto name : told) drop(fields, name);
+    for (const auto name : names) drop(fields, name);
   }
   if (!forwarding.client.empty())
     append(fields, "x-forwarded-for", without_brackets(forwarding.client));
@@ -108,13 +108,13 @@ std::string quoted_where_needed(std::string_view text) {
 }
 
 void add_forwarded(proto::http_fields& fields, const forwarding& forwarding) {
-  std::string told =
+  std::string value =
       "for=" + quoted_where_needed(forwarding.client.empty() ? "unknown" : forwarding.client);
   const auto host = proto::find_field(fields, "host");
   if (host && !host->contains('"') && !host->contains('\\')) {
-    told += ";host=" + quoted_where_needed(*host);
+    value += ";host=" + quoted_where_needed(*host);
   }
-  append(fields, "forwarded", told + (forwarding.is_secure ? ";proto=https" : ";proto=http"));
+  append(fields, "forwarded", value + (forwarding.is_secure ? ";proto=https" : ";proto=http"));
 }
 
 // Ids from a trusted client stay, if they are valid.
@@ -170,7 +170,7 @@ std::expected<forwarded_request, forward_refusal> forward(const proto::http_requ
   if (!proto::find_field(made.fields, "host")) {
     made.fields.emplace(made.fields.begin(), "host", forwarding.backend_host);
   }
-  tell_of_client(made.fields, forwarding);
+  add_client_fields(made.fields, forwarding);
   if (forwarding.says_forwarded) add_forwarded(made.fields, forwarding);
   set_traces(made.fields, forwarding);
   append(made.fields, "via",

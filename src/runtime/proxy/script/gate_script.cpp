@@ -63,7 +63,7 @@ result<void> gate_script::open() {
   return host_.begin();
 }
 
-bool gate_script::hears_requests() const {
+bool gate_script::receives_requests() const {
   return has(callback::route) || has(callback::proxy_request) || has(callback::proxy_response) ||
          has(callback::proxy_request_body) || has(callback::proxy_response_body);
 }
@@ -220,7 +220,7 @@ void gate_script::leave(const known_client& gone) {
   if (has(callback::disconnect)) host_.start_for(callback::disconnect, gone.id(), {});
 }
 
-loop::task<> gate_script::tell_of(std::uint64_t id) {
+loop::task<> gate_script::announce(std::uint64_t id) {
   if (!has(callback::connect)) co_return;
   std::vector<script::argument> with{static_cast<double>(id)};
   co_await host_.ask(callback::connect, std::move(with),

@@ -43,7 +43,7 @@ class gate_script {
 
   [[nodiscard]] bool has(scripting::callback callback) const { return host_.has(callback); }
   /// Whether it has a function for HTTP requests.
-  [[nodiscard]] bool hears_requests() const;
+  [[nodiscard]] bool receives_requests() const;
 
   /// The destination of a request or a connection. Errors: the script has failed, or names no
   /// backend; that is logged.
@@ -85,7 +85,7 @@ class gate_script {
   void enter(known_client& arrived);
   void leave(const known_client& gone);
   /// Waits for on_connect.
-  loop::task<> tell_of(std::uint64_t id);
+  loop::task<> announce(std::uint64_t id);
   /// Returns the replacement of data from a client or its backend. Errors: as of `route`.
   loop::task<result<std::string>> change_said(scripting::callback callback, std::uint64_t id,
                                               std::string piece);

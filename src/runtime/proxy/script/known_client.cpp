@@ -13,7 +13,7 @@ known_client::known_client(gate_script& script, std::uint64_t id, net::peer_info
 
 known_client::~known_client() { script_.leave(*this); }
 
-loop::task<> known_client::begin() { return script_.tell_of(id_); }
+loop::task<> known_client::begin() { return script_.announce(id_); }
 
 void known_client::join(bond& bond, std::string backend) {
   joined_ = &bond;

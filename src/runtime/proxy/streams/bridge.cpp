@@ -21,7 +21,7 @@ bridge::bridge(loop::loop& loop, ends ends, std::unique_ptr<net::message_port> c
       on_outcome_(std::move(on_outcome)),
       joint_(loop, *client_, *backend_,
              {.most_unsent = most,
-              .hears_empty = true,
+              .receives_empty = true,
               .on_message = [this](bool from_client,
                                    byte_span message) { note_message(from_client, message); },
               .on_trouble = [this](bool of_client, const error& why,

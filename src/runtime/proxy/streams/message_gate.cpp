@@ -71,13 +71,13 @@ class message_gate::session final : public bond {
     use_ = &found->use;
     port_ = std::move(found->port);
     for (const auto& each : std::exchange(waiting_, {})) pass(as_bytes(each));
-    hearing_.spawn(receive());
+    receiving_.spawn(receive());
     for (bool is_over = false; !is_over;) {
       const auto limit = last_active() + patience();
       if (loop_.now() >= limit) break;
       is_over = co_await changed_.wait([this] { return is_over_; }, limit);
     }
-    hearing_.cancel();
+    receiving_.cancel();
     use_->note(true);
   }
 
@@ -130,7 +130,7 @@ class message_gate::session final : public bond {
             },
         .on_notice = [](bool, const std::string&) {},
         .room = {},
-        .hears_empty = true};
+        .receives_empty = true};
     const auto why = co_await port_->receive(std::move(receiver));
     // A backend that ends a stream in good order has served.
     if (why.code != errc::connection_closed) use_->note(false);
@@ -146,18 +146,18 @@ class message_gate::session final : public bond {
   bool is_over_ = false;
   backend_use* use_ = nullptr;  // set while it runs
   std::unique_ptr<net::message_port> port_;
-  loop::task_group hearing_;
+  loop::task_group receiving_;
 };
 
 void message_gate::add(std::unique_ptr<net::datagram> datagram) {
   datagram->take_large();
   fronts_.push_back({.over = std::move(datagram), .sessions = {}});
-  hearing_.spawn(receive(fronts_.back()));
+  receiving_.spawn(receive(fronts_.back()));
 }
 
 // Sessions leave their front while it still exists.
 void message_gate::end() {
-  hearing_.cancel();
+  receiving_.cancel();
   serving_.cancel();
 }
 
@@ -298,7 +298,7 @@ message_gate::opening message_gate::opening_of(proto::http_fields fields) const 
   return made;
 }
 
-void message_gate::tell_no_backend(const net::peer_info& client, const error& why) {
+void message_gate::report_no_backend(const net::peer_info& client, const error& why) {
   means_.counted.errors.add();
   means_.log.write_few(
       "no backend", level::error,
@@ -310,13 +310,13 @@ loop::task<result<message_gate::opened_port>> message_gate::find_port(net::peer_
   std::function<loop::task<>()> nobody_leaves;
   auto found = co_await means_.open_backend(client, std::move(nobody_leaves));
   if (!found) {
-    tell_no_backend(client, found.error());
+    report_no_backend(client, found.error());
     co_return std::unexpected(found.error());
   }
   auto port = co_await port_to(*found->use.of(), std::move(found->over), std::move(opening));
   if (!port) {
     found->use.note_unreached(port.error());
-    tell_no_backend(client, port.error());
+    report_no_backend(client, port.error());
     co_return std::unexpected(port.error());
   }
   co_return opened_port{std::move(found->use), std::move(*port)};

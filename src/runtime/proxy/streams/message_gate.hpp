@@ -104,7 +104,7 @@ class message_gate {
   loop::task<result<std::unique_ptr<net::message_port>>> port_to(const backend& backend,
                                                                  net::connection connection,
                                                                  opening opening);
-  void tell_no_backend(const net::peer_info& client, const error& why);
+  void report_no_backend(const net::peer_info& client, const error& why);
 
   loop::loop& loop_;
   message_means means_;
@@ -112,7 +112,7 @@ class message_gate {
   std::string pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
   std::deque<front> fronts_;
   bool is_silent_ = false;
-  loop::task_group hearing_;
+  loop::task_group receiving_;
   loop::task_group serving_;
 };
 

@@ -24,7 +24,7 @@ relay::relay(loop::loop& loop, std::unique_ptr<net::byte_channel> client, std::s
               .on_bytes =
                   [this](bool from_client, byte_span bytes) {
                     note_passed(from_client, tapped_form::bytes, bytes);
-                    if (!from_client && !std::exchange(has_heard_, true) && use_ != nullptr) {
+                    if (!from_client && !std::exchange(has_received_, true) && use_ != nullptr) {
                       use_->note(true);
                     }
                     (from_client ? counted_.bytes_in : counted_.bytes_out).add(bytes.size());
@@ -45,7 +45,7 @@ std::string relay::backend() const {
 
 loop::task<> relay::run() {
   const auto breach = co_await joint_.run();
-  const bool says_nothing = has_heard_ || (breach && breach->is_of_first);
+  const bool says_nothing = has_received_ || (breach && breach->is_of_first);
   if (use_ != nullptr && !says_nothing) use_->note(breach == nullptr);
   if (breach) co_await break_both(*breach);
 }

@@ -38,7 +38,7 @@ class relay final : public bond {
   std::unique_ptr<net::byte_channel> backend_;
   counters& counted_;
   backend_use* use_;
-  bool has_heard_ = false;  // data from the backend has arrived
+  bool has_received_ = false;  // data from the backend has arrived
   net::joint joint_;
 };
 

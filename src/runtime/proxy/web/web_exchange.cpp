@@ -123,7 +123,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   if (!head) {
     co_return failed_try{.why = std::move(head.error()),
                          .backend = leg.use.of()->is.text,
-                         .is_unheard = !leg.over->has_heard(),
+                         .is_unanswered = !leg.over->has_received(),
                          .is_refused = leg.over->is_refused()};
   }
   leg.use.note(head->status < 502 || head->status > 504);

@@ -167,7 +167,7 @@ loop::task<> web_gate::serve_request(http::exchange& exchange, transit& transit)
     if (means_.options.request_id) {
       transit.request_id = proto::find_field(asked->fields, "x-request-id").value_or("");
     }
-    if (means_.script && means_.script->hears_requests()) {
+    if (means_.script && means_.script->receives_requests()) {
       co_await serve_scripted(exchange, std::move(*asked), transit);
     } else {
       co_await follow_route(exchange, std::move(*asked), transit);
@@ -329,8 +329,8 @@ loop::task<> web_gate::pass_on(http::exchange& exchange, const forwarded_request
     // says nothing about the backend, and does not count as a retry, up to a limit.
     const bool was_stale = by->was_pooled && tries < most_stale;
     const bool is_late = failed->why.code == errc::timed_out;
-    if (!by->was_pooled || !failed->is_unheard || is_late) by->use.note(false);
-    if ((left == 0 && !was_stale) || !may_repeat || !failed->is_unheard) {
+    if (!by->was_pooled || !failed->is_unanswered || is_late) by->use.note(false);
+    if ((left == 0 && !was_stale) || !may_repeat || !failed->is_unanswered) {
       words_.refuse_after(exchange, failed->backend, failed->why);
       co_return;
     }

@@ -58,13 +58,13 @@ websocket_member::websocket_member(shard& shard, http::opened_websocket&& websoc
                         : encoding::websocket),
       channel_(std::move(websocket.channel)),
       reader_(proto::websocket_role::server, shard.options().max_message, websocket.deflate),
-      last_heard_(shard.loop().now()) {}
+      last_received_(shard.loop().now()) {}
 
 loop::task<> websocket_member::serve(shard& shard, http::opened_websocket websocket,
                                      [[maybe_unused]] serve::connection_gauge::place place) {
   websocket_member served(shard, std::move(websocket));
   for (bool goes_on = true; goes_on;) {
-    co_await shard.heard(served);
+    co_await shard.handled(served);
     auto got = co_await served.channel_->receive();
     goes_on = served.take(std::move(got));
   }
@@ -77,7 +77,7 @@ bool websocket_member::take(result<loop::buffer>&& buffer) {
     return false;
   }
   if (buffer->empty()) return false;
-  last_active = last_heard_ = home_.loop().now();
+  last_active = last_received_ = home_.loop().now();
   is_pinged_ = false;
   home_.count_in(*this, buffer->bytes().size());
   home_.memory().grew(buffer->bytes().size());
@@ -180,9 +180,9 @@ std::size_t websocket_member::offer(const batch& messages) {
 
 void websocket_member::look_after(loop::time_point now) {
   const auto interval = home_.options().ws_ping;
-  if (interval == 0 || now - last_heard_ < loop::from_seconds(interval)) return;
+  if (interval == 0 || now - last_received_ < loop::from_seconds(interval)) return;
   if (!std::exchange(is_pinged_, true)) {
-    last_heard_ = now;
+    last_received_ = now;
     push_control(websocket_opcode::ping, {});
   } else {
     dismiss(parting::silent);

@@ -50,7 +50,7 @@ class websocket_member final : public member {
   bool has_reported_slow_ = false;
   std::unique_ptr<net::byte_channel> channel_;
   proto::websocket_reader reader_;
-  loop::time_point last_heard_;
+  loop::time_point last_received_;
   class parting_limit;
   std::unique_ptr<parting_limit> parting_;  // set when it was dismissed, and its peer is to end it
 };

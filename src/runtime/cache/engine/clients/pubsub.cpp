@@ -84,10 +84,10 @@ void pubsub::leave(client& gone) {
 }
 
 std::uint64_t pubsub::publish_shard(std::string_view channel, std::string_view message) {
-  return tell_of(shard_channels_, "smessage", channel, message);
+  return deliver(shard_channels_, "smessage", channel, message);
 }
 
-std::uint64_t pubsub::tell_of(const table& subscribed, std::string_view kind,
+std::uint64_t pubsub::deliver(const table& subscribed, std::string_view kind,
                               std::string_view channel, std::string_view message) {
   const auto found = subscribed.find(channel);
   if (found == subscribed.end()) return 0;
@@ -101,10 +101,10 @@ std::uint64_t pubsub::tell_of(const table& subscribed, std::string_view kind,
 }
 
 std::uint64_t pubsub::publish(std::string_view channel, std::string_view message) {
-  auto heard = tell_of(channels_, "message", channel, message);
+  auto count = deliver(channels_, "message", channel, message);
   for (const auto& [pattern, clients] : patterns_) {
     if (!text::matches_pattern(pattern, channel)) continue;
-    heard += clients.size();
+    count += clients.size();
     send(clients, [&](proto::reply_writer& writer) {
       writer.push(4);
       writer.bulk("pmessage");
@@ -113,7 +113,7 @@ std::uint64_t pubsub::publish(std::string_view channel, std::string_view message
       writer.bulk(message);
     });
   }
-  return heard;
+  return count;
 }
 
 }  // namespace strata::runtime::cache

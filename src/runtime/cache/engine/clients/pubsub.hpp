@@ -40,7 +40,7 @@ class pubsub {
   [[nodiscard]] const table& shard_channels() const { return shard_channels_; }
 
  private:
-  static std::uint64_t tell_of(const table& subscribed, std::string_view kind,
+  static std::uint64_t deliver(const table& subscribed, std::string_view kind,
                                std::string_view channel, std::string_view message);
 
   table channels_;

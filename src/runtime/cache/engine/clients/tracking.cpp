@@ -104,7 +104,7 @@ void tracking::remember(client& client, const command& command,
 void tracking::keep_within(std::size_t most_keys) {
   while (most_keys != 0 && keys_.size() > most_keys) {
     const auto key = keys_.begin()->first;
-    tell_of(key, take_readers(keys_.begin()), reason::forgotten);
+    invalidate(key, take_readers(keys_.begin()), reason::forgotten);
   }
 }
 
@@ -122,11 +122,11 @@ void tracking::touch(std::string_view key) {
   const auto found = keys_.find(key);
   if (found == keys_.end()) return;
   // `key` may refer to the entry's own key.
-  tell_of(key, take_readers(found), reason::changed);
+  invalidate(key, take_readers(found), reason::changed);
 }
 
-void tracking::tell_of(std::string_view key, const boost::container::flat_set<std::uint64_t>& ids,
-                       reason why) {
+void tracking::invalidate(std::string_view key,
+                          const boost::container::flat_set<std::uint64_t>& ids, reason why) {
   for (const auto id : ids) {
     const auto found = trackers_.find(id);
     if (found == trackers_.end() || found->second->tracking->broadcasts) continue;
@@ -156,12 +156,12 @@ void tracking::broadcast() {
   if (changed_.empty()) return;
   for (auto& [id, each] : trackers_) {
     if (!each->tracking->broadcasts) continue;
-    for (const auto& prefix : each->tracking->prefixes) tell_of_prefix(*each, prefix);
+    for (const auto& prefix : each->tracking->prefixes) invalidate_prefix(*each, prefix);
   }
   changed_.clear();
 }
 
-void tracking::tell_of_prefix(client& tracker, std::string_view prefix) {
+void tracking::invalidate_prefix(client& tracker, std::string_view prefix) {
   std::vector<std::string_view> keys;
   for (auto at = changed_.lower_bound(prefix); at != changed_.end(); ++at) {
     if (!at->first.starts_with(prefix)) break;

@@ -66,9 +66,9 @@ class tracking {
   void notify(client& tracker, std::optional<key_list> keys);
   // A client that excludes its own changes is still notified of forgotten keys.
   enum class reason : std::uint8_t { changed, forgotten };
-  void tell_of(std::string_view key, const boost::container::flat_set<std::uint64_t>& ids,
-               reason why);
-  void tell_of_prefix(client& tracker, std::string_view prefix);
+  void invalidate(std::string_view key, const boost::container::flat_set<std::uint64_t>& ids,
+                  reason why);
+  void invalidate_prefix(client& tracker, std::string_view prefix);
 
   // The clients that have read each key; some may have disconnected since.
   key_table keys_;
