@@ -89,10 +89,10 @@ TEST(tracer, sees_what_passes_both_ways) {
 }
 
 TEST(capture_file, says_when_the_file_cannot_be_written) {
-  const auto refused = capture_file::create("/nonexistent/x.pcapng", {});
+  const auto refused = capture_file::create("/nonexistent/x.pcapng", interface{});
   ASSERT_FALSE(refused);
   EXPECT_NE(describe(refused.error()).find("/nonexistent/x.pcapng"), std::string::npos);
-  auto full = capture_file::create("/dev/full", {});
+  auto full = capture_file::create("/dev/full", interface{});
   EXPECT_TRUE(!full || !full->flush());
 }
 
