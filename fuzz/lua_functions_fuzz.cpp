@@ -122,7 +122,8 @@ class stage final : private runtime::loop_source {
                            house_.names(),
                            binding_,
                            log,
-                           std::make_shared<runtime::journal>(0)};
+                           std::make_shared<runtime::journal>(0),
+                           std::make_shared<runtime::tap>()};
     given.others = &house_;
     auto made = type.make(std::move(given), options);
     if (!made) return;
