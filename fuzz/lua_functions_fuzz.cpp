@@ -19,8 +19,8 @@
 #include "loop/backends/sim_loop.hpp"
 #include "loop/backends/sim_world.hpp"
 #include "loop/file_store.hpp"
-#include "runtime/house.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/runtime_service.hpp"
 #include "runtime/types/script_tables.hpp"
 #include "runtime/types/types.hpp"
 
@@ -82,22 +82,25 @@ class no_names final : public net::directory {
                                                                     std::string name) override {
     co_return failure(errc::not_found, "find '" + name + "'", "there is no other runtime");
   }
-  loop::task<net::group_members> find_members(loop::loop& /*loop*/, std::string /*asker*/,
-                                              std::string /*group*/) override {
-    co_return net::group_members{};
+  std::unique_ptr<watch> watch_members(
+      loop::loop& /*asking*/, std::string /*watcher*/, std::string /*group*/,
+      std::function<void(net::group_members)> /*on_members*/) override {
+    return std::make_unique<watch>();
   }
 };
 
-// Takes every order, and writes options as the daemon would: what cannot be written would throw.
-class obedient_house final : public runtime::house {
+// Takes every request, and writes options as the daemon would: what cannot be written would throw.
+class compliant_service final : public runtime::runtime_service {
  public:
-  loop::task<result<json>> obey(loop::loop& /*loop*/, runtime::house_order order) override {
+  loop::task<result<json>> perform(loop::loop& /*loop*/,
+                                   runtime::service_request request) override {
     std::string written;
-    if (order.verb == runtime::house_verb::create) written = order.details.at("options").dump();
-    if (order.verb == runtime::house_verb::edit) written = order.details.dump();
-    if (order.verb == runtime::house_verb::list) co_return json::array();
-    if (order.name.empty() || written.size() % 2 == 1) {
-      co_return failure(errc::invalid_argument, "obey", "it is an odd order");
+    if (request.verb == runtime::service_verb::create)
+      written = request.details.at("options").dump();
+    if (request.verb == runtime::service_verb::edit) written = request.details.dump();
+    if (request.verb == runtime::service_verb::list) co_return json::array();
+    if (request.name.empty() || written.size() % 2 == 1) {
+      co_return failure(errc::invalid_argument, "perform", "it is an odd request");
     }
     co_return json{
         {"name", "x"}, {"options", json::object()}, {"endpoints", json::array()}, {"owner", ""}};
@@ -119,12 +122,12 @@ class stage final : private runtime::loop_source {
     runtime::context given{"subject",
                            home_,
                            *this,
-                           house_.names(),
+                           service_.names(),
                            binding_,
                            log,
                            std::make_shared<runtime::journal>(0),
                            std::make_shared<runtime::tap>()};
-    given.others = &house_;
+    given.others = &service_;
     auto made = type.make(std::move(given), options);
     if (!made) return;
     auto& subject = **made;
@@ -161,7 +164,7 @@ class stage final : private runtime::loop_source {
   loop::sim_world world_;
   loop::sim_loop& home_;
   std::vector<loop::loop*> workers_;
-  obedient_house house_;
+  compliant_service service_;
   loop::async_lock binding_{home_};
 };
 

@@ -186,11 +186,11 @@ class daemon {
 
 result<void> daemon::listen(const options::daemon_options& options) {
   // Every user may connect to the broker, which checks the policy.
-  folder_guests guests{.group = {}, .everybody = !options.socket_policy.empty()};
+  folder_access access{.group = {}, .everybody = !options.socket_policy.empty()};
   const auto group = group_of(options);
   if (!group) return std::unexpected(group.error());
-  if (*group) guests.group = (*group)->id;
-  if (auto ready = prepare_socket_folder(options.socket, guests); !ready) return ready;
+  if (*group) access.group = (*group)->id;
+  if (auto ready = prepare_socket_folder(options.socket, access); !ready) return ready;
   if (auto listening = api_.listen(options.socket, *group); !listening) return listening;
   if (!options.socket_policy.empty()) {
     auto started =

@@ -22,7 +22,7 @@ class introducers {
   bool has_unix_ = false;
 };
 
-/// For a `reception`; null: no connection begins with one. The texts parse.
+/// For a `acceptor_settings`; null: no connection begins with one. The texts parse.
 [[nodiscard]] std::function<bool(const net::stream&)> introducing(
     const std::vector<std::string>& texts);
 

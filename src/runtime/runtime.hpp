@@ -21,7 +21,7 @@
 
 namespace strata::runtime {
 
-class house;
+class runtime_service;
 
 /// Where runtimes get loops from.
 class loop_source {
@@ -56,7 +56,7 @@ struct context {
   std::function<void(std::string_view event, const std::string& detail)> report =
       [](std::string_view, const std::string&) {};
   /// Carries out a script's requests about other runtimes. Null if there are none.
-  house* others = nullptr;
+  runtime_service* others = nullptr;
 };
 
 /// Figures of one object within a runtime.

@@ -47,50 +47,52 @@ void acceptor::stop_listening() {
   listeners_.clear();
 }
 
-loop::task<> acceptor::accept_all(const entrance& entrance) {
+loop::task<> acceptor::accept_all(const guarded_listener& source) {
   bool failing = false;
   for (;;) {
-    auto connection = co_await entrance.from->accept();
-    if (connection && !how_.is_for_operator && connection->fd() >= loop::first_kept_descriptor()) {
-      how_.on_refused(loop_.remote_address(*connection), "no descriptors are left for clients");
-      how_.on_trouble(loop::no_descriptor_left("accept more connections"),
-                      !std::exchange(failing, true));
+    auto connection = co_await source.listener->accept();
+    if (connection && !settings_.is_for_operator &&
+        connection->fd() >= loop::first_kept_descriptor()) {
+      settings_.on_refused(loop_.remote_address(*connection),
+                           "no descriptors are left for clients");
+      settings_.on_trouble(loop::no_descriptor_left("accept more connections"),
+                           !std::exchange(failing, true));
       continue;
     }
     if (connection) {
       failing = false;
-      if (how_.admits && !how_.admits(*connection, entrance.door)) continue;
-      receive(entrance, net::stream::over(loop_, std::move(*connection)));
+      if (settings_.admits && !settings_.admits(*connection, source.tag)) continue;
+      receive(source, net::stream::over(loop_, std::move(*connection)));
       continue;
     }
     // No descriptor or memory is left: further clients stay in the kernel's queue meanwhile.
-    how_.on_trouble(connection.error(), !std::exchange(failing, true));
+    settings_.on_trouble(connection.error(), !std::exchange(failing, true));
     co_await loop_.sleep(pause_in_trouble);
   }
 }
 
-void acceptor::receive(const entrance& entrance, std::unique_ptr<net::stream> arrived) {
-  const bool is_introduced = how_.introduces && how_.introduces(*arrived);
-  if (!is_introduced && how_.objection) {
-    auto words = how_.objection(*arrived);
-    if (!words.empty()) return turn_away(std::move(arrived), words, entrance.secure ? "" : words);
+void acceptor::receive(const guarded_listener& source, std::unique_ptr<net::stream> arrived) {
+  const bool is_introduced = settings_.introduces && settings_.introduces(*arrived);
+  if (!is_introduced && settings_.objection) {
+    auto words = settings_.objection(*arrived);
+    if (!words.empty()) return turn_away(std::move(arrived), words, source.secure ? "" : words);
   }
-  if (auto place = how_.connections.enter(how_.most())) {
-    if (entrance.secure || is_introduced) {
+  if (auto place = settings_.connections.enter(settings_.most())) {
+    if (source.secure || is_introduced) {
       serving_.spawn(begin_with(std::move(arrived), std::move(place),
-                                {entrance.door, is_introduced, entrance.secure}));
+                                {source.tag, is_introduced, source.secure}));
     } else {
-      serving_.spawn(how_.serve(std::move(arrived), std::move(place), entrance.door));
+      serving_.spawn(settings_.serve(std::move(arrived), std::move(place), source.tag));
     }
     return;
   }
-  turn_away(std::move(arrived), "", entrance.secure ? "" : how_.refusal);
+  turn_away(std::move(arrived), "", source.secure ? "" : settings_.refusal);
 }
 
 // A TLS client understands no text before the handshake: `words` is empty then.
 void acceptor::turn_away(std::unique_ptr<net::stream> arrived, std::string_view objection,
                          std::string words) {
-  how_.on_refused(arrived->peer().address, objection);
+  settings_.on_refused(arrived->peer().address, objection);
   if (!words.empty() && refusing_ < most_refusing) {
     serving_.spawn(refuse(std::move(arrived), std::move(words)));
   }
@@ -101,14 +103,14 @@ loop::task<> acceptor::begin_with(std::unique_ptr<net::stream> arrived,
   if (first.is_introduced) {
     const bool is_known = co_await receive_introduction(*arrived);
     if (!is_known) co_return;
-    const auto words = how_.objection ? how_.objection(*arrived) : "";
+    const auto words = settings_.objection ? settings_.objection(*arrived) : "";
     if (!words.empty()) co_return turn_away(std::move(arrived), words, first.secure ? "" : words);
   }
   if (first.secure) {
     const bool agreed = co_await start_tls(*arrived, first.secure->get());
     if (!agreed) co_return;
   }
-  auto served = how_.serve(std::move(arrived), std::move(place), first.door);
+  auto served = settings_.serve(std::move(arrived), std::move(place), first.tag);
   co_await served;
 }
 
@@ -120,7 +122,8 @@ loop::task<bool> acceptor::receive_introduction(net::stream& stream) {
 }
 
 loop::time_point acceptor::handshake_limit() const {
-  const auto longest = how_.handshake_limit ? how_.handshake_limit() : usual_handshake_limit;
+  const auto longest =
+      settings_.handshake_limit ? settings_.handshake_limit() : usual_handshake_limit;
   return longest == loop::duration::zero() ? loop::time_point::max() : loop_.now() + longest;
 }
 
@@ -131,14 +134,14 @@ loop::task<bool> acceptor::start_tls(net::stream& stream,
   if (context) agreed = co_await stream.start_tls(std::move(context), {}, handshake_limit());
   if (!agreed) {
     report_failed(stream, std::move(agreed.error()));
-  } else if (how_.on_secured) {
-    how_.on_secured(stream);
+  } else if (settings_.on_secured) {
+    settings_.on_secured(stream);
   }
   co_return agreed.has_value();
 }
 
 void acceptor::report_failed(const net::stream& stream, error why) {
-  if (!how_.on_handshake_failed) return;
+  if (!settings_.on_handshake_failed) return;
   const bool is_logged = loop_.now() - last_logged_ >= log_interval;
   if (!is_logged) {
     ++failed_unlogged_;
@@ -149,7 +152,7 @@ void acceptor::report_failed(const net::stream& stream, error why) {
       why.reason += " (as for " + std::to_string(others) + " others since the previous report)";
     }
   }
-  how_.on_handshake_failed(why, is_logged);
+  settings_.on_handshake_failed(why, is_logged);
 }
 
 // Data from the client is read meanwhile: closing with unread data makes the kernel send a reset,

@@ -20,18 +20,18 @@
 namespace strata::serve {
 
 /// The decisions and callbacks of an acceptor's owner.
-struct reception {
+struct acceptor_settings {
   connection_gauge& connections;
   /// Whether a connection may be served at all; others are closed without a word. Null: all may.
-  std::function<bool(const loop::descriptor& arrived, unsigned door)> admits = nullptr;
+  std::function<bool(const loop::descriptor& arrived, unsigned tag)> admits = nullptr;
   /// It may use the descriptors that are reserved for the operator, who can then act whatever
   /// clients have taken.
   bool is_for_operator = false;
   /// Maximum number of connections; 0: no limit. Called for each connection.
   std::function<std::uint64_t()> most;
   /// Serves a connection, until the task ends or the acceptor is destroyed. The task holds its
-  /// place meanwhile. `door`: the value that its listener was added with.
-  std::function<loop::task<>(std::unique_ptr<net::stream>, connection_gauge::place, unsigned door)>
+  /// place meanwhile. `tag`: the value that its listener was added with.
+  std::function<loop::task<>(std::unique_ptr<net::stream>, connection_gauge::place, unsigned tag)>
       serve;
   /// Why a connection is turned away, in the protocol's words; empty: it is served. Null: all are.
   std::function<std::string(const net::stream& arrived)> objection = nullptr;
@@ -55,16 +55,17 @@ struct reception {
 
 class acceptor {
  public:
-  acceptor(loop::loop& loop, reception reception) : loop_(loop), how_(std::move(reception)) {}
+  acceptor(loop::loop& loop, acceptor_settings settings)
+      : loop_(loop), settings_(std::move(settings)) {}
   ~acceptor();
   acceptor(const acceptor&) = delete;
   acceptor& operator=(const acceptor&) = delete;
 
-  /// Adds a listener. `door` is passed to `serve`. With `secure`, clients are served after a TLS
+  /// Adds a listener. `tag` is passed to `serve`. With `secure`, clients are served after a TLS
   /// handshake with the context that the slot has then; they hold their place meanwhile.
-  void add(std::unique_ptr<net::listener> listening, unsigned door = 0,
+  void add(std::unique_ptr<net::listener> listening, unsigned tag = 0,
            std::shared_ptr<const net::tls_slot> secure = nullptr) {
-    listeners_.push_back({std::move(listening), door, std::move(secure)});
+    listeners_.push_back({std::move(listening), tag, std::move(secure)});
   }
   /// Starts to accept on all listeners; until then clients wait in the kernel.
   void begin();
@@ -80,16 +81,16 @@ class acceptor {
                                            std::shared_ptr<const net::tls_context> context);
 
  private:
-  struct entrance {
-    std::unique_ptr<net::listener> from;
-    unsigned door;
+  struct guarded_listener {
+    std::unique_ptr<net::listener> listener;
+    unsigned tag;
     std::shared_ptr<const net::tls_slot> secure;
   };
-  loop::task<> accept_all(const entrance& entrance);
-  void receive(const entrance& entrance, std::unique_ptr<net::stream> arrived);
+  loop::task<> accept_all(const guarded_listener& source);
+  void receive(const guarded_listener& source, std::unique_ptr<net::stream> arrived);
   /// The steps before a connection is served.
   struct beginning {
-    unsigned door;
+    unsigned tag;
     bool is_introduced;
     std::shared_ptr<const net::tls_slot> secure;
   };
@@ -103,8 +104,8 @@ class acceptor {
   loop::task<> refuse(std::unique_ptr<net::stream> arrived, std::string words);
 
   loop::loop& loop_;
-  reception how_;
-  std::deque<entrance> listeners_;
+  acceptor_settings settings_;
+  std::deque<guarded_listener> listeners_;
   std::size_t refusing_ = 0;
   loop::time_point last_logged_;       // time of the last failed handshake that was logged
   std::uint64_t failed_unlogged_ = 0;  // failed handshakes since then

@@ -29,11 +29,11 @@ class command_run {
  public:
   explicit command_run(const invocation& call) : call_(call) {}
 
-  outcome<> begin(const cache_door& door) {
-    auto link = cache_link::connect(door.endpoint);
+  outcome<> begin(const cache_access& access) {
+    auto link = cache_link::connect(access.endpoint);
     if (!link) return std::unexpected(link.error());
     talk_.emplace(std::move(*link), [this](const resp_value& reply) { show(reply); });
-    return talk_->begin(door.password);
+    return talk_->begin(access.password);
   }
 
   outcome<> run(const std::vector<std::string>& words) {
@@ -71,17 +71,17 @@ class command_run {
 
 }  // namespace
 
-outcome<int> run_cache_command(const invocation& call, const cache_door& door,
+outcome<int> run_cache_command(const invocation& call, const cache_access& access,
                                const std::vector<std::string>& words) {
   command_run cache(call);
-  if (auto begun = cache.begin(door); !begun) return std::unexpected(begun.error());
+  if (auto begun = cache.begin(access); !begun) return std::unexpected(begun.error());
   if (auto reported = cache.run(words); !reported) return std::unexpected(reported.error());
   return cache.finish();
 }
 
-outcome<int> run_cache_lines(const invocation& call, const cache_door& door) {
+outcome<int> run_cache_lines(const invocation& call, const cache_access& access) {
   command_run cache(call);
-  if (auto begun = cache.begin(door); !begun) return std::unexpected(begun.error());
+  if (auto begun = cache.begin(access); !begun) return std::unexpected(begun.error());
   std::size_t number = 0;
   const auto done = for_each_input_line([&](std::string_view line) -> outcome<> {
     ++number;

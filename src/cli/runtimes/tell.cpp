@@ -58,13 +58,13 @@ outcome<int> tell_cache(const invocation& call, const json& detail) {
   if (!endpoint) return std::unexpected(endpoint.error());
   const auto password = options::secret_of(call.text("password", password_of_environment()));
   if (!password) return refuse(exit_failed, password.error());
-  const cache_door door{.endpoint = *endpoint, .password = *password};
+  const cache_access access{.endpoint = *endpoint, .password = *password};
   if (call.words.size() > 1) {
-    return run_cache_command(call, door, {call.words.begin() + 1, call.words.end()});
+    return run_cache_command(call, access, {call.words.begin() + 1, call.words.end()});
   }
   const bool has_prompt = is_typed() && has_screen() && !call.as_json;
-  if (has_prompt) return run_cache_prompt(call, call.words[0], door.endpoint, door.password);
-  return run_cache_lines(call, door);
+  if (has_prompt) return run_cache_prompt(call, call.words[0], access.endpoint, access.password);
+  return run_cache_lines(call, access);
 }
 
 /// Sends the words as one message.

@@ -9,7 +9,7 @@
 
 namespace strata::daemon {
 
-std::string visitor_text(const net::stream& connection) {
+std::string caller_text(const net::stream& connection) {
   if (const auto process = connection.process()) {
     return fmt::format("uid {}, pid {}", process->user, process->id);
   }
@@ -39,9 +39,9 @@ std::string created_name(const std::string& body) {
 }  // namespace
 
 std::string change_note(const route_row& row, const std::string& name, const std::string& body,
-                        std::string_view visitor, bool is_done) {
+                        std::string_view caller, bool is_done) {
   return fmt::format("{} '{}', requested by {}: {}", last_word(row),
-                     name.empty() ? created_name(body) : name, visitor,
+                     name.empty() ? created_name(body) : name, caller,
                      is_done ? "done" : "refused");
 }
 

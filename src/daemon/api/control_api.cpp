@@ -123,9 +123,9 @@ control_api::control_api(supervisor& runtimes, runtime::loop_source& loops, fact
     : supervisor_(runtimes),
       loops_(loops),
       facts_(std::move(facts)),
-      api_(runtimes.home(), reception(door::api)),
-      remote_(runtimes.home(), reception(door::remote)),
-      metrics_(runtimes.home(), reception(door::metrics)) {}
+      api_(runtimes.home(), acceptor_settings(listener_kind::api)),
+      remote_(runtimes.home(), acceptor_settings(listener_kind::remote)),
+      metrics_(runtimes.home(), acceptor_settings(listener_kind::metrics)) {}
 
 control_api::~control_api() { stop(); }
 
@@ -136,21 +136,21 @@ void control_api::stop() {
   }
 }
 
-serve::reception control_api::reception(door door) {
+serve::acceptor_settings control_api::acceptor_settings(listener_kind kind) {
   return {
       .connections = connections_,
       .admits =
-          [this, door](const loop::descriptor& arrived, unsigned /*door*/) {
-            if (door != door::api || access_.role_of_process(arrived)) return true;
+          [this, kind](const loop::descriptor& arrived, unsigned /*tag*/) {
+            if (kind != listener_kind::api || access_.role_of_process(arrived)) return true;
             facts_.log->write_few("stranger", runtime::level::warning,
                                   "a process of another user and group was refused");
             return false;
           },
-      .is_for_operator = door == door::api,
-      .most = [door]() -> std::uint64_t { return door == door::api ? 0 : most_remote; },
+      .is_for_operator = kind == listener_kind::api,
+      .most = [kind]() -> std::uint64_t { return kind == listener_kind::api ? 0 : most_remote; },
       .serve =
-          [this, door](auto connection, auto place, unsigned /*door*/) {
-            return serve(std::move(connection), std::move(place), door);
+          [this, kind](auto connection, auto place, unsigned /*tag*/) {
+            return serve(std::move(connection), std::move(place), kind);
           },
       .refusal = {},
       .on_refused = [](const loop::socket_address&, std::string_view) {},
@@ -213,12 +213,14 @@ void control_api::begin() {
 }
 
 loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
-                                [[maybe_unused]] serve::connection_gauge::place place, door door) {
-  const auto role = door == door::api ? access_.role_of_process(connection->out().socket())
-                                      : access_.role_of_subject(connection->peer().tls_subject);
+                                [[maybe_unused]] serve::connection_gauge::place place,
+                                listener_kind kind) {
+  const auto role = kind == listener_kind::api
+                        ? access_.role_of_process(connection->out().socket())
+                        : access_.role_of_subject(connection->peer().tls_subject);
   if (!role) co_return;
-  const visitor guest{door, *role, visitor_text(*connection)};
-  const http::handler respond = [&](http::exchange& exchange) { return handle(exchange, guest); };
+  const api_client client{kind, *role, caller_text(*connection)};
+  const http::handler respond = [&](http::exchange& exchange) { return handle(exchange, client); };
   const http::refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
     return std::pair(dump(error_json(why)), std::string("application/json"));
   };
@@ -230,11 +232,11 @@ void control_api::respond(http::exchange& exchange, const answer& answer) {
   exchange.respond(answer.status, answer.type, answer.body);
 }
 
-void control_api::refuse_token(http::exchange& exchange, const visitor& guest) {
+void control_api::refuse_token(http::exchange& exchange, const api_client& client) {
   const bool has_other = exchange.request().header("authorization").has_value();
   facts_.log->write_few(
       "token", runtime::level::warning,
-      fmt::format("{} was refused: its token is {}", guest.text, has_other ? "wrong" : "missing"));
+      fmt::format("{} was refused: its token is {}", client.text, has_other ? "wrong" : "missing"));
   exchange.respond(
       {.status = 401,
        .fields = {{"Content-Type", "application/json"}, {"WWW-Authenticate", "Bearer"}},
@@ -243,14 +245,15 @@ void control_api::refuse_token(http::exchange& exchange, const visitor& guest) {
                       "set the right one in STRATA_TOKEN, or send Authorization: Bearer TOKEN")));
 }
 
-control_api::answer control_api::refuse_role(const http::exchange& exchange, const visitor& guest,
-                                             const route_row& row, runtime::role role) {
+control_api::answer control_api::refuse_role(const http::exchange& exchange,
+                                             const api_client& client, const route_row& row,
+                                             runtime::role role) {
   const auto needed = name_of(row.needed);
   facts_.log->write_few("role", runtime::level::warning,
                         fmt::format("{} was refused: {} {} needs the role '{}', it has '{}'",
-                                    guest.text, row.method, row.path, needed, name_of(role)));
+                                    client.text, row.method, row.path, needed, name_of(role)));
   const auto remedy =
-      guest.entrance == door::api
+      client.listener == listener_kind::api
           ? fmt::format("use 'sudo strata', or run the daemon with --socket-role {}", needed)
           : fmt::format("use a token or a certificate with the role '{}'", needed);
   const auto& request = exchange.request();
@@ -262,15 +265,15 @@ control_api::answer control_api::refuse_role(const http::exchange& exchange, con
 }
 
 std::optional<runtime::role> control_api::role_of(const http::exchange& exchange,
-                                                  const visitor& guest) const {
-  if (!is_guarded(guest.entrance)) return guest.role;
-  return access_.role_of_request(exchange.request(), guest.role);
+                                                  const api_client& client) const {
+  if (!is_guarded(client.listener)) return client.role;
+  return access_.role_of_request(exchange.request(), client.role);
 }
 
-loop::task<> control_api::handle(http::exchange& exchange, const visitor& guest) {
-  const auto role = role_of(exchange, guest);
+loop::task<> control_api::handle(http::exchange& exchange, const api_client& client) {
+  const auto role = role_of(exchange, client);
   if (!role) {
-    refuse_token(exchange, guest);
+    refuse_token(exchange, client);
     co_return;
   }
   if (exchange.request().has_opaque_query) {
@@ -285,13 +288,14 @@ loop::task<> control_api::handle(http::exchange& exchange, const visitor& guest)
                                      "wait for the next daemon")));
     co_return;
   }
-  co_await dispatch(exchange, guest, *role);
+  co_await dispatch(exchange, client, *role);
 }
 
-control_api::destination control_api::find_route(const http::exchange& exchange, door entrance) {
+control_api::destination control_api::find_route(const http::exchange& exchange,
+                                                 listener_kind listener) {
   destination found;
   for (const auto& each : routes()) {
-    if (entrance == door::metrics && !each.row.is_public) continue;
+    if (listener == listener_kind::metrics && !each.row.is_public) continue;
     if (!matches(each.row.path, exchange.request().path, &found.name)) continue;
     found.is_path_known = true;
     if (each.row.method != exchange.method()) continue;
@@ -301,10 +305,10 @@ control_api::destination control_api::find_route(const http::exchange& exchange,
   return found;
 }
 
-loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& guest,
+loop::task<> control_api::dispatch(http::exchange& exchange, const api_client& client,
                                    runtime::role role) {
   const auto& request = exchange.request();
-  const auto destination = find_route(exchange, guest.entrance);
+  const auto destination = find_route(exchange, client.listener);
   if (destination.served == nullptr) {
     const bool is_known = destination.is_path_known;
     const auto message = is_known ? "cannot " + request.method + " '" + request.path + "'"
@@ -316,7 +320,7 @@ loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& gues
   }
   const auto& route = *destination.served;
   if (role < route.row.needed) {
-    respond(exchange, refuse_role(exchange, guest, route.row, role));
+    respond(exchange, refuse_role(exchange, client, route.row, role));
     co_return;
   }
   result<feed_request> asked;
@@ -326,7 +330,7 @@ loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& gues
     co_return;
   }
   if (route.find_feed == nullptr || (route.run != nullptr && !asked->follows)) {
-    const auto reply = co_await run(exchange, guest, destination);
+    const auto reply = co_await run(exchange, client, destination);
     respond(exchange, reply);
     co_return;
   }
@@ -336,14 +340,15 @@ loop::task<> control_api::dispatch(http::exchange& exchange, const visitor& gues
     respond(exchange, as_answer(found.error()));
     co_return;
   }
-  co_await stream_to(exchange, guest, route.row, std::move(*found), *asked);
+  co_await stream_to(exchange, client, route.row, std::move(*found), *asked);
 }
 
-loop::task<control_api::answer> control_api::run(http::exchange& exchange, const visitor& guest,
+loop::task<control_api::answer> control_api::run(http::exchange& exchange, const api_client& client,
                                                  const destination& destination) {
   const auto& route = *destination.served;
   // Reading the metrics takes no body.
-  auto body = co_await exchange.read_all(guest.entrance == door::metrics ? 0 : longest_body);
+  auto body =
+      co_await exchange.read_all(client.listener == listener_kind::metrics ? 0 : longest_body);
   if (!body) co_return as_answer(body.error());
   // A named variable, since GCC 12 destroys a braced temporary in a co_await twice.
   const call wanted{exchange.request(), destination.name, std::move(*body), route.operation};
@@ -351,7 +356,7 @@ loop::task<control_api::answer> control_api::run(http::exchange& exchange, const
   if (route.row.is_change) {
     const bool is_done = reply.status < 300;
     facts_.log->write(runtime::level::info,
-                      change_note(route.row, destination.name, wanted.body, guest.text, is_done));
+                      change_note(route.row, destination.name, wanted.body, client.text, is_done));
   }
   co_return reply;
 }

@@ -80,24 +80,24 @@ class control_api {
   [[nodiscard]] static std::vector<route> routes_of_operations();
 
   /// The whole API for local clients, the whole API for remote clients, or the metrics alone.
-  enum class door : std::uint8_t { api, remote, metrics };
+  enum class listener_kind : std::uint8_t { api, remote, metrics };
   /// Clients use TLS, and must present a token if there are tokens.
-  [[nodiscard]] bool is_guarded(door door) const {
-    return door == door::remote || (door == door::metrics && are_metrics_secure_);
+  [[nodiscard]] bool is_guarded(listener_kind kind) const {
+    return kind == listener_kind::remote || (kind == listener_kind::metrics && are_metrics_secure_);
   }
-  /// The client, and the door it uses.
-  struct visitor {
-    door entrance;
+  /// The client, and the listener that it uses.
+  struct api_client {
+    listener_kind listener;
     runtime::role role;  ///< that of its process or its certificate
     std::string text;    ///< `uid 1000, pid 4242`; `10.0.0.7:5123, CN=ann`
   };
   /// An active stream; its destructor removes it from the list.
   struct open_stream : boost::intrusive::list_base_hook<
                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
-    open_stream(http::exchange& exchange, const visitor& guest, runtime::role needed)
-        : exchange(exchange), guest(guest), needed(needed) {}
+    open_stream(http::exchange& exchange, const api_client& client, runtime::role needed)
+        : exchange(exchange), client(client), needed(needed) {}
     http::exchange& exchange;
-    const visitor& guest;
+    const api_client& client;
     runtime::role needed;
   };
   /// The route of a path: null if the path has no such method, or is unknown.
@@ -106,23 +106,24 @@ class control_api {
     std::string name = {};
     bool is_path_known = false;
   };
-  [[nodiscard]] serve::reception reception(door door);
+  [[nodiscard]] serve::acceptor_settings acceptor_settings(listener_kind kind);
   loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place,
-                     door door);
-  loop::task<> handle(http::exchange& exchange, const visitor& guest);
-  loop::task<> dispatch(http::exchange& exchange, const visitor& guest, runtime::role role);
+                     listener_kind kind);
+  loop::task<> handle(http::exchange& exchange, const api_client& client);
+  loop::task<> dispatch(http::exchange& exchange, const api_client& client, runtime::role role);
   /// Reads the body, and runs the route.
-  loop::task<answer> run(http::exchange& exchange, const visitor& guest,
+  loop::task<answer> run(http::exchange& exchange, const api_client& client,
                          const destination& destination);
-  [[nodiscard]] static destination find_route(const http::exchange& exchange, door entrance);
-  loop::task<> stream_to(http::exchange& exchange, const visitor& guest, const route_row& row,
+  [[nodiscard]] static destination find_route(const http::exchange& exchange,
+                                              listener_kind listener);
+  loop::task<> stream_to(http::exchange& exchange, const api_client& client, const route_row& row,
                          feed source, feed_request request);
-  /// Nullopt if it lacks the token that its door requires.
+  /// Nullopt if it lacks the token that its listener requires.
   [[nodiscard]] std::optional<runtime::role> role_of(const http::exchange& exchange,
-                                                     const visitor& guest) const;
-  void refuse_token(http::exchange& exchange, const visitor& guest);
+                                                     const api_client& client) const;
+  void refuse_token(http::exchange& exchange, const api_client& client);
   /// The answer for a caller whose role is too low; the log names the caller.
-  answer refuse_role(const http::exchange& exchange, const visitor& guest, const route_row& row,
+  answer refuse_role(const http::exchange& exchange, const api_client& client, const route_row& row,
                      runtime::role role);
 
   static void respond(http::exchange& exchange, const answer& answer);

@@ -37,9 +37,9 @@ result<runtime::tap_filter> read_tap_filter(const proto::http_request& request) 
 
 }  // namespace
 
-loop::task<> control_api::stream_to(http::exchange& exchange, const visitor& guest,
+loop::task<> control_api::stream_to(http::exchange& exchange, const api_client& client,
                                     const route_row& row, feed source, feed_request request) {
-  open_stream going_out(exchange, guest, row.needed);
+  open_stream going_out(exchange, client, row.needed);
   streams_.push_back(going_out);
   co_await stream(supervisor_.home(), exchange, std::move(source), std::move(request));
 }
@@ -47,10 +47,10 @@ loop::task<> control_api::stream_to(http::exchange& exchange, const visitor& gue
 void control_api::replace_tokens(token_list tokens) {
   access_.set_tokens(std::move(tokens));
   for (const auto& each : streams_) {
-    const auto role = role_of(each.exchange, each.guest);
+    const auto role = role_of(each.exchange, each.client);
     if (role && *role >= each.needed) continue;
     facts_.log->write(runtime::level::info,
-                      each.guest.text + " was disconnected: its token is no longer accepted");
+                      each.client.text + " was disconnected: its token is no longer accepted");
     each.exchange.abort();
   }
 }

@@ -15,15 +15,15 @@ namespace strata::daemon {
 
 namespace {
 
-constexpr mode_t for_guests = 0755;
+constexpr mode_t mode_for_others = 0755;
 constexpr std::string_view other_socket = "choose another path with --socket";
 
-result<void> make_folder(const std::string& folder, const folder_guests& guests) {
+result<void> make_folder(const std::string& folder, const folder_access& access) {
   const auto made = options::open_own_folder(folder, std::string(other_socket));
   if (!made) return std::unexpected(made.error());
-  if (!guests.group && !guests.everybody) return {};
-  const bool failed = (guests.group && ::fchown(made->get(), -1U, *guests.group) != 0) ||
-                      ::fchmod(made->get(), for_guests) != 0;
+  if (!access.group && !access.everybody) return {};
+  const bool failed = (access.group && ::fchown(made->get(), -1U, *access.group) != 0) ||
+                      ::fchmod(made->get(), mode_for_others) != 0;
   if (!failed) return {};
   return system_failure(errno, "grant other users access to the folder '" + folder + "'");
 }
@@ -44,7 +44,7 @@ void warn_of_closed_folder(const std::string& folder, gid_t group) {
 
 }  // namespace
 
-result<void> prepare_socket_folder(const std::string& socket, const folder_guests& guests) {
+result<void> prepare_socket_folder(const std::string& socket, const folder_access& access) {
   if (socket.empty()) {
     return failure(errc::invalid_argument, "create the control socket",
                    "this user has no home folder, and no variable sets a path",
@@ -53,9 +53,9 @@ result<void> prepare_socket_folder(const std::string& socket, const folder_guest
   const auto folder = options::folder_of(socket);
   struct stat found{};
   if (::stat(folder.c_str(), &found) != 0 && errno == ENOENT) {
-    if (auto made = make_folder(folder, guests); !made) return made;
-  } else if (guests.group) {
-    warn_of_closed_folder(folder, *guests.group);
+    if (auto made = make_folder(folder, access); !made) return made;
+  } else if (access.group) {
+    warn_of_closed_folder(folder, *access.group);
   }
   return options::check_socket_folder(socket);
 }

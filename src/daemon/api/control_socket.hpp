@@ -13,15 +13,15 @@
 namespace strata::daemon {
 
 /// Which users, besides the daemon's own, need access to the socket's folder.
-struct folder_guests {
+struct folder_access {
   std::optional<gid_t> group;
   bool everybody = false;
 };
 
-/// Creates the folder if it is missing: for the daemon's user alone, unless there are guests. An
+/// Creates the folder if it is missing: for the daemon's user alone, unless others need access. An
 /// existing folder is not changed. Errors: those of `options::check_socket_folder`, and of creating
 /// it.
 [[nodiscard]] result<void> prepare_socket_folder(const std::string& socket,
-                                                 const folder_guests& guests);
+                                                 const folder_access& access);
 
 }  // namespace strata::daemon

@@ -47,7 +47,7 @@ class edit_scope {
 }  // namespace
 
 reconciler::reconciler(loop::loop& loop, runtime::loop_source& loops,
-                       std::unique_ptr<record_store> store, runtime::house& others,
+                       std::unique_ptr<record_store> store, runtime::runtime_service& others,
                        std::uint64_t pause_seed)
     : home_(loop),
       loops_(loops),

@@ -24,8 +24,8 @@
 #include "loop/async_lock.hpp"
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
-#include "runtime/house.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/runtime_service.hpp"
 
 namespace strata::daemon {
 
@@ -40,7 +40,7 @@ class reconciler {
   /// `others` serves the requests of runtimes' scripts; all but the store outlive this object.
   /// `pause_seed` makes the pauses between restarts reproducible for tests; 0: random.
   reconciler(loop::loop& loop, runtime::loop_source& loops, std::unique_ptr<record_store> store,
-             runtime::house& others, std::uint64_t pause_seed);
+             runtime::runtime_service& others, std::uint64_t pause_seed);
 
   // --- the store
   /// Creates the entries of all records; call it first. A record from which none can be made is
@@ -153,7 +153,7 @@ class reconciler {
 
   loop::loop& home_;
   runtime::loop_source& loops_;
-  runtime::house& others_;
+  runtime::runtime_service& others_;
   const std::uint64_t pause_seed_;
   std::unique_ptr<record_store> store_;
   runtime::journal events_;

@@ -14,8 +14,8 @@
 #include "daemon/supervisor/reconciler.hpp"
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
-#include "runtime/house.hpp"
 #include "runtime/runtime.hpp"
+#include "runtime/runtime_service.hpp"
 
 namespace strata::daemon {
 
@@ -29,7 +29,7 @@ struct creation {
   std::string origin = {};    ///< as `record::origin`
 };
 
-class supervisor final : public runtime::house {
+class supervisor final : public runtime::runtime_service {
  public:
   /// `pause_seed` makes the pauses between restarts reproducible for tests; 0: random.
   supervisor(loop::loop& loop, runtime::loop_source& loops, std::unique_ptr<record_store> store,
@@ -72,7 +72,8 @@ class supervisor final : public runtime::house {
   loop::task<result<nlohmann::json>> ask(std::string name, std::string operation,
                                          runtime::operation_call call);
 
-  loop::task<result<nlohmann::json>> obey(loop::loop& asking, runtime::house_order order) override;
+  loop::task<result<nlohmann::json>> perform(loop::loop& asking,
+                                             runtime::service_request request) override;
   [[nodiscard]] net::directory& names() override { return reconciler_.directory(); }
   /// The events; each line's text is a JSON object.
   [[nodiscard]] runtime::journal& events() override { return reconciler_.events(); }
@@ -84,12 +85,13 @@ class supervisor final : public runtime::house {
   [[nodiscard]] const std::string& place() const { return reconciler_.place(); }
 
  private:
-  loop::task<result<nlohmann::json>> obey_here(runtime::house_order order);
-  static result<void> check_creation(const runtime::house_order& order, nlohmann::json& options);
-  result<void> check_edit(runtime::house_order& order) const;
-  loop::task<result<nlohmann::json>> create_for(runtime::house_order order);
-  loop::task<result<nlohmann::json>> ask_for(runtime::house_order order);
-  loop::task<result<nlohmann::json>> look_for(runtime::house_order order);
+  loop::task<result<nlohmann::json>> perform_here(runtime::service_request request);
+  static result<void> check_creation(const runtime::service_request& request,
+                                     nlohmann::json& options);
+  result<void> check_edit(runtime::service_request& request) const;
+  loop::task<result<nlohmann::json>> create_for(runtime::service_request request);
+  loop::task<result<nlohmann::json>> ask_for(runtime::service_request request);
+  loop::task<result<nlohmann::json>> look_for(runtime::service_request request);
   loop::task<> stored(std::string name);
   /// Makes an entry that is not shown yet, and whose name is taken from now on.
   result<entry_ref> reserve(const creation& ordered);

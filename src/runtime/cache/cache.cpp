@@ -8,8 +8,8 @@
 #include "runtime/cache/cache_part.hpp"
 #include "runtime/clients.hpp"
 #include "runtime/data_saver.hpp"
-#include "runtime/house.hpp"
 #include "runtime/introducers.hpp"
+#include "runtime/runtime_service.hpp"
 #include "runtime/scripting/scripted.hpp"
 #include "runtime/tls_identity.hpp"
 
@@ -57,15 +57,15 @@ struct record_keeping {
 };
 
 // Tries until the options are in the record: a disk that is full now may have room later.
-loop::task<> keep_record(std::shared_ptr<record_keeping> keeping, house& others, loop::loop& home,
-                         std::string name, std::shared_ptr<journal> log) {
+loop::task<> keep_record(std::shared_ptr<record_keeping> keeping, runtime_service& others,
+                         loop::loop& home, std::string name, std::shared_ptr<journal> log) {
   keeping->is_under_way = true;
   for (bool failing = false; keeping->is_needed && keeping->on_trouble;) {
     keeping->is_needed = false;
     // A named variable: GCC 12 destroys a braced argument of an awaited call twice.
-    house_order order{
-        .verb = house_verb::edit, .name = name, .details = nlohmann::json::object(), .by = name};
-    const auto kept = co_await others.obey(home, std::move(order));
+    service_request request{
+        .verb = service_verb::edit, .name = name, .details = nlohmann::json::object(), .by = name};
+    const auto kept = co_await others.perform(home, std::move(request));
     if (!keeping->on_trouble) co_return;
     if (kept || kept.error().code == errc::not_found) {
       keeping->on_trouble("");

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "loop/within.hpp"
+#include "runtime/acceptor_settings.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/proxy/ends.hpp"
-#include "runtime/reception.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/web/http_serving.hpp"
 
@@ -16,10 +16,10 @@ namespace strata::runtime::proxy {
 namespace {
 
 // The protocol of connections from a front.
-constexpr unsigned raw_door = 0;
-constexpr unsigned http_door = 1;
-constexpr unsigned message_door = 2;
-constexpr unsigned websocket_door = 3;
+constexpr unsigned raw_listener = 0;
+constexpr unsigned http_listener = 1;
+constexpr unsigned message_listener = 2;
+constexpr unsigned websocket_listener = 3;
 
 // How often the remaining connections are checked during a drain.
 constexpr auto drain_look_interval = std::chrono::milliseconds(5);
@@ -72,7 +72,7 @@ gate::gate(loop::loop& loop, std::size_t number, proxy_options options, gate_set
                                              std::move(where));
                           },
                       .report = backends_.means().report}),
-      acceptor_(loop, reception()) {
+      acceptor_(loop, acceptor_settings()) {
   backends_.become(options_.backend);
   admission_.become(options_, setting_.count);
   show_branches();
@@ -121,16 +121,18 @@ gate::~gate() {
   acceptor_.end_connections();
 }
 
-serve::reception gate::reception() {
-  auto made = counting_reception(setting_.connections, counters_, *setting_.given.log);
-  made.admits = [this](const auto& arrived, unsigned door) { return admits(arrived, door); };
+serve::acceptor_settings gate::acceptor_settings() {
+  auto made = counting_settings(setting_.connections, counters_, *setting_.given.log);
+  made.admits = [this](const auto& arrived, unsigned listener) {
+    return admits(arrived, listener);
+  };
   made.most = [this] { return options_.max_connections; };
-  made.serve = [this](auto client, auto place, unsigned door) {
-    if (door == http_door) return web_.serve(std::move(client), std::move(place));
-    if (door == raw_door && options_.proxy_protocol.empty()) {
+  made.serve = [this](auto client, auto place, unsigned listener) {
+    if (listener == http_listener) return web_.serve(std::move(client), std::move(place));
+    if (listener == raw_listener && options_.proxy_protocol.empty()) {
       return serve_raw(std::move(client), std::move(place));
     }
-    return serve(std::move(client), std::move(place), door);
+    return serve(std::move(client), std::move(place), listener);
   };
   made.introduces = introducing(options_.proxy_protocol);
   if (carries_http_alone()) made.refusal = http_refusal();
@@ -138,11 +140,11 @@ serve::reception gate::reception() {
   return made;
 }
 
-bool gate::admits(const loop::descriptor& arrived, unsigned door) {
+bool gate::admits(const loop::descriptor& arrived, unsigned listener) {
   if (admission_.is_open()) return true;
   const auto client = loop_.remote_address(arrived);
   const bool is_let_in =
-      admits_client(client, door != http_door && options_.proxy_protocol.empty());
+      admits_client(client, listener != http_listener && options_.proxy_protocol.empty());
   if (!is_let_in) counters_.connections_refused.add();
   return is_let_in;
 }
@@ -191,7 +193,7 @@ loop::task<result<void>> gate::open(std::vector<net::bind_target>& targets) {
       messages_.add(std::move(opened->messages));
       continue;
     }
-    acceptor_.add(std::move(opened->streams), door_of(target.url),
+    acceptor_.add(std::move(opened->streams), listener_of(target.url),
                   target.url.scheme->is_secure ? setting_.shown : nullptr);
   }
   backends_.begin();
@@ -253,14 +255,14 @@ bool gate::carries_http_alone() const {
   return std::ranges::all_of(options_.endpoints(), [this](const auto& text) {
     const auto url = net::parse_endpoint(text);
     if (!url || !url->is_stream()) return true;
-    const auto door = door_of(*url);
-    return door == http_door || door == websocket_door;
+    const auto listener = listener_of(*url);
+    return listener == http_listener || listener == websocket_listener;
   });
 }
 
-unsigned gate::door_of(const net::endpoint_url& front) const {
-  if (joins_messages(options_)) return front.is_web() ? websocket_door : message_door;
-  return front.is_web() || options_.protocol == "http" ? http_door : raw_door;
+unsigned gate::listener_of(const net::endpoint_url& front) const {
+  if (joins_messages(options_)) return front.is_web() ? websocket_listener : message_listener;
+  return front.is_web() || options_.protocol == "http" ? http_listener : raw_listener;
 }
 
 void gate::report(level severity, std::string_view event, const std::string& text) {
@@ -327,17 +329,17 @@ void gate::on_timer() {
 }
 
 loop::task<> gate::serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place,
-                         unsigned door) {
+                         unsigned listener) {
   const bool has_header = !options_.proxy_protocol.empty() && !admission_.is_open();
   if (has_header && !admits_client(client->peer().address, true)) {
     counters_.connections_refused.add();
     client->break_off();
     co_return;
   }
-  if (door == raw_door) {
+  if (listener == raw_listener) {
     co_await serve_raw(std::move(client), std::move(place));
   } else {
-    co_await messages_.serve(std::move(client), door == websocket_door);
+    co_await messages_.serve(std::move(client), listener == websocket_listener);
   }
 }
 

@@ -77,18 +77,18 @@ class gate final : public part, private loop::timer {
   void arm_sweep();
   /// Whether this gate checks backends and looks names up, for all gates.
   [[nodiscard]] bool is_first() const { return number_ == 0; }
-  [[nodiscard]] serve::reception reception();
-  [[nodiscard]] bool admits(const loop::descriptor& arrived, unsigned door);
+  [[nodiscard]] serve::acceptor_settings acceptor_settings();
+  [[nodiscard]] bool admits(const loop::descriptor& arrived, unsigned listener);
   /// `has_rate`: the client is counted, and is refused if it exceeds the rate.
   [[nodiscard]] bool admits_client(const loop::socket_address& client, bool has_rate);
   loop::task<> serve(std::unique_ptr<net::stream> client, serve::connection_gauge::place place,
-                     unsigned door);
+                     unsigned listener);
   loop::task<> serve_raw(std::unique_ptr<net::stream> client, serve::connection_gauge::place place);
   /// Finds a backend for that client. Nullopt: there is none, and the client has been answered.
   loop::task<std::optional<opened_backend>> find_backend(net::stream& client,
                                                          const known_client* known);
   [[nodiscard]] net::peer_info peer_of(net::stream& client) const;
-  [[nodiscard]] unsigned door_of(const net::endpoint_url& front) const;
+  [[nodiscard]] unsigned listener_of(const net::endpoint_url& front) const;
   /// Errors: those of the backend that was tried last; canceled if `client_left` came first.
   loop::task<result<opened_backend>> open_backend(backends& backends, const net::peer_info& client,
                                                   std::function<loop::task<>()> client_left,

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "proto/resp/resp_request.hpp"
-#include "runtime/house.hpp"
+#include "runtime/runtime_service.hpp"
 
 namespace strata::runtime::scripting {
 

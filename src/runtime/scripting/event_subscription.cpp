@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "runtime/event.hpp"
-#include "runtime/house.hpp"
 #include "runtime/journal.hpp"
+#include "runtime/runtime_service.hpp"
 
 namespace strata::runtime::scripting {
 

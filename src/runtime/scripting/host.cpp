@@ -8,9 +8,9 @@
 #include "loop/within.hpp"
 #include "options/locations.hpp"
 #include "runtime/scripting/evaluation.hpp"
-#include "runtime/scripting/house_functions.hpp"
 #include "runtime/scripting/library.hpp"
 #include "runtime/scripting/outside.hpp"
+#include "runtime/scripting/service_functions.hpp"
 #include "text/readable.hpp"
 
 namespace strata::runtime::scripting {
@@ -75,7 +75,7 @@ result<std::unique_ptr<script::machine>> host::make() {
   machine.add({"strata", common_functions(), {}}, this);
   for (const auto* const each : outside_kinds()) machine.make_kind(*each);
   machine.extend(common_lines(), "=strata");
-  machine.extend(house_lines(), "=strata");
+  machine.extend(service_lines(), "=strata");
   machine.extend(outside_lines(), "=strata");
   machine.add({"self", own_functions(), {}}, this);
   machine.add({"self", own_, {}}, own_host_);

@@ -21,7 +21,7 @@
 #include "script/machine.hpp"
 
 namespace strata::runtime {
-class house;
+class runtime_service;
 }
 
 namespace strata::runtime::scripting {
@@ -32,7 +32,7 @@ struct identity {
   std::string_view type;
   std::shared_ptr<journal> log;
   std::shared_ptr<shared_store> shared;
-  house* others = nullptr;  ///< null: there are no other runtimes
+  runtime_service* others = nullptr;  ///< null: there are no other runtimes
 };
 
 class host final : private script::observer, private loop::timer {

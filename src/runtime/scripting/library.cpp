@@ -10,8 +10,8 @@
 #include "loop/call_on.hpp"
 #include "net/tls/digest.hpp"
 #include "runtime/scripting/host.hpp"
-#include "runtime/scripting/house_functions.hpp"
 #include "runtime/scripting/outside.hpp"
+#include "runtime/scripting/service_functions.hpp"
 #include "runtime/scripting/web/web_request.hpp"
 #include "script/call.hpp"
 #include "text/base64.hpp"
@@ -408,7 +408,7 @@ function strata.router() return setmetatable({ routes = {} }, router) end
 std::span<const script::function_row> common_functions() {
   static const auto all = [] {
     std::vector<script::function_row> rows(std::begin(function_table), std::end(function_table));
-    std::ranges::copy(house_functions(), std::back_inserter(rows));
+    std::ranges::copy(service_functions(), std::back_inserter(rows));
     std::ranges::copy(outside_functions(), std::back_inserter(rows));
     return rows;
   }();

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "proto/resp/resp_request.hpp"
-#include "runtime/house.hpp"
+#include "runtime/runtime_service.hpp"
 #include "runtime/scripting/redis_values.hpp"
 #include "text/word.hpp"
 

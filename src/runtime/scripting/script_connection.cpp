@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "http/websocket_port.hpp"
-#include "runtime/house.hpp"
+#include "runtime/runtime_service.hpp"
 #include "runtime/scripting/options_table.hpp"
 
 namespace strata::runtime::scripting {

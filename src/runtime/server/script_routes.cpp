@@ -1,7 +1,7 @@
 // Clients of a scripted server whose messages are routed: to another runtime, to a URL, or to
 // another client.
 #include "net/connector.hpp"
-#include "runtime/house.hpp"
+#include "runtime/runtime_service.hpp"
 #include "runtime/scripting/script_connection.hpp"
 #include "runtime/server/script_client.hpp"
 #include "runtime/server/shard.hpp"

@@ -6,8 +6,8 @@
 
 #include "loop/condition.hpp"
 #include "loop/within.hpp"
+#include "runtime/acceptor_settings.hpp"
 #include "runtime/introducers.hpp"
-#include "runtime/reception.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/server/datagram_port.hpp"
 #include "runtime/server/session.hpp"
@@ -38,7 +38,7 @@ shard::shard(std::shared_ptr<server_state> shared, loop::loop& loop, std::size_t
       site_(loop, options_),
       memory_(
           loop, [this] { return memory_limit(); }, [this] { return check_memory(); }),
-      acceptor_(loop, reception()),
+      acceptor_(loop, acceptor_settings()),
       name_(std::move(name)) {}
 
 // Members leave the shard while its own members still exist.
@@ -48,12 +48,12 @@ shard::~shard() {
   acceptor_.end_connections();
 }
 
-serve::reception shard::reception() {
-  auto made = counting_reception(state_->connections, counters_, *state_->log);
+serve::acceptor_settings shard::acceptor_settings() {
+  auto made = counting_settings(state_->connections, counters_, *state_->log);
   made.most = [this] { return options_.max_connections; };
-  made.serve = [this](auto connection, auto place, unsigned door) {
+  made.serve = [this](auto connection, auto place, unsigned listener) {
     return receive_arrival(*this, std::move(connection), std::move(place),
-                           static_cast<protocol>(door));
+                           static_cast<protocol>(listener));
   };
   made.introduces = introducing(options_.proxy_protocol);
   if (carries_http_alone()) made.refusal = http_refusal();

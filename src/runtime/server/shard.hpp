@@ -126,7 +126,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void arm_sweep();
   result<void> open_script();
   result<void> open_target(net::bind_target& target);
-  [[nodiscard]] serve::reception reception();
+  [[nodiscard]] serve::acceptor_settings acceptor_settings();
   [[nodiscard]] protocol protocol_of(const net::endpoint_url& url) const;
   bool within_limits(member& member);
   /// Shows a message to or from a member in the tap.

@@ -20,7 +20,7 @@
 #include "serve/connection_gauge.hpp"
 
 namespace strata::runtime {
-class house;
+class runtime_service;
 }
 
 namespace strata::runtime::server {
@@ -57,7 +57,7 @@ struct server_state {
   std::shared_ptr<net::tls_slot> secure;
   /// Values that the scripts of all shards share.
   std::shared_ptr<scripting::shared_store> shared;
-  house* others = nullptr;
+  runtime_service* others = nullptr;
 
   struct far_shard {
     loop::loop* where;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "net/backoff.hpp"
-#include "runtime/house.hpp"
+#include "runtime/runtime_service.hpp"
 #include "runtime/scripting/script_connection.hpp"
 #include "runtime/scripting/sequence.hpp"
 

@@ -6,9 +6,9 @@
 #include "runtime/client/connection_script.hpp"
 #include "runtime/proxy/script/gate_script.hpp"
 #include "runtime/scripting/callbacks.hpp"
-#include "runtime/scripting/house_functions.hpp"
 #include "runtime/scripting/library.hpp"
 #include "runtime/scripting/outside.hpp"
+#include "runtime/scripting/service_functions.hpp"
 #include "runtime/server/shard_script.hpp"
 
 namespace strata::runtime {

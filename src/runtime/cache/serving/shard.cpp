@@ -7,9 +7,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "runtime/acceptor_settings.hpp"
 #include "runtime/cache/serving/session.hpp"
 #include "runtime/introducers.hpp"
-#include "runtime/reception.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/tls_identity.hpp"
 
@@ -53,7 +53,7 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
                     .on_new_data = [this] { (void)persistence_.rewrite(); },
                     .on_trouble = std::move(events.on_leader_trouble)},
                    log_),
-      acceptor_(loop, reception(connections)) {
+      acceptor_(loop, acceptor_settings(connections)) {
   bench_.rely_on(persistence_);
   data_.home().set_watcher(commands_);
   if (!options.lua.empty()) {
@@ -76,10 +76,10 @@ shard::~shard() {
   acceptor_.end_connections();
 }
 
-serve::reception shard::reception(serve::connection_gauge& connections) {
-  auto made = counting_reception(connections, bench_.count(), *log_);
+serve::acceptor_settings shard::acceptor_settings(serve::connection_gauge& connections) {
+  auto made = counting_settings(connections, bench_.count(), *log_);
   made.most = [this] { return settings().options.max_connections; };
-  made.serve = [this](auto connection, auto place, unsigned /*door*/) {
+  made.serve = [this](auto connection, auto place, unsigned /*listener*/) {
     return serve(std::move(connection), std::move(place));
   };
   made.objection = [this](const net::stream& arrived) { return objection_to(arrived); };

@@ -84,7 +84,7 @@ class shard final : private loop::timer {
   serve::memory_watch::view check_memory();
   void let_go(std::uint64_t held);
   void show_address(const net::bind_target& target);
-  [[nodiscard]] serve::reception reception(serve::connection_gauge& connections);
+  [[nodiscard]] serve::acceptor_settings acceptor_settings(serve::connection_gauge& connections);
   /// Returns why a client is rejected; empty if it is served.
   [[nodiscard]] std::string objection_to(const net::stream& arrived) const;
   loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place);

@@ -92,7 +92,7 @@ proto::http_fields site::fields_for(const proto::http_request& request) const {
   return fields;
 }
 
-void site::note(const http::exchange& answered, const visitor& client, loop::time_point began) {
+void site::note(const http::exchange& answered, const web_client& client, loop::time_point began) {
   const int status = answered.status();
   counted_.count_answer(status);
   if (!log_) return;
@@ -106,7 +106,7 @@ void site::note(const http::exchange& answered, const visitor& client, loop::tim
   log(what);
 }
 
-void site::note_refused(int status, std::size_t body_bytes, const visitor& client) {
+void site::note_refused(int status, std::size_t body_bytes, const web_client& client) {
   counted_.count_answer(status);
   if (!log_) return;
   const proto::http_request unread;

@@ -19,7 +19,7 @@ namespace strata::runtime::server {
 [[nodiscard]] result<void> check_web(const web_options& options);
 
 /// The client, in the form of the access log.
-struct visitor {
+struct web_client {
   std::string address;
   std::string tls_subject;
 };
@@ -47,9 +47,9 @@ class site {
 
   /// Counts an answer, and writes it to the log. `client`: given because the exchange may have
   /// become a WebSocket; empty if there is no log.
-  void note(const http::exchange& answered, const visitor& client, loop::time_point began);
+  void note(const http::exchange& answered, const web_client& client, loop::time_point began);
   /// The same for a request that could not be parsed, and was answered without a handler.
-  void note_refused(int status, std::size_t body_bytes, const visitor& client);
+  void note_refused(int status, std::size_t body_bytes, const web_client& client);
   [[nodiscard]] const web_figures& counted() const { return counted_; }
 
  private:

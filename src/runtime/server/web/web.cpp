@@ -31,7 +31,9 @@ class poster final : public member {
   loop::socket_address address_;
 };
 
-visitor visitor_of(const net::peer_info& peer) { return {peer.address.text(), peer.tls_subject}; }
+web_client web_client_of(const net::peer_info& peer) {
+  return {peer.address.text(), peer.tls_subject};
+}
 
 class visit {
  public:
@@ -41,7 +43,7 @@ class visit {
   loop::task<> answer(http::exchange& exchange) {
     auto& shared = home_.web();
     const auto began = home_.loop().now();
-    const auto client = shared.keeps_log() ? visitor_of(exchange.peer()) : visitor();
+    const auto client = shared.keeps_log() ? web_client_of(exchange.peer()) : web_client();
     const auto shown = http_tap::open(*home_.state().tap, home_.name(), exchange);
     if (shared.dresses()) {
       http::dressed_exchange dressed(exchange, shared.fields_for(exchange.request()));
@@ -149,7 +151,7 @@ loop::task<> serve_web(shard& shard, std::unique_ptr<net::stream> arrived,
   visit visited(shard, std::move(place));
   const http::refusal refuse = [&shard](int status, const error& why, const net::peer_info& peer) {
     auto body = describe(why) + "\n";
-    const auto client = shard.web().keeps_log() ? visitor_of(peer) : visitor();
+    const auto client = shard.web().keeps_log() ? web_client_of(peer) : web_client();
     shard.web().note_refused(status, body.size(), client);
     return std::pair(std::move(body), std::string(plain));
   };

@@ -1,12 +1,12 @@
-#include "runtime/reception.hpp"
+#include "runtime/acceptor_settings.hpp"
 
 #include "runtime/refusals.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime {
 
-serve::reception counting_reception(serve::connection_gauge& connections, counters& counted,
-                                    journal& log) {
+serve::acceptor_settings counting_settings(serve::connection_gauge& connections, counters& counted,
+                                           journal& log) {
   return {
       .connections = connections,
       .on_refused =

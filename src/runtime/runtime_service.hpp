@@ -17,7 +17,7 @@ namespace strata::runtime {
 
 class journal;
 
-enum class house_verb : std::uint8_t {
+enum class service_verb : std::uint8_t {
   list,
   get,
   stats,
@@ -29,8 +29,8 @@ enum class house_verb : std::uint8_t {
   ask,
 };
 
-struct house_order {
-  house_verb verb = house_verb::list;
+struct service_request {
+  service_verb verb = service_verb::list;
   std::string name = {};  ///< the runtime that the request is about
   /// For `create` the type, the options and whether it starts; for `edit` the options; for `ask`
   /// the operation, its parameters and its body.
@@ -41,10 +41,11 @@ struct house_order {
   std::optional<script_rights> rights = {};
 };
 
-class house {
+class runtime_service {
  public:
   /// Carries out a request. From any loop. Errors: those of the daemon's operations.
-  virtual loop::task<result<nlohmann::json>> obey(loop::loop& asking, house_order order) = 0;
+  virtual loop::task<result<nlohmann::json>> perform(loop::loop& asking,
+                                                     service_request request) = 0;
 
   /// The events of the runtimes. From any thread.
   [[nodiscard]] virtual journal& events() = 0;
@@ -52,7 +53,7 @@ class house {
   [[nodiscard]] virtual net::directory& names() = 0;
 
  protected:
-  ~house() = default;
+  ~runtime_service() = default;
 };
 
 }  // namespace strata::runtime

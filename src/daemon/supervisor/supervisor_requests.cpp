@@ -9,7 +9,7 @@ namespace strata::daemon {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
-using runtime::house_verb;
+using runtime::service_verb;
 
 namespace {
 
@@ -18,49 +18,49 @@ constexpr auto between_looks = 20ms;
 
 }  // namespace
 
-loop::task<result<json>> supervisor::obey(loop::loop& asking, runtime::house_order order) {
-  auto work = [this, order = std::move(order)] { return obey_here(order); };
+loop::task<result<json>> supervisor::perform(loop::loop& asking, runtime::service_request request) {
+  auto work = [this, request = std::move(request)] { return perform_here(request); };
   co_return co_await loop::call_on(asking, home_, std::move(work));
 }
 
-loop::task<result<json>> supervisor::obey_here(runtime::house_order order) {
+loop::task<result<json>> supervisor::perform_here(runtime::service_request request) {
   const auto shown = [this](const result<entry_ref>& entry) -> result<json> {
     if (!entry) return std::unexpected(entry.error());
     return summary_json(**entry, list(), home_.now());
   };
-  switch (order.verb) {
-    case house_verb::list: {
+  switch (request.verb) {
+    case service_verb::list: {
       auto found = list_json(list(), home_.now());
       co_return found;
     }
-    case house_verb::get:
-    case house_verb::stats: co_return co_await look_for(std::move(order));
-    case house_verb::create: co_return co_await create_for(std::move(order));
-    case house_verb::start: co_return shown(co_await start(order.name));
-    case house_verb::stop: co_return shown(co_await stop(order.name));
-    case house_verb::remove: {
-      const auto gone = co_await remove(order.name);
+    case service_verb::get:
+    case service_verb::stats: co_return co_await look_for(std::move(request));
+    case service_verb::create: co_return co_await create_for(std::move(request));
+    case service_verb::start: co_return shown(co_await start(request.name));
+    case service_verb::stop: co_return shown(co_await stop(request.name));
+    case service_verb::remove: {
+      const auto gone = co_await remove(request.name);
       if (!gone) co_return std::unexpected(gone.error());
       co_return true;
     }
-    case house_verb::edit: {
-      const auto allowed = check_edit(order);
+    case service_verb::edit: {
+      const auto allowed = check_edit(request);
       if (!allowed) co_return std::unexpected(allowed.error());
-      const auto edited = co_await edit(order.name, order.details);
+      const auto edited = co_await edit(request.name, request.details);
       if (!edited) co_return std::unexpected(edited.error());
       co_return json{{"applied", edited->applied}, {"needs_restart", edited->needs_restart}};
     }
-    case house_verb::ask: co_return co_await ask_for(std::move(order));
+    case service_verb::ask: co_return co_await ask_for(std::move(request));
   }
   co_return json();
 }
 
 // A runtime that a script creates has at most the script's rights: those it names, or else the
 // default rights that the script has.
-result<void> supervisor::check_creation(const runtime::house_order& order, json& options) {
-  if (!order.rights) return {};
-  const auto& rights = *order.rights;
-  const std::string type_name = order.details.at("type");
+result<void> supervisor::check_creation(const runtime::service_request& request, json& options) {
+  if (!request.rights) return {};
+  const auto& rights = *request.rights;
+  const std::string type_name = request.details.at("type");
   const auto* const type = runtime::find_type(type_name);
   if (type == nullptr) return {};  // create reports it
   runtime::make_paths_absolute(type->rows(), rights.read_folders.front(), options);
@@ -74,13 +74,13 @@ result<void> supervisor::check_creation(const runtime::house_order& order, json&
   return runtime::check_child(rights, options);
 }
 
-result<void> supervisor::check_edit(runtime::house_order& order) const {
-  if (!order.rights) return {};
-  const auto& rights = *order.rights;
-  const auto found = find(order.name);
+result<void> supervisor::check_edit(runtime::service_request& request) const {
+  if (!request.rights) return {};
+  const auto& rights = *request.rights;
+  const auto found = find(request.name);
   if (!found) return std::unexpected(found.error());
   const auto rows = std::span((*found)->type->rows());
-  auto& changes = order.details;
+  auto& changes = request.details;
   runtime::make_paths_absolute(rows, rights.read_folders.front(), changes);
   if (auto reached = runtime::check_reach(rights, rows, changes); !reached) return reached;
   const bool gives_rights = std::ranges::any_of(rows, [&changes](const auto& row) {
@@ -100,57 +100,58 @@ loop::task<> supervisor::stored(std::string name) {
     co_await home_.sleep(between_looks);
 }
 
-loop::task<result<json>> supervisor::look_for(runtime::house_order order) {
-  if (order.name == order.by) co_await stored(order.by);
-  const auto found = find(order.name);
+loop::task<result<json>> supervisor::look_for(runtime::service_request request) {
+  if (request.name == request.by) co_await stored(request.by);
+  const auto found = find(request.name);
   if (!found) co_return std::unexpected(found.error());
-  if (order.verb == house_verb::stats) co_return stats_json(**found, home_.now());
+  if (request.verb == service_verb::stats) co_return stats_json(**found, home_.now());
   co_return detail_json(**found, list(), home_.now());
 }
 
 // No script runs with the rights of another.
-loop::task<result<json>> supervisor::ask_for(runtime::house_order order) {
-  const std::string operation = order.details.at("operation");
+loop::task<result<json>> supervisor::ask_for(runtime::service_request request) {
+  const std::string operation = request.details.at("operation");
   const auto* const known = runtime::find_shared_operation(operation);
-  if (order.rights && known != nullptr && known->row->needed == runtime::role::admin) {
-    co_return failure(errc::permission_denied, "make '" + order.name + "' run '" + operation + "'",
+  if (request.rights && known != nullptr && known->row->needed == runtime::role::admin) {
+    co_return failure(errc::permission_denied,
+                      "make '" + request.name + "' run '" + operation + "'",
                       "no script may do this, whatever its rights");
   }
-  runtime::operation_call call{.parameters = std::move(order.details.at("parameters")),
-                               .body = std::move(order.details.at("body"))};
+  runtime::operation_call call{.parameters = std::move(request.details.at("parameters")),
+                               .body = std::move(request.details.at("body"))};
   if (known != nullptr && known->row->timeout_s > 0) {
     call.limit = home_.now() + loop::from_seconds(known->row->timeout_s);
   }
-  co_return co_await ask(order.name, operation, std::move(call));
+  co_return co_await ask(request.name, operation, std::move(call));
 }
 
 // An existing runtime of the script's own is changed to what it asks for: running a script again
 // changes nothing.
-loop::task<result<json>> supervisor::create_for(runtime::house_order order) {
-  co_await stored(order.by);
-  auto options = order.details.at("options");
-  if (!options.contains("owner")) options["owner"] = order.by;
-  if (auto allowed = check_creation(order, options); !allowed) {
+loop::task<result<json>> supervisor::create_for(runtime::service_request request) {
+  co_await stored(request.by);
+  auto options = request.details.at("options");
+  if (!options.contains("owner")) options["owner"] = request.by;
+  if (auto allowed = check_creation(request, options); !allowed) {
     co_return std::unexpected(allowed.error());
   }
-  const bool starts = order.details.at("start").get<bool>();
-  const auto there = find(order.name);
+  const bool starts = request.details.at("start").get<bool>();
+  const auto there = find(request.name);
   const bool is_own = there && json((*there)->body->common().owner) == options.at("owner") &&
-                      json((*there)->type->name) == order.details.at("type");
+                      json((*there)->type->name) == request.details.at("type");
   if (!is_own) {
-    creation ordered{.type = order.details.at("type"),
-                     .name = order.name,
+    creation ordered{.type = request.details.at("type"),
+                     .name = request.name,
                      .options = std::move(options),
                      .is_started = starts,
-                     .origin = order.by};
+                     .origin = request.by};
     const auto made = co_await create(std::move(ordered));
     if (!made) co_return std::unexpected(made.error());
     co_return summary_json(**made, list(), home_.now());
   }
-  const auto edited = co_await edit(order.name, std::move(options));
+  const auto edited = co_await edit(request.name, std::move(options));
   if (!edited) co_return std::unexpected(edited.error());
   if (starts) {
-    const auto started = co_await start(order.name);
+    const auto started = co_await start(request.name);
     if (!started) co_return std::unexpected(started.error());
   }
   co_return summary_json(**there, list(), home_.now());

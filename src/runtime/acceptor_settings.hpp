@@ -7,10 +7,10 @@
 
 namespace strata::runtime {
 
-/// A reception that counts and logs refused clients, certificates of clients, failed handshakes,
+/// A acceptor_settings that counts and logs refused clients, certificates of clients, failed handshakes,
 /// and failures to accept. The runtime sets the rest. All arguments outlive it; they belong to the
 /// acceptor's loop.
-[[nodiscard]] serve::reception counting_reception(serve::connection_gauge& connections,
-                                                  counters& counted, journal& log);
+[[nodiscard]] serve::acceptor_settings counting_settings(serve::connection_gauge& connections,
+                                                         counters& counted, journal& log);
 
 }  // namespace strata::runtime

@@ -10,10 +10,10 @@
 namespace strata::runtime::scripting {
 
 /// Functions of `strata`, to be bound to a `host`.
-[[nodiscard]] std::span<const script::function_row> house_functions();
+[[nodiscard]] std::span<const script::function_row> service_functions();
 /// Functions of `self`, for every type; also to be bound to a `host`.
 [[nodiscard]] std::span<const script::function_row> own_functions();
 /// The part of the library that is written in Lua.
-[[nodiscard]] std::string_view house_lines();
+[[nodiscard]] std::string_view service_lines();
 
 }  // namespace strata::runtime::scripting

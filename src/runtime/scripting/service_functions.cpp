@@ -1,8 +1,8 @@
-#include "runtime/scripting/house_functions.hpp"
+#include "runtime/scripting/service_functions.hpp"
 
 #include <utility>
 
-#include "runtime/house.hpp"
+#include "runtime/runtime_service.hpp"
 #include "runtime/scripting/channels.hpp"
 #include "runtime/scripting/event_subscription.hpp"
 #include "runtime/scripting/host.hpp"
@@ -18,23 +18,23 @@ namespace {
 
 host& host_in(void* self) { return *static_cast<host*>(self); }
 
-loop::task<answers> obeyed(house& house, loop::loop& loop, house_order order) {
-  auto done = co_await house.obey(loop, std::move(order));
+loop::task<answers> performed(runtime_service& service, loop::loop& loop, service_request request) {
+  auto done = co_await service.perform(loop, std::move(request));
   if (!done) co_return std::unexpected(done.error());
   co_return std::vector<json>{std::move(*done)};
 }
 
-loop::task<answers> give_order(host& host, house_order order) {
-  order.by = host.who().name;
-  order.rights = host.rights();
-  return obeyed(*host.who().others, host.on(), std::move(order));
+loop::task<answers> send_request(host& host, service_request request) {
+  request.by = host.who().name;
+  request.rights = host.rights();
+  return performed(*host.who().others, host.on(), std::move(request));
 }
 
-template <house_verb Verb>
-loop::task<answers> order(void* self, call& call) {
-  house_order what{.verb = Verb};
-  if (call.count() > 0) what.name = call.text(0);
-  return give_order(host_in(self), std::move(what));
+template <service_verb Verb>
+loop::task<answers> request_of(void* self, call& call) {
+  service_request request{.verb = Verb};
+  if (call.count() > 0) request.name = call.text(0);
+  return send_request(host_in(self), std::move(request));
 }
 
 // An empty Lua table arrives as an empty list; here it means no options.
@@ -50,24 +50,24 @@ loop::task<answers> create(void* self, call& call) {
   // As -s on the command line.
   const bool starts = !options.contains("start") || options["start"] == true;
   options.erase("start");
-  house_order what{
-      .verb = house_verb::create,
+  service_request request{
+      .verb = service_verb::create,
       .name = std::string(call.text(1)),
       .details = {
           {"type", std::string(call.text(0))}, {"options", std::move(options)}, {"start", starts}}};
-  return give_order(host_in(self), std::move(what));
+  return send_request(host_in(self), std::move(request));
 }
 
 loop::task<answers> edit(void* self, call& call) {
   json options;
   if (!call.json_structure(1, options)) return {};
-  return give_order(host_in(self), {.verb = house_verb::edit,
-                                    .name = std::string(call.text(0)),
-                                    .details = options_of(std::move(options))});
+  return send_request(host_in(self), {.verb = service_verb::edit,
+                                      .name = std::string(call.text(0)),
+                                      .details = options_of(std::move(options))});
 }
 
-house_order asking(std::string name, std::string operation, json parameters, std::string body) {
-  return {.verb = house_verb::ask,
+service_request asking(std::string name, std::string operation, json parameters, std::string body) {
+  return {.verb = service_verb::ask,
           .name = std::move(name),
           .details = {{"operation", std::move(operation)},
                       {"parameters", std::move(parameters)},
@@ -77,12 +77,14 @@ house_order asking(std::string name, std::string operation, json parameters, std
 loop::task<answers> ask(void* self, call& call) {
   json parameters;
   if (call.has(2) && !call.json_structure(2, parameters)) return {};
-  return give_order(host_in(self), asking(std::string(call.text(0)), std::string(call.text(1)),
-                                          options_of(std::move(parameters)),
-                                          call.has(3) ? std::string(call.text(3)) : std::string()));
+  return send_request(host_in(self),
+                      asking(std::string(call.text(0)), std::string(call.text(1)),
+                             options_of(std::move(parameters)),
+                             call.has(3) ? std::string(call.text(3)) : std::string()));
 }
 
-house_order sending(std::string name, std::string_view message, json parameters = json::object()) {
+service_request sending(std::string name, std::string_view message,
+                        json parameters = json::object()) {
   return asking(std::move(name), "send", std::move(parameters), std::string(message));
 }
 
@@ -96,22 +98,22 @@ loop::task<answers> sent(loop::task<answers> asking) {
 loop::task<answers> send(void* self, call& call) {
   auto parameters = json::object();
   if (call.has(2)) parameters["client"] = call.integer(2);
-  return sent(give_order(host_in(self),
-                         sending(std::string(call.text(0)), call.text(1), std::move(parameters))));
+  return sent(send_request(
+      host_in(self), sending(std::string(call.text(0)), call.text(1), std::move(parameters))));
 }
 
 // --- its own runtime
 
-loop::task<answers> get_own(host& host, house_verb verb) {
-  return give_order(host, {.verb = verb, .name = host.who().name});
+loop::task<answers> get_own(host& host, service_verb verb) {
+  return send_request(host, {.verb = verb, .name = host.who().name});
 }
 
 loop::task<answers> own_stats(void* self, call& /*with*/) {
-  return get_own(host_in(self), house_verb::stats);
+  return get_own(host_in(self), service_verb::stats);
 }
 
 loop::task<answers> own_field(host& host, const char* field) {
-  auto looking = get_own(host, house_verb::get);
+  auto looking = get_own(host, service_verb::get);
   auto own = co_await looking;
   if (!own) co_return own;
   co_return std::vector<json>{std::move(own->front().at(field))};
@@ -125,22 +127,22 @@ loop::task<answers> own_endpoints(void* self, call& /*with*/) {
   return own_field(host_in(self), "endpoints");
 }
 
-// `order` has no name yet.
-loop::task<answers> sent_to_owner(host& host, house_order order) {
+// `request` has no name yet.
+loop::task<answers> sent_to_owner(host& host, service_request request) {
   auto looking = own_field(host, "owner");
   auto owner = co_await looking;
   if (!owner) co_return owner;
-  order.name = owner->front().get<std::string>();
-  if (order.name.empty()) {
+  request.name = owner->front().get<std::string>();
+  if (request.name.empty()) {
     co_return std::vector<json>{nullptr, "this runtime has no owner"};
   }
-  auto giving = give_order(host, std::move(order));
+  auto giving = send_request(host, std::move(request));
   co_return co_await giving;
 }
 
 loop::task<answers> owner_send(void* self, call& call) {
-  auto order = sending({}, call.text(1), json{{"client", call.integer(0)}});
-  return sent(sent_to_owner(host_in(self), std::move(order)));
+  auto request = sending({}, call.text(1), json{{"client", call.integer(0)}});
+  return sent(sent_to_owner(host_in(self), std::move(request)));
 }
 
 loop::task<answers> owner_broadcast(void* self, call& call) {
@@ -156,17 +158,17 @@ void events(void* self, call& call) { follow_events(host_in(self), call); }
 
 // One entry per row.
 // clang-format off
-constexpr script::function_row house_table[] = {
+constexpr script::function_row service_table[] = {
     {"create", "type: string, name: string, options?: table", "table?, string?",
      "creates a runtime that this one owns and, unless start=false, starts it; changes the "
      "runtime of that name if this one owns it; returns its description, or nil and the reason",
      nullptr, create, script::right::runtimes},
     {"start", "name: string", "table?, string?", "starts a runtime", nullptr,
-     order<house_verb::start>, script::right::runtimes},
+     request_of<service_verb::start>, script::right::runtimes},
     {"stop", "name: string", "table?, string?", "stops a runtime", nullptr,
-     order<house_verb::stop>, script::right::runtimes},
+     request_of<service_verb::stop>, script::right::runtimes},
     {"remove", "name: string", "boolean?, string?", "stops and removes a runtime", nullptr,
-     order<house_verb::remove>, script::right::runtimes},
+     request_of<service_verb::remove>, script::right::runtimes},
     {"edit", "name: string, options: table", "table?, string?", "changes a runtime's options",
      nullptr, edit, script::right::runtimes},
     {"send", "name: string, message: string, client?: integer", "integer?, string?",
@@ -177,13 +179,13 @@ constexpr script::function_row house_table[] = {
      "runs an operation of a runtime's type, such as 'backends' (GET /v1/types lists them); "
      "returns its answer, or nil and the reason", nullptr, ask, script::right::runtimes},
     {"list", "", "table[]", "all runtimes, as `strata ls --format json` shows them", nullptr,
-     order<house_verb::list>},
+     request_of<service_verb::list>},
     {"get", "name: string", "table?, string?",
      "a runtime with its options and children, as `strata show --format json` shows it", nullptr,
-     order<house_verb::get>},
+     request_of<service_verb::get>},
     {"stats", "name: string", "table?, string?",
      "the figures of a runtime, as `strata stats --format json` shows "
-     "them", nullptr, order<house_verb::stats>},
+     "them", nullptr, request_of<service_verb::stats>},
     {"events", "call: fun(event: table)", "strata.subscription",
      "calls a function for each further event of any runtime: {time=, event=, runtime=, type=, "
      "detail=}", events},
@@ -216,7 +218,7 @@ constexpr script::function_row own_table[] = {
 };
 // clang-format on
 
-constexpr std::string_view house_lua = R"lua(
+constexpr std::string_view service_lua = R"lua(
 local strata, ipairs, pcall, error, table_concat = strata, ipairs, pcall, error, table.concat
 
 function strata.group(name)
@@ -265,8 +267,8 @@ end
 
 }  // namespace
 
-std::span<const script::function_row> house_functions() { return house_table; }
+std::span<const script::function_row> service_functions() { return service_table; }
 std::span<const script::function_row> own_functions() { return own_table; }
-std::string_view house_lines() { return house_lua; }
+std::string_view service_lines() { return service_lua; }
 
 }  // namespace strata::runtime::scripting
