@@ -47,7 +47,7 @@ option_rows rows_of(const parsed_line& line) {
 }
 
 /// STRATA_TIMEOUT, or the default.
-result<std::chrono::milliseconds> patience_of_environment(std::chrono::milliseconds usual) {
+result<std::chrono::milliseconds> timeout_of_environment(std::chrono::milliseconds usual) {
   const char* const text = std::getenv("STRATA_TIMEOUT");
   if (text == nullptr || *text == 0) return usual;
   const auto seconds = options::parse_seconds(text);
@@ -56,14 +56,14 @@ result<std::chrono::milliseconds> patience_of_environment(std::chrono::milliseco
     why.operation += " in STRATA_TIMEOUT";
     return std::unexpected(why);
   }
-  return patience_of(*seconds);
+  return timeout_of(*seconds);
 }
 
 /// The daemon that the command line names. A verb's own --timeout has another meaning.
 daemon_address daemon_of(const nlohmann::json& flags, const verb_row& verb, daemon_address usual) {
   usual.socket = flags.value("socket", usual.socket);
   const bool has_timeout = flags.contains("timeout") && !has_own_flag(verb, "timeout");
-  if (has_timeout) usual.patience = patience_of(flags.value("timeout", 0.0));
+  if (has_timeout) usual.timeout = timeout_of(flags.value("timeout", 0.0));
   return usual;
 }
 
@@ -71,8 +71,8 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   if (arguments == tokens{"--version"}) arguments = {"version"};
   if (arguments.size() > 1 && arguments.front() == "--lua") arguments.front() = "run";
   daemon_address usual{.socket = options::paths_for(options::current_path_environment()).socket};
-  const auto patience = patience_of_environment(usual.patience);
-  if (patience) usual.patience = *patience;
+  const auto timeout = timeout_of_environment(usual.timeout);
+  if (timeout) usual.timeout = *timeout;
   auto line = parse_line(arguments, {.verbs = verbs(),
                                      .flags = common_flags(),
                                      .usual_daemon = usual,
@@ -83,7 +83,7 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
     print(help_of(*line));
     return exit_done;
   }
-  if (!patience) return refuse(exit_misused, patience.error());
+  if (!timeout) return refuse(exit_misused, timeout.error());
   if (auto checked = check_words(*line->verb, line->words); !checked) {
     return std::unexpected(checked.error());
   }

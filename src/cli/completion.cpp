@@ -178,8 +178,8 @@ word_set candidates(std::span<const std::string> before, std::string_view begun,
 std::vector<std::string> completions_of(const std::vector<std::string>& words,
                                         daemon_address daemon) {
   if (words.empty()) return {};
-  if (daemon.patience == std::chrono::milliseconds::zero() || daemon.patience > longest_wait) {
-    daemon.patience = longest_wait;
+  if (daemon.timeout == std::chrono::milliseconds::zero() || daemon.timeout > longest_wait) {
+    daemon.timeout = longest_wait;
   }
   const std::string begun = is_equals_sign(words.back()) ? "" : words.back();
   std::vector<std::string> fitting;

@@ -147,8 +147,8 @@ bool control_client::is_answering() const {
 
 outcome<> control_client::send_and_await_head(wire& wire, const request& request,
                                               proto::http_response_parser& parser) const {
-  waiting_time time(daemon_.patience);
-  wire.wait_at_most(daemon_.patience);
+  waiting_time time(daemon_.timeout);
+  wire.wait_at_most(daemon_.timeout);
   if (!wire.send(request.text())) {
     return std::unexpected(silent_daemon(wire.fd(), daemon_, request.name()));
   }
@@ -164,7 +164,7 @@ outcome<> control_client::send_and_await_head(wire& wire, const request& request
     }
     time.begin_again();
   }
-  wire.wait_at_most(daemon_.patience);
+  wire.wait_at_most(daemon_.timeout);
   return {};
 }
 

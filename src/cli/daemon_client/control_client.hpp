@@ -49,7 +49,7 @@ class line_stream {
 /// One daemon, at its socket, or remote at https://HOST:PORT. The connection is made for the first
 /// request, and reused for the next ones. One thread at a time.
 ///
-/// An answer must arrive within the daemon's patience. A request that changes something may take
+/// An answer must arrive within the daemon's timeout. A request that changes something may take
 /// longer, as long as the daemon answers requests for its version meanwhile.
 ///
 /// Errors of all requests: unreachable, if there is no daemon or it is silent; not_found, if the

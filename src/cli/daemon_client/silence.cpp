@@ -41,7 +41,7 @@ std::string why_silent(pid_t pid) {
 refusal silent_daemon(int fd, const daemon_address& daemon, const std::string& text) {
   const auto pid = pid_behind(fd);
   const auto who = pid > 0 ? fmt::format("the daemon (pid {})", pid) : std::string("the daemon");
-  const std::chrono::duration<double> waited = daemon.patience;
+  const std::chrono::duration<double> waited = daemon.timeout;
   return {exit_unreachable, fmt::format("{} at {} has not answered '{}' within {} s{}", who,
                                         daemon.socket, text, waited.count(), why_silent(pid))};
 }

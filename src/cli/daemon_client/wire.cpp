@@ -32,8 +32,8 @@ constexpr std::string_view how_to_start =
     "socket with --socket";
 
 milliseconds connect_limit(const daemon_address& daemon) {
-  const bool is_endless = daemon.patience == milliseconds::zero();
-  return is_endless ? longest_connect : std::min(daemon.patience, longest_connect);
+  const bool is_endless = daemon.timeout == milliseconds::zero();
+  return is_endless ? longest_connect : std::min(daemon.timeout, longest_connect);
 }
 
 timeval as_timeval(milliseconds time) {

@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // How long one frame may wait for room in the kernel.
-constexpr auto room_patience = 100ms;
+constexpr auto room_timeout = 100ms;
 
 std::uint64_t flag_ns(const invocation& call, std::string_view key, double otherwise) {
   const double given = std::min(call.flags.value(key, otherwise), 1e9);
@@ -34,7 +34,7 @@ class pinger {
         frame_(std::move(frame)),
         count_(call.flags.value("count", std::uint64_t{UINT64_MAX})),
         interval_ns_(flag_ns(call, "interval", 1)),
-        patience_ns_(flag_ns(call, "timeout", 1)),
+        timeout_ns_(flag_ns(call, "timeout", 1)),
         shows_(!call.as_json && !call.quiet) {}
 
   outcome<> run() {
@@ -46,7 +46,7 @@ class pinger {
         if (auto sent = send(); !sent) return sent;
         continue;
       }
-      const auto until = is_sending ? next_ns_ : next_ns_ - interval_ns_ + patience_ns_;
+      const auto until = is_sending ? next_ns_ : next_ns_ - interval_ns_ + timeout_ns_;
       if (!is_sending && now >= until) break;
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(
           std::chrono::nanoseconds(until > now ? until - now : 0));
@@ -68,7 +68,7 @@ class pinger {
                                     .run = run_,
                                     .sequence = trips_.sent_count(),
                                     .time_ns = now});
-    const auto sent = over_.socket().send_raw(bytes, room_patience);
+    const auto sent = over_.socket().send_raw(bytes, room_timeout);
     if (sent) return over_.receive(0ms, [&](const auto& each) { take(each); });
     const auto why = sent.error().code;
     if (why != errc::connection_closed && why != errc::timed_out) {
@@ -96,7 +96,7 @@ class pinger {
   probe_frame frame_;
   std::uint64_t count_;
   std::uint64_t interval_ns_;
-  std::uint64_t patience_ns_;
+  std::uint64_t timeout_ns_;
   bool shows_;
   std::uint64_t run_ = random_run();
   std::uint64_t next_ns_ = 0;
@@ -119,7 +119,7 @@ outcome<bool> answer(probe_port& port, const probe_port::received& request) {
   std::vector<std::byte> frame(wire::frame_size(request.view.tags().size(), payload.size()));
   const auto built = wire::build_frame_into(frame, header, payload, wire::max_mtu);
   if (!built) return refuse(exit_failed, built.error());
-  if (auto sent = port.socket().send_raw(frame, room_patience); !sent) {
+  if (auto sent = port.socket().send_raw(frame, room_timeout); !sent) {
     return refuse(exit_failed, sent.error());
   }
   return true;

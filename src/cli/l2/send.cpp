@@ -18,19 +18,19 @@ namespace {
 class frame_sender {
  public:
   frame_sender(l2::raw_socket& socket, const mac_address& address, std::vector<wire::vlan_tag> tags,
-               std::uint16_t ethertype, std::chrono::milliseconds patience)
+               std::uint16_t ethertype, std::chrono::milliseconds timeout)
       : over_(socket),
         to_(address),
         tags_(std::move(tags)),
         ethertype_(ethertype),
-        patience_(patience) {}
+        timeout_(timeout) {}
 
   outcome<> send(std::string_view message) {
     const wire::frame_header header{to_, over_.link().mac, tags_, ethertype_};
     std::vector<std::byte> frame(wire::frame_size(tags_.size(), message.size()));
     const auto built = wire::build_frame_into(frame, header, as_bytes(message), over_.link().mtu);
     if (!built) return refuse(exit_failed, built.error());
-    if (auto sent = over_.send_raw(frame, patience_); !sent)
+    if (auto sent = over_.send_raw(frame, timeout_); !sent)
       return refuse(exit_failed, sent.error());
     ++frames_;
     bytes_ += frame.size();
@@ -44,7 +44,7 @@ class frame_sender {
   mac_address to_;
   std::vector<wire::vlan_tag> tags_;
   std::uint16_t ethertype_;
-  std::chrono::milliseconds patience_;
+  std::chrono::milliseconds timeout_;
   std::uint64_t frames_ = 0;
   std::uint64_t bytes_ = 0;
 };
@@ -71,9 +71,9 @@ outcome<int> run_l2_send(const invocation& call) {
   if (!to) return std::unexpected(to.error());
   auto over = open_raw_socket(call, {.receives = false});
   if (!over) return std::unexpected(over.error());
-  const std::chrono::duration<double> patience(call.flags.value("timeout", 5.0));
+  const std::chrono::duration<double> timeout(call.flags.value("timeout", 5.0));
   frame_sender sender(*over, to->value_or(mac_address::broadcast()), tag_flags(call), **type,
-                      std::chrono::ceil<std::chrono::milliseconds>(patience));
+                      std::chrono::ceil<std::chrono::milliseconds>(timeout));
   if (auto sent = send_all(call, sender); !sent) return std::unexpected(sent.error());
   if (call.as_json) {
     print_json({{"frames", sender.frames()}, {"bytes", sender.bytes()}});

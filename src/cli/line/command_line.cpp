@@ -226,9 +226,9 @@ daemon_address line_reader::daemon() const {
     found.socket = *later;
   }
   if (line_.flags.contains("timeout")) {
-    found.patience = patience_of(line_.flags.value("timeout", 0.0));
+    found.timeout = timeout_of(line_.flags.value("timeout", 0.0));
   } else if (const auto later = given_later("--timeout")) {
-    if (const auto seconds = options::parse_seconds(*later)) found.patience = patience_of(*seconds);
+    if (const auto seconds = options::parse_seconds(*later)) found.timeout = timeout_of(*seconds);
   }
   return found;
 }

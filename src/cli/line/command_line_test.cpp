@@ -230,13 +230,13 @@ TEST(command_line, the_daemon_is_waited_for_as_long_as_the_line_says) {
                              {"create", "server", "-t", "4", "--timeout=500ms"}}) {
     asked = {};
     EXPECT_TRUE(parse(tokens));
-    EXPECT_EQ(asked.patience, 500ms);
+    EXPECT_EQ(asked.timeout, 500ms);
   }
   (void)parse({"create", "server", "-t", "4"});
-  EXPECT_EQ(asked.patience, 30s);
-  EXPECT_EQ(patience_of(0), 0ms);
-  EXPECT_EQ(patience_of(0.0001), 1ms);
-  EXPECT_EQ(patience_of(1e300), 366 * 24h);
+  EXPECT_EQ(asked.timeout, 30s);
+  EXPECT_EQ(timeout_of(0), 0ms);
+  EXPECT_EQ(timeout_of(0.0001), 1ms);
+  EXPECT_EQ(timeout_of(1e300), 366 * 24h);
 }
 
 TEST(command_line, a_verbs_own_flag_takes_the_place_of_one_of_all_verbs) {

@@ -10,11 +10,11 @@ namespace strata::cli {
 struct daemon_address {
   std::string socket;  ///< a path, or https://HOST:PORT
   /// How long an answer may take; zero: no limit.
-  std::chrono::milliseconds patience = std::chrono::seconds(30);
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);
 };
 
 /// Converts seconds given by a user. The shortest time is above zero, and the longest is a year.
-[[nodiscard]] inline std::chrono::milliseconds patience_of(double seconds) {
+[[nodiscard]] inline std::chrono::milliseconds timeout_of(double seconds) {
   if (seconds == 0) return {};
   constexpr double longest = 366.0 * 24 * 3600;  // more would overflow the clock's nanoseconds
   const std::chrono::duration<double> given(std::min(seconds, longest));

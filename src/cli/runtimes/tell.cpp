@@ -88,8 +88,8 @@ bool is_runtime(const std::string& name, const daemon_address& daemon) {
   // The word may be a mistyped verb: that must be reported soon, even if the daemon is stuck.
   constexpr std::chrono::milliseconds longest(2000);
   auto hurried = daemon;
-  const bool is_endless = daemon.patience == std::chrono::milliseconds::zero();
-  if (is_endless || daemon.patience > longest) hurried.patience = longest;
+  const bool is_endless = daemon.timeout == std::chrono::milliseconds::zero();
+  if (is_endless || daemon.timeout > longest) hurried.timeout = longest;
   return control_client(hurried).get(runtime_target(name)).has_value();
 }
 

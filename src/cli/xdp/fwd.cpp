@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 // How long the last frames may take to be sent.
-constexpr auto fwd_patience = 2s;
+constexpr auto fwd_timeout = 2s;
 
 // Both sockets share one UMEM: a frame that one received is sent by the other, and its chunk
 // returns for receiving.
@@ -110,7 +110,7 @@ class forwarder {
 
   // Sends what is still in the transmit rings.
   result<void> finish() {
-    const auto limit = clock::now() + fwd_patience;
+    const auto limit = clock::now() + fwd_timeout;
     for (auto& over : sockets_) {
       for (result<bool> all_sent = false; !*all_sent && clock::now() < limit;) {
         all_sent = push(over);

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 // How long the last frames may take to be sent.
-constexpr auto patience = 2s;
+constexpr auto timeout = 2s;
 
 // A frame longer than a chunk of the UMEM takes several consecutive chunks.
 std::uint32_t chunks_of(std::size_t frame) {
@@ -68,7 +68,7 @@ class generator {
       fill(std::min<std::uint64_t>(batch, count - queued_));
       if (auto pushed = push(); !pushed) return pushed;
     }
-    const auto limit = clock::now() + patience;
+    const auto limit = clock::now() + timeout;
     while (sent_ != queued_ && clock::now() < limit) {
       if (auto pushed = push(); !pushed) return pushed;
     }

@@ -19,9 +19,9 @@ constexpr proto::http2_limits client_limits{.max_header = 64U << 10U,
 }  // namespace
 
 http2_client::http2_client(loop::loop& loop, std::unique_ptr<net::stream> stream,
-                           loop::duration patience)
+                           loop::duration timeout)
     : http2_transport(loop, std::move(stream), client_limits, proto::http2_role::client),
-      patience_(patience) {
+      timeout_(timeout) {
   running_.spawn(receive());
   schedule_flush();
 }
@@ -43,7 +43,7 @@ void http2_client::forget(http2_call& gone) {
     session_.end(proto::http2_code::no_error);
     schedule_flush();
   } else {
-    loop_.arm_after(*this, patience_);
+    loop_.arm_after(*this, timeout_);
   }
 }
 

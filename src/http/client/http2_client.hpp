@@ -18,8 +18,8 @@ class http2_client final : public std::enable_shared_from_this<http2_client>,
                            private http2_transport,
                            private loop::timer {
  public:
-  /// Ends by itself after `patience` without a request.
-  http2_client(loop::loop& loop, std::unique_ptr<net::stream> stream, loop::duration patience);
+  /// Ends by itself after `timeout` without a request.
+  http2_client(loop::loop& loop, std::unique_ptr<net::stream> stream, loop::duration timeout);
   ~http2_client() override;
 
   /// Whether another request may begin now.
@@ -43,7 +43,7 @@ class http2_client final : public std::enable_shared_from_this<http2_client>,
   void forget(http2_call& gone);
   void end_calls();
 
-  loop::duration patience_;
+  loop::duration timeout_;
   std::list<http2_call> calls_;
   bool is_over_ = false;
   bool is_retiring_ = false;

@@ -15,8 +15,8 @@
 namespace strata::measure {
 
 /// How long a receiver waits before it checks whether it must stop.
-inline constexpr int patience_ms = 20;
-inline constexpr std::chrono::milliseconds patience{patience_ms};
+inline constexpr int timeout_ms = 20;
+inline constexpr std::chrono::milliseconds timeout{timeout_ms};
 /// The number of messages per system call on the batch paths.
 inline constexpr std::size_t batch_size = 64;
 
@@ -60,7 +60,7 @@ class receiver {
   virtual ~receiver() = default;
 
   /// Passes the available messages to `tally`, and returns how many; waits for at most
-  /// `patience_ms`, and not at all on a busy end.
+  /// `timeout_ms`, and not at all on a busy end.
   [[nodiscard]] virtual result<std::size_t> receive(tally& tally) = 0;
   /// The number of messages that the kernel accepted for this receiver but dropped, because it was
   /// too slow.

@@ -58,7 +58,7 @@ result<unique_fd> bound_socket(int type, const std::string& address, std::uint16
     const auto done = set_option(fd.get(), SOL_SOCKET, SO_RCVBUF, size, "set the receive buffer");
     if (!done) return std::unexpected(done.error());
   }
-  const timeval limit{.tv_sec = 0, .tv_usec = suseconds_t{patience_ms} * 1000};
+  const timeval limit{.tv_sec = 0, .tv_usec = suseconds_t{timeout_ms} * 1000};
   ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   const auto reuse = set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1, "reuse the address");
   if (!reuse) return std::unexpected(reuse.error());

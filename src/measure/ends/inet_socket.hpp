@@ -19,7 +19,7 @@ namespace strata::measure {
 [[nodiscard]] std::string address_of_interface(const std::string& interface);
 
 /// Returns a socket of `type` (SOCK_STREAM, SOCK_DGRAM) bound to `address`, on a free port if
-/// `port` is 0; its blocking receives return after `patience_ms`.
+/// `port` is 0; its blocking receives return after `timeout_ms`.
 [[nodiscard]] result<unique_fd> bound_socket(int type, const std::string& address,
                                              std::uint16_t port, std::size_t receive_buffer);
 

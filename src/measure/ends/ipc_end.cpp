@@ -76,7 +76,7 @@ class channel_end final : public sender, public receiver {
   // The next call reports an error.
   void wait(short events) const {
     pollfd asked{.fd = channel_.fd(), .events = events, .revents = 0};
-    ::poll(&asked, 1, patience_ms);
+    ::poll(&asked, 1, timeout_ms);
   }
 
   ipc::channel channel_;

@@ -34,7 +34,7 @@ result<std::size_t> send_batch(Device& device, message_batch& batch, const pace&
                                std::size_t count) {
   const auto taken = device.try_send(batch.write(stamps, std::min(count, batch.count())));
   if (!taken || *taken != 0) return taken;
-  if (auto ready = l2::wait_writable(device, patience); !ready) {
+  if (auto ready = l2::wait_writable(device, timeout); !ready) {
     return std::unexpected(ready.error());
   }
   return 0;
@@ -62,7 +62,7 @@ class frame_socket final : public sender, public receiver {
       if (!count) return count;
       if (*count != 0) break;
       if (waited) return 0;
-      if (auto ready = l2::wait_readable(socket_, patience); !ready) {
+      if (auto ready = l2::wait_readable(socket_, timeout); !ready) {
         return std::unexpected(ready.error());
       }
     }
@@ -120,7 +120,7 @@ class batch_receiver final : public receiver {
   result<std::size_t> receive(tally& tally) override {
     auto count = socket_.try_receive(slots_);
     if (count && *count == 0) {
-      const auto ready = l2::wait_readable(socket_, patience);
+      const auto ready = l2::wait_readable(socket_, timeout);
       if (!ready) return std::unexpected(ready.error());
       count = socket_.try_receive(slots_);
     }
@@ -145,7 +145,7 @@ class ring_receiver final : public receiver {
   result<std::size_t> receive(tally& tally) override {
     auto block = ring_.try_block();
     if (!block) {
-      const auto ready = l2::wait_readable(ring_, patience);
+      const auto ready = l2::wait_readable(ring_, timeout);
       if (!ready) return std::unexpected(ready.error());
       block = ring_.try_block();
       if (!block) return 0;
@@ -175,7 +175,7 @@ class slot_ring final : public sender, public receiver {
     auto frame = ring_.try_frame();
     if (!frame) {
       if (busy_) return 0;
-      const auto ready = l2::wait_readable(ring_, patience);
+      const auto ready = l2::wait_readable(ring_, timeout);
       if (!ready) return std::unexpected(ready.error());
       frame = ring_.try_frame();
       if (!frame) return 0;

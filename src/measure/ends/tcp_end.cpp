@@ -50,7 +50,7 @@ class tcp_stream final : public sender, public receiver {
       return system_failure(errno, "receive over TCP");
     }
     // The sender is done, and a stop request will follow.
-    if (got == 0) std::this_thread::sleep_for(patience);
+    if (got == 0) std::this_thread::sleep_for(timeout);
     held_ += static_cast<std::size_t>(got);
     if (held_ < payload_) return 0;
     tally.begin();
@@ -72,7 +72,7 @@ class tcp_stream final : public sender, public receiver {
       if (is_wait(errno)) return 0;
       return system_failure(errno, "accept a TCP connection");
     }
-    const timeval limit{.tv_sec = 0, .tv_usec = suseconds_t{patience_ms} * 1000};
+    const timeval limit{.tv_sec = 0, .tv_usec = suseconds_t{timeout_ms} * 1000};
     ::setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     fd_ = std::move(connection);

@@ -28,7 +28,7 @@ class xdp_port final : public sender, public receiver {
   result<std::size_t> send(const pace& stamps, std::size_t count) override {
     auto taken = port_.try_send(batch_.write(stamps, std::min(count, batch_.count())));
     if (!taken || *taken != 0) return taken;
-    if (auto ready = port_.below().wait_writable(patience); !ready) {
+    if (auto ready = port_.below().wait_writable(timeout); !ready) {
       return std::unexpected(ready.error());
     }
     return 0;
@@ -45,7 +45,7 @@ class xdp_port final : public sender, public receiver {
     std::array<byte_span, batch_size> frames;
     auto count = port_.try_receive(frames);
     if (count && *count == 0 && !busy_) {
-      const auto ready = port_.wait_readable(patience);
+      const auto ready = port_.wait_readable(timeout);
       if (!ready) return std::unexpected(ready.error());
       count = port_.try_receive(frames);
     }

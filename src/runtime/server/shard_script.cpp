@@ -217,8 +217,8 @@ void shard_script::disconnect_here(std::uint64_t id) {
 
 // Disconnects the client once earlier messages have reached it, or a second has passed.
 loop::task<> shard_script::see_off(std::uint64_t id) {
-  constexpr auto patience = std::chrono::seconds(1);
-  co_await find(id)->is->delivered(home_.loop().now() + patience);
+  constexpr auto timeout = std::chrono::seconds(1);
+  co_await find(id)->is->delivered(home_.loop().now() + timeout);
   if (auto* const one = find(id); one != nullptr && one->is != nullptr)
     one->is->dismiss(parting::asked_for);
 }

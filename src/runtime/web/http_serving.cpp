@@ -42,7 +42,7 @@ loop::task<> serve_http2(loop::loop& loop, std::unique_ptr<net::stream> arrived,
 }  // namespace
 
 // So long that it never expires, but does not overflow the clock.
-loop::duration patience_of(double seconds) {
+loop::duration timeout_of(double seconds) {
   constexpr double unlimited_s = 1e9;
   return loop::from_seconds(seconds == 0 ? unlimited_s : seconds);
 }
@@ -50,9 +50,9 @@ loop::duration patience_of(double seconds) {
 http::server_limits limits_of(const http_limit_options& options, std::size_t max_unread) {
   return {.max_head = options.http_max_head,
           .max_unread = max_unread,
-          .head_timeout = patience_of(options.http_head_timeout),
-          .body_timeout = patience_of(options.http_body_timeout),
-          .idle_timeout = patience_of(options.http_idle_timeout),
+          .head_timeout = timeout_of(options.http_head_timeout),
+          .body_timeout = timeout_of(options.http_body_timeout),
+          .idle_timeout = timeout_of(options.http_idle_timeout),
           .max_streams = static_cast<std::uint32_t>(options.http2_max_streams)};
 }
 
@@ -63,14 +63,14 @@ loop::task<> serve_http(loop::loop& loop, std::unique_ptr<net::stream> arrived,
   co_await served;
 }
 
-loop::task<bool> speaks_http2(loop::loop& loop, net::stream& arrived, loop::duration patience) {
+loop::task<bool> speaks_http2(loop::loop& loop, net::stream& arrived, loop::duration timeout) {
   static constexpr serve::protocol_row row = {"http2", match_http2};
   const auto* const secured = arrived.tls();
   if (secured != nullptr && !secured->application.empty()) {
     co_return secured->application == "h2";
   }
   const auto* const found =
-      co_await serve::detect(arrived, std::span(&row, 1), loop.now() + patience);
+      co_await serve::detect(arrived, std::span(&row, 1), loop.now() + timeout);
   co_return found != nullptr;
 }
 

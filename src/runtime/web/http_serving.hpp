@@ -15,7 +15,7 @@ namespace strata::runtime {
 [[nodiscard]] http::server_limits limits_of(const http_limit_options& options,
                                             std::size_t max_unread);
 /// A time limit; 0 means none.
-[[nodiscard]] loop::duration patience_of(double seconds);
+[[nodiscard]] loop::duration timeout_of(double seconds);
 
 /// Serves the requests of connections. It outlives them.
 struct http_service {
@@ -39,7 +39,7 @@ struct http_service {
 
 /// The same in two steps, so that the first one's state is gone while the second one lasts.
 [[nodiscard]] loop::task<bool> speaks_http2(loop::loop& loop, net::stream& arrived,
-                                            loop::duration patience);
+                                            loop::duration timeout);
 [[nodiscard]] loop::task<> serve_http(bool is_http2, loop::loop& loop,
                                       std::unique_ptr<net::stream> arrived,
                                       const http_service& service, const http::refusal& refuse,

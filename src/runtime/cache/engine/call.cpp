@@ -130,7 +130,7 @@ bool call::await_source(std::span<const std::string_view> missing) {
     is_coming = is_coming || said == key_source::answer::fetching;
   }
   if (!is_coming) return false;
-  wait_for(missing, now_ms() + source.patience_ms(), [](front& /*home*/, client& waited) {
+  wait_for(missing, now_ms() + source.timeout_ms(), [](front& /*home*/, client& waited) {
     waited.reply().error("ERR the key was not fetched in time (on_miss)");
   });
   who.waiting->is_fetching = true;

@@ -19,7 +19,7 @@ class key_source {
   /// before.
   virtual void note_removed(unsigned database, std::string_view key) = 0;
   /// How long a client waits, in milliseconds.
-  [[nodiscard]] virtual std::int64_t patience_ms() const = 0;
+  [[nodiscard]] virtual std::int64_t timeout_ms() const = 0;
 
  protected:
   ~key_source() = default;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_fetched = 10000;
 constexpr unsigned most_tries = 4;
-constexpr double usual_patience_ms = 5000;
+constexpr double usual_timeout_ms = 5000;
 constexpr double longest_life_ms = 1e15;  // some 30,000 years
 
 }  // namespace
@@ -54,7 +54,7 @@ void read_through::heed_script() {
   const bool has_it = script_.has(callback::miss);
   data_.home().set_source(has_it ? this : nullptr);
   if (has_it && !std::exchange(is_listening_, true)) data_.keys().add_listener(*this);
-  patience_ms_ = std::llround(script_.global_number("miss_ms", usual_patience_ms));
+  timeout_ms_ = std::llround(script_.global_number("miss_ms", usual_timeout_ms));
 }
 
 // A follower has its leader's data, and fetches nothing.

@@ -29,7 +29,7 @@ class read_through final : public key_source, private change_listener, private l
 
   [[nodiscard]] answer fetch(unsigned database, std::string_view key) override;
   void note_removed(unsigned database, std::string_view key) override;
-  [[nodiscard]] std::int64_t patience_ms() const override { return patience_ms_; }
+  [[nodiscard]] std::int64_t timeout_ms() const override { return timeout_ms_; }
 
  private:
   class fetching;
@@ -48,7 +48,7 @@ class read_through final : public key_source, private change_listener, private l
   const work_hooks& hooks_;
   scripting::host& script_;
   std::function<void(bool)> on_fill_;
-  std::int64_t patience_ms_ = 0;
+  std::int64_t timeout_ms_ = 0;
   bool is_listening_ = false;
   bool is_filling_ = false;
   boost::unordered_flat_map<database_key, std::unique_ptr<fetching>, database_key_hash,

@@ -228,7 +228,7 @@ loop::task<> session::catch_up() {
       co_await bench_.loop().sleep(
           std::clamp<loop::duration>(time_to_admission(), 0ms, longest_pause));
     } else if (rest_ == rest::room_for_replies) {
-      co_await stream_->writable(most_replies / 2, end_of_patience());
+      co_await stream_->writable(most_replies / 2, write_limit());
     } else {
       co_await bench_.loop().sleep(0ms);
     }
@@ -239,7 +239,7 @@ loop::task<> session::catch_up() {
 }
 
 // Returns when the soft limit for pending output becomes a hard one.
-loop::time_point session::end_of_patience() {
+loop::time_point session::write_limit() {
   if (!over_since_) return loop::time_point::max();
   return *over_since_ + std::chrono::seconds(limit().soft_s) + 1ms;
 }

@@ -67,7 +67,7 @@ class session final : public client, private loop::turn_end_hook {
   loop::task<> catch_up();
   loop::task<> leave();
   [[nodiscard]] loop::duration time_to_admission() const;
-  [[nodiscard]] loop::time_point end_of_patience();
+  [[nodiscard]] loop::time_point write_limit();
   [[nodiscard]] bool try_admit();
   bool read_batch();
   bool execute_batch();

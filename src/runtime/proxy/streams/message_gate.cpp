@@ -73,7 +73,7 @@ class message_gate::session final : public bond {
     for (const auto& each : std::exchange(waiting_, {})) pass(as_bytes(each));
     receiving_.spawn(receive());
     for (bool is_over = false; !is_over;) {
-      const auto limit = last_active() + patience();
+      const auto limit = last_active() + timeout();
       if (loop_.now() >= limit) break;
       is_over = co_await changed_.wait([this] { return is_over_; }, limit);
     }
@@ -90,7 +90,7 @@ class message_gate::session final : public bond {
   [[nodiscard]] std::string backend() const override {
     return use_ == nullptr ? std::string() : std::string(use_->of()->is.text);
   }
-  [[nodiscard]] loop::duration patience() const {
+  [[nodiscard]] loop::duration timeout() const {
     const auto wanted = owner_.means_.options.idle_timeout;
     return wanted > 0 ? loop::from_seconds(wanted) : usual_session;
   }

@@ -189,7 +189,7 @@ void web_gate::keep(sent_body& sent, const std::string& piece, const backend_leg
 }
 
 loop::time_point web_gate::next_limit(loop::time_point since) const {
-  return since + patience_of(means_.options.answer_timeout);
+  return since + timeout_of(means_.options.answer_timeout);
 }
 
 // A backend may answer only after the whole body. During a long silence the client is watched,
@@ -300,7 +300,7 @@ loop::task<> web_gate::pass_back(http::exchange& exchange, backend_leg& leg,
   }
   exchange.finish(passed_trailers(leg.over->take_trailers()));
   if (leg.over->is_free()) {
-    const auto limit = loop_.now() + patience_of(means_.options.idle_backend_timeout);
+    const auto limit = loop_.now() + timeout_of(means_.options.idle_backend_timeout);
     pool_.give({leg.use.of(), std::move(leg.preface), std::move(leg.over)}, limit,
                means_.options.max_idle);
   }

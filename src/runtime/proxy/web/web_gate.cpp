@@ -50,7 +50,7 @@ void web_gate::apply() {
   balance_ = *parse_balance(means_.options.balance);
   service_.limits = limits_of(means_.options, means_.options.max_buffer);
   service_.limits.max_unsent = means_.options.max_buffer;
-  service_.limits.write_timeout = patience_of(means_.options.answer_timeout);
+  service_.limits.write_timeout = timeout_of(means_.options.answer_timeout);
   trusted_.clear();
   to_backend_ = field_rules_of(means_.options.request_header);
   to_client_ = field_rules_of(means_.options.answer_header);
@@ -379,8 +379,8 @@ std::unique_ptr<http::inquiry> web_gate::speak_on(std::unique_ptr<net::stream> s
   if (!leg.use.of()->takes_http2(*stream)) {
     return std::make_unique<http::http1_client>(std::move(stream));
   }
-  const auto patience = patience_of(means_.options.idle_backend_timeout);
-  auto shared = std::make_shared<http::http2_client>(loop_, std::move(stream), patience);
+  const auto timeout = timeout_of(means_.options.idle_backend_timeout);
+  auto shared = std::make_shared<http::http2_client>(loop_, std::move(stream), timeout);
   pool_.keep(leg.use.of(), leg.preface, shared);
   return shared->open();
 }
