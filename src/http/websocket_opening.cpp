@@ -52,9 +52,8 @@ std::optional<opened_websocket> open_websocket(exchange& exchange,
   const auto origin = request.header("origin");
   if (origin &&
       !is_admitted_origin(*origin, request.header("host").value_or(""), settings.origins)) {
-    const auto reason = "pages of '" + std::string(*origin) +
-                        "' is not permitted to open a "
-                        "WebSocket here";
+    const auto reason =
+        "pages of '" + std::string(*origin) + "' is not permitted to open a WebSocket here";
     if (settings.on_refused_origin) settings.on_refused_origin(reason);
     refuse(exchange, 403, reason);
     return std::nullopt;

@@ -109,9 +109,7 @@ result<endpoint_url> parse_access(endpoint_url url, std::string_view query, std:
       const auto [last, code] = std::from_chars(value.data(), end, mode, 8);
       if (value.empty() || code != std::errc{} || last != end || mode > 0777) {
         return refuse(url, text,
-                      "its mode '" + std::string(value) +
-                          "' is not a mode such as "
-                          "0660");
+                      "its mode '" + std::string(value) + "' is not a mode such as 0660");
       }
       url.access.mode = mode;
     } else if (key == "group" && !value.empty()) {

@@ -42,9 +42,8 @@ loop::task<result<void>> stream::start_tls(std::shared_ptr<const tls_context> co
     out_.send_owed();
     auto got = co_await receive(limit);
     if (!got) {
-      done = failure(errc::timed_out, "agree on TLS",
-                     "the peer did not finish its handshake in "
-                     "time");
+      done =
+          failure(errc::timed_out, "agree on TLS", "the peer did not finish its handshake in time");
     } else if (!*got) {
       done = std::unexpected(got->error());
     } else if ((*got)->empty()) {

@@ -84,8 +84,7 @@ result<void> check_tls(const tls_server_options& options, const std::vector<std:
   if (!options.cert.empty()) return {};
   if (!options.client_ca.empty()) {
     return failure(errc::invalid_argument, "use --client-ca",
-                   "TLS needs a certificate of the "
-                   "server itself",
+                   "TLS needs a certificate of the server itself",
                    "give --cert FILE and --key FILE too");
   }
   for (const auto& each : urls) {

@@ -46,9 +46,7 @@ result<std::string> read_source_below(const std::string& folder, const std::stri
   const auto operation = "read the script '" + folder + "/" + relative + "'";
   const unique_fd root(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root)
-    return system_failure(errno, operation,
-                          "give strata permission to read the script's "
-                          "folder");
+    return system_failure(errno, operation, "give strata permission to read the script's folder");
   const unique_fd file(loop::open_beneath(root.get(), relative, loop::for_reading));
   if (!file && errno == EXDEV) {
     return failure(errc::permission_denied, operation, "a link points outside the script's folder",

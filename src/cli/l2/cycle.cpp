@@ -156,9 +156,7 @@ outcome<int> send_cycles(const invocation& call) {
 outcome<int> run_l2_cycle(const invocation& call) {
   if (call.is_set("receive")) {
     if (call.words.size() == 2)
-      return refuse(exit_misused,
-                    "--receive does not take DST; leave it "
-                    "out");
+      return refuse(exit_misused, "--receive does not take DST; leave it out");
     return receive_cycles(call);
   }
   if (call.words.size() == 1) {

@@ -45,8 +45,7 @@ outcome<step> find_step(std::string_view whole, std::string_view word, const ynl
   if (!is_word(word)) {
     return refuse_attribute(
         whole,
-        fmt::format("write PATH[:TYPE][=VALUE] with a PATH such as 3 or 3.1, of numbers up to "
-                    "{}",
+        fmt::format("write PATH[:TYPE][=VALUE] with a PATH such as 3 or 3.1, of numbers up to {}",
                     largest_type));
   }
   const auto* const known = scope.find(word);

@@ -41,8 +41,7 @@ outcome<int> introduce(const invocation& call, const json& detail) {
                       name, name));
   } else {
     print(
-        fmt::format("  strata {} MESSAGE...\n  strata start -i {:<13} send and receive "
-                    "messages\n",
+        fmt::format("  strata {} MESSAGE...\n  strata start -i {:<13} send and receive messages\n",
                     name, name));
   }
   print(

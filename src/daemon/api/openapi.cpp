@@ -285,8 +285,7 @@ std::string openapi_text(std::span<const route_row> routes) {
   }
   components["schemas"] = schemas();
   return "# Made from the tables of routes, options and figures, as "
-         "src/daemon/api/openapi_test.cpp "
-         "describes.\n" +
+         "src/daemon/api/openapi_test.cpp describes.\n" +
          text::to_yaml(document);
 }
 

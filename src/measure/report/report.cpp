@@ -198,8 +198,7 @@ result<void> write_file(const std::filesystem::path& path, const std::string& te
 std::string report_of(const findings& findings) {
   std::string out = "# What raw Ethernet, UDP and TCP cost on this machine\n\n";
   out += fmt::format(
-      "By `{}`{}, started at {}, in {:.0f} s; the figures are in "
-      "[results.json](results.json).\n\n",
+      "By `{}`{}, started at {}, in {:.0f} s; the figures are in [results.json](results.json).\n\n",
       findings.command.empty() ? "strata bench paths" : findings.command,
       findings.revision.empty() ? "" : ", revision " + findings.revision, findings.began,
       findings.seconds);

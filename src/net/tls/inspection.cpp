@@ -89,9 +89,7 @@ result<inspection> inspect_server(const std::string& host, std::uint16_t port,
   }
   auto* const chain = SSL_get_peer_cert_chain(session.get());
   if (sk_X509_num(chain) < 1)
-    return failure(errc::malformed, operation,
-                   "it showed no "
-                   "certificate");
+    return failure(errc::malformed, operation, "it showed no certificate");
   auto made = inspection_of(chain, wanted);
   if (!made) return made;
   made->protocol = SSL_get_version(session.get());

@@ -49,9 +49,7 @@ result<void> client::check(const client_options& options) const {
   if (!url) return std::unexpected(url.error());
   if (!url->is_for_one() && url->port == 0) {
     return failure(errc::invalid_argument, "connect to " + url->text(),
-                   "0 is not a port to "
-                   "connect to",
-                   "give the port that the server listens on");
+                   "0 is not a port to connect to", "give the port that the server listens on");
   }
   if (!url->scheme->has_messages) {
     return failure(errc::invalid_argument, "connect to " + url->text(),

@@ -210,8 +210,7 @@ result<void> check_child(const script_rights& rights, const json& options) {
   const auto child = script_rights_of(options);
   if (!child || rights.includes(*child)) return {};  // the type reports an error
   return failure(errc::permission_denied, "give rights to a script from a script",
-                 fmt::format("--lua-allow {} exceeds the rights of the calling "
-                             "script",
+                 fmt::format("--lua-allow {} exceeds the rights of the calling script",
                              fmt::join(words_of(*child), ", ")),
                  "give at most the rights of the calling script");
 }

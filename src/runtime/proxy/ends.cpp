@@ -103,8 +103,7 @@ result<void> check_route(const proxy_options& options, const route_text& route) 
   };
   if (std::ranges::any_of(options.endpoints(), ends_tls)) {
     return refuse(
-        "this proxy ends TLS itself, so it does not route by the name in the TLS "
-        "handshake",
+        "this proxy ends TLS itself, so it does not route by the name in the TLS handshake",
         "listen on tcp://, or give --protocol http");
   }
   return {};
@@ -120,15 +119,11 @@ result<void> check_backend(const proxy_options& options, const backend_text& bac
     const bool speaks_http =
         backend.speaks_http2 || (backend.url.is_web() && !is_websocket(backend.url));
     if (speaks_http)
-      return refuse(
-          "this proxy forwards messages, but the backend takes "
-          "HTTP",
-          "use ws:// or tcp://");
+      return refuse("this proxy forwards messages, but the backend takes HTTP",
+                    "use ws:// or tcp://");
     if (backend.proxy_version != 0 && !backend.url.is_stream()) {
-      return refuse(
-          "a PROXY header needs a stream, which this backend does not "
-          "have",
-          "leave it out");
+      return refuse("a PROXY header needs a stream, which this backend does not have",
+                    "leave it out");
     }
     if (options.check != "off" && !backend.url.is_stream()) {
       return refuse("--check " + options.check + " asks streams", "leave --check out");
@@ -136,16 +131,11 @@ result<void> check_backend(const proxy_options& options, const backend_text& bac
     return {};
   }
   if (!backend.url.is_stream()) {
-    return refuse(
-        "this proxy forwards streams, but the backend is not a "
-        "stream",
-        "create a proxy for each of them");
+    return refuse("this proxy forwards streams, but the backend is not a stream",
+                  "create a proxy for each of them");
   }
   if (has_path)
-    return refuse(
-        "the path comes from the request; leave it "
-        "out",
-        "write " + backend.url.host);
+    return refuse("the path comes from the request; leave it out", "write " + backend.url.host);
   for (const auto& front : options.endpoints()) {
     if ((!backend.url.is_web() && !backend.speaks_http2) || has_web(options, front)) continue;
     return failure(errc::invalid_argument, "pass '" + front + "' on to '" + backend.text + "'",

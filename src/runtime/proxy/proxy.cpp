@@ -73,8 +73,7 @@ bool is_check_target(const std::string& path) {
 result<void> check_sticky(const proxy_options& options) {
   if (options.sticky.empty() || proto::is_token(options.sticky)) return {};
   return failure(errc::invalid_argument, "use --sticky '" + options.sticky + "'",
-                 "it is not a valid name for a "
-                 "cookie",
+                 "it is not a valid name for a cookie",
                  "write letters, digits and -_. without blanks");
 }
 

@@ -147,8 +147,7 @@ constexpr callback_entry callback_table[] = {
              .returns = "table|string|nil",
              .help = "a backend has answered ({status=, headers=}): return changes ({status=, "
                      "headers={name=value|false}, body=}). For a connection without HTTP, "
-                     "called as (id, data) with each piece from the backend, as "
-                     "on_proxy_request"}},
+                     "called as (id, data) with each piece from the backend, as on_proxy_request"}},
     {.id = callback::proxy_request_body, .callers = "proxy",
      .row = {.name = "on_proxy_request_body",
              .parameters = "piece: string?, request: strata.request",

@@ -30,8 +30,7 @@ loop::task<result<void>> disk_persistence::save_changes(loop::time_point limit,
   if (!is_idle) {
     co_return failure(hurried ? errc::canceled : errc::timed_out, operation,
                       hurried ? "a later command ended the wait"
-                              : "saving takes longer than the limit for the "
-                                "stop",
+                              : "saving takes longer than the limit for the stop",
                       "allow more time (strata edit NAME --drain-timeout TIME), or add --now to "
                       "discard unsaved changes");
   }

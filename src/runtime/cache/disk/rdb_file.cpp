@@ -111,10 +111,8 @@ file_reader::outcome file_reader::read_item(bool& was_key) {
     case mark::database: {
       const auto index = reader_.length();
       if (index >= keyspace::database_count) {
-        return fail(
-            fmt::format("database {} is out of range: the cache has {} "
-                        "databases",
-                        index, keyspace::database_count));
+        return fail(fmt::format("database {} is out of range: the cache has {} databases", index,
+                                keyspace::database_count));
       }
       database_ = static_cast<unsigned>(index);
       return outcome::more;

@@ -221,8 +221,7 @@ loop::task<result<std::optional<backend_use>>> backends::wait_for_place(wish wis
   if (has_gone) co_return std::move(tried.use);
   counted.turned_away.add();
   co_return failure(errc::limit_exceeded, "find a backend",
-                    fmt::format("all are full, and none has become free for {} s "
-                                "(--queue-timeout)",
+                    fmt::format("all are full, and none has become free for {} s (--queue-timeout)",
                                 options.queue_timeout));
 }
 

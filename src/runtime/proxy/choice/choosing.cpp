@@ -140,8 +140,7 @@ result<balancing> parse_balance(const std::string& text) {
     return balancing{how, how == balance::header ? text::in_small_letters(name) : name};
   }
   return failure(errc::invalid_argument, "use --balance '" + text + "'",
-                 "it is not a way to "
-                 "balance",
+                 "it is not a way to balance",
                  "write round-robin, random, least, first, source, path, header:NAME or "
                  "cookie:NAME");
 }

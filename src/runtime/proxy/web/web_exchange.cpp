@@ -117,8 +117,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   const bool is_switched = head && head->status == 101;
   if (is_switched && request.upgrade.empty()) {
     head = failure(errc::malformed, "read the HTTP reply",
-                   "it switches to a protocol that was not "
-                   "requested");
+                   "it switches to a protocol that was not requested");
   }
   if (!head) {
     co_return failed_try{.why = std::move(head.error()),

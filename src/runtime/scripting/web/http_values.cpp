@@ -53,8 +53,7 @@ json table_of(const proto::http_fields& fields) {
 result<proto::http_fields> fields_of(const json& table, http_side side) {
   if (!table.is_object()) {
     return failure(errc::invalid_argument, "send header fields",
-                   "they are not a table with names "
-                   "as keys",
+                   "they are not a table with names as keys",
                    "write headers = {['X-Name'] = 'value'}");
   }
   proto::http_fields fields;

@@ -96,8 +96,7 @@ class visit {
       const auto choice = co_await script->choose(exchange);
       if (choice.is_refused) {
         home_.refuse(exchange.peer().address, refusal::script,
-                     "on_websocket refused the "
-                     "WebSocket");
+                     "on_websocket refused the WebSocket");
         exchange.respond(403, plain, "this server refused the WebSocket\n");
         co_return;
       }
@@ -120,8 +119,7 @@ class visit {
   loop::task<> take_message(http::exchange& exchange) {
     if (home_.script() != nullptr && home_.script()->lets_in()) {
       exchange.respond(403, plain,
-                       "this server admits each client with a script: use a "
-                       "WebSocket\n");
+                       "this server admits each client with a script: use a WebSocket\n");
       co_return;
     }
     auto body = co_await exchange.read_all(home_.options().max_message);
