@@ -105,7 +105,7 @@ def test_routes_of_names_change_while_it_runs(daemon, behind, authority):
 @pytest.mark.once
 @pytest.mark.parametrize("options, why", [
     ({"route": ["path=/x -> 127.0.0.1:1"]}, "only the name in their TLS handshake"),
-    ({"route": ["host=a strip=/x -> 127.0.0.1:1"]}, "is no condition"),
+    ({"route": ["host=a strip=/x -> 127.0.0.1:1"]}, "is not a condition"),
     ({"route": ["host=a -> answer=403"]}, "only the name in their TLS handshake"),
     ({"route": ["host=a -> udp://127.0.0.1:1"]}, "not a stream"),
     ({"route": ["host=a -> 127.0.0.1:1"], "backend": ["udp://127.0.0.1:1"]}, "has no routes"),

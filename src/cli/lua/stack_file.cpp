@@ -77,7 +77,7 @@ bool stack_file::read_resets(script::call& call, int index, json& value) const {
   value = json::object();
   for (const auto& each : names) {
     if (!names.is_array() || !each.is_string()) {
-      call.fail("what is to be reset is no list of options' names: {'group', 'max_message'}");
+      call.fail("'reset' must be a list of option names, such as {'group', 'max_message'}");
       return false;
     }
     value[each.get<std::string>()] = nullptr;

@@ -60,7 +60,7 @@ result<backend_text> parse_backend(const std::string& text) {
   const bool is_group = words.front().starts_with('@');
   auto url = net::parse_connecting(as_url(words.front().substr(is_group ? 1 : 0)));
   if (!url) return std::unexpected(url.error());
-  if (url->has_port() && url->port == 0) return refuse(text, "port 0 is no port");
+  if (url->has_port() && url->port == 0) return refuse(text, "0 is not a port to connect to");
   if (is_group && url->scheme->form != net::url_form::name) {
     return refuse(text, "the name of a group is missing after the @");
   }

@@ -45,7 +45,7 @@ std::optional<setting> as_setting(const std::string& word) {
 /// Returns why the condition is invalid; empty if it was taken.
 std::string take_condition(route_text& text, const std::string& word) {
   const auto given = as_setting(word);
-  if (!given || given->value.empty()) return "'" + word + "' is no condition";
+  if (!given || given->value.empty()) return "'" + word + "' is not a condition";
   if (given->key == "host") {
     text.host = text::in_small_letters(given->value);
     return text.host.find('*') > 0 && text.host.contains('*') ? "a star can only be the first part "
@@ -56,7 +56,7 @@ std::string take_condition(route_text& text, const std::string& word) {
     text.methods = split(given->value, ',');
     return "";
   }
-  if (given->key != "path") return "'" + given->key + "' is no condition";
+  if (given->key != "path") return "'" + given->key + "' is not a condition";
   if (!given->value.starts_with('/'))
     return "the path '" + given->value + "' has no slash before it";
   text.path = given->value;
@@ -80,7 +80,7 @@ std::string take_action(route_text& text, const setting& setting) {
   const auto [last, code] = std::from_chars(setting.value.data(), end, text.status);
   const bool is_status =
       code == std::errc{} && last == end && text.status >= 200 && text.status <= 599;
-  return is_status ? "" : "'" + setting.value + "' is no status from 200 to 599";
+  return is_status ? "" : "'" + setting.value + "' is not a status from 200 to 599";
 }
 
 bool is_action(const setting& setting) {
