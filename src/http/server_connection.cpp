@@ -152,12 +152,11 @@ void server_connection::retire() {
 
 void server_connection::refuse_rest(const refusal& refuse) {
   if (is_late_) {
-    answer_error(408,
-           failure(errc::timed_out, "read the HTTP request",
-                   "its head was not complete in "
-                   "time")
-               .error(),
-           refuse);
+    answer_error(
+        408,
+        failure(errc::timed_out, "read the HTTP request", "its head was not complete in time")
+            .error(),
+        refuse);
   } else if (!parsed_ && parser_.refusal_status() != 0) {
     answer_error(parser_.refusal_status(), parsed_.error(), refuse);
   }

@@ -25,7 +25,7 @@ class leader_connection {
   struct place {
     std::string host;
     std::uint16_t port;
-    unsigned own_port;  ///< this cache's listening port; 0: not announced
+    unsigned own_port;                            ///< this cache's listening port; 0: not announced
     std::shared_ptr<const net::tls_slot> secure;  ///< empty: without TLS
   };
   struct hooks {
