@@ -89,11 +89,13 @@ TEST_F(nl_message_test, what_cannot_be_says_what_can) {
   EXPECT_NE(refusal("colour=red").find("(did you mean 'color'?); it has u8, port, s-64"),
             std::string::npos);
   EXPECT_NE(refusal("tree.nam=x").find("not an attribute of 'tree'"), std::string::npos);
-  EXPECT_NE(refusal("color=pink").find("its value is not of type u8, and not one of red, green, blue"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal("color=pink").find("its value is not of type u8, and not one of red, green, blue"),
+      std::string::npos);
   EXPECT_NE(refusal("mode=read|fly").find("of read, write, exec"), std::string::npos);
   EXPECT_NE(refusal("u8=256").find("its value is not of type u8"), std::string::npos);
-  EXPECT_NE(refusal("s-64=9223372036854775808").find("its value is not of type s64"), std::string::npos);
+  EXPECT_NE(refusal("s-64=9223372036854775808").find("its value is not of type s64"),
+            std::string::npos);
   EXPECT_NE(refusal("trees.oak.name=x").find("write the index of an element"), std::string::npos);
   EXPECT_NE(refusal("tree=x").find("write PATH.NAME=VALUE"), std::string::npos);
   EXPECT_NE(refusal("pad=1").find("it is padding"), std::string::npos);

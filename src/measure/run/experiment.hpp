@@ -21,7 +21,7 @@ struct findings {
   double seconds = 0;                                ///< duration
   std::string began;                                 ///< local time in ISO 8601
   std::string command;                               ///< the command line
-  std::string revision;  ///< of the program's source; empty if unknown
+  std::string revision;                              ///< of the program's source; empty if unknown
 };
 
 /// Called before each measurement with the completed part (0 to 1), and the next step.

@@ -13,11 +13,8 @@
 #include "runtime/proxy/choice/backend.hpp"
 #include "runtime/proxy/choice/figures.hpp"
 #include "runtime/web/access_log.hpp"
+#include "runtime/web/http_tap.hpp"
 #include "script/lazy_table.hpp"
-
-namespace strata::runtime {
-class http_tap;
-}
 
 namespace strata::runtime::proxy {
 
