@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 CACHE = Path(os.environ.get("STRATA_GUEST_CACHE", Path.home() / ".cache/strata-guest"))
@@ -27,8 +28,10 @@ BACKPORTS = ("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
 # The modules that the guest needs before it has its root; it loads all others itself.
 FIRST_MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay"]
 # Emulated on several threads, a booting kernel may fail on code that it has just patched ("Oops:
-# int3"), and is then booted again. A script that has begun is never run again.
+# int3"), or lose the interrupts of its timer and stand still ("Possible timer handling issue"). It
+# is then booted again, at most BOOTS times. A script that has begun is never run again.
 BOOTS = 3
+BOOT_SECONDS = 90  # it takes 4 alone, and 30 on a busy machine
 HERE = Path(__file__).resolve().parent
 
 
@@ -184,8 +187,8 @@ class Outcome:
 
 def boot(kernel, script, folder, nics=(), seconds=600, prefix=(), terminal=False):
     """Runs a shell script, as root, in a guest with these NICs (arguments of QEMU's); `prefix` runs
-    QEMU where those NICs are. `folder` is /run/out in the guest. After `seconds` the guest is
-    ended, and its exit code is None. With `terminal`, its console /dev/ttyS0 is this terminal."""
+    QEMU where those NICs are. `folder` is /run/out in the guest. `seconds` after the script began
+    the guest is ended, and its exit code is None. With `terminal`, its console /dev/ttyS0 is this terminal."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in ["exit_code", "output", "console"]:
         (folder / old).unlink(missing_ok=True)
@@ -199,23 +202,34 @@ def boot(kernel, script, folder, nics=(), seconds=600, prefix=(), terminal=False
         "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
         "-virtfs", f"local,path={folder},mount_tag=out,security_model=none", *nics]
     for _ in range(BOOTS):
-        ended = emulate([*prefix, QEMU, *map(str, arguments)], folder / "qemu", seconds, terminal)
-        if not ended or (folder / "output").exists():
+        emulate([*prefix, QEMU, *map(str, arguments)], folder, seconds, terminal)
+        if (folder / "output").exists():
             break
     (folder / "initramfs.cpio").unlink()
     return Outcome(folder)
 
 
-def emulate(command, log, seconds, terminal):
-    """Runs QEMU; returns false if the guest did not end by itself."""
-    with open(log, "wb") as said:
+def emulate(command, folder, seconds, terminal):
+    """Runs QEMU until the guest ends, its script has not begun BOOT_SECONDS later, or the script
+    has run for `seconds`."""
+    with open(folder / "qemu", "wb") as said:
         process = subprocess.Popen(command, stdin=None if terminal else subprocess.DEVNULL,
                                    stdout=None if terminal else said, stderr=said)
         try:
-            process.wait(seconds)
-            return True
+            if begins(process, folder / "output"):
+                process.wait(seconds)
         except subprocess.TimeoutExpired:
-            return False
+            pass
         finally:
             process.kill()
             process.wait()
+
+
+def begins(process, output):
+    """Waits for the script's output; returns false if the guest ended or stands still before."""
+    latest = time.monotonic() + BOOT_SECONDS
+    while not output.exists():
+        if process.poll() is not None or time.monotonic() > latest:
+            return False
+        time.sleep(0.1)
+    return True
