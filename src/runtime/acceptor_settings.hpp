@@ -7,9 +7,9 @@
 
 namespace strata::runtime {
 
-/// A acceptor_settings that counts and logs refused clients, certificates of clients, failed handshakes,
-/// and failures to accept. The runtime sets the rest. All arguments outlive it; they belong to the
-/// acceptor's loop.
+/// Settings of an acceptor that count and log refused clients, certificates of clients, failed
+/// handshakes, and failures to accept. The runtime sets the rest. All arguments outlive them; they
+/// belong to the acceptor's loop.
 [[nodiscard]] serve::acceptor_settings counting_settings(serve::connection_gauge& connections,
                                                          counters& counted, journal& log);
 

@@ -36,10 +36,9 @@ option_rows repl_flags() {
 }
 
 option_rows file_flags() {
-  return {{.key = "dry_run", .kind = flag, .help = "print what would change, and change nothing"},
-          {.key = "restart",
-           .kind = flag,
-           .help = "restart running runtimes if a change needs it"}};
+  return {
+      {.key = "dry_run", .kind = flag, .help = "print what would change, and change nothing"},
+      {.key = "restart", .kind = flag, .help = "restart running runtimes if a change needs it"}};
 }
 
 }  // namespace
@@ -56,7 +55,8 @@ std::vector<verb_row> lua_verbs() {
        "apply a Lua file that describes runtimes; applying it again changes nothing", 1, 1,
        run_lua_file, file_flags()},
       {"lua annotations", "", verb_group::system,
-       "print the functions that scripts can call, in the format of lua-language-server", 0, 0, run_lua_annotations},
+       "print the functions that scripts can call, in the format of lua-language-server", 0, 0,
+       run_lua_annotations},
   };
 }
 

@@ -20,9 +20,8 @@ class local_directory final : public net::directory {
 
   loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,
                                                                     std::string name) override;
-  std::unique_ptr<watch> watch_members(
-      loop::loop& asking, std::string watcher, std::string group,
-      std::function<void(net::group_members)> on_members) override;
+  std::unique_ptr<watch> watch_members(loop::loop& asking, std::string watcher, std::string group,
+                                       std::function<void(net::group_members)> on_members) override;
 
   /// Notifies the watches, soon, of what has changed. Call it after each change of an entry.
   void refresh();

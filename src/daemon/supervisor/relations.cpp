@@ -122,8 +122,9 @@ result<void> check_owner(const entry_map& all, const std::string& name,
   return {};
 }
 
-result<void> check_needs(const entry_map& all, const given_members& members, const std::string& name,
-                         std::vector<std::string> needs, const std::vector<std::string>& before) {
+result<void> check_needs(const entry_map& all, const given_members& members,
+                         const std::string& name, std::vector<std::string> needs,
+                         const std::vector<std::string>& before) {
   if (reaches(all, needs, name, needs_of)) {
     return failure(errc::conflict, "make '" + name + "' connect to '" + needs.front() + "'",
                    "it would wait for itself", "connect to another runtime");

@@ -25,7 +25,8 @@ using given_members = std::map<std::pair<std::string, std::string>, std::vector<
 /// Returns those of `texts` from which a path leads to `name`, by names and by groups. Whether they
 /// run does not matter: they may at any moment. A runtime that was given a member of a group may
 /// stay connected to it until it is given others, even if the group has changed.
-[[nodiscard]] std::vector<std::string> leading_to(const entry_map& all, const given_members& members,
+[[nodiscard]] std::vector<std::string> leading_to(const entry_map& all,
+                                                  const given_members& members,
                                                   std::vector<std::string> texts,
                                                   const std::string& name);
 

@@ -114,9 +114,8 @@ TEST_F(supervisor_test, a_watch_of_a_group_is_given_its_members_after_each_chang
   begin(subject_.stop("a"));
   EXPECT_EQ(given.back().names, names({"b"}));
 
-  const nlohmann::json circle = {{"listen", {"tcp://127.0.0.1:0"}},
-                                 {"backend", {"runtime://watcher"}},
-                                 {"group", "g"}};
+  const nlohmann::json circle = {
+      {"listen", {"tcp://127.0.0.1:0"}}, {"backend", {"runtime://watcher"}}, {"group", "g"}};
   begin(subject_.create({.type = "proxy", .name = "c", .options = circle, .is_started = true}));
   EXPECT_EQ(given.back().names, names({"b"}));
   EXPECT_EQ(given.back().circular, names({"c"}));
@@ -140,8 +139,8 @@ TEST_F(supervisor_test, a_rehearsal_is_in_no_group_afterwards) {
   const nlohmann::json circle = {{"listen", {"tcp://127.0.0.1:0"}},
                                  {"backend", {"runtime://watcher", "runtime://a"}},
                                  {"group", "g"}};
-  const auto rehearsed = begin(subject_.create(
-      {.type = "proxy", .name = "c", .options = circle, .is_rehearsal = true}));
+  const auto rehearsed = begin(
+      subject_.create({.type = "proxy", .name = "c", .options = circle, .is_rehearsal = true}));
   ASSERT_TRUE(*rehearsed && **rehearsed);
   EXPECT_EQ(given.back().names, std::vector<std::string>({"a"}));
   EXPECT_EQ(given.back().circular, std::vector<std::string>());

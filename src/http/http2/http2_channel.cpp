@@ -20,8 +20,8 @@ int http2_channel::broken() const { return flow_.is_gone() ? ECONNRESET : 0; }
 
 // The channel may be destroyed meanwhile. So may the flow, but then the wait returns false.
 loop::task<bool> http2_channel::room(std::size_t low, loop::time_point limit) {
-  const bool has_room = co_await flow_.changed().wait(
-      [&flow = flow_, low] { return flow.queued() <= low; }, limit);
+  const bool has_room =
+      co_await flow_.changed().wait([&flow = flow_, low] { return flow.queued() <= low; }, limit);
   co_return has_room;
 }
 

@@ -53,7 +53,8 @@ result<network> network::parse(const std::string& text) {
   const auto* const end = text.data() + text.size();
   const auto [last, code] = std::from_chars(text.data() + slash + 1, end, bits);
   if (code != std::errc{} || last != end || bits > made.bits_) {
-    return refuse_network(text, "'" + text.substr(slash + 1) + "' is not a number of bits from 0 to " +
+    return refuse_network(text, "'" + text.substr(slash + 1) +
+                                    "' is not a number of bits from 0 to " +
                                     std::to_string(made.bits_));
   }
   made.bits_ = bits;

@@ -100,7 +100,8 @@ class front final : private key_observer {
   [[nodiscard]] const parameters& settings() const { return parameters_; }
   /// Sets parameters that a client has changed, and calls `on_configured`.
   void configure(parameters changed);
-  /// `callback` is called with the options that a client has changed (perhaps none), and their values.
+  /// `callback` is called with the options that a client has changed (perhaps none), and their
+  /// values.
   void on_configured(std::function<void(const nlohmann::json& options)> callback) {
     on_configured_ = std::move(callback);
   }

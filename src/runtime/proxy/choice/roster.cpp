@@ -117,11 +117,9 @@ void roster::follow(entry& entry) {
     return;
   }
   if (entry.members != nullptr) return;
-  entry.members =
-      means_.names.watch_members(means_.home, means_.self, entry.text.url.host,
-                                 [this, &entry](net::group_members members) {
-                                   take_members(entry, std::move(members));
-                                 });
+  entry.members = means_.names.watch_members(
+      means_.home, means_.self, entry.text.url.host,
+      [this, &entry](net::group_members members) { take_members(entry, std::move(members)); });
 }
 
 loop::task<> roster::follow_host(entry& entry) {
@@ -154,18 +152,17 @@ void roster::take_members(entry& entry, net::group_members members) {
   take_sightings(entry, std::move(found));
 }
 
-void roster::take_sightings(entry& entry, std::vector<sighting> found) {
+void roster::take_sightings(entry& entry, std::vector<sighting> sightings) {
   if (std::exchange(entry.is_lost, false)) means_.shared.set_trouble(key_of(entry), {});
-  const bool has_changed = entry.found != found;
-  entry.found = std::move(found);
+  const bool has_changed = entry.found != sightings;
+  entry.found = std::move(sightings);
   publish(entry, has_changed);
 }
 
 void roster::take_trouble(entry& entry, const error& why) {
   if (!std::exchange(entry.is_lost, true)) {
     means_.on_trouble(entry.text, why);
-    means_.shared.set_trouble(key_of(entry),
-                              "backend '" + entry.text.text + "': " + describe(why));
+    means_.shared.set_trouble(key_of(entry), "backend '" + entry.text.text + "': " + describe(why));
   }
   publish(entry, false);
 }

@@ -82,7 +82,7 @@ class roster {
   /// Keeps the result for a text that could not be looked up.
   void take_trouble(entry& entry, const error& why);
   /// Takes over the present result for a text.
-  void take_sightings(entry& entry, std::vector<sighting> found);
+  void take_sightings(entry& entry, std::vector<sighting> sightings);
   /// Publishes the result for a text if it is the first one, or has changed.
   void publish(entry& entry, bool has_changed);
 

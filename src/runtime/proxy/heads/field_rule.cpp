@@ -24,7 +24,8 @@ result<field_rule> parse_field_rule(const std::string& text) {
   const auto rest = blank == std::string::npos ? std::string() : text.substr(blank + 1);
   field_rule made;
   if (verb == "remove") {
-    if (!proto::is_token(rest)) return refuse_rule(text, "'" + rest + "' is not the name of a header field");
+    if (!proto::is_token(rest))
+      return refuse_rule(text, "'" + rest + "' is not the name of a header field");
     made = {.does = field_rule::kind::remove, .name = rest, .value = {}};
   } else if (verb == "set" || verb == "add") {
     auto field = http::parse_field(rest);

@@ -125,8 +125,8 @@ class web_gate {
     std::string request_id = {};              ///< likewise
     script::lazy_table* described = nullptr;  ///< the request, for a script
   };
-  /// Why a backend has not answered. `is_unanswered`: no part of an answer has arrived. `is_refused`:
-  /// the backend reports that it has not processed the request.
+  /// Why a backend has not answered. `is_unanswered`: no part of an answer has arrived.
+  /// `is_refused`: the backend reports that it has not processed the request.
   struct failed_try {
     error why;
     std::string backend;
