@@ -188,7 +188,8 @@ class Outcome:
 def boot(kernel, script, folder, nics=(), seconds=600, prefix=(), terminal=False):
     """Runs a shell script, as root, in a guest with these NICs (arguments of QEMU's); `prefix` runs
     QEMU where those NICs are. `folder` is /run/out in the guest. `seconds` after the script began
-    the guest is ended, and its exit code is None. With `terminal`, its console /dev/ttyS0 is this terminal."""
+    the guest is ended, and its exit code is None. With `terminal`, its console /dev/ttyS0 is this
+    terminal."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in ["exit_code", "output", "console"]:
         (folder / old).unlink(missing_ok=True)
@@ -210,8 +211,8 @@ def boot(kernel, script, folder, nics=(), seconds=600, prefix=(), terminal=False
 
 
 def emulate(command, folder, seconds, terminal):
-    """Runs QEMU until the guest ends, its script has not begun BOOT_SECONDS later, or the script
-    has run for `seconds`."""
+    """Runs QEMU until the guest ends, or has not begun its script after BOOT_SECONDS, or has run
+    it for `seconds`."""
     with open(folder / "qemu", "wb") as said:
         process = subprocess.Popen(command, stdin=None if terminal else subprocess.DEVNULL,
                                    stdout=None if terminal else said, stderr=said)

@@ -1,5 +1,5 @@
-"""How guest.py starts a guest. A shell script stands in for QEMU: only an emulator that stands still
-at will can show what happens then."""
+"""How guest.py starts a guest. A shell script takes QEMU's place, for only that stands still at
+will."""
 
 import pytest
 
