@@ -60,11 +60,12 @@ ALLOWED = {
     "serve": LOOP | NET | {"base"},
     "http": LOOP | NET | {"base", "text", "proto"},
     "http/files": LOOP | {"base", "text", "net", "http", "proto"},
+    "redis": LOOP | NET | {"base", "text", "proto"},
     # the runtimes: the skeleton, the shared parts of several types, the types, and their list
     "runtime": LOOP | {"base", "text", "options", "net", "net/tls", "serve", "runtime/options"},
     "runtime/options": {"base", "options"},
     "runtime/web": RUNTIME | NET | {"serve", "http"},
-    "runtime/scripting": RUNTIME | NET | {"http", "http/files", "nl", "wire", "ynl"},
+    "runtime/scripting": RUNTIME | NET | {"http", "http/files", "nl", "redis", "wire", "ynl"},
     "runtime/testing": RUNTIME | NET | {"http"},
     "runtime/types": RUNTIME | {
         "runtime/scripting",
@@ -167,7 +168,11 @@ ALLOWED = {
         "runtime/cache/engine",
         "runtime/cache/disk",
     },
-    "runtime/cache/replication": RUNTIME | NET | {"runtime/cache/engine", "runtime/cache/disk"},
+    "runtime/cache/replication": RUNTIME | NET | {
+        "redis",
+        "runtime/cache/engine",
+        "runtime/cache/disk",
+    },
     "runtime/cache/scripting": RUNTIME | {
         "runtime/scripting",
         "runtime/cache/options",

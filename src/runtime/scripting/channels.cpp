@@ -58,18 +58,19 @@ loop::task<> channel_subscription::follow() {
 // Receives until the connection breaks.
 loop::task<error> channel_subscription::receive() {
   auto* const others = host_.who().others;
-  redis_link link(host_.on(), others == nullptr ? nullptr : &others->names(), what_.server);
-  auto opening = link.open();
+  redis::connection connection(host_.on(), what_.server.server, script_reply_limits);
+  auto opening =
+      open_connection(connection, what_.server, others == nullptr ? nullptr : &others->names());
   const auto opened = co_await opening;
   if (!opened) co_return opened.error();
   std::vector<std::string_view> words{what_.are_patterns ? "PSUBSCRIBE" : "SUBSCRIBE"};
   words.insert(words.end(), what_.channels.begin(), what_.channels.end());
   std::string request;
   proto::append_command(request, words);
-  link.push(request);
+  connection.push(request);
   unconfirmed_ = what_.channels.size();
   for (;;) {
-    auto said = co_await link.receive();
+    auto said = co_await connection.receive();
     if (!said) co_return said.error();
     if (auto taken = take(std::move(*said)); !taken) co_return taken.error();
     co_await room();
@@ -132,7 +133,7 @@ loop::task<answers> begun(std::shared_ptr<channel_subscription> one) {
 
 loop::task<answers> subscribe(host& host, call& call, bool are_patterns) {
   channel_wishes what{.are_patterns = are_patterns};
-  auto server = read_redis_wishes(host.rights(), call, 0, 3);
+  auto server = read_redis_settings(host.rights(), call, 0, 3);
   if (!server || !read_channels(call, 1, what.channels)) return {};
   what.server = std::move(*server);
   auto made =

@@ -8,13 +8,13 @@
 #include "loop/task_group.hpp"
 #include "net/backoff.hpp"
 #include "runtime/scripting/host.hpp"
-#include "runtime/scripting/redis_link.hpp"
+#include "runtime/scripting/redis_settings.hpp"
 #include "runtime/scripting/subscription.hpp"
 
 namespace strata::runtime::scripting {
 
 struct channel_wishes {
-  redis_wishes server = {};
+  redis_settings server = {};
   std::vector<std::string> channels = {};
   bool are_patterns = false;
 };
@@ -37,7 +37,6 @@ class channel_subscription final : public subscription {
 
   host& host_;
   channel_wishes what_;
-  redis_link* link_ = nullptr;
   std::size_t unconfirmed_ = 0;
   bool has_tried_ = false;
   std::string trouble_;  // of the last attempt; empty if it has succeeded

@@ -26,8 +26,8 @@ answers no_answer(std::string why) { return std::vector<nlohmann::json>{nullptr,
 
 }  // namespace
 
-redis_client::redis_client(loop::loop& loop, net::directory* names, redis_wishes wishes)
-    : loop_(loop), names_(names), how_(std::move(wishes)), changed_(loop) {}
+redis_client::redis_client(loop::loop& loop, net::directory* names, redis_settings settings)
+    : loop_(loop), names_(names), settings_(std::move(settings)), changed_(loop) {}
 
 void redis_client::close() {
   is_closed_ = true;
@@ -40,7 +40,7 @@ void redis_client::close() {
 void redis_client::break_off(const std::string& why) {
   is_ready_ = false;
   trouble_ = why;
-  link_.reset();
+  connection_.reset();
   for (const auto& each : std::exchange(asked_, {})) {
     each->trouble = why;
     each->changed.notify();
@@ -52,17 +52,17 @@ loop::task<answers> redis_client::ask(owned self, std::string request, std::size
   auto& here = *self;
   if (here.is_closed_) co_return no_answer(was_closed);
   if (!std::exchange(here.is_running_, true)) here.tasks_.spawn(here.run());
-  const auto limit = here.loop_.now() + here.how_.timeout;
+  const auto limit = here.loop_.now() + here.settings_.timeout;
   const auto has_tried = [&here] { return here.is_ready_ || !here.is_running_; };
   const bool is_in_time = co_await here.changed_.wait(has_tried, limit);
   if (!is_in_time) co_return no_answer("it has not answered in time");
   if (!here.is_ready_) co_return no_answer(here.trouble_);
-  if (here.asked_.size() >= most_asked || here.link_->unsent() > most_unsent_requests) {
+  if (here.asked_.size() >= most_asked || here.connection_->unsent() > most_unsent_requests) {
     co_return no_answer("too many requests already wait for an answer");
   }
   const auto mine = std::make_shared<question>(here.loop_, count);
   here.asked_.push_back(mine);
-  here.link_->push(request);
+  here.connection_->push(request);
   request = {};
   const bool is_answered = co_await mine->changed.wait([&mine] { return mine->is_over(); }, limit);
   if (!is_answered) {
@@ -76,8 +76,8 @@ loop::task<answers> redis_client::ask(owned self, std::string request, std::size
 }
 
 loop::task<> redis_client::run() {
-  link_.emplace(loop_, names_, how_);
-  auto opening = link_->open();
+  connection_.emplace(loop_, settings_.server, script_reply_limits);
+  auto opening = open_connection(*connection_, settings_, names_);
   const auto done = co_await opening;
   std::string why;
   if (done) {
@@ -87,7 +87,7 @@ loop::task<> redis_client::run() {
     why = describe(done.error());
   }
   while (is_ready_) {
-    auto said = co_await link_->receive();
+    auto said = co_await connection_->receive();
     if (!said) {
       why = describe(said.error());
       break;
@@ -239,12 +239,12 @@ const script::object_kind& redis_kind() {
 std::string_view redis_lines() { return redis_lua; }
 
 void open_redis(host& host, call& call) {
-  auto how = read_redis_wishes(host.rights(), call, 0, 1);
-  if (!how) return;
+  auto settings = read_redis_settings(host.rights(), call, 0, 1);
+  if (!settings) return;
   auto* const others = host.who().others;
   call.give(redis_kind(),
             std::make_shared<redis_client>(
-                host.on(), others == nullptr ? nullptr : &others->names(), std::move(*how)));
+                host.on(), others == nullptr ? nullptr : &others->names(), std::move(*settings)));
 }
 
 }  // namespace strata::runtime::scripting

@@ -12,14 +12,14 @@
 #include "loop/task_group.hpp"
 #include "proto/resp/resp_value.hpp"
 #include "runtime/scripting/host.hpp"
-#include "runtime/scripting/redis_link.hpp"
+#include "runtime/scripting/redis_settings.hpp"
 #include "script/call.hpp"
 
 namespace strata::runtime::scripting {
 
 class redis_client final : public script::object {
  public:
-  redis_client(loop::loop& loop, net::directory* names, redis_wishes wishes);
+  redis_client(loop::loop& loop, net::directory* names, redis_settings settings);
 
   void close() override;
 
@@ -47,8 +47,8 @@ class redis_client final : public script::object {
 
   loop::loop& loop_;
   net::directory* names_;
-  redis_wishes how_;
-  std::optional<redis_link> link_;
+  redis_settings settings_;
+  std::optional<redis::connection> connection_;
   std::deque<std::shared_ptr<question>> asked_;
   bool is_running_ = false;
   bool is_ready_ = false;

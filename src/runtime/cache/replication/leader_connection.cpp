@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "net/connector.hpp"
+#include "loop/within.hpp"
 #include "runtime/cache/disk/in_steps.hpp"
 #include "runtime/cache/disk/rdb_file.hpp"
 #include "runtime/cache/engine/engine.hpp"
@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t keys_a_step = 256;
 constexpr std::size_t longest_line = 64U << 10U;
 constexpr std::size_t mark_size = 40;
+// Of the replies before the snapshot: each is a line.
+constexpr proto::value_limits reply_limits{
+    .max_depth = 1, .max_bulk = longest_line, .max_values = 16, .max_reply = longest_line};
 
 }  // namespace
 
@@ -97,44 +100,53 @@ void leader_connection::acknowledge() {
 // --- the connection
 
 loop::task<result<void>> leader_connection::connect() {
-  auto secure = leader_.secure->get();
-  auto address = net::parse_endpoint(url());
-  if (!address) co_return std::unexpected(address.error());
-  net::connecting how{
-      .timeout = std::chrono::seconds(engine_.home().settings().replication_timeout_s),
-      .secure = std::move(secure)};
-  auto made = co_await net::connect(loop_, *address, std::move(how));
-  if (!made) {
-    auto failed = made.error();
+  auto endpoint = net::parse_endpoint(url());
+  if (!endpoint) co_return std::unexpected(endpoint.error());
+  const auto& settings = engine_.home().settings();
+  const redis::address server{.url = std::move(*endpoint),
+                              .password = settings.options.follow_password};
+  const auto timeout = std::chrono::seconds(settings.replication_timeout_s);
+  redis::connection connection(loop_, server, reply_limits);
+  auto opening = connection.open({.timeout = timeout, .secure = leader_.secure->get()},
+                                 redis::protocol::resp2);
+  auto done = co_await opening;
+  if (done) {
+    auto introducing = loop::within(loop_, introduce(connection), loop_.now() + timeout);
+    auto introduced = co_await introducing;
+    done = introduced ? std::move(*introduced)
+                      : failure(errc::timed_out, "introduce this cache", "it has not answered");
+  }
+  if (!done) {
+    auto failed = done.error();
     failed.operation = "follow " + name() + ": cannot " + failed.operation;
     co_return std::unexpected(failed);
   }
-  stream_ = std::move(made->bytes);
+  stream_ = connection.release();
   received_ms_ = engine_.keys().now_ms();
-  co_return co_await introduce();
+  co_return result<void>{};
 }
 
-loop::task<result<void>> leader_connection::introduce() {
-  const auto password = engine_.home().settings().options.follow_password;
-  if (!password.empty()) {
-    const std::array<std::string_view, 2> auth = {"AUTH", password};
-    auto said = co_await ask(auth);
-    if (!said) co_return std::unexpected(said.error());
-  }
-  const std::array<std::string_view, 1> ping = {"PING"};
+// Asks each command in turn; an error is the end.
+loop::task<result<void>> leader_connection::introduce(redis::connection& connection) {
   const auto& settings = engine_.home().settings();
   const auto shown_port =
       settings.announced_port != 0 ? settings.announced_port : std::int64_t{leader_.own_port};
   const auto port = std::to_string(shown_port);
-  const std::array<std::string_view, 3> listens = {"REPLCONF", "listening-port", port};
   const auto address = settings.announced_address;
-  const std::array<std::string_view, 3> is_at = {"REPLCONF", "ip-address", address};
-  const std::array<std::string_view, 5> can = {"REPLCONF", "capa", "eof", "capa", "psync2"};
-  auto said = co_await ask(ping);
-  if (said && shown_port != 0) said = co_await ask(listens);
-  if (said && !address.empty()) said = co_await ask(is_at);
-  if (said) said = co_await ask(can);
-  if (!said) co_return std::unexpected(said.error());
+  std::vector<std::vector<std::string_view>> commands{{"PING"}};
+  if (shown_port != 0) commands.push_back({"REPLCONF", "listening-port", port});
+  if (!address.empty()) commands.push_back({"REPLCONF", "ip-address", address});
+  commands.push_back({"REPLCONF", "capa", "eof", "capa", "psync2"});
+  for (const auto& each : commands) {
+    auto asking = connection.ask(each);
+    auto reply = co_await asking;
+    if (!reply) co_return std::unexpected(reply.error());
+    if (reply->what == proto::resp_value::kind::error) {
+      co_return failure(errc::conflict, "introduce this cache",
+                        fmt::format("the leader replied {} to {}",
+                                    text::quoted(std::string_view(reply->text)), each.front()));
+    }
+  }
   co_return result<void>{};
 }
 

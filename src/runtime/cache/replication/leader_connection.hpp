@@ -10,9 +10,9 @@
 
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
-#include "net/stream.hpp"
 #include "net/tls/slot.hpp"
 #include "proto/resp/resp_request.hpp"
+#include "redis/connection.hpp"
 #include "runtime/cache/disk/replay.hpp"
 #include "runtime/journal.hpp"
 
@@ -63,7 +63,7 @@ class leader_connection {
  private:
   loop::task<> run();
   loop::task<result<void>> connect();
-  loop::task<result<void>> introduce();
+  loop::task<result<void>> introduce(redis::connection& connection);
   loop::task<result<void>> synchronise();
   loop::task<result<void>> take_snapshot();
   loop::task<result<std::string>> receive_payload();

@@ -1,4 +1,4 @@
-#include "runtime/scripting/redis_place.hpp"
+#include "redis/address.hpp"
 
 #include <fmt/format.h>
 
@@ -8,33 +8,34 @@
 #include "net/scheme.hpp"
 #include "text/percent.hpp"
 
-namespace strata::runtime::scripting {
+namespace strata::redis {
 
 namespace {
 
-constexpr std::string_view usual_port = "6379";
+constexpr std::string_view default_port = "6379";
 
-std::unexpected<error> no_place(std::string why) {
-  return failure(errc::invalid_argument, "read where the Redis server is", std::move(why),
+std::unexpected<error> not_an_address(std::string reason) {
+  return failure(errc::invalid_argument, "read where the Redis server is", std::move(reason),
                  "write redis://127.0.0.1:6379/0, the name of a cache, or unix:///PATH");
 }
 
-result<void> read_user(std::string_view text, redis_place& place) {
+result<void> read_user(std::string_view text, address& server) {
   const auto colon = text.find(':');
   const bool has_password = colon != std::string_view::npos;
   auto user = text::percent_decode(text.substr(0, colon), text::plus_sign::literal);
   auto password =
       text::percent_decode(has_password ? text.substr(colon + 1) : "", text::plus_sign::literal);
-  if (!user || !password) return no_place("its user or password is not valid percent-encoded text");
-  place.user = std::move(*user);
-  place.password = std::move(*password);
+  if (!user || !password)
+    return not_an_address("its user or password is not valid percent-encoded text");
+  server.user = std::move(*user);
+  server.password = std::move(*password);
   return {};
 }
 
-result<redis_place> parse_redis_url(std::string_view rest, bool is_secure) {
-  redis_place made;
+result<address> parse_redis_url(std::string_view rest, bool is_secure) {
+  address server;
   if (const auto at = rest.rfind('@'); at != std::string_view::npos) {
-    if (auto read = read_user(rest.substr(0, at), made); !read) {
+    if (auto read = read_user(rest.substr(0, at), server); !read) {
       return std::unexpected(read.error());
     }
     rest.remove_prefix(at + 1);
@@ -43,9 +44,9 @@ result<redis_place> parse_redis_url(std::string_view rest, bool is_secure) {
   if (slash != std::string_view::npos && slash + 1 < rest.size()) {
     const auto number = rest.substr(slash + 1);
     const auto [end, code] =
-        std::from_chars(number.data(), number.data() + number.size(), made.database);
+        std::from_chars(number.data(), number.data() + number.size(), server.database);
     if (code != std::errc() || end != number.data() + number.size()) {
-      return no_place(fmt::format("'{}' is not the number of a database", number));
+      return not_an_address(fmt::format("'{}' is not the number of a database", number));
     }
   }
   std::string host(rest.substr(0, slash));
@@ -53,16 +54,16 @@ result<redis_place> parse_redis_url(std::string_view rest, bool is_secure) {
   const auto colon = host.rfind(':');
   const bool has_port =
       colon != std::string::npos && (bracket == std::string::npos || colon > bracket);
-  if (!has_port) host += fmt::format(":{}", usual_port);
+  if (!has_port) host += fmt::format(":{}", default_port);
   auto url = net::parse_connecting(fmt::format("{}://{}", is_secure ? "tls" : "tcp", host));
-  if (!url) return no_place(fmt::format("'{}' is not HOST:PORT", host));
-  made.url = std::move(*url);
-  return made;
+  if (!url) return not_an_address(fmt::format("'{}' is not HOST:PORT", host));
+  server.url = std::move(*url);
+  return server;
 }
 
 }  // namespace
 
-result<redis_place> parse_redis_place(std::string_view text) {
+result<address> parse_address(std::string_view text) {
   constexpr std::string_view plain = "redis://";
   constexpr std::string_view secure = "rediss://";
   if (text.starts_with(plain)) return parse_redis_url(text.substr(plain.size()), false);
@@ -72,9 +73,9 @@ result<redis_place> parse_redis_place(std::string_view text) {
   if (!url) return std::unexpected(url.error());
   const bool is_name = url->scheme->form == net::url_form::name;
   if (!is_name && (!url->is_stream() || url->is_web())) {
-    return no_place(fmt::format("{} is not a stream of bytes", url->text()));
+    return not_an_address(fmt::format("{} is not a stream of bytes", url->text()));
   }
-  return redis_place{.url = std::move(*url)};
+  return address{.url = std::move(*url)};
 }
 
-}  // namespace strata::runtime::scripting
+}  // namespace strata::redis
