@@ -65,6 +65,11 @@ struct entry {
   bool has_return_pending = false;            ///< a restart after a failure is scheduled
 
   [[nodiscard]] const std::string& name() const { return desired.name; }
+  /// The options to be in force: those of the body, which may have changed some by itself, and
+  /// those that are not applied yet, with these changes. A change to null resets an option.
+  [[nodiscard]] nlohmann::json options_with(const nlohmann::json& changes) const;
+  /// The record to write for its present options.
+  [[nodiscard]] record present_record() const;
   [[nodiscard]] bool is_stored() const { return stored.revision != 0; }
   /// The state shown to users: a stopping runtime is `running` to the supervisor until it ends.
   [[nodiscard]] run_state shown_state() const {

@@ -6,29 +6,11 @@
 #include "daemon/supervisor/collisions.hpp"
 #include "daemon/supervisor/log_output.hpp"
 #include "daemon/supervisor/relations.hpp"
+#include "text/json_text.hpp"
 
 namespace strata::daemon {
 
 namespace {
-
-// Between attempts to write what the store refuses.
-constexpr double first_write_pause_s = 0.5;
-constexpr double longest_write_pause_s = 30;
-
-std::string text_of(const nlohmann::json& options) {
-  return options.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-/// Null resets an option to its default: options that are not named have it.
-void merge(nlohmann::json& options, const nlohmann::json& changes) {
-  for (const auto& [key, value] : changes.items()) {
-    if (value.is_null()) {
-      options.erase(key);
-    } else {
-      options[key] = value;
-    }
-  }
-}
 
 /// While it lives, an entry also counts as its edited body.
 class edit_scope {
@@ -53,16 +35,16 @@ reconciler::reconciler(loop::loop& loop, runtime::loop_source& loops,
       loops_(loops),
       others_(others),
       pause_seed_(pause_seed),
-      store_(std::move(store)),
       binding_(loop),
       directory_(loop, list_),
-      operations_(loop) {}
+      operations_(loop),
+      records_(loop, std::move(store), operations_, pause_seed) {}
 
 void reconciler::write_event(const std::string& name, std::string_view type, std::string_view event,
                              const std::string& detail) {
-  const nlohmann::json text = {
+  const nlohmann::json line = {
       {"event", event}, {"runtime", name}, {"type", type}, {"detail", detail}};
-  events_.write(runtime::level::info, text_of(text), name);
+  events_.write(runtime::level::info, text::write_json(line), name);
 }
 
 void reconciler::report(const entry& subject, std::string_view event, const std::string& detail) {
@@ -112,79 +94,6 @@ result<entry_ref> reconciler::make_entry(record record, const nlohmann::json& op
   return made;
 }
 
-record reconciler::record_of(const entry& subject) {
-  auto options = subject.body->options(true);
-  merge(options, subject.unapplied);
-  auto present = subject.desired;
-  present.options = text_of(options);
-  return present;
-}
-
-loop::task<result<void>> reconciler::settle_attempt(entry_ref subject) {
-  if (!subject->attempted) co_return result<void>{};
-  const auto found = co_await store_->find(subject->name());
-  if (!found) co_return std::unexpected(found.error());
-  const auto present = found->value_or(record{});
-  if (present.revision == subject->stored.revision) {
-    subject->attempted.reset();
-    co_return result<void>{};
-  }
-  if (!present.has_content_of(*subject->attempted)) {
-    co_return stale_revision(subject->name(), subject->stored.revision, present.revision);
-  }
-  subject->stored = present;
-  subject->attempted.reset();
-  co_return result<void>{};
-}
-
-loop::task<result<void>> reconciler::write(entry_ref subject, record next) {
-  auto settled = co_await settle_attempt(subject);
-  if (!settled) co_return settled;
-  next.revision = subject->stored.revision;
-  // A record that the store has already needs no writing, which a full disk would refuse.
-  if (next != subject->stored) {
-    subject->attempted = next;
-    const auto revision = co_await store_->put(next, subject->stored.revision);
-    if (!revision) co_return std::unexpected(revision.error());
-    next.revision = *revision;
-    subject->attempted.reset();
-    subject->stored = next;
-  }
-  subject->desired = std::move(next);
-  co_return result<void>{};
-}
-
-loop::task<> reconciler::write_in_time(entry_ref subject) {
-  const auto written = co_await write(subject, record_of(*subject));
-  if (written) co_return;
-  spdlog::error("{}; retrying", describe(written.error()));
-  write_later(subject);
-}
-
-void reconciler::write_later(const entry_ref& subject) {
-  if (!subject->has_write_pending) tasks_.spawn(write_again(subject));
-}
-
-loop::task<> reconciler::write_again(entry_ref subject) {
-  subject->has_write_pending = true;
-  net::backoff pauses(pause_seed_);
-  while (!is_ending_) {
-    co_await home_.sleep(pauses.next(first_write_pause_s, longest_write_pause_s));
-    const operation_count::member counted(operations_);
-    const auto guard = co_await subject->lock.acquire();
-    if (subject->removed || subject->ended) break;
-    const auto written = co_await write(subject, record_of(*subject));
-    if (written) break;
-  }
-  subject->has_write_pending = false;
-}
-
-loop::task<> reconciler::write_back(entry_ref subject) {
-  if (subject->removed || !subject->desired.running) co_return;
-  subject->desired.running = false;
-  co_await write_in_time(subject);
-}
-
 void reconciler::discard(entry& subject) {
   subject.removed = true;
   list_.erase(subject.name());
@@ -192,9 +101,9 @@ void reconciler::discard(entry& subject) {
 }
 
 loop::task<result<void>> reconciler::create(entry_ref subject, bool is_started) {
-  auto next = record_of(*subject);
+  auto next = subject->present_record();
   next.running = is_started;
-  auto written = co_await write(subject, std::move(next));
+  auto written = co_await records_.write(subject, std::move(next));
   if (!written) {
     discard(*subject);
     co_return written;
@@ -217,17 +126,14 @@ loop::task<result<void>> reconciler::create(entry_ref subject, bool is_started) 
     why.operation =
         "create '" + subject->name() + "' because it does not start: cannot " + why.operation;
   } else {
-    co_await write_back(subject);
+    co_await records_.write_back(subject);
   }
   co_return started;
 }
 
 loop::task<result<runtime::edit_outcome>> reconciler::change(entry_ref subject,
                                                              nlohmann::json changes) {
-  auto options = subject->body->options(true);
-  merge(options, subject->unapplied);
-  merge(options, changes);
-  const auto edited = make_body(*subject, options);
+  const auto edited = make_body(*subject, subject->options_with(changes));
   if (!edited) co_return std::unexpected(edited.error());
   result<void> written;
   {
@@ -236,8 +142,8 @@ loop::task<result<runtime::edit_outcome>> reconciler::change(entry_ref subject,
                                   (*edited)->needs(), subject->body->needs());
     if (!free) co_return std::unexpected(free.error());
     auto next = subject->desired;
-    next.options = text_of((*edited)->options(true));
-    auto done = co_await write(subject, std::move(next));
+    next.options = text::write_json((*edited)->options(true));
+    auto done = co_await records_.write(subject, std::move(next));
     written = std::move(done);
   }
   if (!written) co_return std::unexpected(written.error());
@@ -247,7 +153,7 @@ loop::task<result<runtime::edit_outcome>> reconciler::change(entry_ref subject,
   if (outcome) co_return outcome;
   // A change that is not in force must not take effect with the next daemon.
   subject->unapplied = before;
-  co_await write_in_time(subject);
+  co_await records_.write_in_time(subject);
   co_return outcome;
 }
 
@@ -259,9 +165,9 @@ loop::task<result<void>> reconciler::start(entry_ref subject) {
   if (subject->state == run_state::running) co_return result<void>{};
   const bool was_to_run = subject->desired.running;
   if (!was_to_run) {
-    auto next = record_of(*subject);
+    auto next = subject->present_record();
     next.running = true;
-    const auto written = co_await write(subject, std::move(next));
+    const auto written = co_await records_.write(subject, std::move(next));
     if (!written) {
       auto why = written.error();
       why.operation = "start '" + subject->name() + "': cannot " + why.operation;
@@ -274,9 +180,9 @@ loop::task<result<void>> reconciler::start(entry_ref subject) {
   if (!started && was_to_run) {
     return_later(subject);
   } else if (!started) {
-    co_await write_back(subject);
+    co_await records_.write_back(subject);
   } else if (was_to_run) {
-    co_await write_in_time(subject);
+    co_await records_.write_in_time(subject);
   }
   co_return started;
 }
@@ -288,9 +194,9 @@ loop::task<result<void>> reconciler::stop(entry_ref subject, loop::time_point li
   if (!saved) co_return saved;
   co_await stop_body(subject, limit);
   subject->desired.running = false;
-  auto written = co_await write(subject, record_of(*subject));
+  auto written = co_await records_.write(subject, subject->present_record());
   if (!written) {
-    write_later(subject);
+    records_.write_later(subject);
     auto& why = written.error();
     why.operation =
         "save the state of '" + subject->name() + "', which is stopped: cannot " + why.operation;
@@ -304,10 +210,8 @@ loop::task<result<void>> reconciler::remove(entry_ref subject, loop::time_point 
   if (subject->removed) co_return not_found(subject->name());
   auto saved = co_await save_data(subject, "remove '" + subject->name() + "'", limit);
   if (!saved) co_return saved;
-  auto settled = co_await settle_attempt(subject);
-  if (!settled) co_return settled;
   // The name stays taken until its record is gone: the removal must not hit a new runtime's record.
-  auto gone = co_await store_->remove(subject->name(), subject->stored.revision);
+  auto gone = co_await records_.remove(subject);
   if (!gone) co_return gone;
   co_await drop(subject, limit);
   co_return gone;
@@ -315,7 +219,7 @@ loop::task<result<void>> reconciler::remove(entry_ref subject, loop::time_point 
 
 loop::task<result<void>> reconciler::remove_unusable(std::string name) {
   const auto revision = list_.unusable().at(name).revision;
-  auto gone = co_await store_->remove(name, revision);
+  auto gone = co_await records_.store().remove(name, revision);
   if (gone) list_.erase_unusable(name);
   co_return gone;
 }

@@ -1,19 +1,17 @@
-// Brings entries into line with their records, and is the only code that changes an entry or its
-// record. On the home loop.
+// Brings entries into line with their records, and is the only code that changes an entry. On the
+// home loop.
 //
 // A change is written first and then applied, so that no crash can lose an acknowledged change; a
 // change that cannot be applied is reverted in the store. A stop is done first: it must not depend
-// on a disk. Changes that others write into the store are applied as they arrive.
+// on a disk.
 //
-// The caller of a member with an entry holds its lock, except for `adopt`, `return_later` and
+// The caller of a member with an entry holds its lock, except for `return_later` and
 // `hurry_holder`.
 #pragma once
 
 #include <cstdint>
-#include <expected>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +19,7 @@
 #include "daemon/supervisor/entry_list.hpp"
 #include "daemon/supervisor/local_directory.hpp"
 #include "daemon/supervisor/operation_count.hpp"
+#include "daemon/supervisor/record_writer.hpp"
 #include "loop/async_lock.hpp"
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
@@ -43,9 +42,6 @@ class reconciler {
              runtime::runtime_service& others, std::uint64_t pause_seed);
 
   // --- the store
-  /// Creates the entries of all records; call it first. A record from which none can be made is
-  /// logged and kept. Errors: the store cannot be read.
-  loop::task<result<void>> load();
   /// Removes a record from which no runtime could be made.
   loop::task<result<void>> remove_unusable(std::string name);
 
@@ -68,6 +64,8 @@ class reconciler {
   loop::task<result<void>> stop(entry_ref subject, loop::time_point limit);
   loop::task<result<void>> restart(entry_ref subject, loop::time_point limit);
   loop::task<result<void>> remove(entry_ref subject, loop::time_point limit);
+  /// Removes an entry whose record is gone from the store.
+  loop::task<> drop(entry_ref subject, loop::time_point limit);
   /// Stops it for the rest of the daemon's life. Its record stays.
   loop::task<> halt(entry_ref subject, loop::time_point limit);
   /// Applies what the record says and is not in force yet.
@@ -85,46 +83,20 @@ class reconciler {
 
   /// Reports a change of an entry: as an event, in its log, and to the directory.
   void report(const entry& subject, std::string_view event, const std::string& detail = {});
+  /// Reports a record from which no runtime can be made, as an event.
+  void report_unusable(const record& record, const std::string& reason) {
+    write_event(record.name, record.type, "unusable", reason);
+  }
 
   [[nodiscard]] entry_list& list() { return list_; }
   [[nodiscard]] const entry_list& list() const { return list_; }
   [[nodiscard]] local_directory& directory() { return directory_; }
   [[nodiscard]] runtime::journal& events() { return events_; }
   [[nodiscard]] operation_count& operations() { return operations_; }
-  [[nodiscard]] const std::string& place() const { return store_->place(); }
+  [[nodiscard]] record_store& store() { return records_.store(); }
+  [[nodiscard]] const std::string& place() const { return records_.store().place(); }
 
  private:
-  // --- records
-  /// The record to write for an entry: its options are those of its body, which may have changed
-  /// some by itself.
-  [[nodiscard]] static record record_of(const entry& subject);
-  /// Writes a record, unless the store has it already; then it is `desired`.
-  loop::task<result<void>> write(entry_ref subject, record next);
-  /// Finds out the result of a write that had no answer. Errors: the store cannot be read; conflict
-  /// if another writer has changed the record.
-  loop::task<result<void>> settle_attempt(entry_ref subject);
-  /// Writes the entry's present state, now or as soon as the store takes it.
-  loop::task<> write_in_time(entry_ref subject);
-  void write_later(const entry_ref& subject);
-  loop::task<> write_again(entry_ref subject);
-  /// Records that a runtime that could not be started is not to run.
-  loop::task<> write_back(entry_ref subject);
-
-  // --- what others write
-  loop::task<> follow_store(std::uint64_t last);
-  /// Applies the store's state of all names, since it is not known which have changed. Returns the
-  /// revision up to which the state is applied. Errors: the store cannot be read.
-  loop::task<result<std::uint64_t>> adopt_all();
-  /// Applies the store's state of that name.
-  loop::task<> adopt(std::string name);
-  /// Errors: it cannot be applied yet.
-  loop::task<result<void>> become(entry_ref subject, std::optional<record> next);
-  void take_over(entry& subject, record next);
-  loop::task<> enter(std::string name, std::optional<record> saved);
-  /// Errors: why the record cannot be used.
-  std::expected<entry_ref, std::string> restore(record saved);
-  void keep_unusable(const record& saved, const std::string& reason);
-
   // --- bodies
   loop::task<result<runtime::edit_outcome>> apply_options(entry_ref subject);
   loop::task<result<void>> start_body(entry_ref subject, manner conduct);
@@ -138,8 +110,6 @@ class reconciler {
                                      loop::time_point limit);
   /// Ends the body, and reports that it has stopped.
   loop::task<> stop_body(entry_ref subject, loop::time_point limit);
-  /// Removes an entry whose record is gone from the list.
-  loop::task<> drop(entry_ref subject, loop::time_point limit);
   /// Stops or removes the children, as configured, when their owner `text` has stopped or is gone.
   loop::task<> end_children(std::string text, std::vector<entry_ref> children, bool is_gone);
   loop::task<> end_failed(entry_ref subject);
@@ -155,13 +125,13 @@ class reconciler {
   runtime::loop_source& loops_;
   runtime::runtime_service& others_;
   const std::uint64_t pause_seed_;
-  std::unique_ptr<record_store> store_;
   runtime::journal events_;
   loop::async_lock binding_;
   entry_list list_;
   local_directory directory_;
   bool is_ending_ = false;
   operation_count operations_;
+  record_writer records_;
   loop::task_group tasks_;
 };
 

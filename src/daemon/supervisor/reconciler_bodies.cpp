@@ -178,7 +178,7 @@ loop::task<> reconciler::halt(entry_ref subject, loop::time_point limit) {
   }
   subject->state = run_state::stopped;
   if (subject->has_write_pending && !subject->ended) {
-    const auto written = co_await write(subject, record_of(*subject));
+    const auto written = co_await records_.write(subject, subject->present_record());
     if (!written) spdlog::error("{}", describe(written.error()));
   }
   subject->ended = true;
@@ -198,7 +198,7 @@ loop::task<> reconciler::end_children(std::string text, std::vector<entry_ref> c
     }
     if (!is_gone) continue;
     (void)child->body->edit({{"owner", ""}});
-    co_await write_in_time(child);
+    co_await records_.write_in_time(child);
   }
 }
 
@@ -275,7 +275,7 @@ loop::task<> reconciler::hurry_at(entry_ref subject, loop::time_point limit) {
 
 void reconciler::begin_end() {
   is_ending_ = true;
-  store_->close();
+  records_.end();
 }
 
 }  // namespace strata::daemon

@@ -20,7 +20,9 @@ constexpr manner next_start{.is_retry = true, .leaves_failure = true};
 
 supervisor::supervisor(loop::loop& loop, runtime::loop_source& loops,
                        std::unique_ptr<record_store> store, std::uint64_t pause_seed)
-    : home_(loop), reconciler_(loop, loops, std::move(store), *this, pause_seed) {}
+    : home_(loop),
+      reconciler_(loop, loops, std::move(store), *this, pause_seed),
+      follower_(loop, reconciler_, pause_seed) {}
 
 loop::task<> supervisor::start_all() {
   const operation_count::member counted(reconciler_.operations());

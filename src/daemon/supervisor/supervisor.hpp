@@ -12,6 +12,7 @@
 #include "daemon/store/record_store.hpp"
 #include "daemon/supervisor/entry_list.hpp"
 #include "daemon/supervisor/reconciler.hpp"
+#include "daemon/supervisor/store_follower.hpp"
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
 #include "runtime/runtime.hpp"
@@ -37,7 +38,7 @@ class supervisor final : public runtime::runtime_service {
 
   /// Creates the runtimes of the records; call it first. A record from which none can be made is
   /// logged and kept. Errors: the store cannot be read.
-  loop::task<result<void>> load() { return reconciler_.load(); }
+  loop::task<result<void>> load() { return follower_.load(); }
   /// Starts all runtimes that are to run. A runtime that cannot start is logged, and is `failed`.
   loop::task<> start_all();
   /// Makes running runtimes read their certificates again.
@@ -103,6 +104,7 @@ class supervisor final : public runtime::runtime_service {
 
   loop::loop& home_;
   reconciler reconciler_;
+  store_follower follower_;
 };
 
 }  // namespace strata::daemon

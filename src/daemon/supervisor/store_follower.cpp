@@ -1,4 +1,5 @@
-// Changes that others write into the store.
+#include "daemon/supervisor/store_follower.hpp"
+
 #include <spdlog/spdlog.h>
 
 #include <set>
@@ -30,50 +31,57 @@ nlohmann::json difference(const std::string& before, const std::string& next) {
   return changes;
 }
 
+void take_over(entry& subject, record next) {
+  subject.unapplied.update(difference(subject.desired.options, next.options));
+  subject.attempted.reset();
+  subject.stored = next;
+  subject.desired = std::move(next);
+}
+
 }  // namespace
 
-std::expected<entry_ref, std::string> reconciler::restore(record saved) {
+std::expected<entry_ref, std::string> store_follower::restore(record saved) {
   if (!saved.unusable.empty()) return std::unexpected(saved.unusable);
   if (runtime::find_type(saved.type) == nullptr) {
     return std::unexpected("this build has no type '" + saved.type + "'");
   }
   const auto options = nlohmann::json::parse(saved.options, nullptr, false);
-  auto made = make_entry(std::move(saved), options);
+  auto made = entries_.make_entry(std::move(saved), options);
   if (!made) return std::unexpected(describe(made.error()));
   (*made)->stored = (*made)->desired;
   (*made)->state = (*made)->desired.running ? run_state::stopped : run_state::created;
   return *made;
 }
 
-void reconciler::keep_unusable(const record& saved, const std::string& reason) {
+void store_follower::keep_unusable(const record& saved, const std::string& reason) {
   spdlog::error("cannot restore '{}', its record is kept: {}", saved.name, reason);
-  write_event(saved.name, saved.type, "unusable", reason);
-  list_.add_unusable(saved.name,
-                     {.type = saved.type, .reason = reason, .revision = saved.revision});
+  entries_.report_unusable(saved, reason);
+  entries_.list().add_unusable(saved.name,
+                               {.type = saved.type, .reason = reason, .revision = saved.revision});
 }
 
-loop::task<result<void>> reconciler::load() {
-  const operation_count::member counted(operations_);
-  auto found = co_await store_->load(log_damaged);
+loop::task<result<void>> store_follower::load() {
+  const operation_count::member counted(entries_.operations());
+  auto found = co_await entries_.store().load(log_damaged);
   if (!found) co_return std::unexpected(found.error());
-  if (is_ending_) co_return result<void>{};
+  if (entries_.is_ending()) co_return result<void>{};
   for (const auto& saved : found->records) {
     const auto made = restore(saved);
     if (made) {
-      list_.add(*made);
+      entries_.list().add(*made);
     } else {
       keep_unusable(saved, made.error());
     }
   }
-  tasks_.spawn(follow_store(found->revision));
+  tasks_.spawn(follow(found->revision));
   co_return result<void>{};
 }
 
-loop::task<> reconciler::follow_store(std::uint64_t last) {
+loop::task<> store_follower::follow(std::uint64_t last) {
   net::backoff pauses(pause_seed_);
-  while (!is_ending_) {
-    const auto changes = co_await store_->watch(last);
-    if (is_ending_) co_return;
+  while (!entries_.is_ending()) {
+    const auto changes = co_await entries_.store().watch(last);
+    if (entries_.is_ending()) co_return;
     if (changes) {
       if (changes->names.empty()) co_return;
       pauses.succeeded();
@@ -96,29 +104,29 @@ loop::task<> reconciler::follow_store(std::uint64_t last) {
   }
 }
 
-loop::task<result<std::uint64_t>> reconciler::adopt_all() {
-  const auto found = co_await store_->load(log_damaged);
+loop::task<result<std::uint64_t>> store_follower::adopt_all() {
+  const auto found = co_await entries_.store().load(log_damaged);
   if (!found) co_return std::unexpected(found.error());
   std::set<std::string> names;
   for (const auto& each : found->records) names.insert(each.name);
-  for (const auto& each : list_.known_names()) names.insert(each);
+  for (const auto& each : entries_.list().known_names()) names.insert(each);
   for (const auto& name : names) tasks_.spawn(adopt(name));
   co_return found->revision;
 }
 
-loop::task<> reconciler::adopt(std::string name) {
+loop::task<> store_follower::adopt(std::string name) {
   net::backoff pauses(pause_seed_);
-  while (!is_ending_) {
+  while (!entries_.is_ending()) {
     bool is_done = false;
     {
-      const operation_count::member counted(operations_);
-      const auto subject = list_.entry_of(name);
+      const operation_count::member counted(entries_.operations());
+      const auto subject = entries_.list().entry_of(name);
       std::optional<loop::async_lock::guard> turn;
       if (subject) turn.emplace(co_await subject->lock.acquire());
-      auto found = co_await store_->find(name);
-      if (is_ending_) co_return;
+      auto found = co_await entries_.store().find(name);
+      if (entries_.is_ending()) co_return;
       // Meanwhile the name may belong to another entry.
-      if (list_.entry_of(name) != subject) continue;
+      if (entries_.list().entry_of(name) != subject) continue;
       if (found && subject) {
         const auto become_it = co_await become(subject, std::move(*found));
         is_done = become_it.has_value();
@@ -132,18 +140,11 @@ loop::task<> reconciler::adopt(std::string name) {
   }
 }
 
-void reconciler::take_over(entry& subject, record next) {
-  subject.unapplied.update(difference(subject.desired.options, next.options));
-  subject.attempted.reset();
-  subject.stored = next;
-  subject.desired = std::move(next);
-}
-
-loop::task<result<void>> reconciler::become(entry_ref subject, std::optional<record> next) {
+loop::task<result<void>> store_follower::become(entry_ref subject, std::optional<record> next) {
   if (!next && !subject->is_stored()) co_return result<void>{};
   const bool is_other = next && (!next->unusable.empty() || next->type != subject->desired.type);
   if (!next || is_other) {
-    co_await drop(subject, home_.now());
+    co_await entries_.drop(subject, home_.now());
     if (is_other) tasks_.spawn(adopt(subject->name()));
     co_return result<void>{};
   }
@@ -158,7 +159,7 @@ loop::task<result<void>> reconciler::become(entry_ref subject, std::optional<rec
   const bool is_running = subject->state == run_state::running;
   if (!is_new && !is_running) co_return result<void>{};
   const manner conduct;
-  const auto done = co_await reconcile(subject, conduct);
+  const auto done = co_await entries_.reconcile(subject, conduct);
   if (done) co_return done;
   subject->log->write(runtime::level::error, describe(done.error()));
   // A start that fails is retried by its own rules.
@@ -166,12 +167,12 @@ loop::task<result<void>> reconciler::become(entry_ref subject, std::optional<rec
   co_return done;
 }
 
-loop::task<> reconciler::enter(std::string name, std::optional<record> saved) {
-  const auto& unusable = list_.unusable();
+loop::task<> store_follower::enter(std::string name, std::optional<record> saved) {
+  const auto& unusable = entries_.list().unusable();
   const auto kept = unusable.find(name);
   if (kept != unusable.end()) {
     if (saved && saved->revision == kept->second.revision) co_return;
-    list_.erase_unusable(name);
+    entries_.list().erase_unusable(name);
   }
   if (!saved) co_return;
   const auto made = restore(*saved);
@@ -180,10 +181,10 @@ loop::task<> reconciler::enter(std::string name, std::optional<record> saved) {
     co_return;
   }
   const auto guard = co_await (*made)->lock.acquire();
-  list_.add(*made);
-  report(**made, "created");
+  entries_.list().add(*made);
+  entries_.report(**made, "created");
   const manner conduct;
-  (void)co_await reconcile(*made, conduct);
+  (void)co_await entries_.reconcile(*made, conduct);
 }
 
 }  // namespace strata::daemon
