@@ -59,7 +59,7 @@ void journal::write(level severity, std::string text, std::string subject) {
 void journal::write_few(std::string_view cause, level severity, std::string text,
                         std::string subject) {
   using namespace std::chrono_literals;
-  constexpr auto stretch = 10s;
+  constexpr auto period = 10s;
   constexpr std::uint64_t most = 10;
   std::uint64_t left_out = 0;
   {
@@ -68,7 +68,7 @@ void journal::write_few(std::string_view cause, level severity, std::string text
     if (found == causes_.end()) found = causes_.emplace(cause, allowance{}).first;
     auto& of = found->second;
     const auto now = std::chrono::steady_clock::now();
-    if (now - of.since >= stretch) {
+    if (now - of.since >= period) {
       of.since = now;
       of.written = 0;
       left_out = std::exchange(of.left_out, 0);

@@ -93,7 +93,7 @@ activity& machine::take_activity(waiter* waiter) {
   auto& one = *idle_.back();
   idle_.pop_back();
   one.awaiter = waiter;
-  one.callback = stretch::no_callback;
+  one.callback = callback_run::no_callback;
   one.has_begun = false;
   if (waiter != nullptr) waiter->of_ = &one;
   return one;
@@ -118,7 +118,7 @@ bool machine::start(std::size_t callback, std::span<const argument> arguments, w
 
 bool machine::start(const value_ref& function, std::span<const argument> arguments,
                     waiter* waiter) {
-  return start_referred(function.reference(), stretch::no_callback, arguments, waiter);
+  return start_referred(function.reference(), callback_run::no_callback, arguments, waiter);
 }
 
 bool machine::start_referred(int reference, std::size_t callback,
@@ -145,7 +145,7 @@ int machine::take_step(lua_State* state) {
   const auto next = here.running_->steps->next();
   if (!next) return 0;
   here.turn_to(next->callback);
-  ++here.stretch_;
+  ++here.run_number_;
   here.tidy();
   const bool was_limited = std::exchange(here.is_limited_, false);
   lua_rawgeti(state, LUA_REGISTRYINDEX, here.callbacks_[next->callback]);
@@ -157,9 +157,9 @@ int machine::take_step(lua_State* state) {
 // In a series: reports the time until now as that of the previous callback.
 void machine::turn_to(std::size_t callback) {
   const auto before = std::exchange(running_->callback, callback);
-  if (before == callback || before == stretch::no_callback) return;
+  if (before == callback || before == callback_run::no_callback) return;
   const auto now = std::chrono::steady_clock::now();
-  observer_.on_run({.callback = before, .took = now - std::exchange(stretch_began_, now)});
+  observer_.on_run({.callback = before, .took = now - std::exchange(run_began_, now)});
 }
 
 bool machine::begin(activity& one, std::span<const argument> arguments) {
@@ -173,20 +173,20 @@ bool machine::resume(activity& one, int arguments) {
   const bool was_limited = std::exchange(is_limited_, true);
   const char* const outer_stack = stack_begin_;
   if (outer_stack == nullptr) stack_begin_ = static_cast<const char*>(__builtin_frame_address(0));
-  ++stretch_;
+  ++run_number_;
   look_again(instructions_to_look());
   auto* const outer = std::exchange(running_, &one);
-  const auto outer_began = std::exchange(stretch_began_, std::chrono::steady_clock::now());
+  const auto outer_began = std::exchange(run_began_, std::chrono::steady_clock::now());
   const int status = lua_resume(one.thread, arguments);
-  const auto took = std::chrono::steady_clock::now() - std::exchange(stretch_began_, outer_began);
+  const auto took = std::chrono::steady_clock::now() - std::exchange(run_began_, outer_began);
   running_ = outer;
   is_limited_ = was_limited;
   stack_begin_ = outer_stack;
   is_stopped_ = false;
-  ++stretch_;
+  ++run_number_;
   const bool awaits = status == LUA_YIELD && is_pending_ && lua_gettop(one.thread) > 0 &&
                       lua_touserdata(one.thread, 1) == await_mark();
-  const stretch ran{
+  const callback_run ran{
       .callback = one.callback, .took = took, .has_begun = !std::exchange(one.has_begun, true)};
   if (!awaits) {
     end(one, status);
@@ -243,7 +243,7 @@ std::string machine::trouble_of(lua_State* thread) {
     const bool was_limited = std::exchange(is_limited_, true);
     const char* const outer = stack_begin_;
     if (outer == nullptr) stack_begin_ = static_cast<const char*>(__builtin_frame_address(0));
-    ++stretch_;
+    ++run_number_;
     lua_getglobal(state_, "tostring");
     lua_pushvalue(thread, -1);
     lua_xmove(thread, state_, 1);

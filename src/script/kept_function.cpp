@@ -16,7 +16,7 @@ kept_function::~kept_function() {
 }
 
 bool kept_function::start(std::span<const argument> arguments, waiter* waiter) {
-  return in_->start_referred(reference_, stretch::no_callback, arguments, waiter);
+  return in_->start_referred(reference_, callback_run::no_callback, arguments, waiter);
 }
 
 namespace {

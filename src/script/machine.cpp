@@ -150,10 +150,10 @@ void machine::expect_much() {
   look_again(1);
 }
 
-// Reports whether the stretch was not timed before.
+// Reports whether this run was not timed before.
 bool machine::begin_timing(std::chrono::steady_clock::time_point now) {
-  if (timed_stretch_ == stretch_) return false;
-  timed_stretch_ = stretch_;
+  if (timed_run_ == run_number_) return false;
+  timed_run_ = run_number_;
   began_ = looked_ = now;
   cpu_began_ = {};
   return true;

@@ -114,13 +114,13 @@ class waiter {
 };
 
 /// A run of a handler from one wait to the next, and its time.
-struct stretch {
+struct callback_run {
   /// For a function that is not a callback, such as a timer's.
   static constexpr std::size_t no_callback = ~std::size_t{};
 
   std::size_t callback = no_callback;
   loop::duration took = {};
-  bool has_begun = false;  ///< it is the handler's first stretch
+  bool has_begun = false;  ///< it is the handler's first run
 };
 
 /// One call of a callback.
@@ -151,7 +151,7 @@ class observer {
   /// Called for each line that the script prints.
   virtual void on_print(const std::string& line) = 0;
   /// Called when a handler ran, until it ended or waited.
-  virtual void on_run(const stretch& ran) = 0;
+  virtual void on_run(const callback_run& ran) = 0;
 
  protected:
   ~observer() = default;
@@ -290,8 +290,8 @@ class machine {
   bool is_stopped_ = false;            // the running handler has used up its time
   std::string stop_reason_;
   std::string last_error_;
-  std::uint64_t stretch_ = 0;  // number of the run, from a resume to the next
-  std::uint64_t timed_stretch_ = 0;
+  std::uint64_t run_number_ = 0;  // number of the run, from a resume to the next
+  std::uint64_t timed_run_ = 0;
   std::chrono::steady_clock::time_point began_;
   std::chrono::steady_clock::time_point looked_;  // last check of the time
   int looks_ = 0;                                 // still to come, one after each instruction
@@ -303,7 +303,7 @@ class machine {
   bool is_pending_ = false;
   int promised_ = 0;  // reference of the pending call's result
   activity* running_ = nullptr;
-  std::chrono::steady_clock::time_point stretch_began_;
+  std::chrono::steady_clock::time_point run_began_;
   int runs_series_ = 0;  // reference of the function that runs the steps of a series
   bool is_retired_ = false;
   boost::unordered_flat_map<const void*, lazy_table*> lazy_tables_;  // by table

@@ -14,7 +14,7 @@ struct activity {
   lua_State* thread = nullptr;
   int anchor = 0;  // keeps the thread from being collected
   waiter* awaiter = nullptr;
-  std::size_t callback = stretch::no_callback;
+  std::size_t callback = callback_run::no_callback;
   series* steps = nullptr;  // `awaiter`, if it is a series
   bool has_begun = false;
   bool is_beginning = false;  // to wait

@@ -110,7 +110,7 @@ class script_test : public testing::Test, public observer {
  private:
   void on_error(const std::string& text) override { errors_.push_back(text); }
   void on_print(const std::string& line) override { printed_.push_back(line); }
-  void on_run(const stretch&) override {}
+  void on_run(const callback_run&) override {}
 
   void add(call& call) { call.give(call.number(0) + call.number(1)); }
   void weigh(call& /*with*/) { ++weighed_; }

@@ -37,7 +37,7 @@ class file_observer final : public script::observer {
       print(line + "\n");
     }
   }
-  void on_run(const script::stretch& /*ran*/) override {}
+  void on_run(const script::callback_run& /*ran*/) override {}
 
   bool prints_aside_;
   std::string trouble_;

@@ -36,7 +36,7 @@ void stopwatch::count(std::size_t callback) {
   into_.callback_calls[std::min(callback, callback_rows().size())].add();
 }
 
-void stopwatch::note(const script::stretch& ran) {
+void stopwatch::note(const script::callback_run& ran) {
   if (ran.has_begun) count(ran.callback);
   const auto at = std::min(ran.callback, callback_rows().size());
   into_.time_us.set(in_microseconds(all_ += ran.took));

@@ -28,7 +28,7 @@ class stopwatch {
   explicit stopwatch(script_figures& figures) : into_(figures) {}
   /// Counts a call. `callback`: its row; any larger number means another function.
   void count(std::size_t callback);
-  void note(const script::stretch& ran);
+  void note(const script::callback_run& ran);
 
  private:
   script_figures& into_;

@@ -227,7 +227,7 @@ void host::on_error(const std::string& text) {
 
 void host::on_print(const std::string& line) { log(level::info, line); }
 
-void host::on_run(const script::stretch& ran) {
+void host::on_run(const script::callback_run& ran) {
   watch_.note(ran);
   note_size();
 }

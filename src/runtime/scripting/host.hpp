@@ -99,7 +99,7 @@ class host final : private script::observer, private loop::timer {
   result<std::unique_ptr<script::machine>> make();
   void on_error(const std::string& text) override;
   void on_print(const std::string& line) override;
-  void on_run(const script::stretch& ran) override;
+  void on_run(const script::callback_run& ran) override;
   void on_timer() override;
   void arm_tick();
   void note_size();

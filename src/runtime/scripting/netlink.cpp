@@ -36,20 +36,20 @@ struct question {
 };
 
 /// A family, and what is known about it.
-struct acquaintance {
+struct known_family {
   nl::generic on;
   nl::generic_family family;
   std::optional<ynl::spec> spec;
 };
 
-result<acquaintance> meet(const std::string& name) {
+result<known_family> look_up_family(const std::string& name) {
   auto on = nl::generic::open();
   if (!on) return std::unexpected(on.error());
   auto family = on->family(name);
   if (!family) return std::unexpected(family.error());
   auto spec = ynl::find_spec({}, family->name);
   if (!spec) return std::unexpected(spec.error());
-  return acquaintance{std::move(*on), std::move(*family), std::move(*spec)};
+  return known_family{std::move(*on), std::move(*family), std::move(*spec)};
 }
 
 struct command {
@@ -106,7 +106,7 @@ json table_of(const wire::netlink_message& raw, const ynl::spec* spec,
 }
 
 result<json> answer_to(const question& question) {
-  auto known = meet(question.family);
+  auto known = look_up_family(question.family);
   if (!known) return std::unexpected(known.error());
   const auto* const spec = known->spec ? &*known->spec : nullptr;
   const auto which = find_command(question, known->spec);
@@ -157,7 +157,7 @@ class netlink_subscription final : public subscription, private loop::request {
   ~netlink_subscription() override { abandon(); }
 
   /// Errors: there is no such group, or listening to it is not permitted.
-  result<void> begin(acquaintance acquaintance, const std::string& group);
+  result<void> begin(known_family known, const std::string& group);
 
  private:
   void stop() override {
@@ -168,27 +168,26 @@ class netlink_subscription final : public subscription, private loop::request {
   void take(const wire::netlink_message& raw);
 
   host& host_;
-  std::optional<acquaintance> with_;
+  std::optional<known_family> with_;
   loop::descriptor handle_;  // the loop's own descriptor of the same socket
 };
 
-result<void> netlink_subscription::begin(acquaintance acquaintance, const std::string& group) {
-  const auto operation =
-      fmt::format("join the group '{}' of '{}'", group, acquaintance.family.name);
-  const auto* const found = acquaintance.family.find_group(group);
+result<void> netlink_subscription::begin(known_family known, const std::string& group) {
+  const auto operation = fmt::format("join the group '{}' of '{}'", group, known.family.name);
+  const auto* const found = known.family.find_group(group);
   if (found == nullptr) {
     std::vector<std::string> names;
-    names.reserve(acquaintance.family.groups.size());
-    for (const auto& each : acquaintance.family.groups) names.push_back(each.name);
+    names.reserve(known.family.groups.size());
+    for (const auto& each : known.family.groups) names.push_back(each.name);
     return failure(errc::not_found, operation,
                    names.empty()
                        ? "the family has no groups"
                        : "no group has this name; there are " + text::names_listed(names));
   }
-  if (auto joined = acquaintance.on.over().join(found->id); !joined) return joined;
-  const int handle = ::fcntl(acquaintance.on.over().fd(), F_DUPFD_CLOEXEC, 0);
+  if (auto joined = known.on.over().join(found->id); !joined) return joined;
+  const int handle = ::fcntl(known.on.over().fd(), F_DUPFD_CLOEXEC, 0);
   if (handle < 0) return system_failure(errno, operation);
-  with_ = std::move(acquaintance);
+  with_ = std::move(known);
   handle_ = host_.on().adopt(handle);
   host_.on().poll(handle_, POLLIN, *this);
   return {};
@@ -224,7 +223,7 @@ void netlink_subscription::take(const wire::netlink_message& raw) {
 
 loop::task<answers> listening(loop::loop& loop, std::shared_ptr<netlink_subscription> one,
                               std::string family, std::string group) {
-  auto work = [family] { return meet(family); };
+  auto work = [family] { return look_up_family(family); };
   auto known = co_await loop::beside(loop, std::move(work));
   if (!known) {
     one->close();

@@ -130,7 +130,7 @@ class script_world : public script::observer {
 
   void on_error(const std::string& /*what*/) override {}
   void on_print(const std::string& /*line*/) override {}
-  void on_run(const script::stretch& /*ran*/) override {}
+  void on_run(const script::callback_run& /*ran*/) override {}
 
   loop::task<script::answers> sleep(script::call& call) {
     ++awaits_;

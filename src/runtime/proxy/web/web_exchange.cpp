@@ -81,7 +81,7 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
     if (!can) {
       means_.log.write_few("upgrade at " + leg.use.of()->is.text, level::warning,
                            describe(can.error()));
-      words_.answer(
+      own_answers_.answer(
           exchange, 501,
           "the connection to the backend is HTTP/2, which does not support this upgrade\n");
       co_return std::nullopt;
@@ -110,8 +110,8 @@ loop::task<std::optional<web_gate::failed_try>> web_gate::try_on(http::exchange&
   }
   if (progress.client_failed) {
     sending.cancel();
-    words_.answer(exchange, http::status_of(*progress.client_failed),
-                  describe(*progress.client_failed) + "\n");
+    own_answers_.answer(exchange, http::status_of(*progress.client_failed),
+                        describe(*progress.client_failed) + "\n");
     co_return std::nullopt;
   }
   const bool is_switched = head && head->status == 101;

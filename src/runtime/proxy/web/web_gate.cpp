@@ -23,8 +23,8 @@ constexpr unsigned most_stale = 8;  // attempts on pooled connections that were 
 web_gate::web_gate(loop::loop& loop, web_means means)
     : loop_(loop),
       means_(std::move(means)),
-      ledger_(means_.counted, means_.figures),
-      words_({.counted = means_.counted, .log = means_.log}),
+      reporter_(means_.counted, means_.figures),
+      own_answers_({.counted = means_.counted, .log = means_.log}),
       gone_(loop) {
   pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
   service_ = {.limits = {},
@@ -39,8 +39,8 @@ web_gate::web_gate(loop::loop& loop, web_means means)
               .on_flooded = [this] { means_.counted.http2_floods.add(); },
               .on_gone = [this] { gone_.notify(); }};
   refuse_ = [this](int status, const error& why, const net::peer_info& client) {
-    auto said = words_.of(status, describe(why) + "\n");
-    ledger_.note_refused(status, said.first.size(), client);
+    auto said = own_answers_.body_of(status, describe(why) + "\n");
+    reporter_.note_refused(status, said.first.size(), client);
     return said;
   };
   apply();
@@ -126,17 +126,17 @@ forwarding web_gate::forwarding_of(const http::exchange& exchange) {
 }
 
 loop::task<> web_gate::answer(http::exchange& exchange) {
-  ledger_.note_begin(loop_.now());
+  reporter_.note_begin(loop_.now());
   transit transit{.began = loop_.now(),
                   .client = client_of(exchange.request(), exchange.peer().address, trusted_),
                   .tls_subject = {},
                   .branch = unrouted_};
-  if (ledger_.has_log()) transit.tls_subject = exchange.peer().tls_subject;
+  if (reporter_.has_log()) transit.tls_subject = exchange.peer().tls_subject;
   const auto shown = http_tap::open(means_.shown, means_.name, exchange);
   transit.shown = shown.get();
   const bool is_turned_away = turn_away(exchange, transit.client);
   if (!is_turned_away) co_await serve_request(exchange, transit);
-  ledger_.note_end(exchange, transit, loop_.now());
+  reporter_.note_end(exchange, transit, loop_.now());
 }
 
 bool web_gate::turn_away(http::exchange& exchange, const loop::socket_address& client) {
@@ -145,7 +145,7 @@ bool web_gate::turn_away(http::exchange& exchange, const loop::socket_address& c
     means_.figures.denied.add();
     note_refusal(means_.counted, means_.log, client, refusal::address,
                  "--allow or --deny refuses it");
-    words_.answer(exchange, 403, "clients of your address are not served\n");
+    own_answers_.answer(exchange, 403, "clients of your address are not served\n");
     return true;
   }
   const auto wait = means_.admits.wait_of(client, loop_.now());
@@ -154,9 +154,9 @@ bool web_gate::turn_away(http::exchange& exchange, const loop::socket_address& c
   note_refusal(means_.counted, means_.log, client, refusal::rate,
                "it has more requests than --rate-per-client allows");
   const auto wait_s = fmt::format("{}", std::chrono::ceil<std::chrono::seconds>(wait).count());
-  words_.answer(exchange, 429,
-                "too many requests from your address: try again in " + wait_s + " s\n",
-                {{"Retry-After", wait_s}});
+  own_answers_.answer(exchange, 429,
+                      "too many requests from your address: try again in " + wait_s + " s\n",
+                      {{"Retry-After", wait_s}});
   return true;
 }
 
@@ -173,12 +173,12 @@ loop::task<> web_gate::serve_request(http::exchange& exchange, transit& transit)
       co_await follow_route(exchange, std::move(*asked), transit);
     }
   } else {
-    words_.answer(exchange, asked.error().status, asked.error().reason + "\n");
+    own_answers_.answer(exchange, asked.error().status, asked.error().reason + "\n");
   }
 }
 
 void web_gate::answer_as_failed(http::exchange& exchange) {
-  words_.answer(exchange, 500, "the proxy's script has failed\n");
+  own_answers_.answer(exchange, 500, "the proxy's script has failed\n");
 }
 
 loop::task<> web_gate::serve_scripted(http::exchange& exchange, forwarded_request request,
@@ -260,7 +260,7 @@ loop::task<> web_gate::follow_route(http::exchange& exchange, forwarded_request 
   const auto taken = route_of(exchange.request());
   if (!taken) {
     if (means_.options.backend.empty()) {
-      words_.answer(exchange, 404, "no route matches this request\n");
+      own_answers_.answer(exchange, 404, "no route matches this request\n");
     } else {
       co_await pass_on(exchange, request, means_.to, transit);
     }
@@ -273,9 +273,9 @@ loop::task<> web_gate::follow_route(http::exchange& exchange, forwarded_request 
   if (is.status != 0) {
     proto::http_fields fields;
     if (!is.location.empty()) fields = {{"Location", location_for(is, request.target)}};
-    words_.answer(exchange, is.status, "", std::move(fields));
+    own_answers_.answer(exchange, is.status, "", std::move(fields));
   } else if (!target) {
-    words_.answer(exchange, 400, "write the path without needless percent-encoding\n");
+    own_answers_.answer(exchange, 400, "write the path without needless percent-encoding\n");
   } else {
     request.target = *target;
     co_await pass_on(exchange, request, taken->to, transit);
@@ -301,11 +301,11 @@ loop::task<> web_gate::pass_on(http::exchange& exchange, const forwarded_request
       if (by.error().code == errc::canceled) {
         exchange.abort();
       } else if (failed) {
-        words_.refuse_after(exchange, failed->backend, failed->why);
+        own_answers_.refuse_after(exchange, failed->backend, failed->why);
       } else if (by.error().code == errc::limit_exceeded) {
-        words_.refuse_as_full(exchange, describe(by.error()));
+        own_answers_.refuse_as_full(exchange, describe(by.error()));
       } else {
-        words_.refuse(exchange, 503, describe(by.error()));
+        own_answers_.refuse(exchange, 503, describe(by.error()));
       }
       co_return;
     }
@@ -321,7 +321,7 @@ loop::task<> web_gate::pass_on(http::exchange& exchange, const forwarded_request
     if (!failed) co_return;
     if (failed->is_refused && !sent.is_lost && !std::exchange(was_refused, true)) {
       pool_.forget(by->use.of().get());
-      ledger_.note_retry(transit);
+      reporter_.note_retry(transit);
       continue;
     }
     ++by->use.of()->failed;
@@ -331,14 +331,14 @@ loop::task<> web_gate::pass_on(http::exchange& exchange, const forwarded_request
     const bool is_late = failed->why.code == errc::timed_out;
     if (!by->was_pooled || !failed->is_unanswered || is_late) by->use.note(false);
     if ((left == 0 && !was_stale) || !may_repeat || !failed->is_unanswered) {
-      words_.refuse_after(exchange, failed->backend, failed->why);
+      own_answers_.refuse_after(exchange, failed->backend, failed->why);
       co_return;
     }
     if (was_stale) {
       pool_.forget(by->use.of().get());
     } else {
       --left;
-      ledger_.note_retry(transit);
+      reporter_.note_retry(transit);
       tried.push_back(by->use.of());
     }
   }

@@ -23,8 +23,8 @@
 #include "runtime/proxy/heads/tracing.hpp"
 #include "runtime/proxy/options.hpp"
 #include "runtime/proxy/script/gate_script.hpp"
-#include "runtime/proxy/web/ledger.hpp"
-#include "runtime/proxy/web/own_words.hpp"
+#include "runtime/proxy/web/own_answers.hpp"
+#include "runtime/proxy/web/request_reporter.hpp"
 #include "runtime/proxy/web/route.hpp"
 #include "runtime/tap.hpp"
 #include "runtime/web/http_clients.hpp"
@@ -108,10 +108,10 @@ class web_gate {
   /// The figures of each route, and of requests without a route.
   [[nodiscard]] std::vector<branch> branches() const;
   /// Sets where each request is logged; null: nowhere. `log` outlives this object.
-  void set_log(access_log* log) { ledger_.set_log(log); }
+  void set_log(access_log* log) { reporter_.set_log(log); }
   /// Errors: a page cannot be read; then the present ones stay in use.
   [[nodiscard]] result<void> read_pages() {
-    return words_.read_pages(loop_, means_.options.error_pages);
+    return own_answers_.read_pages(loop_, means_.options.error_pages);
   }
 
  private:
@@ -228,8 +228,8 @@ class web_gate {
   std::vector<std::shared_ptr<route>> routes_;  // a request keeps its own route alive
   http::connection_pool pool_;
   std::shared_ptr<branch_figures> unrouted_ = std::make_shared<branch_figures>();
-  ledger ledger_;
-  own_words words_;
+  request_reporter reporter_;
+  own_answers own_answers_;
   http::served_connection::list connections_;
   loop::condition gone_;
   bool has_begun_ = false;

@@ -34,10 +34,11 @@ struct transit {
   http_tap* shown = nullptr;  ///< shows the request in the tap; null if it has no reader
 };
 
-class ledger {
+class request_reporter {
  public:
   /// The arguments outlive this object.
-  ledger(counters& counted, proxy_figures& figures) : counted_(counted), figures_(figures) {}
+  request_reporter(counters& counted, proxy_figures& figures)
+      : counted_(counted), figures_(figures) {}
 
   /// Sets where each request is logged; null: nowhere. `log` outlives this object.
   void set_log(access_log* log) { log_ = log; }

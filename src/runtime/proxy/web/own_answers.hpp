@@ -14,22 +14,22 @@
 
 namespace strata::runtime::proxy {
 
-class own_words {
+class own_answers {
  public:
   struct means {
     counters& counted;
     journal& log;
   };
   /// The means outlive this object.
-  explicit own_words(means means) : means_(means) {}
+  explicit own_answers(means means) : means_(means) {}
 
   /// Errors: a page cannot be read; then the present ones stay in use.
   [[nodiscard]] result<void> read_pages(loop::loop& loop, const std::string& folder) {
     return pages_.read(loop, folder);
   }
-  /// The body for that status: the page, or else `words`; and its media type.
-  [[nodiscard]] std::pair<std::string, std::string> of(int status, std::string words) const;
-  void answer(http::exchange& exchange, int status, std::string_view words,
+  /// The body for that status: the page, or else `text`; and its media type.
+  [[nodiscard]] std::pair<std::string, std::string> body_of(int status, std::string text) const;
+  void answer(http::exchange& exchange, int status, std::string_view text,
               proto::http_fields fields = {});
 
   /// Answers after the last backend, which has not answered.

@@ -1,4 +1,4 @@
-#include "runtime/proxy/web/ledger.hpp"
+#include "runtime/proxy/web/request_reporter.hpp"
 
 #include <chrono>
 #include <ctime>
@@ -8,20 +8,20 @@
 
 namespace strata::runtime::proxy {
 
-void ledger::note_begin(loop::time_point now) {
+void request_reporter::note_begin(loop::time_point now) {
   counted_.messages_in.add();
   counted_.rate_in.add(second_of(now), 1);
 }
 
-void ledger::note_retry(transit& transit) {
+void request_reporter::note_retry(transit& transit) {
   ++transit.retries;
   figures_.retries.add();
   transit.by->counted->retries.add();
   transit.branch->retries.add();
 }
 
-void ledger::note_end(const http::exchange& answered, const transit& transit,
-                      loop::time_point now) {
+void request_reporter::note_end(const http::exchange& answered, const transit& transit,
+                                loop::time_point now) {
   counted_.messages_out.add();
   counted_.rate_out.add(second_of(now), 1);
   const auto took = now - transit.began;
@@ -43,7 +43,8 @@ void ledger::note_end(const http::exchange& answered, const transit& transit,
 }
 
 // An upgraded connection is not timed: it lasts as long as its users like.
-void ledger::count(const http::exchange& answered, const transit& transit, loop::duration took) {
+void request_reporter::count(const http::exchange& answered, const transit& transit,
+                             loop::duration took) {
   const int status = answered.status();
   figures_.count_answer(status);
   const bool is_timed = status != 101 && answered.request().protocol.empty();
@@ -54,7 +55,8 @@ void ledger::count(const http::exchange& answered, const transit& transit, loop:
   if (transit.has_answered) transit.by->counted->count(status, us);
 }
 
-void ledger::note_refused(int status, std::size_t body_bytes, const net::peer_info& client) {
+void request_reporter::note_refused(int status, std::size_t body_bytes,
+                                    const net::peer_info& client) {
   counted_.messages_in.add();
   figures_.count_answer(status);
   if (log_ == nullptr) return;
@@ -68,7 +70,7 @@ void ledger::note_refused(int status, std::size_t body_bytes, const net::peer_in
          .bytes = body_bytes});
 }
 
-void ledger::write(const http::access& access) {
+void request_reporter::write(const http::access& access) {
   if (!log_->write(access)) figures_.log_lines_lost.add();
 }
 
