@@ -146,11 +146,10 @@ class daemon {
         ready_(ready),
         loops_(loop, kind, most_loops),
         supervisor_(loop, loops_, std::move(store)),
-        api_(supervisor_, loops_,
-             {.version = STRATA_VERSION,
-              .loop = std::string(loop.backend()),
-              .started = loop.now(),
-              .log = log_}) {
+        api_(
+            supervisor_, loops_,
+            {.version = STRATA_VERSION, .loop = std::string(loop.backend()), .started = loop.now()},
+            log_) {
     log_->set_copy([](const runtime::journal_line& line) {
       spdlog::log(log_level(line.severity), "control API: {}", line.text);
     });

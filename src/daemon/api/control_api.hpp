@@ -1,16 +1,14 @@
-// The control API: HTTP/1.1 and JSON on a Unix socket, as docs/openapi.yaml describes it. The
-// routes are one table in control_routes.cpp, from which that document is generated.
+// The control API: HTTP/1.1 and JSON on a Unix socket, as docs/openapi.yaml describes it. It finds
+// out who asks, and whether the client may; `control_answers` has the routes.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "daemon/api/access_policy.hpp"
-#include "daemon/api/feed.hpp"
-#include "daemon/api/route_row.hpp"
+#include "daemon/api/control_answers.hpp"
 #include "daemon/supervisor/supervisor.hpp"
 #include "http/exchange.hpp"
 #include "loop/loop.hpp"
@@ -20,14 +18,9 @@ namespace strata::daemon {
 
 class control_api {
  public:
-  struct facts {
-    std::string version;
-    std::string loop;
-    loop::time_point started;
-    std::shared_ptr<runtime::journal> log;  ///< log of the API itself
-  };
-
-  control_api(supervisor& runtimes, runtime::loop_source& loops, facts facts);
+  /// `runtimes` and `loops` outlive this object; `log` is the log of the API itself.
+  control_api(supervisor& runtimes, runtime::loop_source& loops, control_answers::facts facts,
+              std::shared_ptr<runtime::journal> log);
   ~control_api();
   control_api(const control_api&) = delete;
   control_api& operator=(const control_api&) = delete;
@@ -51,34 +44,7 @@ class control_api {
   void refuse_requests() { closing_ = true; }
   void stop();
 
-  [[nodiscard]] static std::vector<route_row> route_rows();
-
  private:
-  struct answer {
-    int status = 200;
-    std::string type = "application/json";
-    std::string body;
-  };
-  /// A request, the name in its path, and the operation at the end of the path.
-  struct call {
-    const proto::http_request& request;
-    std::string name;
-    std::string body;
-    const runtime::operation_row* operation = nullptr;
-  };
-  /// A row and its implementation: a function that answers, one that finds a stream's source, or
-  /// both: then requests with `follow` get the stream.
-  struct route {
-    route_row row;
-    loop::task<answer> (control_api::*run)(call) = nullptr;
-    result<feed> (control_api::*find_feed)(const call& call) const = nullptr;
-    const runtime::operation_row* operation = nullptr;
-  };
-  [[nodiscard]] static std::span<const route> routes();
-  [[nodiscard]] static std::vector<route> routes_of_records();
-  [[nodiscard]] static std::vector<route> routes_of_runs();
-  [[nodiscard]] static std::vector<route> routes_of_operations();
-
   /// The whole API for local clients, the whole API for remote clients, or the metrics alone.
   enum class listener_kind : std::uint8_t { api, remote, metrics };
   /// Clients use TLS, and must present a token if there are tokens.
@@ -102,7 +68,7 @@ class control_api {
   };
   /// The route of a path: null if the path has no such method, or is unknown.
   struct destination {
-    const route* served = nullptr;
+    const control_answers::route* served = nullptr;
     std::string name = {};
     bool is_path_known = false;
   };
@@ -112,8 +78,8 @@ class control_api {
   loop::task<> handle(http::exchange& exchange, const api_client& client);
   loop::task<> dispatch(http::exchange& exchange, const api_client& client, runtime::role role);
   /// Reads the body, and runs the route.
-  loop::task<answer> run(http::exchange& exchange, const api_client& client,
-                         const destination& destination);
+  loop::task<api_answer> run(http::exchange& exchange, const api_client& client,
+                             const destination& destination);
   [[nodiscard]] static destination find_route(const http::exchange& exchange,
                                               listener_kind listener);
   loop::task<> stream_to(http::exchange& exchange, const api_client& client, const route_row& row,
@@ -123,47 +89,13 @@ class control_api {
                                                      const api_client& client) const;
   void refuse_token(http::exchange& exchange, const api_client& client);
   /// The answer for a caller whose role is too low; the log names the caller.
-  answer refuse_role(const http::exchange& exchange, const api_client& client, const route_row& row,
-                     runtime::role role);
+  api_answer refuse_role(const http::exchange& exchange, const api_client& client,
+                         const route_row& row, runtime::role role);
 
-  static void respond(http::exchange& exchange, const answer& answer);
-  static answer as_answer(const error& failed);
-  answer as_answer(const result<entry_ref>& entry, int status) const;
-
-  /// Returns `?timeout=TIME` as a time from now, or `usual`. Errors: it is no valid time.
-  [[nodiscard]] result<loop::time_point> limit_of(const call& call, loop::time_point usual) const;
-  /// Reads the operation's arguments. Errors: the query has a parameter that the row does not take.
-  [[nodiscard]] result<runtime::operation_call> operation_call_of(call& call) const;
-
-  loop::task<answer> get_version(call call);
-  loop::task<answer> get_description(call call);
-  loop::task<answer> get_types(call call);
-  loop::task<answer> list(call call);
-  loop::task<answer> create(call call);
-  loop::task<answer> show(call call);
-  loop::task<answer> edit(call call);
-  loop::task<answer> remove(call call);
-  loop::task<answer> start(call call);
-  loop::task<answer> stop(call call);
-  loop::task<answer> restart(call call);
-  loop::task<answer> reload(call call);
-  loop::task<answer> ask(call call);
-  loop::task<answer> stats(call call);
-  loop::task<answer> all_stats(call call);
-  loop::task<answer> metrics(call call);
-  loop::task<answer> healthz(call call);
-  loop::task<answer> readyz(call call);
-
-  [[nodiscard]] result<feed> messages_of(const call& call) const;
-  [[nodiscard]] result<feed> tap_of(const call& call) const;
-  [[nodiscard]] result<feed> log_of(const call& call) const;
-  [[nodiscard]] result<feed> events(const call& call) const;
-  [[nodiscard]] result<feed> stats_of(const call& call) const;
-  [[nodiscard]] result<feed> stats_of_all(const call& call) const;
-
+  static void respond(http::exchange& exchange, const api_answer& answer);
   supervisor& supervisor_;
-  runtime::loop_source& loops_;
-  facts facts_;
+  const std::shared_ptr<runtime::journal> log_;
+  control_answers answers_;
   access_policy access_;
   boost::intrusive::list<open_stream, boost::intrusive::constant_time_size<false>> streams_;
   bool closing_ = false;
@@ -172,8 +104,6 @@ class control_api {
   serve::acceptor remote_;
   std::shared_ptr<const net::tls_slot> secure_;
   bool are_metrics_secure_ = false;
-  std::string metrics_page_;
-  loop::time_point metrics_written_{};
   serve::acceptor metrics_;
 };
 

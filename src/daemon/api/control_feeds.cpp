@@ -1,5 +1,5 @@
 // Figures, and the streams of the control API's routes.
-#include "daemon/api/control_api.hpp"
+#include "daemon/api/control_answers.hpp"
 #include "daemon/api/query.hpp"
 #include "daemon/supervisor/render.hpp"
 
@@ -37,36 +37,17 @@ result<runtime::tap_filter> read_tap_filter(const proto::http_request& request) 
 
 }  // namespace
 
-loop::task<> control_api::stream_to(http::exchange& exchange, const api_client& client,
-                                    const route_row& row, feed source, feed_request request) {
-  open_stream going_out(exchange, client, row.needed);
-  streams_.push_back(going_out);
-  co_await stream(supervisor_.home(), exchange, std::move(source), std::move(request));
-}
-
-void control_api::replace_tokens(token_list tokens) {
-  access_.set_tokens(std::move(tokens));
-  for (const auto& each : streams_) {
-    const auto role = role_of(each.exchange, each.client);
-    if (role && *role >= each.needed) continue;
-    facts_.log->write(runtime::level::info,
-                      each.client.text + " was disconnected: its token is no longer accepted");
-    each.exchange.abort();
-  }
-}
-
-loop::task<control_api::answer> control_api::stats(call call) {
+loop::task<api_answer> control_answers::stats(call call) {
   auto found = supervisor_.find(call.name);
-  if (!found) co_return as_answer(found.error());
-  co_return answer{200, "application/json", dump(stats_json(**found, supervisor_.home().now()))};
+  if (!found) co_return error_answer(found.error());
+  co_return json_answer(stats_json(**found, supervisor_.home().now()));
 }
 
-loop::task<control_api::answer> control_api::all_stats(call /*call*/) {
-  co_return answer{200, "application/json",
-                   dump(stats_json(supervisor_.list(), supervisor_.home().now()))};
+loop::task<api_answer> control_answers::all_stats(call /*call*/) {
+  co_return json_answer(stats_json(supervisor_.list(), supervisor_.home().now()));
 }
 
-result<feed> control_api::messages_of(const call& call) const {
+result<feed> control_answers::messages_of(const call& call) const {
   auto found = supervisor_.find(call.name);
   if (!found) return std::unexpected(found.error());
   auto journal = (*found)->messages;
@@ -74,7 +55,7 @@ result<feed> control_api::messages_of(const call& call) const {
       .keeps = journal, .journal = journal.get(), .line = message_json, .always_follows = true};
 }
 
-result<feed> control_api::tap_of(const call& call) const {
+result<feed> control_answers::tap_of(const call& call) const {
   auto found = supervisor_.find(call.name);
   if (!found) return std::unexpected(found.error());
   auto filter = read_tap_filter(call.request);
@@ -87,18 +68,18 @@ result<feed> control_api::tap_of(const call& call) const {
   return source;
 }
 
-result<feed> control_api::log_of(const call& call) const {
+result<feed> control_answers::log_of(const call& call) const {
   auto found = supervisor_.find(call.name);
   if (!found) return std::unexpected(found.error());
   auto journal = (*found)->log;
   return feed{.keeps = journal, .journal = journal.get(), .line = log_line_json};
 }
 
-result<feed> control_api::events(const call& /*call*/) const {
+result<feed> control_answers::events(const call& /*call*/) const {
   return feed{.journal = &supervisor_.events(), .line = event_json};
 }
 
-result<feed> control_api::stats_of(const call& call) const {
+result<feed> control_answers::stats_of(const call& call) const {
   auto found = supervisor_.find(call.name);
   if (!found) return std::unexpected(found.error());
   return feed{.sample = [this, entry = *found] {
@@ -106,7 +87,7 @@ result<feed> control_api::stats_of(const call& call) const {
   }};
 }
 
-result<feed> control_api::stats_of_all(const call& /*call*/) const {
+result<feed> control_answers::stats_of_all(const call& /*call*/) const {
   return feed{
       .sample = [this] { return dump(stats_json(supervisor_.list(), supervisor_.home().now())); }};
 }

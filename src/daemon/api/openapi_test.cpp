@@ -10,12 +10,12 @@
 #include <set>
 #include <sstream>
 
-#include "daemon/api/control_api.hpp"
+#include "daemon/api/control_answers.hpp"
 
 namespace strata::daemon {
 namespace {
 
-std::string made() { return openapi_text(control_api::route_rows()); }
+std::string made() { return openapi_text(control_answers::route_rows()); }
 
 TEST(openapi, the_file_in_docs_is_what_the_tables_make) {
   if (std::getenv("STRATA_WRITE_OPENAPI") != nullptr) {
