@@ -281,9 +281,8 @@ function strata.shared.add(name, by, seconds) end
 ---@return boolean
 function strata.shared.remove(name) end
 
----creates a runtime that this one owns and, unless start=false, starts it; changes an
----existing one of that name that this one owns; returns its description, or nil and the
----reason
+---creates a runtime that this one owns and, unless start=false, starts it; changes the
+---runtime of that name if this one owns it; returns its description, or nil and the reason
 ---@param type string
 ---@param name string
 ---@param options? table
