@@ -9,6 +9,9 @@
 
 namespace strata::daemon {
 
+/// The remedy for a request that the API does not know.
+inline constexpr const char* description_hint = "see GET /v1/openapi.yaml";
+
 struct api_answer {
   int status = 200;
   std::string type = "application/json";

@@ -14,8 +14,6 @@ namespace strata::daemon {
 
 namespace {
 
-constexpr auto* description_hint = "see GET /v1/openapi.yaml";
-
 result<nlohmann::json> parse_body(const std::string& body) {
   const std::string operation = "read the request's body";
   auto json = text::parse_json(body, operation);

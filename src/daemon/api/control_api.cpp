@@ -17,7 +17,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t longest_body = 16U << 20U;  // of a request, in bytes
-constexpr auto* description_hint = "see GET /v1/openapi.yaml";
 constexpr std::uint64_t most_remote = 256;  // connections of remote clients, not identified yet
 
 /// Matches `/v1/runtimes/{name}/start` against a path; stores the name in `*name`.

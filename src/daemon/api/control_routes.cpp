@@ -11,13 +11,6 @@
 
 namespace strata::daemon {
 
-namespace {
-
-constexpr std::string_view json_type = "application/json";
-constexpr std::string_view ndjson = "application/x-ndjson";
-
-}  // namespace
-
 // One entry per row.
 // clang-format off
 std::vector<control_answers::route> control_answers::routes_of_records() {

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "daemon/api/route_row.hpp"
 #include "loop/task_group.hpp"
 #include "options/option_table.hpp"
 #include "proto/http/http_fields.hpp"
@@ -52,8 +53,7 @@ class feed_writer {
 
   loop::task<> run() {
     exchange_.begin({.status = 200,
-                     .fields = {{"Content-Type", request_.is_event_stream ? "text/event-stream"
-                                                                          : "application/x-ndjson"},
+                     .fields = {{"Content-Type", request_.is_event_stream ? event_stream : ndjson},
                                 {"Cache-Control", "no-store"}},
                      .length = {}});
     if (request_.is_event_stream) exchange_.push(":\n\n");
@@ -195,7 +195,7 @@ result<feed_request> read_feed_request(const proto::http_request& request) {
     read.interval = *interval;
   }
   const auto follow = request.query_value("follow");
-  read.is_event_stream = proto::has_token(request.headers, "accept", "text/event-stream");
+  read.is_event_stream = proto::has_token(request.headers, "accept", event_stream);
   read.follows = read.is_event_stream || follow == "true" || follow == "1";
   read.last_id = request.header("last-event-id").value_or("");
   return read;

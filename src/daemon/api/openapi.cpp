@@ -32,9 +32,6 @@ constexpr const char* about_errors =
 constexpr const char* about_forbidden =
     "permission_denied: the caller's role is lower than `x-role`; nothing is done";
 
-constexpr const char* ndjson = "application/x-ndjson";
-constexpr const char* event_stream = "text/event-stream";
-
 json reference(std::string_view kind, std::string_view name) {
   return {{"$ref", "#/components/" + std::string(kind) + "/" + std::string(name)}};
 }

@@ -11,6 +11,11 @@
 
 namespace strata::daemon {
 
+// The media types of answers.
+inline constexpr const char* json_type = "application/json";
+inline constexpr const char* ndjson = "application/x-ndjson";
+inline constexpr const char* event_stream = "text/event-stream";
+
 struct route_row {
   std::string_view method;
   std::string path;  ///< with `{name}` in place of a runtime's name
@@ -24,7 +29,7 @@ struct route_row {
   std::span<const options::option_row> parameters = {};
   std::size_t required = 0;         ///< number of required ones, the first
   std::string_view body_type = {};  ///< empty: the request has no body
-  std::string_view answer_type = "application/json";
+  std::string_view answer_type = json_type;
   int status = 200;
   runtime::role needed = runtime::role::read;
   bool has_tail = false;      ///< takes `?tail=N&follow=true`

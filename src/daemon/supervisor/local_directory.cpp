@@ -80,7 +80,7 @@ std::unique_ptr<net::directory::watch> local_directory::watch_members(
 
 void local_directory::add(std::shared_ptr<watch_state> state) {
   watches_.push_back(state);
-  notify(state);
+  if (notify(state)) refresh();
 }
 
 void local_directory::refresh() {
@@ -96,7 +96,9 @@ loop::task<> local_directory::notify_watches() {
   while (std::exchange(has_changed_, false)) {
     forget_ended();
     for (const auto& each : watches_) {
-      if (const auto state = each.lock()) notify(state);
+      const auto state = each.lock();
+      // A member that one watch has lost no longer leads back to the watchers before it.
+      if (state && notify(state)) has_changed_ = true;
     }
     co_await home_.sleep(refresh_interval);
   }
@@ -112,17 +114,18 @@ void local_directory::forget_ended() {
   }
 }
 
-void local_directory::notify(const std::shared_ptr<watch_state>& state) {
+bool local_directory::notify(const std::shared_ptr<watch_state>& state) {
   auto members = members_for(*state);
-  if (state->given == members) return;
+  if (state->given == members) return false;
   state->given = members;
   given_[{state->watcher, state->group}] = members.names;
   // While the lock is held, the watch does not end, so its loop exists.
   const std::scoped_lock guard(state->lock);
-  if (state->is_over) return;
+  if (state->is_over) return true;
   state->asking.post([state, members = std::move(members)]() mutable {
     if (!state->is_over) state->on_members(std::move(members));
   });
+  return true;
 }
 
 net::group_members local_directory::members_for(const watch_state& state) const {

@@ -35,7 +35,8 @@ class local_directory final : public net::directory {
   void add(std::shared_ptr<watch_state> state);
   loop::task<> notify_watches();
   void forget_ended();
-  void notify(const std::shared_ptr<watch_state>& state);
+  /// Gives a watch its members. Returns whether they have changed.
+  bool notify(const std::shared_ptr<watch_state>& state);
   [[nodiscard]] net::group_members members_for(const watch_state& state) const;
   [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& name) const;
 

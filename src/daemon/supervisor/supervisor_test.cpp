@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "daemon/store/testing/memory_record_store.hpp"
@@ -42,6 +43,11 @@ class supervisor_test : public testing::Test {
       co_return true;
     };
     return begin(run(subject_, home_.now() + 3600s));
+  }
+
+  loop::task<> edit_group(std::string name, std::string group) {
+    nlohmann::json changes = {{"group", std::move(group)}};
+    (void)co_await subject_.edit(std::move(name), std::move(changes));
   }
 
   static nlohmann::json options(const std::string& owner = {}) {
@@ -126,6 +132,30 @@ TEST_F(supervisor_test, a_watch_of_a_group_is_given_its_members_after_each_chang
   watch.reset();
   begin(subject_.stop("b"));
   EXPECT_EQ(given.size(), count) << "the watch has ended";
+}
+
+TEST_F(supervisor_test, a_member_that_led_back_is_given_once_it_does_no_longer) {
+  for (const std::string name : {"a", "b"}) {
+    const nlohmann::json options = {{"listen", {"tcp://127.0.0.1:0"}},
+                                    {"backend", {"@to_" + name}}};
+    begin(subject_.create({.type = "proxy", .name = name, .options = options, .is_started = true}));
+  }
+  std::map<std::string, std::vector<std::string>> given;
+  std::vector<std::unique_ptr<net::directory::watch>> watches;
+  for (const std::string name : {"a", "b"}) {
+    watches.push_back(subject_.names().watch_members(
+        home_, name, "to_" + name,
+        [&members = given[name]](net::group_members next) { members = std::move(next.names); }));
+  }
+  using names = std::vector<std::string>;
+  for (const auto& [member, other] :
+       {std::pair("a", "b"), std::pair("b", "a"), std::pair("a", "b")}) {
+    // At once: the directory sees only the last state.
+    tasks_.spawn(edit_group(other, ""));
+    begin(subject_.edit(member, {{"group", std::string("to_") + other}}));
+    EXPECT_EQ(given[other], names({member}));
+    EXPECT_EQ(given[member], names());
+  }
 }
 
 TEST_F(supervisor_test, a_rehearsal_is_in_no_group_afterwards) {
