@@ -142,8 +142,8 @@ def test_options_are_set_back_to_their_defaults(daemon, house):
     assert house(text) == (0, said.format(""), "")
     assert house(text) == (0, "server: unchanged\n", "")
     assert daemon.show("server")["options"]["max_connections"] == 3
-    for wrong, why in (("{'grup'}", "no option 'grup'"), ("{group = 1}", "no list"),
-                       ("{1}", "no list"), ("{'listen'}", "listen")):
+    for wrong, why in (("{'grup'}", "no option 'grup'"), ("{group = 1}", "must be a list"),
+                       ("{1}", "must be a list"), ("{'listen'}", "listen")):
         code, output, complaint = house(f"strata.reset('server', {wrong})")
         assert (code, output) == (1, "") and why in complaint, complaint
 

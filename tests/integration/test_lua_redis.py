@@ -147,10 +147,10 @@ def test_servers_that_say_nothing_nonsense_or_too_much(console, daemon):
             assert "in time" in console.end()[1]
             assert bob.is_ended()
         console.run(f"db = strata.redis('{fake.url}', {{timeout_ms = 10000}})")
-        for said, why in ((b"nonsense\r\n", "hear"), (b"", "closed the connection"),
+        for said, why in ((b"nonsense\r\n", "malformed"), (b"", "closed the connection"),
                           (b"$10\r\nabc", "closed the connection"),
-                          (b"*1\r\n" * 100, "deep"), (b"$99999999999\r\n", "hear"),
-                          (b"*99999999999\r\n", "hear"), (b":1x\r\n", "hear")):
+                          (b"*1\r\n" * 100, "deep"), (b"$99999999999\r\n", "receive from"),
+                          (b"*99999999999\r\n", "receive from"), (b":1x\r\n", "malformed")):
             console.begin(ask)
             with fake.accept() as bob:
                 bob.hear_lines(5)

@@ -350,7 +350,7 @@ def test_curl_and_websockets_pass(daemon, tmp_path):
 
 @pytest.mark.parametrize("options, why", [
     ({"listen": []}, "no address to listen on"), ({}, "it has no backend"),
-    ({"backend": ["gw"]}, "the proxy itself"), ({"backend": ["127.0.0.1:0"]}, "port 0"),
+    ({"backend": ["gw"]}, "the proxy itself"), ({"backend": ["127.0.0.1:0"]}, "0 is not a port"),
     ({"backend": ["127.0.0.1:1 weight=0"]}, "neither weight=N"),
     ({"backend": ["127.0.0.1:1 nonsense"]}, "neither weight=N"), ({"backend": [" "]}, "no address"),
     ({"backend": ["http://a/"]}, "takes HTTP"),

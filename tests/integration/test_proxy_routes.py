@@ -71,7 +71,7 @@ def test_routes_change_while_it_runs(daemon, make_backend):
 
 @pytest.mark.parametrize("route, why", [
     ("nonsense", "no '->'"), ("path=x -> a", "no slash before it"), ("-> a:1 answer=403", "is "
-     "answered here"), ("-> ", "it has no target"), ("path=/* -> 127.0.0.1:0", "port 0"),
+     "answered here"), ("-> ", "it has no target"), ("path=/* -> 127.0.0.1:0", "0 is not a port"),
     ("path=/* -> gw", "the proxy itself"), ("path=/* -> udp://127.0.0.1:1", "not a stream")])
 def test_what_is_no_route_is_refused_with_the_reason(daemon, route, why):
     with pytest.raises(Refused, match=why):
