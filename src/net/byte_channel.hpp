@@ -130,7 +130,7 @@ class byte_channel {
   class [[nodiscard]] timed_receive : public timed_readiness {
    public:
     using timed_readiness::timed_readiness;
-    std::optional<result<loop::buffer>> await_resume() {
+    std::optional<result<loop::buffer>> await_resume() {  // NOLINT(bugprone-derived-*)
       if (!timed_readiness::await_resume()) return std::nullopt;
       return channel_.take();
     }
