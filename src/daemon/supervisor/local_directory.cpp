@@ -78,7 +78,7 @@ std::unique_ptr<net::directory::watch> local_directory::watch_members(
   return std::make_unique<group_watch>(std::move(state));
 }
 
-void local_directory::add(std::shared_ptr<watch_state> state) {
+void local_directory::add(const std::shared_ptr<watch_state>& state) {
   watches_.push_back(state);
   if (notify(state)) refresh();
 }

@@ -32,7 +32,7 @@ class local_directory final : public net::directory {
   class group_watch;
   struct watch_state;
 
-  void add(std::shared_ptr<watch_state> state);
+  void add(const std::shared_ptr<watch_state>& state);
   loop::task<> notify_watches();
   void forget_ended();
   /// Gives a watch its members. Returns whether they have changed.
