@@ -146,6 +146,7 @@ void roster::take_members(entry& entry, net::group_members members) {
   }
   entry.circular = std::move(members.circular);
   std::vector<sighting> found;
+  found.reserve(members.names.size());
   for (auto& each : members.names) {
     found.push_back({.host = std::move(each), .at = std::nullopt});
   }
