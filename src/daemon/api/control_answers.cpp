@@ -49,9 +49,9 @@ result<std::optional<std::uint64_t>> revision_at(const nlohmann::json& object) {
                  "'revision' is not a whole number from 0", description_hint);
 }
 
-result<void> check_keys(const nlohmann::json& object, std::span<const std::string_view> known) {
+result<void> check_keys(const nlohmann::json& object, std::span<const std::string_view> keys) {
   for (const auto& [key, value] : object.items()) {
-    if (std::ranges::find(known, key) != known.end()) continue;
+    if (std::ranges::find(keys, key) != keys.end()) continue;
     return failure(errc::invalid_argument, "read the request",
                    "it has an unknown key '" + key + "'", description_hint);
   }
@@ -88,8 +88,8 @@ loop::task<api_answer> control_answers::create(call call) {
   if (!start) co_return error_answer(start.error());
   const auto is_rehearsal = flag_at(*body, "dry_run");
   if (!is_rehearsal) co_return error_answer(is_rehearsal.error());
-  static constexpr std::string_view known[] = {"type", "name", "options", "start", "dry_run"};
-  if (auto good = check_keys(*body, known); !good) co_return error_answer(good.error());
+  static constexpr std::string_view keys[] = {"type", "name", "options", "start", "dry_run"};
+  if (auto good = check_keys(*body, keys); !good) co_return error_answer(good.error());
   creation ordered{.type = *type,
                    .name = *name,
                    .options = body->value("options", nlohmann::json::object()),
@@ -106,8 +106,8 @@ loop::task<api_answer> control_answers::show(call call) {
 loop::task<api_answer> control_answers::edit(call call) {
   auto body = parse_body(call.body);
   if (!body) co_return error_answer(body.error());
-  static constexpr std::string_view known[] = {"options", "revision"};
-  if (auto good = check_keys(*body, known); !good) co_return error_answer(good.error());
+  static constexpr std::string_view keys[] = {"options", "revision"};
+  if (auto good = check_keys(*body, keys); !good) co_return error_answer(good.error());
   const auto revision = revision_at(*body);
   if (!revision) co_return error_answer(revision.error());
   auto edited =

@@ -35,21 +35,21 @@ struct question {
   bool may_change = false;  ///< it may change the machine
 };
 
-/// A family, and what is known about it.
-struct known_family {
+/// A family, its specification if there is one, and a socket to reach it.
+struct family_access {
   nl::generic on;
   nl::generic_family family;
   std::optional<ynl::spec> spec;
 };
 
-result<known_family> look_up_family(const std::string& name) {
+result<family_access> look_up_family(const std::string& name) {
   auto on = nl::generic::open();
   if (!on) return std::unexpected(on.error());
   auto family = on->family(name);
   if (!family) return std::unexpected(family.error());
   auto spec = ynl::find_spec({}, family->name);
   if (!spec) return std::unexpected(spec.error());
-  return known_family{std::move(*on), std::move(*family), std::move(*spec)};
+  return family_access{std::move(*on), std::move(*family), std::move(*spec)};
 }
 
 struct command {
@@ -157,7 +157,7 @@ class netlink_subscription final : public subscription, private loop::request {
   ~netlink_subscription() override { abandon(); }
 
   /// Errors: there is no such group, or listening to it is not permitted.
-  result<void> begin(known_family known, const std::string& group);
+  result<void> begin(family_access access, const std::string& group);
 
  private:
   void stop() override {
@@ -168,26 +168,26 @@ class netlink_subscription final : public subscription, private loop::request {
   void take(const wire::netlink_message& raw);
 
   host& host_;
-  std::optional<known_family> with_;
+  std::optional<family_access> with_;
   loop::descriptor handle_;  // the loop's own descriptor of the same socket
 };
 
-result<void> netlink_subscription::begin(known_family known, const std::string& group) {
-  const auto operation = fmt::format("join the group '{}' of '{}'", group, known.family.name);
-  const auto* const found = known.family.find_group(group);
+result<void> netlink_subscription::begin(family_access access, const std::string& group) {
+  const auto operation = fmt::format("join the group '{}' of '{}'", group, access.family.name);
+  const auto* const found = access.family.find_group(group);
   if (found == nullptr) {
     std::vector<std::string> names;
-    names.reserve(known.family.groups.size());
-    for (const auto& each : known.family.groups) names.push_back(each.name);
+    names.reserve(access.family.groups.size());
+    for (const auto& each : access.family.groups) names.push_back(each.name);
     return failure(errc::not_found, operation,
                    names.empty()
                        ? "the family has no groups"
                        : "no group has this name; there are " + text::names_listed(names));
   }
-  if (auto joined = known.on.over().join(found->id); !joined) return joined;
-  const int handle = ::fcntl(known.on.over().fd(), F_DUPFD_CLOEXEC, 0);
+  if (auto joined = access.on.over().join(found->id); !joined) return joined;
+  const int handle = ::fcntl(access.on.over().fd(), F_DUPFD_CLOEXEC, 0);
   if (handle < 0) return system_failure(errno, operation);
-  with_ = std::move(known);
+  with_ = std::move(access);
   handle_ = host_.on().adopt(handle);
   host_.on().poll(handle_, POLLIN, *this);
   return {};
