@@ -160,8 +160,9 @@ std::uint64_t weight_of(const backend& one, const wish& wish) {
   constexpr std::int64_t first = 10;
   auto percent = whole;
   const auto came = one.stands->came.get();
-  if (came != loop::time_point{} && wish.now - came < wish.slow_start) {
-    const auto since = std::max(wish.now - came, loop::duration::zero());
+  // Another loop's clock may be ahead of this one's.
+  const auto since = std::max(wish.now - came, loop::duration::zero());
+  if (came != loop::time_point{} && since < wish.slow_start) {
     const auto part =
         static_cast<double>(since.count()) / static_cast<double>(wish.slow_start.count());
     percent = first + static_cast<std::int64_t>(static_cast<double>(whole - first) * part);

@@ -74,6 +74,15 @@ TEST(choosing, one_that_came_grows_into_its_weight) {
   EXPECT_EQ(weight_of(*all[1], what), 200U);
 }
 
+TEST(choosing, one_that_came_by_the_clock_of_a_loop_ahead_has_its_weight) {
+  const auto all = backends_of({"a:1 weight=2", "b:1 weight=2"});
+  all[1]->stands->came = start + 5s;
+  EXPECT_EQ(weight_of(*all[1], {.now = start}), 200U);
+  for (const auto how : {balance::round_robin, balance::random, balance::least}) {
+    EXPECT_GT(counted(all, {.how = how, .now = start}, 100)["b"], 0) << static_cast<int>(how);
+  }
+}
+
 TEST(choosing, all_balances_with_weights_start_slowly) {
   for (const auto how : {balance::round_robin, balance::random, balance::source}) {
     const auto all = backends_of({"a:1", "b:1"});
