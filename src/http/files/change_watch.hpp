@@ -37,7 +37,7 @@ class change_watch final : private loop::request {
     ~followed_file();
 
     /// Whether nothing has happened to the file, to FILE.br and FILE.gz, or to a folder above it.
-    /// Once false, it stays false: follow the file again, and check it then.
+    /// A false answer is final: to go on, follow the file again.
     [[nodiscard]] bool is_unchanged() const { return in_ != nullptr; }
 
    private:

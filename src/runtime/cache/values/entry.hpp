@@ -74,7 +74,7 @@ class entry {
   [[nodiscard]] bool has_expiry() const { return (flags_ & expiry_flag) != 0; }
   /// Milliseconds since 1970, or `never`.
   [[nodiscard]] std::int64_t expires_at_ms() const;
-  /// For an entry that already has a time of expiry.
+  /// Call it only for an entry that has a time of expiry.
   void change_expiry(std::int64_t at_ms);
   [[nodiscard]] std::size_t memory() const;
   /// Returns the encoding, as in OBJECT ENCODING.
