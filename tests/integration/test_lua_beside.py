@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from lua_console import LuaConsole
 from strata_daemon import eventually
 from talker import TextTalker as Talker
 from talker import free_port, port_of
@@ -108,6 +109,28 @@ def test_a_script_asks_web_servers(daemon, tmp_path):
             ann.say(json.dumps(wrong))
         eventually(lambda: daemon.logged("web", "is neither http:// nor https://"), "it is logged")
         eventually(lambda: daemon.logged("web", "its method is not valid"), "it is logged")
+
+
+def test_a_runtime_that_is_created_again_is_changed_only_where_it_differs(daemon, tmp_path):
+    console = LuaConsole(daemon, tmp_path)
+
+    def create(rate_limit, start="true"):
+        options = ("{listen = {'tcp://127.0.0.1:0'}, protocol = 'raw', mode = 'master', "
+                   f"master_pw = 'secret', rate_limit = {rate_limit}, start = {start}}}")
+        return console.run(f"return strata.create('server', 'child', {options}).state")[0]
+
+    def edits():
+        return daemon.log().count("child: edited")
+
+    assert create(1000) == "running"
+    endpoints = daemon.show("child")["endpoints"]
+    assert (create(1000), edits()) == ("running", 0)
+    assert (create(5), edits()) == ("running", 1)
+    assert daemon.show("child")["options"]["rate_limit"] == 5
+    assert daemon.show("child")["endpoints"] == endpoints
+    daemon.act("child", "stop")
+    assert (create(5, start="false"), edits()) == ("stopped", 1)
+    assert (create(5), edits()) == ("running", 1)
 
 
 def test_a_script_keeps_house(daemon, tmp_path):

@@ -4,6 +4,7 @@
 #include "daemon/supervisor/render.hpp"
 #include "daemon/supervisor/supervisor.hpp"
 #include "loop/call_on.hpp"
+#include "stack/plan.hpp"
 
 namespace strata::daemon {
 
@@ -134,27 +135,38 @@ loop::task<result<json>> supervisor::create_for(runtime::service_request request
   if (auto allowed = check_creation(request, options); !allowed) {
     co_return std::unexpected(allowed.error());
   }
-  const bool starts = request.details.at("start").get<bool>();
-  const auto there = find(request.name);
-  const bool is_own = there && json((*there)->body->common().owner) == options.at("owner") &&
-                      json((*there)->type->name) == request.details.at("type");
+  const stack::desired_runtime desired{.name = request.name,
+                                       .type = request.details.at("type"),
+                                       .options = std::move(options),
+                                       .runs = request.details.at("start").get<bool>()};
+  const auto present = find(desired.name);
+  const bool is_own = present && (*present)->type->name == desired.type &&
+                      json((*present)->body->common().owner) == desired.options.at("owner");
   if (!is_own) {
-    creation ordered{.type = request.details.at("type"),
-                     .name = request.name,
-                     .options = std::move(options),
-                     .is_started = starts,
+    creation ordered{.type = desired.type,
+                     .name = desired.name,
+                     .options = desired.options,
+                     .is_started = desired.runs,
                      .origin = request.by};
     const auto made = co_await create(std::move(ordered));
     if (!made) co_return std::unexpected(made.error());
     co_return summary_json(**made, list(), home_.now());
   }
-  const auto edited = co_await edit(request.name, std::move(options));
-  if (!edited) co_return std::unexpected(edited.error());
-  if (starts) {
-    const auto started = co_await start(request.name);
+  const auto& entry = **present;
+  const stack::present_runtime present_state{.type = desired.type,
+                                             .options = entry.body->options(true),
+                                             .is_running = entry.state == run_state::running};
+  auto plan = stack::plan_for(entry.type->rows(), desired, present_state);
+  if (!plan) co_return std::unexpected(plan.error());
+  if (!plan->changes.empty()) {
+    const auto edited = co_await edit(desired.name, std::move(plan->changes));
+    if (!edited) co_return std::unexpected(edited.error());
+  }
+  if (plan->is_start) {
+    const auto started = co_await start(desired.name);
     if (!started) co_return std::unexpected(started.error());
   }
-  co_return summary_json(**there, list(), home_.now());
+  co_return summary_json(entry, list(), home_.now());
 }
 
 }  // namespace strata::daemon
