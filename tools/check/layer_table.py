@@ -190,7 +190,7 @@ ALLOWED = {
     },
     # the daemon
     "daemon/store": LOOP | {"base", "text", "options"},
-    "daemon/supervisor": RUNTIME | NET | {"runtime/types", "daemon/store"},
+    "daemon/supervisor": RUNTIME | NET | {"stack", "runtime/types", "daemon/store"},
     "daemon/api": LIBRARY | RUNTIME | NET | {"serve", "http", "runtime/types",
                                              "daemon/supervisor"},
     "daemon/broker": LIBRARY | LOOP | {"options"},

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "runtime/server/policy.hpp"
+#include "runtime/server/script/shard_script.hpp"
 #include "runtime/server/shard.hpp"
-#include "runtime/server/shard_script.hpp"
 #include "text/secret.hpp"
 
 namespace strata::runtime::server {
@@ -24,7 +24,7 @@ claim_guard::claimant claimant_of(const member& member) {
 }
 
 void answer_claim(shard& shard, member& member, bool is_granted) {
-  shard.send(member, {as_bytes(is_granted ? "master: ok" : "master: denied")});
+  shard.deliveries().send(member, {as_bytes(is_granted ? "master: ok" : "master: denied")});
   if (member.failed_claims != most_failed_claims) return;
   ++member.failed_claims;
   shard.state().log->write_few(
@@ -60,7 +60,7 @@ void one_master::on_message(shard& shard, member& member, const message& message
   }
   shard.keep(member, message);
   if (is_master) {
-    shard.relay(member, message);
+    shard.deliveries().relay(message, member.id());
   } else {
     forward(shard, member, message);
   }

@@ -10,7 +10,7 @@ namespace {
 class inout_policy final : public policy {
   void on_message(shard& shard, member& member, const message& message) const override {
     shard.keep(member, message);
-    shard.relay(member, message);
+    shard.deliveries().relay(message, member.id());
   }
 };
 
@@ -33,7 +33,7 @@ class out_policy final : public policy {
 class echo_policy final : public policy {
   void on_message(shard& shard, member& member, const message& message) const override {
     shard.keep(member, message);
-    shard.send(member, message);
+    shard.deliveries().send(member, message);
   }
 };
 

@@ -6,8 +6,8 @@
 
 #include "runtime/introducers.hpp"
 #include "runtime/scripting/scripted.hpp"
+#include "runtime/server/script/shard_script.hpp"
 #include "runtime/server/shard.hpp"
-#include "runtime/server/shard_script.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::server {

@@ -10,8 +10,8 @@
 #include "runtime/introducers.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/server/datagram_port.hpp"
+#include "runtime/server/script/shard_script.hpp"
 #include "runtime/server/session.hpp"
-#include "runtime/server/shard_script.hpp"
 #include "runtime/web/http_serving.hpp"
 
 namespace strata::runtime::server {
@@ -33,11 +33,9 @@ shard::shard(std::shared_ptr<server_state> shared, loop::loop& loop, std::size_t
       options_(std::move(options)),
       framing_(proto::framing_of(options_.framing)),
       policy_(&policy_of(options_.mode)),
-      log_(encoding_of(framing_)),
-      direct_log_(encoding_of(framing_)),
+      deliveries_(*this, encoding_of(framing_)),
       site_(loop, options_),
-      memory_(
-          loop, [this] { return memory_limit(); }, [this] { return check_memory(); }),
+      memory_(*this),
       acceptor_(loop, acceptor_settings()),
       name_(std::move(name)) {}
 
@@ -136,7 +134,7 @@ void shard::stop_receiving() {
   receiving_.cancel();
   acceptor_.stop_listening();
   for (auto& each : web_connections_) each.retire();
-  on_turn_end();
+  deliveries_.send_to_shards();
 }
 
 result<void> shard::open_files_again() {
@@ -219,43 +217,6 @@ void shard::apply(const live_edit<server_options>& edit) {
   memory_.look_soon();
 }
 
-std::uint64_t shard::memory_limit() const {
-  const auto limit = options_.max_memory_connections;
-  return limit == 0 ? 0 : std::max<std::uint64_t>(limit / state_->shards.size(), 1);
-}
-
-serve::memory_watch::view shard::check_memory() {
-  std::uint64_t held = 0;
-  for (const auto* each : members_) held += each->held();
-  for (const auto& each : web_connections_) held += each.held();
-  counters_.connections_memory.set(held);
-  if (const auto limit = memory_limit(); limit != 0 && held > limit) let_go(held);
-  return {.held = held, .goes_on = !web_connections_.empty()};
-}
-
-// The master stays: its receivers would lose more than its memory is worth.
-void shard::let_go(std::uint64_t held) {
-  std::vector<serve::held_memory<holder>> all;
-  const auto master = state_->master.load();
-  for (auto* each : members_) {
-    if (each->id() != master) all.push_back({each, each->held(), each->last_whole});
-  }
-  for (auto& each : web_connections_) all.push_back({&each, each.held(), each.last_whole});
-  for (const auto& each : serve::longest_unfinished(all, held, memory_limit())) {
-    counters_.drop_message(drop::memory);
-    if (auto* const* const connection = std::get_if<http::served_connection*>(&each.by)) {
-      (*connection)->dismiss();
-    } else {
-      std::get<member*>(each.by)->dismiss(parting::memory);
-    }
-    state_->log->write_few(
-        "memory of connections", level::warning,
-        fmt::format("a client that held {} bytes was disconnected: all clients together held {}, "
-                    "more than --max-memory-connections allows",
-                    each.bytes, held));
-  }
-}
-
 bool shard::within_limits(member& member) {
   const auto now = loop_.now().time_since_epoch().count();
   if (!admit(member.rate_due, now, options_.rate_limit)) {
@@ -276,7 +237,7 @@ void shard::on_message(member& member, const message& message) {
   ++member.passed.messages_in;
   counters_.rate_in.add(second_of(loop_.now()), 1);
   if (state_->tap->is_open()) {
-    show(false, member, client_text(member.id()), name_, message.bytes);
+    deliveries_.show(false, member, client_text(member.id()), name_, message.bytes);
   }
   if (!within_limits(member)) return;
   if (script_ && script_->on_message(member, message)) return;
@@ -298,14 +259,6 @@ void shard::keep(member& member, const message& message) {
   }
 }
 
-void shard::send(member& member, const message& message) {
-  if (!log_.empty() || direct_receiver_ != &member || direct_log_.must_take_before(message))
-    publish();
-  if (direct_log_.empty()) direct_log_.write_as(member.wanted());
-  direct_receiver_ = &member;
-  direct_log_.append(message);
-}
-
 void shard::send_to_member(std::uint64_t id, const std::string& text) {
   const auto* const home = state_->home_of(id);
   if (home != nullptr && home->who != this) {
@@ -322,67 +275,14 @@ void shard::refuse(const loop::socket_address& client, refusal kind, std::string
 bool shard::send_to(std::uint64_t id, byte_span message) {
   auto* const there = find(id);
   if (there == nullptr) return false;
-  send(*there, {message});
+  deliveries_.send(*there, {message});
   publish();
   return true;
 }
 
-void shard::relay(const message& message, std::uint64_t except) {
-  const bool is_other = !log_.empty() && speaker_ != except;
-  if (!direct_log_.empty() || is_other || log_.must_take_before(message)) publish();
-  speaker_ = except;
-  log_.append(message);
-  if (state_->shards.size() > 1) {
-    far_.bytes += as_text(message.bytes);
-    far_.messages.push_back(
-        {static_cast<std::uint32_t>(message.bytes.size()), message.kind, except});
-    loop_.at_turn_end(*this);
-  }
-}
-
 void shard::publish() {
   if (script_) script_->catch_up();
-  if (!log_.empty()) deliver(speaker_);
-  if (!direct_log_.empty()) deliver_direct();
-}
-
-void shard::show(bool is_outgoing, const member& member, std::string sender, std::string receiver,
-                 byte_span message) {
-  state_->tap->write(tapped_form::message, is_outgoing,
-                     {.client = member.id(),
-                      .address = member.address().text(),
-                      .sender = std::move(sender),
-                      .receiver = std::move(receiver),
-                      .protocol = member.protocol()},
-                     message);
-}
-
-std::size_t shard::offer_to(member& member, const batch& messages, std::uint64_t speaker) {
-  const auto taken = member.offer(messages);
-  if (taken != 0 && state_->tap->is_open()) {
-    const auto sender = speaker == 0 ? name_ : client_text(speaker);
-    for (const auto& each : messages.messages().first(taken)) {
-      show(true, member, sender, client_text(member.id()), messages.part(each).bytes());
-    }
-  }
-  return taken;
-}
-
-std::uint64_t shard::deliver(std::uint64_t except) {
-  auto messages = log_.take();
-  std::uint64_t took = 0;
-  for (auto* each : members_) {
-    if (each->id() == except || !each->is_admitted) continue;
-    if (offer_to(*each, messages, except) == messages.count()) ++took;
-  }
-  log_.recycle(std::move(messages));
-  return took;
-}
-
-void shard::deliver_direct() {
-  auto messages = direct_log_.take();
-  offer_to(*std::exchange(direct_receiver_, nullptr), messages, 0);
-  direct_log_.recycle(std::move(messages));
+  deliveries_.deliver();
 }
 
 void shard::count_in(member& member, std::uint64_t bytes) {
@@ -413,34 +313,10 @@ void shard::on_slow(member& member, std::uint64_t messages, const loop::socket_a
   if (disconnect) member.dismiss(parting::too_slow);
 }
 
-void shard::on_turn_end() {
-  if (far_.messages.empty()) return;
-  const auto sent = std::make_shared<const far_batch>(std::exchange(far_, {}));
-  for (const auto& other : state_->shards) {
-    if (other.who == this) continue;
-    other.where->post([who = other.who, sent] { who->take_far(*sent); });
-  }
-}
-
-void shard::take_far(const far_batch& batch) {
-  publish();
-  auto bytes = as_bytes(batch.bytes);
-  for (const auto& each : batch.messages) {
-    const message said{bytes.first(each.size), each.kind};
-    const bool is_other = !log_.empty() && speaker_ != each.except;
-    if (is_other || log_.must_take_before(said)) deliver(speaker_);
-    speaker_ = each.except;
-    log_.append(said);
-    bytes = bytes.subspan(each.size);
-  }
-  if (!log_.empty()) deliver(speaker_);
-}
-
 std::uint64_t shard::broadcast(byte_span message) {
   publish();
   for (auto& each : datagram_ports_) each.flush();  // messages sent before
-  log_.append({message});
-  auto taken = deliver(0);
+  auto taken = deliveries_.send_to_all({message});
   for (auto& each : datagram_ports_) taken -= std::min(taken, each.flush());
   return taken;
 }

@@ -5,7 +5,6 @@
 
 #include <deque>
 #include <memory>
-#include <variant>
 #include <vector>
 
 #include "http/served_connection.hpp"
@@ -14,7 +13,8 @@
 #include "net/scheme.hpp"
 #include "runtime/file_sink.hpp"
 #include "runtime/server/arrival.hpp"
-#include "runtime/server/broadcast_log.hpp"
+#include "runtime/server/connection_memory.hpp"
+#include "runtime/server/delivery.hpp"
 #include "runtime/server/member.hpp"
 #include "runtime/server/options.hpp"
 #include "runtime/server/policy.hpp"
@@ -22,14 +22,13 @@
 #include "runtime/server/web/site.hpp"
 #include "runtime/sharded.hpp"
 #include "serve/acceptor.hpp"
-#include "serve/memory_watch.hpp"
 
 namespace strata::runtime::server {
 
 class datagram_port;
 class shard_script;
 
-class shard final : public part, private loop::turn_end_hook, private loop::timer {
+class shard final : public part, private loop::timer {
  public:
   shard(std::shared_ptr<server_state> shared, loop::loop& loop, std::size_t number,
         server_options options, std::string name);
@@ -66,7 +65,7 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void leave(member& gone);
   /// Handles a complete message from one of the members.
   void on_message(member& member, const message& message);
-  /// Delivers the messages of one read; called when all of them have been handled.
+  /// Delivers the gathered messages; called when all messages of one read have been handled.
   void publish();
   void count_in(member& member, std::uint64_t bytes);
   void count_out(member& member, std::uint64_t messages, std::uint64_t bytes);
@@ -75,7 +74,9 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   void on_slow(member& member, std::uint64_t messages, const loop::socket_address& address,
                std::size_t unsent, bool& is_reported);
   /// To be notified of received bytes and queued output.
-  [[nodiscard]] serve::memory_watch& memory() { return memory_; }
+  [[nodiscard]] connection_memory& memory() { return memory_; }
+  /// Messages on their way; call `publish` after the last one.
+  [[nodiscard]] delivery& deliveries() { return deliveries_; }
   /// The name of the runtime.
   [[nodiscard]] const std::string& name() const { return name_; }
   /// For members that use HTTP.
@@ -94,6 +95,10 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   /// Waits until the script has handled the member's messages.
   [[nodiscard]] loop::task<> handled(const member& member);
 
+  // --- for delivery, and the check of memory
+  [[nodiscard]] const std::vector<member*>& members() const { return members_; }
+  [[nodiscard]] http::served_connection::list& web_connections() { return web_connections_; }
+
   // --- for the script
   /// Handles a message by the server's mode.
   void follow_mode(member& member, const message& message) {
@@ -102,16 +107,10 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   /// Null if there is none.
   [[nodiscard]] shard_script* script() const { return script_.get(); }
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  /// Sends to all members of all shards, except `except`.
-  void relay(const message& message, std::uint64_t except);
 
   // --- for policies
   /// Writes the message to the file, and to the followers of the messages.
   void keep(member& member, const message& message);
-  /// Sends to all other members.
-  void relay(member& member, const message& message) { relay(message, member.id()); }
-  /// Sends to one member of this shard.
-  void send(member& member, const message& message);
   /// Sends to a member of any shard, by its number; dropped if the member has left.
   void send_to_member(std::uint64_t id, const std::string& message);
 
@@ -121,7 +120,6 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   [[nodiscard]] const web_figures& counted_web() const { return site_.counted(); }
 
  private:
-  void on_turn_end() override;
   void on_timer() override;
   void arm_sweep();
   result<void> open_script();
@@ -129,15 +127,6 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   [[nodiscard]] serve::acceptor_settings acceptor_settings();
   [[nodiscard]] protocol protocol_of(const net::endpoint_url& url) const;
   bool within_limits(member& member);
-  /// Shows a message to or from a member in the tap.
-  void show(bool is_outgoing, const member& member, std::string sender, std::string receiver,
-            byte_span message);
-  /// Offers a batch to one member. Returns how many of its messages the member took.
-  std::size_t offer_to(member& member, const batch& messages, std::uint64_t speaker);
-  /// Returns how many members took all queued messages.
-  std::uint64_t deliver(std::uint64_t except);
-  void take_far(const far_batch& batch);
-  void deliver_direct();
   /// Writes accepted messages to disk and, with `drain`, delivers them to the clients. The result
   /// has no meaning.
   [[nodiscard]] loop::task<bool> deliver(loop::time_point limit);
@@ -146,11 +135,6 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   /// Whether all of its streams carry HTTP, so that a client above the limit can be answered.
   [[nodiscard]] bool carries_http_alone() const;
   [[nodiscard]] member* find(std::uint64_t id);
-  using holder = std::variant<member*, http::served_connection*>;
-  [[nodiscard]] std::uint64_t memory_limit() const;
-  /// Sums up what connections hold, and ends some if it is too much.
-  serve::memory_watch::view check_memory();
-  void let_go(std::uint64_t held);
 
   std::shared_ptr<server_state> state_;
   loop::loop& loop_;
@@ -159,18 +143,14 @@ class shard final : public part, private loop::turn_end_hook, private loop::time
   proto::framing framing_;
   const policy* policy_;
   counters counters_;
-  broadcast_log log_;
-  std::uint64_t speaker_ = 0;  // the member whose messages are in log_
-  broadcast_log direct_log_;   // for one member alone; one of the two logs is empty
-  member* direct_receiver_ = nullptr;
-  far_batch far_;  // for the other shards, sent at the turn's end
+  delivery deliveries_;
   std::unique_ptr<file_sink> file_;
   site site_;
   std::vector<member*> members_;
   http::served_connection::list web_connections_;
   std::size_t pinged_ = 0;  // number of members that `look_after` is called for
   bool silent_ = false;
-  serve::memory_watch memory_;
+  connection_memory memory_;
   serve::acceptor acceptor_;
   loop::task_group receiving_;
   std::deque<datagram_port> datagram_ports_;

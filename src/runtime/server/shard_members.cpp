@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "runtime/server/datagram_port.hpp"
+#include "runtime/server/script/shard_script.hpp"
 #include "runtime/server/shard.hpp"
-#include "runtime/server/shard_script.hpp"
 #include "runtime/web/http_clients.hpp"
 
 namespace strata::runtime::server {
@@ -36,10 +36,7 @@ void shard::leave(member& gone) {
   members_[gone.position_] = members_.back();
   members_.pop_back();
   if (is_pinged(gone)) --pinged_;
-  if (direct_receiver_ == &gone) {
-    direct_log_.recycle(direct_log_.take());
-    direct_receiver_ = nullptr;
-  }
+  deliveries_.forget(gone);
   auto id = gone.id();
   state_->master.compare_exchange_strong(id, 0);
 }

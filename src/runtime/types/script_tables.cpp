@@ -9,7 +9,7 @@
 #include "runtime/scripting/library.hpp"
 #include "runtime/scripting/outside.hpp"
 #include "runtime/scripting/service_functions.hpp"
-#include "runtime/server/shard_script.hpp"
+#include "runtime/server/script/client_functions.hpp"
 
 namespace strata::runtime {
 

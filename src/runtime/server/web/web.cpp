@@ -6,7 +6,7 @@
 #include "http/dressed_exchange.hpp"
 #include "proto/http/http_fields.hpp"
 #include "runtime/server/shard.hpp"
-#include "runtime/server/shard_script.hpp"
+#include "runtime/server/script/shard_script.hpp"
 #include "runtime/server/web/event_stream.hpp"
 #include "runtime/server/web/websocket_member.hpp"
 #include "runtime/web/http_serving.hpp"
@@ -78,8 +78,8 @@ class visit {
 
   loop::task<bool> ask_script(http::exchange& exchange) {
     auto* const script = home_.script();
-    if (script == nullptr || !script->answers_http()) co_return false;
-    co_return co_await script->answer(exchange);
+    if (script == nullptr || !script->answers().has_callback()) co_return false;
+    co_return co_await script->answers().answer(exchange);
   }
 
   static bool wants_events(const http::exchange& exchange) {
@@ -93,7 +93,7 @@ class visit {
                                  .origins = options.ws_origin,
                                  .is_deflated = options.ws_deflate == "on"};
     if (auto* const script = home_.script(); script != nullptr) {
-      const auto choice = co_await script->choose(exchange);
+      const auto choice = co_await script->answers().choose(exchange);
       if (choice.is_refused) {
         home_.refuse(exchange.peer().address, refusal::script,
                      "on_websocket refused the WebSocket");

@@ -1,4 +1,4 @@
-#include "runtime/server/upstreams.hpp"
+#include "runtime/server/script/upstreams.hpp"
 
 #include <fmt/format.h>
 
@@ -23,8 +23,8 @@ constexpr double longest_upstream_pause_s = 10;
 }  // namespace
 
 struct upstreams::link final : scripting::sequence::owner {
-  link(upstreams& upstreams, std::uint64_t id, net::endpoint_url where)
-      : number(id), url(std::move(where)), turns(upstreams.host_, id, *this), home_(upstreams) {}
+  link(upstreams& upstreams, std::uint64_t id, net::endpoint_url target)
+      : number(id), url(std::move(target)), turns(upstreams.host_, id, *this), home_(upstreams) {}
 
   void notify(callback callback) {
     if (home_.host_.has(callback)) turns.notify_soon(callback);

@@ -1,4 +1,4 @@
-#include "runtime/server/client_groups.hpp"
+#include "runtime/server/script/client_groups.hpp"
 
 namespace strata::runtime::server {
 

@@ -1,11 +1,9 @@
-// HTTP requests that a server's script answers.
-#include <algorithm>
+#include "runtime/server/script/request_answers.hpp"
 
 #include "runtime/scripting/web/http_answer.hpp"
 #include "runtime/scripting/web/streamed_body.hpp"
 #include "runtime/scripting/web/taken_body.hpp"
 #include "runtime/server/shard.hpp"
-#include "runtime/server/shard_script.hpp"
 
 namespace strata::runtime::server {
 
@@ -20,30 +18,22 @@ constexpr auto http_request = "on_http_request";
 
 }  // namespace
 
-class shard_script::answer_count {
+class request_answers::pending_answer {
  public:
-  explicit answer_count(shard_script& script) : script_(script) { ++script_.answers_; }
-  answer_count(const answer_count&) = delete;
-  answer_count& operator=(const answer_count&) = delete;
-  ~answer_count() {
-    --script_.answers_;
-    script_.settled_.notify();
+  explicit pending_answer(request_answers& answers) : answers_(answers) { ++answers_.pending_; }
+  pending_answer(const pending_answer&) = delete;
+  pending_answer& operator=(const pending_answer&) = delete;
+  ~pending_answer() {
+    --answers_.pending_;
+    answers_.settled_.notify();
   }
 
  private:
-  shard_script& script_;
+  request_answers& answers_;
 };
 
-loop::task<bool> shard_script::answered(loop::time_point limit) {
-  const auto is_idle = [this] {
-    return answers_ == 0 &&
-           std::ranges::none_of(clients_, [this](const auto& each) { return is_busy(each.first); });
-  };
-  co_return co_await settled_.wait(is_idle, limit);
-}
-
-loop::task<bool> shard_script::answer(http::exchange& exchange) {
-  const answer_count counted(*this);
+loop::task<bool> request_answers::answer(http::exchange& exchange) {
+  const pending_answer pending(*this);
   std::string_view by = http_body;
   result<given_answer> given;
   if (exchange.has_body() && host_.has(callback::http_body))
@@ -72,7 +62,7 @@ loop::task<bool> shard_script::answer(http::exchange& exchange) {
   co_return true;
 }
 
-loop::task<result<given_answer>> shard_script::ask_for_taker(http::exchange& exchange) {
+loop::task<result<given_answer>> request_answers::ask_for_taker(http::exchange& exchange) {
   const auto request = scripting::table_of(exchange, {});
   std::vector<script::argument> with{&request};
   std::unique_ptr<script::kept_function> taker;
@@ -85,7 +75,7 @@ loop::task<result<given_answer>> shard_script::ask_for_taker(http::exchange& exc
   co_return co_await scripting::take_in_pieces(host_, exchange, *taker, home_.count().bytes_in);
 }
 
-loop::task<result<given_answer>> shard_script::ask_for_answer(http::exchange& exchange) {
+loop::task<result<given_answer>> request_answers::ask_for_answer(http::exchange& exchange) {
   std::string body;
   if (exchange.has_body()) {
     auto read = co_await exchange.read_all(home_.options().http_max_body);
@@ -105,8 +95,8 @@ loop::task<result<given_answer>> shard_script::ask_for_answer(http::exchange& ex
   co_return co_await host_.ask(callback::http_request, std::move(with), take);
 }
 
-loop::task<shard_script::websocket_choice> shard_script::choose(http::exchange& exchange) {
-  const answer_count counted(*this);
+loop::task<websocket_choice> request_answers::choose(http::exchange& exchange) {
+  const pending_answer pending(*this);
   if (!host_.has(callback::websocket)) co_return websocket_choice{};
   const auto request = scripting::table_of(exchange, {});
   std::vector<script::argument> with{&request};

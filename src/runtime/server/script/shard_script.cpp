@@ -1,9 +1,8 @@
-#include "runtime/server/shard_script.hpp"
+#include "runtime/server/script/shard_script.hpp"
 
 #include <algorithm>
 
 #include "runtime/server/policy.hpp"
-#include "runtime/server/script_client.hpp"
 #include "runtime/server/shard.hpp"
 
 namespace strata::runtime::server {
@@ -15,8 +14,11 @@ shard_script::shard_script(shard& shard, const server_options& options,
     : home_(shard),
       host_(shard.loop(), options, std::move(identity)),
       upstreams_(host_, {shard.framing(), options.max_message}),
-      settled_(shard.loop()) {
-  host_.offer(script_functions(), this);
+      settled_(shard.loop()),
+      routes_(shard, *this),
+      answers_(shard, host_, settled_),
+      functions_(shard, *this) {
+  host_.offer(script_functions(), &functions_);
 }
 
 shard_script::~shard_script() = default;
@@ -34,22 +36,17 @@ loop::task<> shard_script::end(loop::time_point limit) {
   co_await host_.end(limit);
   upstreams_.end();
   leaving_.cancel();
-  carrying_.cancel();
+  routes_.end();
   found_ = speaks_ = nullptr;
   clients_.clear();
   groups_.clear();
 }
 
-shard_script::client* shard_script::find(std::uint64_t id) const {
+script_client* shard_script::find(std::uint64_t id) const {
   if (found_ != nullptr && found_->id == id) return found_;
   const auto found = clients_.find(id);
   if (found == clients_.end()) return nullptr;
   return found_ = found->second.get();
-}
-
-bool shard_script::is_there(std::uint64_t id) const {
-  const auto* const one = find(id);
-  return one != nullptr && one->is != nullptr;
 }
 
 // The member is under construction: messages from the script would come too early.
@@ -57,7 +54,7 @@ void shard_script::enter(member& arrived) {
   // A new member receives nothing yet, even before its protocol is known.
   arrived.is_admitted = !lets_in();
   if (arrived.is_passing()) return;
-  auto made = std::make_unique<client>(*this, arrived);
+  auto made = std::make_unique<script_client>(*this, arrived);
   if (lets_in()) made->turns.notify_soon(callback::auth);
   if (host_.has(callback::connect)) made->turns.notify_soon(callback::connect);
   clients_.emplace(made->id, std::move(made));
@@ -67,8 +64,7 @@ void shard_script::leave(member& gone) {
   auto* const one = find(gone.id());
   if (one == nullptr) return;
   one->is = nullptr;
-  end_route(*one);
-  if (one->piped != 0) set_pipe(one->piped, 0);
+  routes_.leave(*one);
   if (host_.has(callback::disconnect) && !one->is_refused) {
     one->turns.notify_soon(callback::disconnect);
   }
@@ -79,9 +75,9 @@ void shard_script::on_turn_end() { home_.publish(); }
 
 bool shard_script::on_message(member& member, const message& message) {
   auto* const one = find(member.id());
-  if (one != nullptr && is_carried(*one)) {
+  if (one != nullptr && client_routes::is_routed(*one)) {
     home_.keep(member, message);
-    return carry(*one, as_text(message.bytes));
+    return routes_.carry(*one, as_text(message.bytes));
   }
   if (!host_.has(callback::client_message) && !host_.has(callback::message)) {
     // The server's mode decides, for members that have been admitted.
@@ -113,35 +109,36 @@ void shard_script::catch_up() {
 
 bool shard_script::is_busy(std::uint64_t id) const {
   const auto* const one = find(id);
-  return one != nullptr && (one->turns.is_busy() || is_held_up(*one));
+  return one != nullptr && (one->turns.is_busy() || client_routes::is_held_up(*one));
 }
 
 loop::task<> shard_script::idle(std::uint64_t id) {
   [[maybe_unused]] const bool is = co_await settled_.wait([this, id] { return !is_busy(id); });
 }
 
-void shard_script::on_ended(client& one, callback callback, const script::finished& outcome) {
-  if (one.is == nullptr) return;
+void shard_script::on_ended(script_client& client, callback callback,
+                            const script::finished& outcome) {
+  if (client.is == nullptr) return;
   const bool is_granted = !outcome.has_failed() && !outcome.is_false() && !outcome.is_nothing();
-  if (callback == callback::auth) on_admission(one, is_granted);
+  if (callback == callback::auth) on_admission(client, is_granted);
   if (callback != callback::master_auth) return;
-  one.is_claiming = false;
-  settle_claim(home_, *one.is, is_granted);
-  while (one.is != nullptr && !one.is_claiming && !one.withheld.empty()) {
-    const auto next = std::move(one.withheld.front());
-    one.withheld.pop_front();
-    home_.follow_mode(*one.is, {as_bytes(next.second), next.first});
+  client.is_claiming = false;
+  settle_claim(home_, *client.is, is_granted);
+  while (client.is != nullptr && !client.is_claiming && !client.withheld.empty()) {
+    const auto next = std::move(client.withheld.front());
+    client.withheld.pop_front();
+    home_.follow_mode(*client.is, {as_bytes(next.second), next.first});
   }
   home_.publish();
 }
 
-void shard_script::on_admission(client& one, bool is_admitted) {
-  one.is->is_admitted = is_admitted;
+void shard_script::on_admission(script_client& client, bool is_admitted) {
+  client.is->is_admitted = is_admitted;
   if (is_admitted) return;
-  home_.refuse(one.is->address(), refusal::script, "on_auth refused the client");
-  one.is_refused = true;
-  one.turns.clear();
-  one.is->dismiss(parting::refused);
+  home_.refuse(client.is->address(), refusal::script, "on_auth refused the client");
+  client.is_refused = true;
+  client.turns.clear();
+  client.is->dismiss(parting::refused);
 }
 
 // A member that the script does not know came by POST, and receives nothing.
@@ -164,30 +161,35 @@ bool shard_script::withhold(member& member, const message& message) {
   return true;
 }
 
-void shard_script::on_settled(const client& one) {
+void shard_script::on_settled(const script_client& client) {
   settled_.notify();
-  if (one.is != nullptr) return;
-  groups_.leave_all(one.id);
-  if (found_ == &one) found_ = nullptr;
-  if (speaks_ == &one) speaks_ = nullptr;
-  clients_.erase(one.id);
+  if (client.is != nullptr) return;
+  groups_.leave_all(client.id);
+  if (found_ == &client) found_ = nullptr;
+  if (speaks_ == &client) speaks_ = nullptr;
+  clients_.erase(client.id);
 }
 
 // Messages are gathered until the turn's end, or the end of one client's input.
-bool shard_script::send(std::uint64_t end, std::string_view message) {
+bool shard_script::send(std::uint64_t id, std::string_view message) {
   home_.loop().at_turn_end(*this);
-  auto* const one = find(end);
+  auto* const one = find(id);
   if (one == nullptr) {
-    home_.send_to_member(end, std::string(message));
-    const auto* const home = home_.state().home_of(end);
+    home_.send_to_member(id, std::string(message));
+    const auto* const home = home_.state().home_of(id);
     return home != nullptr && home->who != &home_;
   }
   if (one->is == nullptr || !one->is->is_admitted) {
     home_.count().drop_message(drop::mode);
   } else {
-    home_.send(*one->is, {as_bytes(message)});
+    home_.deliveries().send(*one->is, {as_bytes(message)});
   }
   return one->is != nullptr;
+}
+
+void shard_script::broadcast(std::string_view message, std::uint64_t except) {
+  home_.loop().at_turn_end(*this);
+  home_.deliveries().relay({as_bytes(message)}, except);
 }
 
 void shard_script::send_to_group(const std::string& group, const std::string& message,
@@ -208,7 +210,7 @@ std::vector<std::uint64_t> shard_script::clients() const {
   return ids;
 }
 
-void shard_script::disconnect_here(std::uint64_t id) {
+void shard_script::disconnect(std::uint64_t id) {
   auto* const one = find(id);
   if (one == nullptr || one->is == nullptr || std::exchange(one->is_leaving, true)) return;
   home_.publish();
@@ -221,6 +223,14 @@ loop::task<> shard_script::see_off(std::uint64_t id) {
   co_await find(id)->is->delivered(home_.loop().now() + timeout);
   if (auto* const one = find(id); one != nullptr && one->is != nullptr)
     one->is->dismiss(parting::asked_for);
+}
+
+loop::task<bool> shard_script::answered(loop::time_point limit) {
+  const auto is_idle = [this] {
+    return answers_.is_idle() &&
+           std::ranges::none_of(clients_, [this](const auto& each) { return is_busy(each.first); });
+  };
+  co_return co_await settled_.wait(is_idle, limit);
 }
 
 loop::task<std::optional<std::string>> shard_script::on_send(std::string message) {

@@ -2,19 +2,22 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "runtime/scripting/script_connection.hpp"
 #include "runtime/scripting/sequence.hpp"
-#include "runtime/server/client_data.hpp"
-#include "runtime/server/shard_script.hpp"
+#include "runtime/server/member.hpp"
+#include "runtime/server/message.hpp"
+#include "runtime/server/script/client_data.hpp"
 
 namespace strata::runtime::server {
 
-struct shard_script::client final : scripting::sequence::owner {
-  client(shard_script& script, member& member)
-      : id(member.id()), is(&member), turns(script.host_, id, *this), home_(script) {}
+class shard_script;
+
+struct script_client final : scripting::sequence::owner {
+  script_client(shard_script& script, member& member);
 
   std::uint64_t id;
   member* is;               ///< null once it has left
@@ -31,15 +34,11 @@ struct shard_script::client final : scripting::sequence::owner {
   scripting::sequence turns;
 
  private:
-  bool is_for_script(std::string_view message) override {
-    return !is_refused && !is_leaving && !home_.carry(*this, message);
-  }
-  void on_ended(scripting::callback callback, const script::finished& outcome) override {
-    home_.on_ended(*this, callback, outcome);
-  }
-  void on_settled() override { home_.on_settled(*this); }
+  bool is_for_script(std::string_view message) override;
+  void on_ended(scripting::callback callback, const script::finished& outcome) override;
+  void on_settled() override;
 
-  shard_script& home_;
+  shard_script& script_;
 };
 
 }  // namespace strata::runtime::server
