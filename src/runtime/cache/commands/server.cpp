@@ -147,7 +147,7 @@ void slowlog_get(call& c) {
     c.fail_subcommand();
     return;
   }
-  const auto& lines = c.home().slow().lines();
+  const auto& lines = c.home().statistics().slow().lines();
   const auto count =
       most < 0 ? lines.size() : std::min(lines.size(), static_cast<std::size_t>(most));
   c.reply.array(count);
@@ -165,11 +165,11 @@ void slowlog_get(call& c) {
 }
 
 void slowlog_len(call& c) {
-  c.reply.integer(static_cast<std::int64_t>(c.home().slow().lines().size()));
+  c.reply.integer(static_cast<std::int64_t>(c.home().statistics().slow().lines().size()));
 }
 
 void slowlog_reset(call& c) {
-  c.home().slow().clear();
+  c.home().statistics().slow().clear();
   c.reply.ok();
 }
 

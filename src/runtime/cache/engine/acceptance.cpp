@@ -30,7 +30,7 @@ bool engine::postpone(client& client, const command& command) {
     return false;
   }
   if (!front_.pausing().holds(client, command)) return false;
-  --front_.counted().commands;
+  --front_.statistics().counted().commands;
   --client.calls;
   front_.pausing().postpone(client);
   return true;
@@ -128,7 +128,9 @@ bool engine::make_room() {
   const bool timed = parameters_.latency_threshold_ms > 0;
   const auto began_us = timed ? keys_.clock().steady_us() : 0;
   const bool is_there = keys_.make_room();
-  if (timed) front_.note_latency("eviction-cycle", keys_.clock().steady_us() - began_us);
+  if (timed) {
+    front_.statistics().note_latency("eviction-cycle", keys_.clock().steady_us() - began_us);
+  }
   return is_there;
 }
 

@@ -18,7 +18,7 @@ front::front(keyspace& data, parameters& settings)
       watched_(data.watchfulness()),
       blocked_(data.watchfulness()),
       tracking_(data.watchfulness()),
-      command_counters_(all_commands().size()),
+      statistics_(data, settings),
       started_ms_(data.clock().wall_us() / 1000),
       run_id_(text::random_id(data.random())) {
   keys_.set_observer(this);
@@ -33,7 +33,7 @@ void front::enter(client& arrived) {
   arrived.since_ms = arrived.last_command_ms = keys_.now_ms();
   arrived.is_trusted = parameters_.options.password.empty();
   clients_.push_back(&arrived);
-  ++counters_.connections;
+  ++statistics_.counted().connections;
 }
 
 void front::leave(client& gone) {
@@ -160,41 +160,6 @@ std::string_view front::refusal() const {
 void front::set_loading(bool enabled) {
   is_loading_ = enabled;
   is_restricted_ = enabled || !refusal().empty();
-}
-
-// --- what is counted and logged
-
-void front::count_time(const client& client, const command& command,
-                       std::span<const std::string_view> words, std::int64_t us) {
-  command_counters_[command.index].times.add(static_cast<std::uint64_t>(us));
-  // The commands in EXEC are counted individually.
-  if (command.row->name == "exec") return;
-  note_latency(command.has(flag_fast) ? "fast-command" : "command", us);
-  if (parameters_.slow_log_us < 0 || us < parameters_.slow_log_us) return;
-  slow_log_.add(keys_.now_ms() / 1000, us, shown_words(command, words), client.remote_address(),
-                client.name, static_cast<std::size_t>(parameters_.slow_log_length));
-}
-
-void front::reset_counts() {
-  counters_ = {};
-  keys_.counted() = {};
-  for (auto& each : command_counters_) each = {};
-  if (service_) service_at_reset_ = service_();
-}
-
-service_figures front::service() const {
-  if (!service_) return {};
-  auto figures = service_();
-  figures.bytes_in -= service_at_reset_.bytes_in;
-  figures.bytes_out -= service_at_reset_.bytes_out;
-  return figures;
-}
-
-void front::note_latency(std::string_view event, std::int64_t us) {
-  const auto threshold = parameters_.latency_threshold_ms;
-  if (threshold > 0 && us / 1000 >= threshold) {
-    latency_.add(event, keys_.now_ms() / 1000, us / 1000);
-  }
 }
 
 }  // namespace strata::runtime::cache

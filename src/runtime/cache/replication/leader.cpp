@@ -170,13 +170,13 @@ void leader::synchronise(client& client, std::string_view id, std::int64_t start
     client.reply().status("CONTINUE " + id_);
     client.push(slice_of(missed));
     wants.at = stage::online;
-    ++engine_.home().counted().partial_syncs;
+    ++engine_.home().statistics().counted().partial_syncs;
     check_followers();
     log_->write(level::info, fmt::format("{} resumes replication, {} bytes behind",
                                          client.remote_address(), missed.size()));
     return;
   }
-  if (id != "?") ++engine_.home().counted().refused_partials;
+  if (id != "?") ++engine_.home().statistics().counted().refused_partials;
   take_on(wants);
 }
 
@@ -189,7 +189,7 @@ void leader::send_everything(client& client) {
 
 // Gives the follower a snapshot, and the changes from then on.
 void leader::take_on(follower& follower) {
-  ++engine_.home().counted().full_syncs;
+  ++engine_.home().statistics().counted().full_syncs;
   if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
   if (!follower.wants_data) {
     send_empty_snapshot(follower);

@@ -91,7 +91,7 @@ serve::acceptor_settings shard::acceptor_settings(serve::connection_gauge& conne
                  words.empty() ? "the limit of --max-connections is reached"
                                : reason.substr(0, reason.find('.')));
     bench_.count().connections_refused.add();
-    ++data_.home().counted().rejected;
+    ++data_.home().statistics().counted().rejected;
   };
   made.handshake_limit = [this] {
     return loop::from_seconds(settings().options.handshake_timeout);
