@@ -64,8 +64,7 @@ void time(call& c) {
 void info(call& c) { c.reply.verbatim("txt", write_info(c.home(), c.words.subspan(1))); }
 
 void monitor(call& c) {
-  c.who.is_monitor = true;
-  c.home().set_has_monitors();
+  c.home().feed().add_monitor(c.who);
   c.reply.ok();
 }
 

@@ -77,7 +77,7 @@ void engine::run(call& call) {
   }
   what.run(call);
   // After it, so that EXEC stands behind what it executed.
-  if (front_.is_watched() && !is_repeated) front_.show(who, what, call.words);
+  if (front_.feed().is_watched() && !is_repeated) front_.feed().show(who, what, call.words);
   auto& counted = front_.statistics().counted_commands()[what.index];
   ++counted.calls;
   if (call.has_failed()) {

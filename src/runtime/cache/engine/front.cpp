@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/cache/engine/command_info.hpp"
 #include "runtime/cache/engine/replication.hpp"
 #include "text/random_id.hpp"
-#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
@@ -18,6 +16,7 @@ front::front(keyspace& data, parameters& settings)
       watched_(data.watchfulness()),
       blocked_(data.watchfulness()),
       tracking_(data.watchfulness()),
+      feed_(clients_, data.clock()),
       statistics_(data, settings),
       started_ms_(data.clock().wall_us() / 1000),
       run_id_(text::random_id(data.random())) {
@@ -72,27 +71,6 @@ std::optional<std::int64_t> front::next_deadline_ms() const {
   const auto waiting = blocked_.next_deadline_ms();
   const auto paused = pause_.end_ms();
   return waiting && paused ? std::min(*waiting, *paused) : waiting ? waiting : paused;
-}
-
-void front::show(const client& client, const command& command,
-                 std::span<const std::string_view> words) {
-  const auto shown = shown_words(command, words);
-  if (watcher_ != nullptr && watcher_->is_watching()) watcher_->on_command(client, shown);
-  const bool is_hidden = command.has(flag_skip_monitor) || command.has(flag_admin);
-  if (has_monitors_ && !is_hidden) show_to_monitors(client, shown);
-}
-
-void front::show_to_monitors(const client& client, std::span<const std::string_view> shown) {
-  has_monitors_ = std::ranges::any_of(clients_, &client::is_monitor);
-  if (!has_monitors_) return;
-  const auto now = keys_.clock().wall_us();
-  auto line = fmt::format("+{}.{:06} [{} {}]", now / 1'000'000, now % 1'000'000, client.database,
-                          client.remote_address());
-  for (const auto& each : shown) line += " " + text::quoted(each);
-  line += "\r\n";
-  for (auto* each : clients_) {
-    if (each->is_monitor && each != &client) each->push(loop::slice::copy_of(as_bytes(line)));
-  }
 }
 
 // --- keys

@@ -6,13 +6,12 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/cache/engine/clients/blocked_clients.hpp"
 #include "runtime/cache/engine/clients/client.hpp"
-#include "runtime/cache/engine/clients/command_watcher.hpp"
+#include "runtime/cache/engine/clients/command_feed.hpp"
 #include "runtime/cache/engine/clients/pause.hpp"
 #include "runtime/cache/engine/clients/pubsub.hpp"
 #include "runtime/cache/engine/clients/tracking.hpp"
@@ -61,19 +60,7 @@ class front final : private key_observer {
   [[nodiscard]] blocked_clients& blocked() { return blocked_; }
   [[nodiscard]] tracking& trackers() { return tracking_; }
   [[nodiscard]] pause& pausing() { return pause_; }
-  void set_has_monitors() { has_monitors_ = true; }
-  /// `watcher` outlives the front's commands.
-  void set_watcher(command_watcher& watcher) { watcher_ = &watcher; }
-  /// Whether commands are to be shown to a watcher or a monitoring client.
-  [[nodiscard]] bool is_watched() const {
-    return has_monitors_ || (watcher_ != nullptr && watcher_->is_watching());
-  }
-  /// Shows a command that was executed to the watcher and, unless it is an administrator's, to the
-  /// clients that monitor.
-  void show(const client& client, const command& command, std::span<const std::string_view> words);
-
-  void show_to_monitors(const client& client, std::span<const std::string_view> shown);
-
+  [[nodiscard]] command_feed& feed() { return feed_; }
   /// `callback` is called with each client that has given a wrong password.
   void on_wrong_password(std::function<void(const client& client)> callback) {
     on_wrong_password_ = std::move(callback);
@@ -137,19 +124,18 @@ class front final : private key_observer {
   keyspace& keys_;
   parameters& parameters_;
   std::function<void(const nlohmann::json&)> on_configured_;
+  std::vector<client*> clients_;
   pubsub pubsub_;
   watched_keys watched_;
   blocked_clients blocked_;
   tracking tracking_;
   pause pause_;
+  command_feed feed_;
   std::function<void(const client& client)> on_wrong_password_;
   cache_statistics statistics_;
-  std::vector<client*> clients_;
   std::int64_t started_ms_;
   std::string run_id_;
   std::uint64_t next_client_ = 1;
-  bool has_monitors_ = false;  // there may be some
-  command_watcher* watcher_ = nullptr;
   persistence* persistence_ = nullptr;
   replication* replication_ = nullptr;
   key_source* source_ = nullptr;
