@@ -226,13 +226,13 @@ void disk_persistence::on_log_trouble(const error* why) {
   log_trouble_ = why == nullptr ? "" : describe(*why);
   report_trouble();
   if (why == nullptr) {
-    engine_.home().refuse_changes(obstacle::log_fails, {});
+    engine_.home().availability().refuse_changes(obstacle::log_fails, {});
     journal_->write(level::info, "writing to the log works again");
     return;
   }
   const auto& text = log_trouble_;
-  engine_.home().refuse_changes(obstacle::log_fails,
-                                "MISCONF Errors writing to the AOF file: " + text);
+  engine_.home().availability().refuse_changes(obstacle::log_fails,
+                                               "MISCONF Errors writing to the AOF file: " + text);
   hooks_.on_safe();
   journal_->write(level::error,
                   text + (log_->is_distrusted()
@@ -267,7 +267,7 @@ void disk_persistence::check_slowness() {
 void disk_persistence::refuse_if_saving_fails() {
   const bool must_save = !rules_.empty() && engine_.home().settings().stop_writes_on_save_error &&
                          !where_.snapshot.empty();
-  engine_.home().refuse_changes(
+  engine_.home().availability().refuse_changes(
       obstacle::save_fails,
       figures_.last_save_failed && must_save
           ? "MISCONF Snapshots are configured, but the last one failed: changes are refused until "

@@ -107,13 +107,16 @@ std::string_view engine::reason_to_refuse(const client& client, const command& c
            (is_exec && std::ranges::any_of(client.queued,
                                            [&](const auto& each) { return each.what->has(flag); }));
   };
-  if (front_.is_restricted()) {
+  const auto& availability = front_.availability();
+  if (availability.is_restricted()) {
     const bool may_load = command.has(flag_loading) &&
                           (!is_exec || std::ranges::all_of(client.queued, [](const auto& each) {
                             return each.what->has(flag_loading);
                           }));
-    if (front_.is_loading() && !may_load) return "LOADING Redis is loading the dataset in memory";
-    const auto refusal = front_.refusal();
+    if (availability.is_loading() && !may_load) {
+      return "LOADING Redis is loading the dataset in memory";
+    }
+    const auto refusal = availability.refusal();
     if (!refusal.empty() && has(flag_write)) return refusal;
   }
   if (parameters_.maxmemory <= 0 || make_room()) return {};

@@ -115,29 +115,13 @@ void front::on_event(std::string_view event, std::string_view key, unsigned data
   }
 }
 
-// --- settings and refusals
+// --- settings
 
 void front::configure(parameters changed) {
   const auto options = changed_options(parameters_.options, changed.options);
   parameters_ = std::move(changed);
   tracking_.keep_within(static_cast<std::size_t>(parameters_.tracking_max_keys));
   if (on_configured_) on_configured_(options);
-}
-
-void front::refuse_changes(obstacle because, std::string error) {
-  refusals_[static_cast<std::size_t>(because)] = std::move(error);
-  set_loading(is_loading_);
-}
-
-std::string_view front::refusal() const {
-  const auto* const found =
-      std::ranges::find_if(refusals_, [](const std::string& each) { return !each.empty(); });
-  return found == refusals_.end() ? std::string_view() : *found;
-}
-
-void front::set_loading(bool enabled) {
-  is_loading_ = enabled;
-  is_restricted_ = enabled || !refusal().empty();
 }
 
 }  // namespace strata::runtime::cache

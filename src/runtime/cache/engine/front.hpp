@@ -2,7 +2,6 @@
 // statistics. It receives the keyspace's notifications that clients need. No I/O, one thread.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "runtime/cache/engine/clients/blocked_clients.hpp"
 #include "runtime/cache/engine/clients/client.hpp"
 #include "runtime/cache/engine/clients/command_feed.hpp"
+#include "runtime/cache/engine/clients/data_availability.hpp"
 #include "runtime/cache/engine/clients/pause.hpp"
 #include "runtime/cache/engine/clients/pubsub.hpp"
 #include "runtime/cache/engine/clients/tracking.hpp"
@@ -25,10 +25,6 @@ namespace strata::runtime::cache {
 class key_source;
 class persistence;
 class replication;
-
-/// Reasons to refuse changes.
-enum class obstacle : std::uint8_t { log_fails, save_fails, few_followers, follows, script_lags };
-inline constexpr std::size_t obstacle_count = 5;
 
 class front final : private key_observer {
  public:
@@ -61,6 +57,8 @@ class front final : private key_observer {
   [[nodiscard]] tracking& trackers() { return tracking_; }
   [[nodiscard]] pause& pausing() { return pause_; }
   [[nodiscard]] command_feed& feed() { return feed_; }
+  [[nodiscard]] data_availability& availability() { return availability_; }
+  [[nodiscard]] const data_availability& availability() const { return availability_; }
   /// `callback` is called with each client that has given a wrong password.
   void on_wrong_password(std::function<void(const client& client)> callback) {
     on_wrong_password_ = std::move(callback);
@@ -79,21 +77,6 @@ class front final : private key_observer {
   void on_configured(std::function<void(const nlohmann::json& options)> callback) {
     on_configured_ = std::move(callback);
   }
-
-  // --- refusals
-  /// Makes commands that change data fail with this error because of the obstacle; empty: no
-  /// longer.
-  void refuse_changes(obstacle because, std::string error);
-  [[nodiscard]] bool has(obstacle obstacle) const {
-    return !refusals_[static_cast<std::size_t>(obstacle)].empty();
-  }
-  /// Returns the error for changes; empty if they are accepted.
-  [[nodiscard]] std::string_view refusal() const;
-  /// While enabled, the data is being loaded, and clients must not read it.
-  void set_loading(bool enabled);
-  [[nodiscard]] bool is_loading() const { return is_loading_; }
-  /// Reports whether changes are refused, or data is being loaded.
-  [[nodiscard]] bool is_restricted() const { return is_restricted_; }
 
   // --- statistics
   [[nodiscard]] cache_statistics& statistics() { return statistics_; }
@@ -131,6 +114,7 @@ class front final : private key_observer {
   tracking tracking_;
   pause pause_;
   command_feed feed_;
+  data_availability availability_;
   std::function<void(const client& client)> on_wrong_password_;
   cache_statistics statistics_;
   std::int64_t started_ms_;
@@ -139,9 +123,6 @@ class front final : private key_observer {
   persistence* persistence_ = nullptr;
   replication* replication_ = nullptr;
   key_source* source_ = nullptr;
-  std::array<std::string, obstacle_count> refusals_;
-  bool is_loading_ = false;
-  bool is_restricted_ = false;
 };
 
 }  // namespace strata::runtime::cache

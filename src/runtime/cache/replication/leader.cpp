@@ -146,9 +146,9 @@ void leader::check_followers() {
   const bool is_wanted = settings.min_followers > 0 && settings.max_follower_lag_s > 0;
   const bool has_few =
       is_wanted && prompt_followers() < static_cast<std::size_t>(settings.min_followers);
-  if (has_few == engine_.home().has(obstacle::few_followers)) return;
-  engine_.home().refuse_changes(obstacle::few_followers,
-                                has_few ? "NOREPLICAS Not enough good replicas to write." : "");
+  if (has_few == engine_.home().availability().has(obstacle::few_followers)) return;
+  engine_.home().availability().refuse_changes(
+      obstacle::few_followers, has_few ? "NOREPLICAS Not enough good replicas to write." : "");
 }
 
 bool leader::can_go_on(std::string_view id, std::int64_t start) const {

@@ -59,7 +59,7 @@ void read_through::heed_script() {
 
 // A follower has its leader's data, and fetches nothing.
 key_source::answer read_through::fetch(unsigned database, std::string_view key) {
-  if (data_.home().has(obstacle::follows)) return answer::nothing;
+  if (data_.home().availability().has(obstacle::follows)) return answer::nothing;
   if (fetching_.contains(database_key_view{database, key})) return answer::fetching;
   if (fetching_.size() >= most_fetched) return answer::busy;
   database_key which{database, std::string(key)};
