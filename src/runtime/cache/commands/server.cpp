@@ -19,7 +19,7 @@ bool read_flush_words(call& c) {
 }
 
 void flush_one(call& c, unsigned index) {
-  c.keys().count_change(c.keys()[index].size());
+  c.keys().changes().record(c.keys()[index].size());
   const bool is_left_for_later = c.size() == 1 ? c.home().settings().lazy_flush : c.is(1, "ASYNC");
   c.keys().clear(index, is_left_for_later);
 }
@@ -27,14 +27,14 @@ void flush_one(call& c, unsigned index) {
 void flushdb(call& c) {
   if (!read_flush_words(c)) return;
   flush_one(c, c.who.database);
-  c.keys().count_change();
+  c.keys().changes().record();
   c.reply.ok();
 }
 
 void flushall(call& c) {
   if (!read_flush_words(c)) return;
   for (unsigned i = 0; i < keyspace::database_count; ++i) flush_one(c, i);
-  c.keys().count_change();
+  c.keys().changes().record();
   c.reply.ok();
 }
 
@@ -50,7 +50,7 @@ void swapdb(call& c) {
     return;
   }
   c.keys().swap(static_cast<unsigned>(*first), static_cast<unsigned>(*second));
-  c.keys().count_change();
+  c.keys().changes().record();
   c.reply.ok();
 }
 

@@ -65,7 +65,7 @@ loop::task<result<void>> disk_persistence::open() {
   hooks_.begin_work();
   figures_.last_save_s = engine_.keys().now_ms() / 1000;
   hooks_.end_work();
-  figures_.changes_at_save = engine_.keys().changes();
+  figures_.changes_at_save = engine_.keys().changes().total();
   heed_settings();
   if (where_.log.empty()) co_return result<void>{};
   auto opened = co_await open_log();
@@ -186,7 +186,7 @@ void disk_persistence::heed_settings() {
 }
 
 bool disk_persistence::should_save() const {
-  const auto changes = engine_.keys().changes() - figures_.changes_at_save;
+  const auto changes = engine_.keys().changes().total() - figures_.changes_at_save;
   return !where_.snapshot.empty() && changes != 0 &&
          rules_.are_met(engine_.keys().now_ms() / 1000 - figures_.last_save_s, changes);
 }
@@ -340,7 +340,7 @@ loop::task<result<void>> disk_persistence::save_snapshot() {
 loop::task<> disk_persistence::save_task() {
   // Begins after the turn's end: a transaction is over by then.
   co_await loop_.sleep(0ms);
-  const auto changes = engine_.keys().changes();
+  const auto changes = engine_.keys().changes().total();
   began_ms_ = engine_.keys().now_ms();
   auto outcome = co_await save_snapshot();
   const auto now_ms = engine_.keys().now_ms();

@@ -93,8 +93,8 @@ void engine::run(call& call) {
     front_.trackers().remember(who, what, call.words,
                                static_cast<std::size_t>(parameters_.tracking_max_keys));
   }
-  if (keys_.has_listeners() && call.has_to_be_propagated()) {
-    keys_.propagate(who.database, call.words);
+  if (keys_.changes().has_listeners() && call.has_to_be_propagated()) {
+    keys_.changes().propagate(who.database, call.words);
   }
 }
 

@@ -76,7 +76,7 @@ std::string write_persistence(front& front) {
       "rdb_last_bgsave_time_sec:{}\r\nrdb_saves:{}\r\nrdb_last_load_keys_loaded:{}\r\n"
       "aof_enabled:{:d}\r\naof_rewrite_in_progress:{:d}\r\naof_last_rewrite_time_sec:{}\r\n"
       "aof_last_bgrewrite_status:{}\r\naof_rewrites:{}\r\naof_last_write_status:{}\r\n",
-      front.availability().is_loading(), front.keys().changes() - kept.changes_at_save,
+      front.availability().is_loading(), front.keys().changes().total() - kept.changes_at_save,
       kept.is_saving, kept.last_save_s, outcome_name(kept.last_save_failed), kept.last_save_took_s,
       kept.saves, kept.keys_loaded, kept.has_log, kept.is_rewriting, kept.last_rewrite_took_s,
       outcome_name(kept.last_rewrite_failed), kept.rewrites, outcome_name(kept.log_fails));

@@ -34,7 +34,7 @@ leader::leader(loop::loop& loop, engine& engine, snapshot_turn& turn, std::share
 
 leader::~leader() {
   running_.cancel();
-  engine_.keys().remove_listener(*this);
+  engine_.keys().changes().remove_listener(*this);
 }
 
 // --- the stream
@@ -190,7 +190,7 @@ void leader::send_everything(client& client) {
 // Gives the follower a snapshot, and the changes from then on.
 void leader::take_on(follower& follower) {
   ++engine_.home().statistics().counted().full_syncs;
-  if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
+  if (!std::exchange(is_listening_, true)) engine_.keys().changes().add_listener(*this);
   if (!follower.wants_data) {
     send_empty_snapshot(follower);
     return;

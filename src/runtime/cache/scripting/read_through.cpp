@@ -47,13 +47,13 @@ read_through::read_through(loop::loop& loop, engine& data, own_client& hand,
 
 read_through::~read_through() {
   data_.home().set_source(nullptr);
-  if (is_listening_) data_.keys().remove_listener(*this);
+  if (is_listening_) data_.keys().changes().remove_listener(*this);
 }
 
 void read_through::heed_script() {
   const bool has_it = script_.has(callback::miss);
   data_.home().set_source(has_it ? this : nullptr);
-  if (has_it && !std::exchange(is_listening_, true)) data_.keys().add_listener(*this);
+  if (has_it && !std::exchange(is_listening_, true)) data_.keys().changes().add_listener(*this);
   timeout_ms_ = std::llround(script_.global_number("miss_ms", usual_timeout_ms));
 }
 

@@ -75,7 +75,7 @@ write_behind::write_behind(loop::loop& loop, engine& data, scripting::host& scri
 
 write_behind::~write_behind() {
   tasks_.cancel();
-  if (is_listening_) data_.keys().remove_listener(*this);
+  if (is_listening_) data_.keys().changes().remove_listener(*this);
 }
 
 bool write_behind::is_wanted() const {
@@ -89,8 +89,8 @@ void write_behind::heed_script() {
   most_at_once_ = count_of(script_.global_number("flush_max", usual_at_once));
   most_waiting_ = count_of(script_.global_number("flush_backlog", usual_waiting));
   const bool listens = is_wanted();
-  if (listens && !is_listening_) data_.keys().add_listener(*this);
-  if (!listens && is_listening_) data_.keys().remove_listener(*this);
+  if (listens && !is_listening_) data_.keys().changes().add_listener(*this);
+  if (!listens && is_listening_) data_.keys().changes().remove_listener(*this);
   is_listening_ = listens;
   if (listens && tasks_.empty()) tasks_.spawn(run());
   watch_backlog();
