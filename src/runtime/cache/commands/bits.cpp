@@ -252,7 +252,7 @@ void bitop(call& c) {
     c.changed(c[2], event_string, "set");
   } else if (entry* const old = c.find(2)) {
     c.remove(old, hash);
-    c.keys().count_change();
+    c.keys().changes().record();
   }
   c.reply.integer(static_cast<std::int64_t>(made.size()));
 }

@@ -53,7 +53,7 @@ void config_set(call& c) {
 }
 
 void config_resetstat(call& c) {
-  c.home().reset_counts();
+  c.home().statistics().reset();
   c.reply.ok();
 }
 

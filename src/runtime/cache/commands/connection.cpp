@@ -129,7 +129,7 @@ void hello(call& c) {
   c.reply.bulk("mode");
   c.reply.bulk("standalone");
   c.reply.bulk("role");
-  c.reply.bulk(c.home().has(obstacle::follows) ? "replica" : "master");
+  c.reply.bulk(c.home().availability().has(obstacle::follows) ? "replica" : "master");
   c.reply.bulk("modules");
   c.reply.array(0);
 }

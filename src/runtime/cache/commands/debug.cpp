@@ -23,7 +23,8 @@ void sleep(call& c) {
     return;
   }
   // The time of commands does not count their waits, but here the wait is the time that matters.
-  c.home().count_time(c.who, c.what, c.words, static_cast<std::int64_t>(*seconds * 1e6));
+  c.home().statistics().count_time(c.who, c.what, c.words,
+                                   static_cast<std::int64_t>(*seconds * 1e6));
   c.wait_for({}, c.now_ms() + static_cast<std::int64_t>(std::ceil(*seconds * 1000)),
              [](front&, client& client) { client.reply().ok(); });
 }

@@ -179,7 +179,7 @@ void expire_at(call& c, std::size_t index, entry* entry, std::int64_t at_ms) {
   const auto hash = c.hash(index);
   if (at_ms <= c.now_ms() && !c.keys().expires_by_leader()) {
     c.propagate_as("DEL", c[index]);
-    c.keys().count_change();
+    c.keys().changes().record();
     c.remove(entry, hash);
     return;
   }

@@ -26,7 +26,7 @@ void remove_keys(call& c, bool frees_later) {
     if (c.size() > 2) said.push_back(c[i]);
     if (frees_later) c.keys().free_later(*found);
     c.remove(found, hash);
-    c.keys().count_change();
+    c.keys().changes().record();
     ++removed;
   }
   if (removed != 0 && removed + 1 < c.size()) c.propagate_list(said);
@@ -183,7 +183,7 @@ void copy(call& c) {
     c.keys()[to].add(fresh, hash);
   }
   c.keys().touch(to, c[2]);
-  c.keys().count_change();
+  c.keys().changes().record();
   c.keys().notify(event_new, "new", c[2], to);
   c.keys().notify(event_generic, "copy_to", c[2], to);
   c.reply.integer(1);

@@ -1,5 +1,5 @@
 // LATENCY: slow events, and how long calls take.
-#include "runtime/cache/engine/latency.hpp"
+#include "runtime/cache/engine/statistics/latency.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace strata::runtime::cache {
 namespace {
 
 void latency_latest(call& c) {
-  const auto& events = c.home().latencies().events();
+  const auto& events = c.home().statistics().latencies().events();
   c.reply.array(events.size());
   for (const auto& [name, history] : events) {
     c.reply.array(4);
@@ -26,7 +26,7 @@ void latency_latest(call& c) {
 }
 
 void latency_history(call& c) {
-  const auto* const found = c.home().latencies().find(c[2]);
+  const auto* const found = c.home().statistics().latencies().find(c[2]);
   c.reply.array(found == nullptr ? 0 : found->samples.size());
   if (found == nullptr) return;
   for (const auto& each : found->samples) {
@@ -37,7 +37,7 @@ void latency_history(call& c) {
 }
 
 void latency_reset(call& c) {
-  auto& log = c.home().latencies();
+  auto& log = c.home().statistics().latencies();
   std::size_t forgotten = log.events().size();
   if (c.size() == 2) {
     log.clear();
@@ -88,7 +88,7 @@ std::string draw(std::span<const latency_log::sample> samples, std::int64_t low,
 }
 
 void latency_graph(call& c) {
-  const auto* const found = c.home().latencies().find(c[2]);
+  const auto* const found = c.home().statistics().latencies().find(c[2]);
   if (found == nullptr) {
     c.fail("ERR No samples available for event '" + std::string(c[2]) + "'");
     return;
@@ -110,14 +110,14 @@ void latency_doctor(call& c) {
     text =
         "Latency monitoring is off: \"CONFIG SET latency-monitor-threshold <milliseconds>\" "
         "starts to record operations that take at least this time.\n";
-  } else if (c.home().latencies().events().empty()) {
+  } else if (c.home().statistics().latencies().events().empty()) {
     text = fmt::format("No operation took {} ms or more.\n", threshold);
   }
-  for (const auto& [name, history] : c.home().latencies().events()) {
+  for (const auto& [name, history] : c.home().statistics().latencies().events()) {
     text += fmt::format("{}: in {} different seconds, last {} ms, maximum {} ms.\n", name,
                         history.samples.size(), history.samples.back().ms, history.worst_ms);
   }
-  if (!c.home().latencies().events().empty()) {
+  if (!c.home().statistics().latencies().events().empty()) {
     text += "SLOWLOG GET lists the commands.\n";
   }
   c.reply.verbatim("txt", text);
@@ -130,7 +130,8 @@ std::vector<const command*> find_all(call& c) {
   std::vector<const command*> found;
   const auto add = [&](auto&& is_wanted) {
     for (const auto& each : all_commands()) {
-      if (is_wanted(each) && c.home().counted_commands()[each.index].times.calls() != 0) {
+      if (is_wanted(each) &&
+          c.home().statistics().counted_commands()[each.index].times.calls() != 0) {
         found.push_back(&each);
       }
     }
@@ -148,7 +149,7 @@ void latency_histogram(call& c) {
   const auto found = find_all(c);
   c.reply.map(found.size());
   for (const auto* each : found) {
-    const auto& times = c.home().counted_commands()[each->index].times;
+    const auto& times = c.home().statistics().counted_commands()[each->index].times;
     const auto steps = times.steps();
     c.reply.bulk(each->full_name());
     c.reply.map(2);

@@ -89,12 +89,12 @@ void sunsubscribe(call& c) {
 
 void spublish(call& c) {
   c.reply.integer(static_cast<std::int64_t>(c.home().channels().publish_shard(c[1], c[2])));
-  c.keys().propagate_message(c.words);
+  c.keys().changes().propagate_message(c.words);
 }
 
 void publish(call& c) {
   c.reply.integer(static_cast<std::int64_t>(c.home().channels().publish(c[1], c[2])));
-  c.keys().propagate_message(c.words);
+  c.keys().changes().propagate_message(c.words);
 }
 
 void reply_names(call& c, const pubsub::table& table) {

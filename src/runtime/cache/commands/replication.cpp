@@ -33,7 +33,7 @@ void replconf(call& c) {
 
 // Returns false after an error.
 bool has_data_to_give(call& c) {
-  if (!c.home().is_loading()) return true;
+  if (!c.home().availability().is_loading()) return true;
   c.fail("NOMASTERLINK Can't SYNC while not connected with my master");
   return false;
 }

@@ -83,7 +83,7 @@ void restore(call& c) {
     if (old != nullptr) {
       c.propagate_as("DEL", c[1]);
       c.remove(old, hash);
-      c.keys().count_change();
+      c.keys().changes().record();
     }
     c.reply.ok();
     return;

@@ -19,7 +19,7 @@ bool read_flush_words(call& c) {
 }
 
 void flush_one(call& c, unsigned index) {
-  c.keys().count_change(c.keys()[index].size());
+  c.keys().changes().record(c.keys()[index].size());
   const bool is_left_for_later = c.size() == 1 ? c.home().settings().lazy_flush : c.is(1, "ASYNC");
   c.keys().clear(index, is_left_for_later);
 }
@@ -27,14 +27,14 @@ void flush_one(call& c, unsigned index) {
 void flushdb(call& c) {
   if (!read_flush_words(c)) return;
   flush_one(c, c.who.database);
-  c.keys().count_change();
+  c.keys().changes().record();
   c.reply.ok();
 }
 
 void flushall(call& c) {
   if (!read_flush_words(c)) return;
   for (unsigned i = 0; i < keyspace::database_count; ++i) flush_one(c, i);
-  c.keys().count_change();
+  c.keys().changes().record();
   c.reply.ok();
 }
 
@@ -50,7 +50,7 @@ void swapdb(call& c) {
     return;
   }
   c.keys().swap(static_cast<unsigned>(*first), static_cast<unsigned>(*second));
-  c.keys().count_change();
+  c.keys().changes().record();
   c.reply.ok();
 }
 
@@ -64,8 +64,7 @@ void time(call& c) {
 void info(call& c) { c.reply.verbatim("txt", write_info(c.home(), c.words.subspan(1))); }
 
 void monitor(call& c) {
-  c.who.is_monitor = true;
-  c.home().set_has_monitors();
+  c.home().feed().add_monitor(c.who);
   c.reply.ok();
 }
 
@@ -147,7 +146,7 @@ void slowlog_get(call& c) {
     c.fail_subcommand();
     return;
   }
-  const auto& lines = c.home().slow().lines();
+  const auto& lines = c.home().statistics().slow().lines();
   const auto count =
       most < 0 ? lines.size() : std::min(lines.size(), static_cast<std::size_t>(most));
   c.reply.array(count);
@@ -165,11 +164,11 @@ void slowlog_get(call& c) {
 }
 
 void slowlog_len(call& c) {
-  c.reply.integer(static_cast<std::int64_t>(c.home().slow().lines().size()));
+  c.reply.integer(static_cast<std::int64_t>(c.home().statistics().slow().lines().size()));
 }
 
 void slowlog_reset(call& c) {
-  c.home().slow().clear();
+  c.home().statistics().slow().clear();
   c.reply.ok();
 }
 

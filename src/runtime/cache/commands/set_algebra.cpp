@@ -88,7 +88,7 @@ void store_result(call& c, operation operation, std::string_view event) {
     c.changed(c[1], event_set, event);
   } else if (entry* const old = c.find(1)) {
     c.remove(old, hash);
-    c.keys().count_change();
+    c.keys().changes().record();
   }
   c.reply.integer(static_cast<std::int64_t>(size));
 }

@@ -101,7 +101,7 @@ void pop_many(call& c, std::uint64_t count) {
     c.reply.bulk(gone.emplace_back(pop_any(c, set)));
   }
   c.changed(c[1], event_set, "spop", count);
-  if (c.keys().has_listeners()) {
+  if (c.keys().changes().has_listeners()) {
     std::vector<std::string_view> words = {"SREM", c[1]};
     words.insert(words.end(), gone.begin(), gone.end());
     c.propagate_list(words);

@@ -241,7 +241,7 @@ void store_sorted(call& c, const sort_words& words, std::span<const sorted_eleme
     c.changed(c[target], event_list, "sortstore", size);
   } else if (entry* const old = c.find_key(c[target], hash)) {
     c.remove(old, hash);
-    c.keys().count_change();
+    c.keys().changes().record();
   }
   c.reply.integer(static_cast<std::int64_t>(size));
 }

@@ -154,7 +154,7 @@ void getdel(call& c) {
   reply_string(c, *found);
   if (*found == nullptr) return;
   c.propagate_as("DEL", c[1]);
-  c.keys().count_change();
+  c.keys().changes().record();
   c.remove(*found, c.hash(1));
 }
 

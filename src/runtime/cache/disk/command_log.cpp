@@ -23,13 +23,13 @@ command_log::command_log(loop::loop& loop, keyspace& keyspace, growing_file file
       next_sync_(loop.now() + 1s),
       work_(loop),
       idle_(loop) {
-  keys_.add_listener(*this);
+  keys_.changes().add_listener(*this);
   running_.spawn(run());
 }
 
 command_log::~command_log() {
   running_.cancel();
-  keys_.remove_listener(*this);
+  keys_.changes().remove_listener(*this);
 }
 
 void command_log::set_policy(sync_policy policy) {

@@ -65,7 +65,7 @@ loop::task<result<void>> disk_persistence::open() {
   hooks_.begin_work();
   figures_.last_save_s = engine_.keys().now_ms() / 1000;
   hooks_.end_work();
-  figures_.changes_at_save = engine_.keys().changes();
+  figures_.changes_at_save = engine_.keys().changes().total();
   heed_settings();
   if (where_.log.empty()) co_return result<void>{};
   auto opened = co_await open_log();
@@ -186,7 +186,7 @@ void disk_persistence::heed_settings() {
 }
 
 bool disk_persistence::should_save() const {
-  const auto changes = engine_.keys().changes() - figures_.changes_at_save;
+  const auto changes = engine_.keys().changes().total() - figures_.changes_at_save;
   return !where_.snapshot.empty() && changes != 0 &&
          rules_.are_met(engine_.keys().now_ms() / 1000 - figures_.last_save_s, changes);
 }
@@ -226,13 +226,13 @@ void disk_persistence::on_log_trouble(const error* why) {
   log_trouble_ = why == nullptr ? "" : describe(*why);
   report_trouble();
   if (why == nullptr) {
-    engine_.home().refuse_changes(obstacle::log_fails, {});
+    engine_.home().availability().refuse_changes(obstacle::log_fails, {});
     journal_->write(level::info, "writing to the log works again");
     return;
   }
   const auto& text = log_trouble_;
-  engine_.home().refuse_changes(obstacle::log_fails,
-                                "MISCONF Errors writing to the AOF file: " + text);
+  engine_.home().availability().refuse_changes(obstacle::log_fails,
+                                               "MISCONF Errors writing to the AOF file: " + text);
   hooks_.on_safe();
   journal_->write(level::error,
                   text + (log_->is_distrusted()
@@ -267,7 +267,7 @@ void disk_persistence::check_slowness() {
 void disk_persistence::refuse_if_saving_fails() {
   const bool must_save = !rules_.empty() && engine_.home().settings().stop_writes_on_save_error &&
                          !where_.snapshot.empty();
-  engine_.home().refuse_changes(
+  engine_.home().availability().refuse_changes(
       obstacle::save_fails,
       figures_.last_save_failed && must_save
           ? "MISCONF Snapshots are configured, but the last one failed: changes are refused until "
@@ -340,7 +340,7 @@ loop::task<result<void>> disk_persistence::save_snapshot() {
 loop::task<> disk_persistence::save_task() {
   // Begins after the turn's end: a transaction is over by then.
   co_await loop_.sleep(0ms);
-  const auto changes = engine_.keys().changes();
+  const auto changes = engine_.keys().changes().total();
   began_ms_ = engine_.keys().now_ms();
   auto outcome = co_await save_snapshot();
   const auto now_ms = engine_.keys().now_ms();

@@ -40,7 +40,7 @@ loop::task<result<void>> disk_persistence::save_changes(loop::time_point limit,
 
 bool disk_persistence::has_unsaved_changes() const {
   return !where_.snapshot.empty() && !rules_.empty() &&
-         engine_.keys().changes() != figures_.changes_at_save;
+         engine_.keys().changes().total() != figures_.changes_at_save;
 }
 
 // The stop has already saved, if it was to: this saves the changes since.
@@ -49,9 +49,10 @@ loop::task<> disk_persistence::save_last_changes(loop::time_point limit,
   if (ends_unsaved_ || limit <= loop_.now()) co_return;
   const auto saved = co_await save_changes(limit, hurried);
   if (saved) co_return;
-  journal_->write(level::error, fmt::format("{}: {} changes since the last snapshot are lost",
-                                            describe(saved.error()),
-                                            engine_.keys().changes() - figures_.changes_at_save));
+  journal_->write(
+      level::error,
+      fmt::format("{}: {} changes since the last snapshot are lost", describe(saved.error()),
+                  engine_.keys().changes().total() - figures_.changes_at_save));
 }
 
 loop::task<> disk_persistence::close(loop::time_point limit, const std::atomic<bool>& hurried) {

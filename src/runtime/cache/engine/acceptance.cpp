@@ -30,7 +30,7 @@ bool engine::postpone(client& client, const command& command) {
     return false;
   }
   if (!front_.pausing().holds(client, command)) return false;
-  --front_.counted().commands;
+  --front_.statistics().counted().commands;
   --client.calls;
   front_.pausing().postpone(client);
   return true;
@@ -107,13 +107,16 @@ std::string_view engine::reason_to_refuse(const client& client, const command& c
            (is_exec && std::ranges::any_of(client.queued,
                                            [&](const auto& each) { return each.what->has(flag); }));
   };
-  if (front_.is_restricted()) {
+  const auto& availability = front_.availability();
+  if (availability.is_restricted()) {
     const bool may_load = command.has(flag_loading) &&
                           (!is_exec || std::ranges::all_of(client.queued, [](const auto& each) {
                             return each.what->has(flag_loading);
                           }));
-    if (front_.is_loading() && !may_load) return "LOADING Redis is loading the dataset in memory";
-    const auto refusal = front_.refusal();
+    if (availability.is_loading() && !may_load) {
+      return "LOADING Redis is loading the dataset in memory";
+    }
+    const auto refusal = availability.refusal();
     if (!refusal.empty() && has(flag_write)) return refusal;
   }
   if (parameters_.maxmemory <= 0 || make_room()) return {};
@@ -128,7 +131,9 @@ bool engine::make_room() {
   const bool timed = parameters_.latency_threshold_ms > 0;
   const auto began_us = timed ? keys_.clock().steady_us() : 0;
   const bool is_there = keys_.make_room();
-  if (timed) front_.note_latency("eviction-cycle", keys_.clock().steady_us() - began_us);
+  if (timed) {
+    front_.statistics().note_latency("eviction-cycle", keys_.clock().steady_us() - began_us);
+  }
   return is_there;
 }
 

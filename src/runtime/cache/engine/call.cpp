@@ -50,7 +50,7 @@ void call::drop_empty(std::string_view key, std::uint64_t hash) {
 void call::changed(std::string_view key, event_class kind, std::string_view event,
                    std::uint64_t count) {
   keys().touch(who.database, key);
-  keys().count_change(count);
+  keys().changes().record(count);
   keys().notify(kind, event, key, who.database);
 }
 
@@ -89,7 +89,7 @@ void call::reply_lines(std::span<const std::string_view> lines) {
 
 void call::propagate_list(std::span<const std::string_view> other) {
   propagated_ = true;
-  keys().propagate(who.database, other);
+  keys().changes().propagate(who.database, other);
 }
 
 void call::wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms,

@@ -4,25 +4,25 @@
 #include <cstdint>
 #include <string_view>
 
-#include "runtime/cache/engine/keyspace.hpp"
+#include "runtime/cache/engine/change_stream.hpp"
 
 namespace strata::runtime::cache {
 
-/// While this is the innermost scope, changes in the keyspace belong to it. Scopes end in the order
+/// While this is the innermost scope, changes in the stream belong to it. Scopes end in the order
 /// of the stack.
 class change_scope {
  public:
   /// `replays`: it repeats a command that was executed elsewhere, by whose clock keys expire.
-  change_scope(keyspace& keyspace, bool replays)
-      : of_(keyspace),
-        outer_(keyspace.scope_),
+  change_scope(change_stream& stream, bool replays)
+      : stream_(stream),
+        outer_(stream.scope_),
         group_(outer_ == nullptr ? nullptr : outer_->group_),
-        changes_before_(keyspace.changes_),
+        total_before_(stream.total_),
         replays_(replays) {
-    keyspace.scope_ = this;
+    stream.scope_ = this;
   }
   ~change_scope() {
-    of_.scope_ = outer_;
+    stream_.scope_ = outer_;
     if (is_begun_) notify("EXEC");
   }
   change_scope(const change_scope&) = delete;
@@ -36,10 +36,10 @@ class change_scope {
   [[nodiscard]] bool is_inside() const { return outer_ != nullptr; }
   [[nodiscard]] bool replays() const { return replays_; }
   /// Reports whether anything has changed since the scope began.
-  [[nodiscard]] bool has_changes() const { return of_.changes_ != changes_before_; }
+  [[nodiscard]] bool has_changes() const { return stream_.total_ != total_before_; }
 
  private:
-  friend class keyspace;
+  friend class change_stream;
   /// Called before a change is propagated.
   void begin_group(unsigned database) {
     if (group_ != nullptr) group_->begin(database);
@@ -47,10 +47,10 @@ class change_scope {
   void begin(unsigned database);
   void notify(std::string_view word) const;
 
-  keyspace& of_;
+  change_stream& stream_;
   change_scope* outer_;
   change_scope* group_;  // of the transaction to propagate; null: each change by itself
-  std::uint64_t changes_before_;
+  std::uint64_t total_before_;
   unsigned database_ = 0;  // of the last change of the group
   bool is_begun_ = false;
   bool replays_;

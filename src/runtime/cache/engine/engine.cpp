@@ -28,7 +28,7 @@ void engine::execute(client& client, std::span<const std::string_view> words) {
 
 void engine::execute(client& client, std::span<const std::string_view> words,
                      const command* command, std::uint64_t hash) {
-  ++front_.counted().commands;
+  ++front_.statistics().counted().commands;
   ++client.calls;
   client.last_command_ms = keys_.now_ms();
   if (!takes_fast_path(client, words.size(), command)) {
@@ -38,7 +38,7 @@ void engine::execute(client& client, std::span<const std::string_view> words,
     if (command != nullptr && command != container) hash = hash_of_key(*command, words);
   }
   if (command == nullptr) {
-    ++front_.counted().errors;
+    ++front_.statistics().counted().errors;
     if (client.in_transaction) client.transaction_failed = true;
     return;
   }
@@ -77,24 +77,24 @@ void engine::run(call& call) {
   }
   what.run(call);
   // After it, so that EXEC stands behind what it executed.
-  if (front_.is_watched() && !is_repeated) front_.show(who, what, call.words);
-  auto& counted = front_.counted_commands()[what.index];
+  if (front_.feed().is_watched() && !is_repeated) front_.feed().show(who, what, call.words);
+  auto& counted = front_.statistics().counted_commands()[what.index];
   ++counted.calls;
   if (call.has_failed()) {
     ++counted.failed;
-    ++front_.counted().errors;
+    ++front_.statistics().counted().errors;
   }
   if (timed) {
     const auto us = keys_.clock().steady_us() - began_us;
     counted.us += static_cast<std::uint64_t>(us);
-    if (!call.is_waiting()) front_.count_time(who, what, call.words, us);
+    if (!call.is_waiting()) front_.statistics().count_time(who, what, call.words, us);
   }
   if (who.tracking && what.has(flag_readonly)) {
     front_.trackers().remember(who, what, call.words,
                                static_cast<std::size_t>(parameters_.tracking_max_keys));
   }
-  if (keys_.has_listeners() && call.has_to_be_propagated()) {
-    keys_.propagate(who.database, call.words);
+  if (keys_.changes().has_listeners() && call.has_to_be_propagated()) {
+    keys_.changes().propagate(who.database, call.words);
   }
 }
 
@@ -144,7 +144,9 @@ bool engine::tick(loop::duration budget) {
   const auto began_us = keys_.clock().steady_us();
   const bool is_paused = front_.pausing().is_on();
   const bool done = keys_.tidy(budget, !is_paused);
-  if (!is_paused) front_.note_latency("expire-cycle", keys_.clock().steady_us() - began_us);
+  if (!is_paused) {
+    front_.statistics().note_latency("expire-cycle", keys_.clock().steady_us() - began_us);
+  }
   end_batch();
   return done;
 }

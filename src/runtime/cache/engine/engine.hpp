@@ -53,7 +53,7 @@ class engine {
                                      const command* command) const {
     return command != nullptr && command->is_plain && command->takes(words) && client.is_trusted &&
            !client.in_transaction && parameters_.maxmemory == 0 && !client.is_subscribed() &&
-           !front_.is_restricted() && parameters_.access == permission::admin;
+           !front_.availability().is_restricted() && parameters_.access == permission::admin;
   }
   void run(call& call);
   void serve_waiting();

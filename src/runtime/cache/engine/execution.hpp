@@ -20,7 +20,7 @@ class execution {
         words(texts),
         engine_(engine),
         hash_(first_key_hash),
-        changes_(engine.keys(), client.is_replay) {}
+        changes_(engine.keys().changes(), client.is_replay) {}
   execution(const execution&) = delete;
   execution& operator=(const execution&) = delete;
 

@@ -62,7 +62,7 @@ struct execution_of : testing::Test {
 
   execution_of() {
     on.keys().set_time(1'000'000);
-    on.keys().add_listener(log);
+    on.keys().changes().add_listener(log);
   }
 };
 

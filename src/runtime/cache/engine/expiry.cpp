@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "runtime/cache/engine/access.hpp"
-#include "runtime/cache/engine/change_scope.hpp"
 #include "runtime/cache/engine/keyspace.hpp"
 
 namespace strata::runtime::cache {
@@ -23,8 +22,7 @@ std::uint64_t badness(const keyspace_limits& limits, const entry& entry, std::in
 }  // namespace
 
 entry* keyspace::unless_expired(unsigned index, entry* entry, std::uint64_t hash) {
-  const bool replays = scope_ != nullptr && scope_->replays();
-  if (entry->expires_at_ms() > now_ms_ || replays) return entry;
+  if (entry->expires_at_ms() > now_ms_ || changes_.is_replayed()) return entry;
   // The leader will send the removal.
   if (expires_by_leader_) return nullptr;
   ++counters_.expired;
@@ -36,8 +34,7 @@ entry* keyspace::unless_expired(unsigned index, entry* entry, std::uint64_t hash
 void keyspace::let_go(unsigned index, entry* entry, std::uint64_t hash, event_class why,
                       std::string_view event) {
   const std::array<std::string_view, 2> words = {"DEL", entry->key()};
-  if (scope_ != nullptr && !listeners_.empty()) scope_->begin_group(index);
-  for (auto* each : listeners_) each->on_let_go(index, words, why);
+  changes_.propagate_removal(index, words, why);
   remove(index, entry, hash, why, event);
 }
 

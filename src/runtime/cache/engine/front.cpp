@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/cache/engine/command_info.hpp"
 #include "runtime/cache/engine/replication.hpp"
 #include "text/random_id.hpp"
-#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
@@ -18,7 +16,8 @@ front::front(keyspace& data, parameters& settings)
       watched_(data.watchfulness()),
       blocked_(data.watchfulness()),
       tracking_(data.watchfulness()),
-      command_counters_(all_commands().size()),
+      feed_(clients_, data.clock()),
+      statistics_(data, settings),
       started_ms_(data.clock().wall_us() / 1000),
       run_id_(text::random_id(data.random())) {
   keys_.set_observer(this);
@@ -33,7 +32,7 @@ void front::enter(client& arrived) {
   arrived.since_ms = arrived.last_command_ms = keys_.now_ms();
   arrived.is_trusted = parameters_.options.password.empty();
   clients_.push_back(&arrived);
-  ++counters_.connections;
+  ++statistics_.counted().connections;
 }
 
 void front::leave(client& gone) {
@@ -72,27 +71,6 @@ std::optional<std::int64_t> front::next_deadline_ms() const {
   const auto waiting = blocked_.next_deadline_ms();
   const auto paused = pause_.end_ms();
   return waiting && paused ? std::min(*waiting, *paused) : waiting ? waiting : paused;
-}
-
-void front::show(const client& client, const command& command,
-                 std::span<const std::string_view> words) {
-  const auto shown = shown_words(command, words);
-  if (watcher_ != nullptr && watcher_->is_watching()) watcher_->on_command(client, shown);
-  const bool is_hidden = command.has(flag_skip_monitor) || command.has(flag_admin);
-  if (has_monitors_ && !is_hidden) show_to_monitors(client, shown);
-}
-
-void front::show_to_monitors(const client& client, std::span<const std::string_view> shown) {
-  has_monitors_ = std::ranges::any_of(clients_, &client::is_monitor);
-  if (!has_monitors_) return;
-  const auto now = keys_.clock().wall_us();
-  auto line = fmt::format("+{}.{:06} [{} {}]", now / 1'000'000, now % 1'000'000, client.database,
-                          client.remote_address());
-  for (const auto& each : shown) line += " " + text::quoted(each);
-  line += "\r\n";
-  for (auto* each : clients_) {
-    if (each->is_monitor && each != &client) each->push(loop::slice::copy_of(as_bytes(line)));
-  }
 }
 
 // --- keys
@@ -137,64 +115,13 @@ void front::on_event(std::string_view event, std::string_view key, unsigned data
   }
 }
 
-// --- settings and refusals
+// --- settings
 
 void front::configure(parameters changed) {
   const auto options = changed_options(parameters_.options, changed.options);
   parameters_ = std::move(changed);
   tracking_.keep_within(static_cast<std::size_t>(parameters_.tracking_max_keys));
   if (on_configured_) on_configured_(options);
-}
-
-void front::refuse_changes(obstacle because, std::string error) {
-  refusals_[static_cast<std::size_t>(because)] = std::move(error);
-  set_loading(is_loading_);
-}
-
-std::string_view front::refusal() const {
-  const auto* const found =
-      std::ranges::find_if(refusals_, [](const std::string& each) { return !each.empty(); });
-  return found == refusals_.end() ? std::string_view() : *found;
-}
-
-void front::set_loading(bool enabled) {
-  is_loading_ = enabled;
-  is_restricted_ = enabled || !refusal().empty();
-}
-
-// --- what is counted and logged
-
-void front::count_time(const client& client, const command& command,
-                       std::span<const std::string_view> words, std::int64_t us) {
-  command_counters_[command.index].times.add(static_cast<std::uint64_t>(us));
-  // The commands in EXEC are counted individually.
-  if (command.row->name == "exec") return;
-  note_latency(command.has(flag_fast) ? "fast-command" : "command", us);
-  if (parameters_.slow_log_us < 0 || us < parameters_.slow_log_us) return;
-  slow_log_.add(keys_.now_ms() / 1000, us, shown_words(command, words), client.remote_address(),
-                client.name, static_cast<std::size_t>(parameters_.slow_log_length));
-}
-
-void front::reset_counts() {
-  counters_ = {};
-  keys_.counted() = {};
-  for (auto& each : command_counters_) each = {};
-  if (service_) service_at_reset_ = service_();
-}
-
-service_figures front::service() const {
-  if (!service_) return {};
-  auto figures = service_();
-  figures.bytes_in -= service_at_reset_.bytes_in;
-  figures.bytes_out -= service_at_reset_.bytes_out;
-  return figures;
-}
-
-void front::note_latency(std::string_view event, std::int64_t us) {
-  const auto threshold = parameters_.latency_threshold_ms;
-  if (threshold > 0 && us / 1000 >= threshold) {
-    latency_.add(event, keys_.now_ms() / 1000, us / 1000);
-  }
 }
 
 }  // namespace strata::runtime::cache

@@ -1,56 +1,30 @@
-// A cache's clients, and their shared state: channels, watched keys and waits, settings, counters
-// and logs. It receives the keyspace's notifications that clients need. No I/O, one thread.
+// A cache's clients, and their shared state: channels, watched keys and waits, settings and
+// statistics. It receives the keyspace's notifications that clients need. No I/O, one thread.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/cache/engine/clients/blocked_clients.hpp"
 #include "runtime/cache/engine/clients/client.hpp"
-#include "runtime/cache/engine/clients/command_watcher.hpp"
+#include "runtime/cache/engine/clients/command_feed.hpp"
+#include "runtime/cache/engine/clients/data_availability.hpp"
 #include "runtime/cache/engine/clients/pause.hpp"
 #include "runtime/cache/engine/clients/pubsub.hpp"
 #include "runtime/cache/engine/clients/tracking.hpp"
 #include "runtime/cache/engine/clients/watched_keys.hpp"
 #include "runtime/cache/engine/keyspace.hpp"
-#include "runtime/cache/engine/latency.hpp"
 #include "runtime/cache/engine/parameters.hpp"
-#include "runtime/cache/engine/service_figures.hpp"
-#include "runtime/cache/engine/slow_log.hpp"
+#include "runtime/cache/engine/statistics/cache_statistics.hpp"
 
 namespace strata::runtime::cache {
-
-/// Counters since the cache was started, or since CONFIG RESETSTAT.
-struct front_counters {
-  std::uint64_t commands = 0;
-  std::uint64_t connections = 0;
-  std::uint64_t rejected = 0;
-  std::uint64_t errors = 0;
-  std::uint64_t full_syncs = 0;        ///< followers that got a snapshot
-  std::uint64_t partial_syncs = 0;     ///< followers that got only what they had missed
-  std::uint64_t refused_partials = 0;  ///< that requested only that, but got a snapshot
-};
-
-struct command_counters {
-  std::uint64_t calls = 0;
-  std::uint64_t us = 0;
-  std::uint64_t rejected = 0;
-  std::uint64_t failed = 0;
-  time_histogram times;  ///< of the calls that were timed
-};
 
 class key_source;
 class persistence;
 class replication;
-
-/// Reasons to refuse changes.
-enum class obstacle : std::uint8_t { log_fails, save_fails, few_followers, follows, script_lags };
-inline constexpr std::size_t obstacle_count = 5;
 
 class front final : private key_observer {
  public:
@@ -82,18 +56,16 @@ class front final : private key_observer {
   [[nodiscard]] blocked_clients& blocked() { return blocked_; }
   [[nodiscard]] tracking& trackers() { return tracking_; }
   [[nodiscard]] pause& pausing() { return pause_; }
-  void set_has_monitors() { has_monitors_ = true; }
-  /// `watcher` outlives the front's commands.
-  void set_watcher(command_watcher& watcher) { watcher_ = &watcher; }
-  /// Whether commands are to be shown to a watcher or a monitoring client.
-  [[nodiscard]] bool is_watched() const {
-    return has_monitors_ || (watcher_ != nullptr && watcher_->is_watching());
+  [[nodiscard]] command_feed& feed() { return feed_; }
+  [[nodiscard]] data_availability& availability() { return availability_; }
+  [[nodiscard]] const data_availability& availability() const { return availability_; }
+  /// `callback` is called with each client that has given a wrong password.
+  void on_wrong_password(std::function<void(const client& client)> callback) {
+    on_wrong_password_ = std::move(callback);
   }
-  /// Shows a command that was executed to the watcher and, unless it is an administrator's, to the
-  /// clients that monitor.
-  void show(const client& client, const command& command, std::span<const std::string_view> words);
-
-  void show_to_monitors(const client& client, std::span<const std::string_view> shown);
+  void note_wrong_password(const client& client) const {
+    if (on_wrong_password_) on_wrong_password_(client);
+  }
 
   // --- settings
   [[nodiscard]] parameters& settings() { return parameters_; }
@@ -106,42 +78,11 @@ class front final : private key_observer {
     on_configured_ = std::move(callback);
   }
 
-  // --- refusals
-  /// Makes commands that change data fail with this error because of the obstacle; empty: no
-  /// longer.
-  void refuse_changes(obstacle because, std::string error);
-  [[nodiscard]] bool has(obstacle obstacle) const {
-    return !refusals_[static_cast<std::size_t>(obstacle)].empty();
-  }
-  /// Returns the error for changes; empty if they are accepted.
-  [[nodiscard]] std::string_view refusal() const;
-  /// While enabled, the data is being loaded, and clients must not read it.
-  void set_loading(bool enabled);
-  [[nodiscard]] bool is_loading() const { return is_loading_; }
-  /// Reports whether changes are refused, or data is being loaded.
-  [[nodiscard]] bool is_restricted() const { return is_restricted_; }
-
-  // --- what is counted and logged
-  [[nodiscard]] front_counters& counted() { return counters_; }
-  [[nodiscard]] std::vector<command_counters>& counted_commands() { return command_counters_; }
-  /// Records the measured time of a command.
-  void count_time(const client& client, const command& command,
-                  std::span<const std::string_view> words, std::int64_t us);
-  void note_latency(std::string_view event, std::int64_t us);
-  /// `callback` is called with each client that has given a wrong password.
-  void on_wrong_password(std::function<void(const client& client)> callback) {
-    on_wrong_password_ = std::move(callback);
-  }
-  void note_wrong_password(const client& client) const {
-    if (on_wrong_password_) on_wrong_password_(client);
-  }
-  [[nodiscard]] slow_log& slow() { return slow_log_; }
-  [[nodiscard]] latency_log& latencies() { return latency_; }
+  // --- statistics
+  [[nodiscard]] cache_statistics& statistics() { return statistics_; }
   [[nodiscard]] std::int64_t started_ms() const { return started_ms_; }
   /// A new id each time that the cache is started.
   [[nodiscard]] const std::string& run_id() const { return run_id_; }
-  /// Resets the counters: CONFIG RESETSTAT.
-  void reset_counts();
 
   // --- what commands ask for beyond the engine
   /// Sets the persistence of the data on the disk, or null.
@@ -153,10 +94,6 @@ class front final : private key_observer {
   /// Sets the source of missing keys, or null.
   void set_source(key_source* source) { source_ = source; }
   [[nodiscard]] key_source* source() const { return source_; }
-  /// Sets the figures of the server of the clients; without it there are none.
-  void set_service(std::function<service_figures()> figures) { service_ = std::move(figures); }
-  /// Returns the figures; bytes are counted like `counted()`.
-  [[nodiscard]] service_figures service() const;
 
  private:
   void on_touch(unsigned database, std::string_view key) override;
@@ -170,30 +107,22 @@ class front final : private key_observer {
   keyspace& keys_;
   parameters& parameters_;
   std::function<void(const nlohmann::json&)> on_configured_;
+  std::vector<client*> clients_;
   pubsub pubsub_;
   watched_keys watched_;
   blocked_clients blocked_;
   tracking tracking_;
   pause pause_;
+  command_feed feed_;
+  data_availability availability_;
   std::function<void(const client& client)> on_wrong_password_;
-  slow_log slow_log_;
-  latency_log latency_;
-  front_counters counters_;
-  std::vector<command_counters> command_counters_;
-  std::vector<client*> clients_;
+  cache_statistics statistics_;
   std::int64_t started_ms_;
   std::string run_id_;
   std::uint64_t next_client_ = 1;
-  bool has_monitors_ = false;  // there may be some
-  command_watcher* watcher_ = nullptr;
   persistence* persistence_ = nullptr;
   replication* replication_ = nullptr;
   key_source* source_ = nullptr;
-  std::function<service_figures()> service_;
-  service_figures service_at_reset_;
-  std::array<std::string, obstacle_count> refusals_;
-  bool is_loading_ = false;
-  bool is_restricted_ = false;
 };
 
 }  // namespace strata::runtime::cache

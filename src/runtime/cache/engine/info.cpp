@@ -37,9 +37,9 @@ std::string write_server(front& front) {
       "os:Linux\r\narch_bits:64\r\nmultiplexing_api:{}\r\nprocess_id:{}\r\nrun_id:{}\r\n"
       "tcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{}\r\nuptime_in_days:{}\r\nhz:{}\r\n"
       "configured_hz:{}\r\nlru_clock:{}\r\n",
-      compatible_version, STRATA_VERSION, front.service().backend, ::getpid(), front.run_id(),
-      settings.port == "0" ? settings.tls_port : settings.port, front.keys().clock().wall_us(),
-      uptime_s, uptime_s / 86400, settings.hz, settings.hz,
+      compatible_version, STRATA_VERSION, front.statistics().service().backend, ::getpid(),
+      front.run_id(), settings.port == "0" ? settings.tls_port : settings.port,
+      front.keys().clock().wall_us(), uptime_s, uptime_s / 86400, settings.hz, settings.hz,
       front.keys().access_clock() & access_mask);
 }
 
@@ -53,7 +53,7 @@ std::string write_clients(front& front) {
 
 std::string write_memory(front& front) {
   const auto& keys = front.keys();
-  const auto resident = static_cast<std::int64_t>(front.service().resident_bytes);
+  const auto resident = static_cast<std::int64_t>(front.statistics().service().resident_bytes);
   return fmt::format(
       "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\n"
       "used_memory_rss_human:{}\r\nused_memory_peak:{}\r\nused_memory_peak_human:{}\r\n"
@@ -76,9 +76,9 @@ std::string write_persistence(front& front) {
       "rdb_last_bgsave_time_sec:{}\r\nrdb_saves:{}\r\nrdb_last_load_keys_loaded:{}\r\n"
       "aof_enabled:{:d}\r\naof_rewrite_in_progress:{:d}\r\naof_last_rewrite_time_sec:{}\r\n"
       "aof_last_bgrewrite_status:{}\r\naof_rewrites:{}\r\naof_last_write_status:{}\r\n",
-      front.is_loading(), front.keys().changes() - kept.changes_at_save, kept.is_saving,
-      kept.last_save_s, outcome_name(kept.last_save_failed), kept.last_save_took_s, kept.saves,
-      kept.keys_loaded, kept.has_log, kept.is_rewriting, kept.last_rewrite_took_s,
+      front.availability().is_loading(), front.keys().changes().total() - kept.changes_at_save,
+      kept.is_saving, kept.last_save_s, outcome_name(kept.last_save_failed), kept.last_save_took_s,
+      kept.saves, kept.keys_loaded, kept.has_log, kept.is_rewriting, kept.last_rewrite_took_s,
       outcome_name(kept.last_rewrite_failed), kept.rewrites, outcome_name(kept.log_fails));
   if (kept.has_log) {
     fmt::format_to(std::back_inserter(text),
@@ -89,10 +89,10 @@ std::string write_persistence(front& front) {
 }
 
 std::string write_stats(front& front) {
-  const auto& counted = front.counted();
+  const auto& counted = front.statistics().counted();
   const auto& keys = front.keys().counted();
   const auto& trackers = front.trackers();
-  const auto service = front.service();
+  const auto service = front.statistics().service();
   return fmt::format(
       "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n"
       "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
@@ -146,7 +146,7 @@ std::string write_replication(front& front) {
 }
 
 std::string write_cpu(front& front) {
-  const auto service = front.service();
+  const auto service = front.statistics().service();
   return fmt::format("used_cpu_sys:{:.6f}\r\nused_cpu_user:{:.6f}\r\n", service.system_s,
                      service.user_s);
 }
@@ -154,7 +154,7 @@ std::string write_cpu(front& front) {
 std::string write_commandstats(front& front) {
   std::string text;
   for (const auto& each : all_commands()) {
-    const auto& counted = front.counted_commands()[each.index];
+    const auto& counted = front.statistics().counted_commands()[each.index];
     if (counted.calls == 0) continue;
     fmt::format_to(std::back_inserter(text),
                    "cmdstat_{}:calls={},usec={},usec_per_call={:.2f},rejected_calls={},"

@@ -1,9 +1,6 @@
 #include "runtime/cache/engine/keyspace.hpp"
 
-#include <array>
 #include <utility>
-
-#include "runtime/cache/engine/change_scope.hpp"
 
 namespace strata::runtime::cache {
 
@@ -48,24 +45,9 @@ void keyspace::swap(unsigned first, unsigned second) {
   }
 }
 
-void keyspace::notify_listeners(unsigned index, std::span<const std::string_view> words) {
-  if (scope_ != nullptr) scope_->begin_group(index);
-  for (auto* each : listeners_) each->on_change(index, words);
-}
-
 void keyspace::set_guard(change_guard* one) {
   guard_ = one;
   if (one == nullptr && on_unguarded_) on_unguarded_();
-}
-
-void change_scope::begin(unsigned database) {
-  database_ = database;
-  if (!std::exchange(is_begun_, true)) notify("MULTI");
-}
-
-void change_scope::notify(std::string_view word) const {
-  const std::array words = {word};
-  for (auto* each : of_.listeners_) each->on_change(database_, words);
 }
 
 }  // namespace strata::runtime::cache

@@ -1,5 +1,5 @@
 // A cache's data and everything that belongs to it: the databases, their memory, the time by which
-// their keys expire, and the listeners to changes. It knows no clients, and no settings but its
+// their keys expire, and the stream of their changes. It knows no clients, and no settings but its
 // limits. No I/O, one thread.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "loop/timer.hpp"
 #include "runtime/cache/engine/change_guard.hpp"
-#include "runtime/cache/engine/change_listener.hpp"
+#include "runtime/cache/engine/change_stream.hpp"
 #include "runtime/cache/engine/engine_clock.hpp"
 #include "runtime/cache/engine/key_observer.hpp"
 #include "runtime/cache/values/database.hpp"
@@ -26,8 +26,6 @@ struct key_counters {
   std::uint64_t evicted = 0;
   std::uint64_t freed_later = 0;  ///< values that were freed later than they were removed
 };
-
-class change_scope;
 
 class keyspace {
  public:
@@ -88,20 +86,8 @@ class keyspace {
   }
 
   // --- changes
-  /// Counts a change that will be propagated to listeners, and that counts for "save".
-  void count_change(std::uint64_t count = 1) { changes_ += count; }
-  [[nodiscard]] std::uint64_t changes() const { return changes_; }
-  /// Propagates a change to the listeners, as a command that repeats it.
-  void propagate(unsigned index, std::span<const std::string_view> words) {
-    if (!listeners_.empty()) notify_listeners(index, words);
-  }
-  void propagate_message(std::span<const std::string_view> words) {
-    for (auto* each : listeners_) each->on_message(words);
-  }
-  void add_listener(change_listener& listener) { listeners_.push_back(&listener); }
-  void remove_listener(change_listener& listener) { std::erase(listeners_, &listener); }
-  [[nodiscard]] bool has_listeners() const { return !listeners_.empty(); }
-
+  /// The changes on their way to the listeners.
+  [[nodiscard]] change_stream& changes() { return changes_; }
   /// Sets the guard, which sees data before it changes, until it is removed by null; one at a time.
   void set_guard(change_guard* one);
   [[nodiscard]] bool is_guarded() const { return guard_ != nullptr; }
@@ -138,9 +124,7 @@ class keyspace {
   [[nodiscard]] std::int64_t peak_memory() const { return peak_memory_; }
 
  private:
-  friend class change_scope;
   [[nodiscard]] entry* unless_expired(unsigned index, entry* entry, std::uint64_t hash);
-  void notify_listeners(unsigned index, std::span<const std::string_view> words);
   void publish_event(std::string_view event, std::string_view key, unsigned index);
   void let_go(unsigned index, entry* entry, std::uint64_t hash, event_class why,
               std::string_view event);
@@ -159,9 +143,7 @@ class keyspace {
   std::uint32_t access_clock_ = 0;
   attention attention_;
   key_observer* observer_ = nullptr;
-  std::uint64_t changes_ = 0;
-  change_scope* scope_ = nullptr;  // the innermost; null: no command is being executed
-  std::vector<change_listener*> listeners_;
+  change_stream changes_;
   change_guard* guard_ = nullptr;
   std::function<void()> on_unguarded_;
   std::vector<std::uint64_t> expiry_cursors_;

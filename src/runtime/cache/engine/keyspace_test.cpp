@@ -64,7 +64,7 @@ struct keyspace_alone : testing::Test {
   keyspace_alone() {
     keys.set_time(1000);
     keys.set_observer(&received);
-    keys.add_listener(received);
+    keys.changes().add_listener(received);
   }
   void put(std::string_view key, std::int64_t expires_at_ms = entry::never, unsigned database = 0) {
     const charging scope(keys.memory_account());
@@ -75,7 +75,7 @@ struct keyspace_alone : testing::Test {
   }
   void change(std::string_view word, unsigned database = 0) {
     const std::array words = {word};
-    keys.propagate(database, words);
+    keys.changes().propagate(database, words);
   }
 };
 
@@ -113,10 +113,10 @@ TEST_F(keyspace_alone, a_replayed_command_sees_keys_whose_time_is_over) {
   put("key", 1500);
   keys.set_time(2000);
   {
-    const change_scope replayed(keys, true);
+    const change_scope replayed(keys.changes(), true);
     EXPECT_NE(find("key"), nullptr);
     {
-      const change_scope own(keys, false);
+      const change_scope own(keys.changes(), false);
       EXPECT_EQ(keys[0].size(), 1U);
     }
     // The inner scope's end does not change the outer one.
@@ -174,7 +174,7 @@ TEST_F(keyspace_alone, tells_of_those_events_that_its_limits_name) {
 
 TEST_F(keyspace_alone, each_change_is_propagated_by_itself) {
   {
-    const change_scope scope(keys, false);
+    const change_scope scope(keys.changes(), false);
     change("one");
     change("two", 1);
   }
@@ -183,19 +183,19 @@ TEST_F(keyspace_alone, each_change_is_propagated_by_itself) {
 
 TEST_F(keyspace_alone, changes_of_a_scope_and_those_inside_it_are_propagated_together) {
   {
-    change_scope outer(keys, false);
+    change_scope outer(keys.changes(), false);
     change("before");
     outer.propagate_together();
     {
-      change_scope inner(keys, false);
+      change_scope inner(keys.changes(), false);
       inner.propagate_together();  // already part of it
       change("one");
       EXPECT_FALSE(inner.has_changes());
-      keys.count_change();
+      keys.changes().record();
       EXPECT_TRUE(inner.has_changes());
     }
     {
-      const change_scope inner(keys, false);
+      const change_scope inner(keys.changes(), false);
       change("two", 1);
       EXPECT_FALSE(inner.has_changes());
     }
@@ -209,7 +209,7 @@ TEST_F(keyspace_alone, changes_of_a_scope_and_those_inside_it_are_propagated_tog
 
 TEST_F(keyspace_alone, a_scope_without_changes_is_not_propagated) {
   {
-    change_scope scope(keys, false);
+    change_scope scope(keys.changes(), false);
     scope.propagate_together();
   }
   EXPECT_TRUE(received.changes.empty());

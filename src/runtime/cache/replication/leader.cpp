@@ -34,7 +34,7 @@ leader::leader(loop::loop& loop, engine& engine, snapshot_turn& turn, std::share
 
 leader::~leader() {
   running_.cancel();
-  engine_.keys().remove_listener(*this);
+  engine_.keys().changes().remove_listener(*this);
 }
 
 // --- the stream
@@ -146,9 +146,9 @@ void leader::check_followers() {
   const bool is_wanted = settings.min_followers > 0 && settings.max_follower_lag_s > 0;
   const bool has_few =
       is_wanted && prompt_followers() < static_cast<std::size_t>(settings.min_followers);
-  if (has_few == engine_.home().has(obstacle::few_followers)) return;
-  engine_.home().refuse_changes(obstacle::few_followers,
-                                has_few ? "NOREPLICAS Not enough good replicas to write." : "");
+  if (has_few == engine_.home().availability().has(obstacle::few_followers)) return;
+  engine_.home().availability().refuse_changes(
+      obstacle::few_followers, has_few ? "NOREPLICAS Not enough good replicas to write." : "");
 }
 
 bool leader::can_go_on(std::string_view id, std::int64_t start) const {
@@ -170,13 +170,13 @@ void leader::synchronise(client& client, std::string_view id, std::int64_t start
     client.reply().status("CONTINUE " + id_);
     client.push(slice_of(missed));
     wants.at = stage::online;
-    ++engine_.home().counted().partial_syncs;
+    ++engine_.home().statistics().counted().partial_syncs;
     check_followers();
     log_->write(level::info, fmt::format("{} resumes replication, {} bytes behind",
                                          client.remote_address(), missed.size()));
     return;
   }
-  if (id != "?") ++engine_.home().counted().refused_partials;
+  if (id != "?") ++engine_.home().statistics().counted().refused_partials;
   take_on(wants);
 }
 
@@ -189,8 +189,8 @@ void leader::send_everything(client& client) {
 
 // Gives the follower a snapshot, and the changes from then on.
 void leader::take_on(follower& follower) {
-  ++engine_.home().counted().full_syncs;
-  if (!std::exchange(is_listening_, true)) engine_.keys().add_listener(*this);
+  ++engine_.home().statistics().counted().full_syncs;
+  if (!std::exchange(is_listening_, true)) engine_.keys().changes().add_listener(*this);
   if (!follower.wants_data) {
     send_empty_snapshot(follower);
     return;

@@ -31,16 +31,16 @@ leader_connection::leader_connection(loop::loop& loop, engine& engine, place lea
       hooks_(std::move(hooks)),
       log_(std::move(log)) {
   engine_.keys().set_expires_by_leader(true);
-  engine_.home().refuse_changes(obstacle::follows,
-                                "READONLY You can't write against a read only replica.");
+  engine_.home().availability().refuse_changes(
+      obstacle::follows, "READONLY You can't write against a read only replica.");
   running_.spawn(run());
 }
 
 leader_connection::~leader_connection() {
   running_.cancel();
-  engine_.home().set_loading(false);
+  engine_.home().availability().set_loading(false);
   engine_.keys().set_expires_by_leader(false);
-  engine_.home().refuse_changes(obstacle::follows, {});
+  engine_.home().availability().refuse_changes(obstacle::follows, {});
 }
 
 std::string leader_connection::name() const {
@@ -270,7 +270,7 @@ loop::task<result<std::string>> leader_connection::receive_payload() {
 
 loop::task<result<void>> leader_connection::load(std::string payload) {
   hooks_.begin_work();
-  engine_.home().set_loading(true);
+  engine_.home().availability().set_loading(true);
   hooks_.on_discard();
   for (unsigned i = 0; i < keyspace::database_count; ++i) engine_.keys().clear(i);
   hooks_.end_work();
@@ -280,7 +280,7 @@ loop::task<result<void>> leader_connection::load(std::string payload) {
     co_return failure(errc::malformed, "follow " + name(),
                       "the leader's snapshot is invalid: " + reader.why());
   }
-  engine_.home().set_loading(false);
+  engine_.home().availability().set_loading(false);
   hooks_.on_new_data();
   co_return result<void>{};
 }

@@ -47,19 +47,19 @@ read_through::read_through(loop::loop& loop, engine& data, own_client& hand,
 
 read_through::~read_through() {
   data_.home().set_source(nullptr);
-  if (is_listening_) data_.keys().remove_listener(*this);
+  if (is_listening_) data_.keys().changes().remove_listener(*this);
 }
 
 void read_through::heed_script() {
   const bool has_it = script_.has(callback::miss);
   data_.home().set_source(has_it ? this : nullptr);
-  if (has_it && !std::exchange(is_listening_, true)) data_.keys().add_listener(*this);
+  if (has_it && !std::exchange(is_listening_, true)) data_.keys().changes().add_listener(*this);
   timeout_ms_ = std::llround(script_.global_number("miss_ms", usual_timeout_ms));
 }
 
 // A follower has its leader's data, and fetches nothing.
 key_source::answer read_through::fetch(unsigned database, std::string_view key) {
-  if (data_.home().has(obstacle::follows)) return answer::nothing;
+  if (data_.home().availability().has(obstacle::follows)) return answer::nothing;
   if (fetching_.contains(database_key_view{database, key})) return answer::fetching;
   if (fetching_.size() >= most_fetched) return answer::busy;
   database_key which{database, std::string(key)};

@@ -75,7 +75,7 @@ write_behind::write_behind(loop::loop& loop, engine& data, scripting::host& scri
 
 write_behind::~write_behind() {
   tasks_.cancel();
-  if (is_listening_) data_.keys().remove_listener(*this);
+  if (is_listening_) data_.keys().changes().remove_listener(*this);
 }
 
 bool write_behind::is_wanted() const {
@@ -89,8 +89,8 @@ void write_behind::heed_script() {
   most_at_once_ = count_of(script_.global_number("flush_max", usual_at_once));
   most_waiting_ = count_of(script_.global_number("flush_backlog", usual_waiting));
   const bool listens = is_wanted();
-  if (listens && !is_listening_) data_.keys().add_listener(*this);
-  if (!listens && is_listening_) data_.keys().remove_listener(*this);
+  if (listens && !is_listening_) data_.keys().changes().add_listener(*this);
+  if (!listens && is_listening_) data_.keys().changes().remove_listener(*this);
   is_listening_ = listens;
   if (listens && tasks_.empty()) tasks_.spawn(run());
   watch_backlog();
@@ -100,7 +100,7 @@ void write_behind::heed_script() {
 
 // Changes from a leader are for the leader's script.
 void write_behind::on_change(unsigned database, std::span<const std::string_view> words) {
-  if (is_deaf_ || data_.home().has(obstacle::follows)) return;
+  if (is_deaf_ || data_.home().availability().has(obstacle::follows)) return;
   const auto* const what = find_command(words[0]);
   if (what == nullptr || !what->has(flag_write)) return;  // MULTI and EXEC
   std::vector<std::size_t> places;
@@ -118,7 +118,8 @@ void write_behind::on_change(unsigned database, std::span<const std::string_view
 
 void write_behind::on_let_go(unsigned database, std::span<const std::string_view> words,
                              event_class why) {
-  if (is_deaf_ || data_.home().has(obstacle::follows) || why != event_expired) return;
+  const bool is_follower = data_.home().availability().has(obstacle::follows);
+  if (is_deaf_ || is_follower || why != event_expired) return;
   change made{.what = kind::expire, .key = {database, std::string(words[1])}};
   add(std::move(made));
 }
@@ -183,7 +184,7 @@ void write_behind::watch_backlog() {
   const bool is_full = waiting_.size() >= most_waiting_;
   if (is_full && !is_refusing_) {
     is_refusing_ = true;
-    data_.home().refuse_changes(
+    data_.home().availability().refuse_changes(
         obstacle::script_lags,
         fmt::format("BUSY the script has not accepted {} changes yet (on_flush): try again later",
                     waiting_.size()));
@@ -192,7 +193,7 @@ void write_behind::watch_backlog() {
                                             waiting_.size()));
   } else if (is_refusing_ && waiting_.size() <= most_waiting_ / 2) {
     is_refusing_ = false;
-    data_.home().refuse_changes(obstacle::script_lags, {});
+    data_.home().availability().refuse_changes(obstacle::script_lags, {});
     script_.log(level::info, "clients' changes are accepted again");
   }
 }

@@ -55,7 +55,7 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
                    log_),
       acceptor_(loop, acceptor_settings(connections)) {
   bench_.rely_on(persistence_);
-  data_.home().set_watcher(commands_);
+  data_.home().feed().set_watcher(commands_);
   if (!options.lua.empty()) {
     work_hooks hooks{.begin_work = [this] { bench_.begin_work(); },
                      .end_work = [this] { bench_.end_work(); }};
@@ -91,7 +91,7 @@ serve::acceptor_settings shard::acceptor_settings(serve::connection_gauge& conne
                  words.empty() ? "the limit of --max-connections is reached"
                                : reason.substr(0, reason.find('.')));
     bench_.count().connections_refused.add();
-    ++data_.home().counted().rejected;
+    ++data_.home().statistics().counted().rejected;
   };
   made.handshake_limit = [this] {
     return loop::from_seconds(settings().options.handshake_timeout);

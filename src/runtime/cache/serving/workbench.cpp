@@ -21,7 +21,7 @@ workbench::workbench(loop::loop& loop, const cache_options& options,
   auto& settings = data_.home().settings();
   settings.options = options;
   settings.heed_options();
-  data_.home().set_service([this] { return service(); });
+  data_.home().statistics().set_service([this] { return service(); });
   set_date();
 }
 

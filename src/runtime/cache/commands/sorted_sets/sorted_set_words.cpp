@@ -75,7 +75,7 @@ void store_sorted_set(call& c, std::unique_ptr<sorted_set> set, std::string_view
     c.changed(c[1], event_zset, event);
   } else if (entry* const old = c.find(1)) {
     c.remove(old, hash);
-    c.keys().count_change();
+    c.keys().changes().record();
   }
   c.reply.integer(static_cast<std::int64_t>(size));
 }

@@ -1,4 +1,4 @@
-#include "runtime/cache/engine/latency.hpp"
+#include "runtime/cache/engine/statistics/latency.hpp"
 
 #include <algorithm>
 

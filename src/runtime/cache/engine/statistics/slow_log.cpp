@@ -1,4 +1,4 @@
-#include "runtime/cache/engine/slow_log.hpp"
+#include "runtime/cache/engine/statistics/slow_log.hpp"
 
 #include <fmt/format.h>
 
