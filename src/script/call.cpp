@@ -131,12 +131,12 @@ void call::give(const nlohmann::json& value) {
 }
 
 bool call::give_object(const object_kind& kind, std::shared_ptr<object> object, void* self) {
-  if (!machine_.has_room_for_object()) {
+  if (!machine_.objects().has_room(state_)) {
     fail("the script holds " + std::to_string(machine_.how().most_objects) +
          " objects already: close some and drop the references to them");
     return false;
   }
-  machine_.push_object(state_, kind, std::move(object), self);
+  machine_.objects().push(state_, kind, std::move(object), self);
   ++given_;
   return true;
 }

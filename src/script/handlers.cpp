@@ -4,14 +4,11 @@
 #include "script/conversion.hpp"
 #include "script/lua.hpp"
 #include "script/machine.hpp"
-#include "script/machine_parts.hpp"
 #include "script/sandbox.hpp"
 
 namespace strata::script {
 
 namespace {
-
-constexpr std::size_t most_idle = 64;
 
 void push(lua_State* state, const argument& value) {
   struct pusher {
@@ -23,7 +20,7 @@ void push(lua_State* state, const argument& value) {
       lua_pushlstring(state, text.data(), text.size());
     }
     void operator()(const nlohmann::json* tree) const { push_json(state, *tree); }
-    void operator()(lazy_table* table) const { machine::of(state).push_lazy(state, *table); }
+    void operator()(lazy_table* table) const { machine::of(state).tables().push(state, *table); }
   };
   std::visit(pusher{state}, value);
 }
@@ -34,6 +31,42 @@ void remove_own_frames(std::string& traceback) {
   for (auto at = traceback.find(begin); at != std::string::npos; at = traceback.find(begin, at)) {
     traceback.erase(at, std::min(traceback.find('\n', at + 1), traceback.size()) - at);
   }
+}
+
+/// Pushes the text of the thread's error, which is no string, on the stack of the machine's state.
+/// Returns false if it has none, and has then pushed another value.
+bool push_shown(machine& machine, lua_State* thread) {
+  // The error's own `__tostring` may raise another error, or never end.
+  const limited_run run(machine.limits());
+  auto* const state = machine.state();
+  lua_getglobal(state, "tostring");
+  lua_pushvalue(thread, -1);
+  lua_xmove(thread, state, 1);
+  return lua_pcall(state, 1, 1, 0) == 0 && lua_isstring(state, -1) != 0;
+}
+
+/// Returns the script's error as text, with the lines that led to it.
+std::string trouble_of(machine& machine, lua_State* thread) {
+  auto* const state = machine.state();
+  std::string what;
+  if (lua_isstring(thread, -1) != 0) {
+    std::size_t size = 0;
+    const char* const text = lua_tolstring(thread, -1, &size);
+    what.assign(text, size);
+  } else {
+    const bool is_shown = push_shown(machine, thread);
+    what = is_shown ? lua_tostring(state, -1)
+                    : fmt::format("an error that is a {}, and cannot be shown",
+                                  lua_typename(thread, lua_type(thread, -1)));
+    lua_pop(state, 1);
+  }
+  luaL_traceback(state, thread, what.c_str(), 0);
+  std::size_t size = 0;
+  const char* const traced = lua_tolstring(state, -1, &size);
+  std::string all(traced, size);
+  lua_pop(state, 1);
+  remove_own_frames(all);
+  return all;
 }
 
 }  // namespace
@@ -77,39 +110,7 @@ result<nlohmann::json> finished::structure(int index, const char* without) const
 }
 
 waiter::~waiter() {
-  if (of_ == nullptr) return;
-  of_->awaiter = nullptr;
-  of_->steps = nullptr;
-}
-
-activity& machine::take_activity(waiter* waiter) {
-  if (idle_.empty()) {
-    auto made = std::make_unique<activity>();
-    made->thread = lua_newthread(state_);
-    made->anchor = luaL_ref(state_, LUA_REGISTRYINDEX);
-    idle_.push_back(made.get());
-    activities_.push_back(std::move(made));
-  }
-  auto& one = *idle_.back();
-  idle_.pop_back();
-  one.awaiter = waiter;
-  one.callback = callback_run::no_callback;
-  one.has_begun = false;
-  if (waiter != nullptr) waiter->of_ = &one;
-  return one;
-}
-
-void machine::release(activity& one, bool is_usable) {
-  if (one.awaiter != nullptr) one.awaiter->of_ = nullptr;
-  one.awaiter = nullptr;
-  one.steps = nullptr;
-  if (is_usable && idle_.size() < most_idle) {
-    lua_settop(one.thread, 0);
-    idle_.push_back(&one);
-    return;
-  }
-  luaL_unref(state_, LUA_REGISTRYINDEX, one.anchor);
-  std::erase_if(activities_, [&one](const auto& each) { return each.get() == &one; });
+  if (activity_ != nullptr) activity_->detach();
 }
 
 bool machine::start(std::size_t callback, std::span<const argument> arguments, waiter* waiter) {
@@ -123,14 +124,14 @@ bool machine::start(const value_ref& function, std::span<const argument> argumen
 
 bool machine::start_referred(int reference, std::size_t callback,
                              std::span<const argument> arguments, waiter* waiter) {
-  auto& one = take_activity(waiter);
+  auto& one = activities_.take(state_, waiter);
   one.callback = callback;
   lua_rawgeti(one.thread, LUA_REGISTRYINDEX, reference);
   return begin(one, arguments);
 }
 
 bool machine::start(series& series) {
-  auto& one = take_activity(&series);
+  auto& one = activities_.take(state_, &series);
   one.steps = &series;
   one.has_begun = true;  // the provider of the steps counts them
   lua_rawgeti(one.thread, LUA_REGISTRYINDEX, runs_series_);
@@ -145,12 +146,11 @@ int machine::take_step(lua_State* state) {
   const auto next = here.running_->steps->next();
   if (!next) return 0;
   here.turn_to(next->callback);
-  ++here.run_number_;
-  here.tidy();
-  const bool was_limited = std::exchange(here.is_limited_, false);
+  here.limits_.restart_time();
+  here.limits_.collect_garbage_if_due();
+  const limits_pause pause(here.limits_);
   lua_rawgeti(state, LUA_REGISTRYINDEX, here.callbacks_[next->callback]);
   for (std::size_t i = 0; i < next->count; ++i) push(state, next->with[i]);
-  here.is_limited_ = was_limited;
   return static_cast<int>(next->count) + 1;
 }
 
@@ -163,28 +163,24 @@ void machine::turn_to(std::size_t callback) {
 }
 
 bool machine::begin(activity& one, std::span<const argument> arguments) {
-  tidy();
+  limits_.collect_garbage_if_due();
   for (const auto& each : arguments) push(one.thread, each);
   return resume(one, static_cast<int>(arguments.size()));
 }
 
 // Reports whether the handler has ended.
 bool machine::resume(activity& one, int arguments) {
-  const bool was_limited = std::exchange(is_limited_, true);
-  const char* const outer_stack = stack_begin_;
-  if (outer_stack == nullptr) stack_begin_ = static_cast<const char*>(__builtin_frame_address(0));
-  ++run_number_;
-  look_again(instructions_to_look());
-  auto* const outer = std::exchange(running_, &one);
-  const auto outer_began = std::exchange(run_began_, std::chrono::steady_clock::now());
-  const int status = lua_resume(one.thread, arguments);
-  const auto took = std::chrono::steady_clock::now() - std::exchange(run_began_, outer_began);
-  running_ = outer;
-  is_limited_ = was_limited;
-  stack_begin_ = outer_stack;
-  is_stopped_ = false;
-  ++run_number_;
-  const bool awaits = status == LUA_YIELD && is_pending_ && lua_gettop(one.thread) > 0 &&
+  int status = 0;
+  loop::duration took = {};
+  {
+    const limited_run run(limits_);
+    auto* const outer = std::exchange(running_, &one);
+    const auto outer_began = std::exchange(run_began_, std::chrono::steady_clock::now());
+    status = lua_resume(one.thread, arguments);
+    took = std::chrono::steady_clock::now() - std::exchange(run_began_, outer_began);
+    running_ = outer;
+  }
+  const bool awaits = status == LUA_YIELD && pending_.is_there && lua_gettop(one.thread) > 0 &&
                       lua_touserdata(one.thread, 1) == await_mark();
   const callback_run ran{
       .callback = one.callback, .took = took, .has_begun = !std::exchange(one.has_begun, true)};
@@ -193,93 +189,47 @@ bool machine::resume(activity& one, int arguments) {
     observer_.on_run(ran);
     return true;
   }
-  is_pending_ = false;
+  auto pending = std::exchange(pending_, {});
   lua_settop(one.thread, 0);
   ++waiting_;
   observer_.on_run(ran);
   one.is_beginning = true;
-  tasks_.spawn(await(one, std::move(pending_), std::exchange(promised_, 0)));
+  tasks_.spawn(await(one, std::move(pending.work), std::move(pending.object)));
   one.is_beginning = false;
   return false;
 }
 
 void machine::end(activity& one, int status) {
   pending_ = {};
-  forget(std::exchange(promised_, 0));
-  is_pending_ = false;
   bool is_usable = status == 0;
   int values = -1;
   if (status == 0) {
     values = lua_gettop(one.thread);
   } else {
     last_error_ = status == LUA_YIELD ? file_ + ": a handler yields outside its own coroutine"
-                                      : trouble_of(one.thread);
+                                      : trouble_of(*this, one.thread);
     observer_.on_error(last_error_);
     is_usable = false;
   }
-  if (one.awaiter != nullptr)
-    one.awaiter->on_end(
-        finished(one.thread, values, values < 0 ? last_error_ : std::string_view()));
-  release(one, is_usable);
+  one.report(finished(one.thread, values, values < 0 ? last_error_ : std::string_view()));
+  activities_.release(state_, one, is_usable);
 }
 
-// Called when the machine is destroyed while the handler waits.
-void machine::end_early(activity& one) {
-  auto* const waiter = std::exchange(one.awaiter, nullptr);
-  if (waiter == nullptr) return;
-  waiter->of_ = nullptr;
-  waiter->on_end(finished(nullptr, -1));
-}
-
-// Returns the script's error as text, with the lines that led to it.
-std::string machine::trouble_of(lua_State* thread) {
-  std::string what;
-  if (lua_isstring(thread, -1) != 0) {
-    std::size_t size = 0;
-    const char* const text = lua_tolstring(thread, -1, &size);
-    what.assign(text, size);
-  } else {
-    // The error's own `__tostring` may raise another error, or never end.
-    const bool was_limited = std::exchange(is_limited_, true);
-    const char* const outer = stack_begin_;
-    if (outer == nullptr) stack_begin_ = static_cast<const char*>(__builtin_frame_address(0));
-    ++run_number_;
-    lua_getglobal(state_, "tostring");
-    lua_pushvalue(thread, -1);
-    lua_xmove(thread, state_, 1);
-    const bool is_shown = lua_pcall(state_, 1, 1, 0) == 0 && lua_isstring(state_, -1) != 0;
-    is_limited_ = was_limited;
-    stack_begin_ = outer;
-    is_stopped_ = false;
-    what = is_shown ? lua_tostring(state_, -1)
-                    : fmt::format("an error that is a {}, and cannot be shown",
-                                  lua_typename(thread, lua_type(thread, -1)));
-    lua_pop(state_, 1);
-  }
-  luaL_traceback(state_, thread, what.c_str(), 0);
-  std::size_t size = 0;
-  const char* const traced = lua_tolstring(state_, -1, &size);
-  std::string all(traced, size);
-  lua_pop(state_, 1);
-  remove_own_frames(all);
-  return all;
-}
-
-loop::task<> machine::await(activity& one, loop::task<answers> work, int promised) {
+loop::task<> machine::await(activity& one, loop::task<answers> work, value_ref object) {
   const auto got = co_await work;
   work = {};
   // A handler that had nothing to wait for yields nevertheless, so that others run and the stack
   // does not grow.
   if (one.is_beginning) co_await loop_.sleep({});
   --waiting_;
-  tidy();
+  limits_.collect_garbage_if_due();
   int count = 0;
   luaL_checkstack(one.thread, 8, "to give an answer");
-  if (got && promised != 0) {
-    lua_rawgeti(one.thread, LUA_REGISTRYINDEX, promised);
+  if (got && object) {
+    lua_rawgeti(one.thread, LUA_REGISTRYINDEX, object.reference());
     ++count;
   }
-  forget(promised);
+  object = {};
   if (!got) {
     lua_pushnil(one.thread);
     const auto why = describe(got.error());

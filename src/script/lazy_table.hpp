@@ -12,7 +12,7 @@ struct lua_State;
 
 namespace strata::script {
 
-class machine;
+class lazy_tables;
 
 /// A table of strings for a script.
 class text_table {
@@ -40,10 +40,10 @@ class lazy_table {
   virtual bool give_texts(std::string_view /*name*/, text_table& /*into*/) const { return false; }
 
  private:
-  friend class machine;
-  machine* in_ = nullptr;      // that holds the table
-  int table_ = 0;              // the script's; the same for all handlers
-  const void* key_ = nullptr;  // its address
+  friend class lazy_tables;
+  lazy_tables* holder_ = nullptr;  // of the script's table, which is the same for all handlers
+  int reference_ = 0;              // of the script's table
+  const void* address_ = nullptr;  // of the script's table
 };
 
 }  // namespace strata::script

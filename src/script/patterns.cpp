@@ -20,7 +20,7 @@ std::string_view text_at(lua_State* state, int index) {
 }
 
 auto time_check(lua_State* state) {
-  return [state] { machine::of(state).check_time(state); };
+  return [state] { machine::of(state).limits().check_time(state); };
 }
 
 // Converts a malformed pattern to an error of the script. `pattern_error` itself must not reach
@@ -91,7 +91,7 @@ int search(lua_State* state, bool is_find) {
     return 1;
   };
   if (from > subject.size()) return nothing();
-  if (subject.size() >= much_at_once) machine::of(state).expect_much();
+  if (subject.size() >= much_at_once) machine::of(state).limits().expect_much();
   if (is_find && (lua_toboolean(state, 4) != 0 ||
                   pattern.find_first_of("^$*+?.([%-") == std::string_view::npos)) {
     const int found = find_plain(state, subject, pattern, from);
@@ -188,7 +188,7 @@ class replacing {
     if (kind_ == LUA_TSTRING || kind_ == LUA_TNUMBER) {
       replace_by_text(offset, end);
     } else {
-      machine::of(state_).check_stack(state_);
+      machine::of(state_).limits().check_stack(state_);
       if (kind_ == LUA_TTABLE) {
         push_capture(state_, by_, 0, subject_, offset, end);
         lua_gettable(state_, 3);

@@ -6,6 +6,7 @@
 
 #include "script/lua.hpp"
 #include "script/machine.hpp"
+#include "script/module_folders.hpp"
 #include "script/patterns.hpp"
 #include "script/sorting.hpp"
 #include "script/source.hpp"
@@ -110,22 +111,22 @@ end
 )lua";
 
 int check(lua_State* state) {
-  machine::of(state).check_time(state);
+  machine::of(state).limits().check_time(state);
   return 0;
 }
 
 int check_stack(lua_State* state) {
-  machine::of(state).check_stack(state);
+  machine::of(state).limits().check_stack(state);
   return 0;
 }
 
 int expect_much(lua_State* state) {
-  machine::of(state).expect_much();
+  machine::of(state).limits().expect_much();
   return 0;
 }
 
 int is_stopped(lua_State* state) {
-  lua_pushboolean(state, machine::of(state).is_stopped() ? 1 : 0);
+  lua_pushboolean(state, machine::of(state).limits().is_stopped() ? 1 : 0);
   return 1;
 }
 
@@ -139,7 +140,8 @@ int write(lua_State* state) {
 int find_module(lua_State* state) {
   std::size_t size = 0;
   const char* const name = luaL_checklstring(state, 1, &size);
-  const auto found = machine::of(state).find_module({name, size});
+  const auto& machine = machine::of(state);
+  const auto found = module_folders(machine.file(), machine.how().libraries).find({name, size});
   if (!found) return luaL_error(state, "%s", describe(found.error()).c_str());
   lua_pushlstring(state, found->text.data(), found->text.size());
   lua_pushlstring(state, found->path.data(), found->path.size());

@@ -52,8 +52,8 @@ class sorting {
   }
 
   bool is_less(int a, int b) {
-    if (compared_ == 0) machine::of(state_).check_stack(state_);
-    if (++compared_ % 256 == 0) machine::of(state_).check_time(state_);
+    if (compared_ == 0) machine::of(state_).limits().check_stack(state_);
+    if (++compared_ % 256 == 0) machine::of(state_).limits().check_time(state_);
     if (!has_function_) return lua_lessthan(state_, a, b) != 0;
     lua_pushvalue(state_, 2);
     lua_pushvalue(state_, a - 1);

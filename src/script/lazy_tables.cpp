@@ -1,4 +1,4 @@
-#include "script/lazy_table.hpp"
+#include "script/lazy_tables.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,12 +17,12 @@ void text_table::add(std::string_view name, std::string_view value) {
 }
 
 lazy_table::~lazy_table() {
-  if (in_ != nullptr) in_->forget(*this);
+  if (holder_ != nullptr) holder_->forget(*this);
 }
 
 // (table, key) -> the field, which the table holds from then on.
-int machine::read_lazily(lua_State* state) {
-  const auto& known = of(state).lazy_tables_;
+int lazy_tables::read_field(lua_State* state) {
+  const auto& known = machine::of(state).tables().all_;
   const auto found = known.find(lua_topointer(state, 1));
   if (found == known.end() || lua_type(state, 2) != LUA_TSTRING) return 0;
   std::size_t size = 0;
@@ -42,35 +42,41 @@ int machine::read_lazily(lua_State* state) {
 
 // One metatable for all: a table is identified by its address, which does not change while the
 // registry holds it.
-void machine::make_lazily() {
-  lua_createtable(state_, 0, 2);
-  lua_pushcfunction(state_, read_lazily);
-  lua_setfield(state_, -2, "__index");
-  lua_pushboolean(state_, 0);
-  lua_setfield(state_, -2, "__metatable");  // so that no script changes it for all others
-  lazily_ = luaL_ref(state_, LUA_REGISTRYINDEX);
+void lazy_tables::open(lua_State* state) {
+  state_ = state;
+  lua_createtable(state, 0, 2);
+  lua_pushcfunction(state, read_field);
+  lua_setfield(state, -2, "__index");
+  lua_pushboolean(state, 0);
+  lua_setfield(state, -2, "__metatable");  // so that no script changes it for all others
+  metatable_ = luaL_ref(state, LUA_REGISTRYINDEX);
 }
 
-void machine::push_lazy(lua_State* state, lazy_table& table) {
-  if (table.in_ == this) {
-    lua_rawgeti(state, LUA_REGISTRYINDEX, table.table_);
+void lazy_tables::push(lua_State* state, lazy_table& table) {
+  if (table.holder_ == this) {
+    lua_rawgeti(state, LUA_REGISTRYINDEX, table.reference_);
     return;
   }
-  if (table.in_ != nullptr) table.in_->forget(table);
-  table.in_ = this;
+  if (table.holder_ != nullptr) table.holder_->forget(table);
+  table.holder_ = this;
   lua_createtable(state, 0, 4);
-  table.key_ = lua_topointer(state, -1);
-  lazy_tables_.emplace(table.key_, &table);
-  lua_rawgeti(state, LUA_REGISTRYINDEX, lazily_);
+  table.address_ = lua_topointer(state, -1);
+  all_.emplace(table.address_, &table);
+  lua_rawgeti(state, LUA_REGISTRYINDEX, metatable_);
   lua_setmetatable(state, -2);
   lua_pushvalue(state, -1);
-  table.table_ = luaL_ref(state, LUA_REGISTRYINDEX);
+  table.reference_ = luaL_ref(state, LUA_REGISTRYINDEX);
 }
 
-void machine::forget(lazy_table& gone) {
-  lazy_tables_.erase(gone.key_);
-  luaL_unref(state_, LUA_REGISTRYINDEX, gone.table_);
-  gone.in_ = nullptr;
+void lazy_tables::forget(lazy_table& table) {
+  all_.erase(table.address_);
+  luaL_unref(state_, LUA_REGISTRYINDEX, table.reference_);
+  table.holder_ = nullptr;
+}
+
+void lazy_tables::clear() {
+  for (const auto& [address, table] : all_) table->holder_ = nullptr;
+  all_.clear();
 }
 
 }  // namespace strata::script

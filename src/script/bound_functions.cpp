@@ -1,4 +1,5 @@
-// Calls of the program's functions by a script.
+#include "script/bound_functions.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,12 +8,20 @@
 #include <iterator>
 #include <utility>
 
+#include "script/held_objects.hpp"
 #include "script/lua.hpp"
 #include "script/machine.hpp"
-#include "script/machine_parts.hpp"
 #include "script/sandbox.hpp"
 
 namespace strata::script {
+
+struct bound_function {
+  const function_row* row;
+  std::vector<parameter> parameters;
+  std::string shown_name;  // `self.send`
+  void* host;
+  const object_kind* kind = nullptr;  // of a method
+};
 
 namespace {
 
@@ -80,9 +89,8 @@ void run_guarded(call& call, Work work) {
   }
 }
 
-}  // namespace
-
-bool machine::check_arguments(lua_State* state, const bound_function& function) {
+// Reports whether the arguments are so large that the function may take long.
+bool check_arguments(lua_State* state, const bound_function& function) {
   const int given = lua_gettop(state);
   bool is_much = false;
   int at = 0;
@@ -105,38 +113,33 @@ bool machine::check_arguments(lua_State* state, const bound_function& function) 
   return is_much;
 }
 
-int machine::dispatch(lua_State* state) {
-  const auto& to = *static_cast<const bound_function*>(lua_touserdata(state, lua_upvalueindex(1)));
-  return invoke(state, to, to.host);
-}
-
-int machine::invoke(lua_State* state, const bound_function& function, void* host) {
-  auto& here = machine::of(state);
-  here.check_stack(state);
-  if (const auto word = missing_right(here.settings_, function.row->needs); !word.empty()) {
+int invoke(lua_State* state, const bound_function& function, void* host) {
+  auto& machine = machine::of(state);
+  machine.limits().check_stack(state);
+  if (const auto word = missing_right(machine.how(), function.row->needs); !word.empty()) {
     return luaL_error(state,
                       "%s: the script lacks the right to call it: run the script with "
                       "--lua-allow %s",
                       function.shown_name.c_str(), std::string(word).c_str());
   }
-  if (check_arguments(state, function)) here.expect_much();
-  call with(here, state, function.row->name, function.parameters);
+  if (check_arguments(state, function)) machine.limits().expect_much();
+  call with(machine, state, function.row->name, function.parameters);
   if (function.row->run != nullptr) {
     run_guarded(with, [&] { function.row->run(host, with); });
   } else {
-    if (here.waiting_ >= here.settings_.most_waiting) {
+    if (machine.waiting() >= machine.how().most_waiting) {
       return luaL_error(state, "%s: %d handlers already wait", function.shown_name.c_str(),
-                        static_cast<int>(here.waiting_));
+                        static_cast<int>(machine.waiting()));
     }
-    run_guarded(with, [&] { here.pending_ = function.row->wait(host, with); });
-    here.is_pending_ = true;
-    if (with.failure().empty() && with.given() > 0)
-      here.promised_ = luaL_ref(state, LUA_REGISTRYINDEX);
+    auto& pending = machine.pending();
+    run_guarded(with, [&] { pending.work = function.row->wait(host, with); });
+    pending.is_there = true;
+    if (with.failure().empty() && with.given() > 0) {
+      pending.object = {machine.state(), luaL_ref(state, LUA_REGISTRYINDEX)};
+    }
   }
   if (!with.failure().empty()) {
-    here.is_pending_ = false;
-    here.pending_ = {};
-    here.forget(std::exchange(here.promised_, 0));
+    machine.pending() = {};
     return luaL_error(state, "%s: %s", function.shown_name.c_str(), with.failure().c_str());
   }
   if (function.row->run != nullptr) return with.given();
@@ -145,14 +148,37 @@ int machine::invoke(lua_State* state, const bound_function& function, void* host
   return lua_yield(state, 1);
 }
 
-void machine::add(const library& table, void* host) {
+int dispatch(lua_State* state) {
+  const auto& to = *static_cast<const bound_function*>(lua_touserdata(state, lua_upvalueindex(1)));
+  return invoke(state, to, to.host);
+}
+
+// The first argument is the object; the method gets the others.
+int dispatch_method(lua_State* state) {
+  const auto& to = *static_cast<const bound_function*>(lua_touserdata(state, lua_upvalueindex(1)));
+  const auto held = held_objects::first_argument(state, *to.kind);
+  if (held.owner == nullptr) {
+    return luaL_error(state, "%s: called without its object: write a colon before its name",
+                      to.shown_name.c_str());
+  }
+  lua_remove(state, 1);
+  return invoke(state, to, held.self);
+}
+
+}  // namespace
+
+bound_functions::bound_functions() = default;
+
+bound_functions::~bound_functions() = default;
+
+void bound_functions::add(lua_State* state, const library& table, void* host) {
   const std::string name(table.name);
-  lua_getglobal(state_, name.c_str());
-  if (lua_isnil(state_, -1)) {
-    lua_pop(state_, 1);
-    lua_newtable(state_);
-    lua_pushvalue(state_, -1);
-    lua_setglobal(state_, name.c_str());
+  lua_getglobal(state, name.c_str());
+  if (lua_isnil(state, -1)) {
+    lua_pop(state, 1);
+    lua_newtable(state);
+    lua_pushvalue(state, -1);
+    lua_setglobal(state, name.c_str());
   }
   for (const auto& row : table.functions) {
     if (row.run == nullptr && row.wait == nullptr) continue;
@@ -162,38 +188,35 @@ void machine::add(const library& table, void* host) {
     const std::string last(row.name.substr(dot == std::string_view::npos ? 0 : dot + 1));
     if (dot != std::string_view::npos) {
       const std::string inner(row.name.substr(0, dot));
-      lua_getfield(state_, -1, inner.c_str());
-      if (lua_isnil(state_, -1)) {
-        lua_pop(state_, 1);
-        lua_newtable(state_);
-        lua_pushvalue(state_, -1);
-        lua_setfield(state_, -3, inner.c_str());
+      lua_getfield(state, -1, inner.c_str());
+      if (lua_isnil(state, -1)) {
+        lua_pop(state, 1);
+        lua_newtable(state);
+        lua_pushvalue(state, -1);
+        lua_setfield(state, -3, inner.c_str());
       }
     }
-    lua_pushlightuserdata(state_, bound.get());
-    lua_pushcclosure(state_, dispatch, 1);
-    lua_setfield(state_, -2, last.c_str());
-    if (dot != std::string_view::npos) lua_pop(state_, 1);
-    functions_.push_back(std::move(bound));
+    lua_pushlightuserdata(state, bound.get());
+    lua_pushcclosure(state, dispatch, 1);
+    lua_setfield(state, -2, last.c_str());
+    if (dot != std::string_view::npos) lua_pop(state, 1);
+    all_.push_back(std::move(bound));
   }
-  lua_pop(state_, 1);
+  lua_pop(state, 1);
 }
 
-std::uint64_t machine::arm(loop::duration after, bool repeats, value_ref function) {
-  if (timers_.size() >= settings_.most_waiting) return 0;
-  const auto id = ++last_timer_;
-  auto made = std::make_unique<script_timer>(*this, id, after, repeats, std::move(function));
-  loop_.arm_after(*made, after);
-  timers_.emplace(id, std::move(made));
-  return id;
+void bound_functions::add_kind(lua_State* state, const object_kind& kind) {
+  lua_newtable(state);
+  for (const auto& row : kind.methods) {
+    auto bound = std::make_unique<bound_function>(
+        bound_function{&row, parse_parameters(row.parameters),
+                       std::string(kind.name) + ":" + std::string(row.name), nullptr, &kind});
+    lua_pushlightuserdata(state, bound.get());
+    lua_pushcclosure(state, dispatch_method, 1);
+    lua_setfield(state, -2, std::string(row.name).c_str());
+    all_.push_back(std::move(bound));
+  }
+  held_objects::add_kind(state, kind);
 }
-
-void machine::retire() {
-  is_retired_ = true;
-  timers_.clear();
-  close_objects();
-}
-
-void machine::disarm(std::uint64_t timer) { timers_.erase(timer); }
 
 }  // namespace strata::script
