@@ -234,6 +234,12 @@ class Daemon:
         eventually(lambda: self.stats(name)["connections"]["now"] == count,
                    f"{name} has {count} connections")
 
+    def wait_clients(self, name, count):
+        """Waits until messages reach `count` clients. A connection whose TLS handshake goes on is
+        one, and nothing reaches it yet."""
+        eventually(lambda: len(self.ask("GET", f"/v1/runtimes/{name}/clients")) == count,
+                   f"{name} has {count} clients")
+
     def wait_gone(self, name, total, left=0):
         """Waits until all of `total` connections have been served and only `left` remain.
         Connections that wait to be accepted do not count among the current ones."""

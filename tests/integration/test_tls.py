@@ -14,7 +14,7 @@ from tls_servers import authority_of, logged, raw, tls_server
 def test_lines_between_openssl_and_python(daemon, authority):
     url = tls_server(daemon, authority)
     with connect(url, client_context(authority.ca)) as ear:
-        daemon.wait_connections("s", 1)
+        daemon.wait_clients("s", 1)
         done = subprocess.run(
             ["openssl", "s_client", "-quiet", "-no_ign_eof", "-verify_return_error",
              "-verify_hostname", "localhost", "-CAfile", authority.ca, "-connect",
@@ -31,7 +31,7 @@ def test_lines_between_openssl_and_python(daemon, authority):
 def test_a_server_that_drains_ends_in_good_order(daemon, authority):
     url = tls_server(daemon, authority, drain=True)
     with connect(url, client_context(authority.ca)) as ear:
-        daemon.wait_connections("s", 1)
+        daemon.wait_clients("s", 1)
         daemon.send("s", b"last words")
         daemon.act("s", "stop")
         assert ear.hear_to_end() == [b"last words"]  # Python raises without close_notify
@@ -92,7 +92,7 @@ def test_a_strata_client_talks_to_a_strata_server(daemon, authority):
     url = tls_server(daemon, authority)
     daemon.create("client", "c", connect=url, ca=authority.ca)
     daemon.create("client", "by_name", connect="runtime://s", ca=authority.ca)
-    daemon.wait_connections("s", 2)
+    daemon.wait_clients("s", 2)
     daemon.send("c", "from the client")
     daemon.send("s", "from the server")
     eventually(lambda: daemon.stats("c")["messages"]["in"] == 1, "the client hears the server")
@@ -149,7 +149,7 @@ def test_a_session_is_resumed_on_any_loop(daemon, authority, version):
     url = tls_server(daemon, authority, threads=4)
     context = client_context(authority.ca, maximum_version=version)
     with connect(url, context) as first, connect(url, context) as other:
-        daemon.wait_connections("s", 2)
+        daemon.wait_clients("s", 2)
         other.say(b"so that the ticket is read")
         assert first.hear() == b"so that the ticket is read"
         session = first.socket.session

@@ -71,7 +71,7 @@ def test_a_reload_reads_the_certificates_and_keeps_the_connections(daemon, autho
     url = tls_server(daemon, authority, certificates=[(cert, key)])
     context = client_context(authority.ca)
     with connect(url, context) as one, connect(url, context) as other:
-        daemon.wait_connections("s", 2)
+        daemon.wait_clients("s", 2)
         for _ in range(3):
             before = serial_of(url, context)
             authority.issue("localhost")  # the same files

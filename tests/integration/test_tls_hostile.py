@@ -91,7 +91,7 @@ def test_10000_that_never_finish_their_handshake_leave_nothing(daemon, authority
     context = client_context(authority.ca)
     half = client_hello()[:150]
     with connect(url, context) as ann, connect(url, context) as bob, ExitStack() as crowd:
-        daemon.wait_connections("s", 2)
+        daemon.wait_clients("s", 2)
         before, files = daemon.resident_mib(), files_of(daemon)
         for number in range(10_000):
             one = crowd.enter_context(raw(url))
