@@ -48,6 +48,8 @@ def run_random(port, seed, count=COUNT):
 def crash(daemon):
     daemon.kill9()
     daemon.start()
+    # The daemon is ready before a large cache is.
+    eventually(lambda: daemon.show("db")["state"] == "running", "the cache is restored")
     return port_of(daemon)
 
 
