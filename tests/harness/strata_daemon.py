@@ -235,8 +235,8 @@ class Daemon:
                    f"{name} has {count} connections")
 
     def wait_clients(self, name, count):
-        """Waits until messages reach `count` clients. A connection whose TLS handshake goes on is
-        one, and nothing reaches it yet."""
+        """Waits until messages reach `count` clients. A connection counts as soon as it is
+        accepted, but nothing reaches its client before the TLS handshake is over."""
         eventually(lambda: len(self.ask("GET", f"/v1/runtimes/{name}/clients")) == count,
                    f"{name} has {count} clients")
 
