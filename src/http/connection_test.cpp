@@ -17,7 +17,7 @@ class http_test : public net::backend_stage {
   void prepare() override {
     auto [client, server] = connected_pair();
     client_ = std::make_unique<http1_client>(std::move(client));
-    served_ = std::make_unique<server_connection>(*loop_, std::move(server), limits_);
+    served_ = std::make_unique<server_connection>(std::move(server), limits_);
     tasks_.spawn(run_server());
   }
 
@@ -58,10 +58,12 @@ class http_test : public net::backend_stage {
 
  private:
   loop::task<> run_server() {
-    co_await served_->serve([this](exchange& exchange) { return answer(exchange); },
-                            [](int, const error& why, const net::peer_info&) {
-                              return std::pair{describe(why), std::string("text/plain")};
-                            });
+    const handlers handlers{.answer = [this](exchange& exchange) { return answer(exchange); },
+                            .refuse =
+                                [](int, const error& why, const net::peer_info&) {
+                                  return std::pair{describe(why), std::string("text/plain")};
+                                }};
+    co_await served_->serve(handlers);
     has_ended_ = true;
   }
 
@@ -148,16 +150,16 @@ TEST_P(http_test, no_answer_is_500) { EXPECT_EQ(ask("GET", "/nothing").status, 5
 TEST_P(http_test, an_upgrade_hands_over_the_stream_and_what_came_behind) {
   auto [raw, server] = connected_pair();
   std::unique_ptr<net::byte_channel> taken;
-  server_connection connection(*loop_, std::move(server));
+  server_connection connection(std::move(server));
   const auto serve = [&]() -> loop::task<> {
-    co_await connection.serve(
-        [&](exchange& exchange) -> loop::task<> {
+    const handlers handlers{
+        .answer = [&](exchange& exchange) -> loop::task<> {
           taken = exchange.upgrade({});
           co_return;
         },
-        [](int, const error&, const net::peer_info&) {
-          return std::pair<std::string, std::string>();
-        });
+        .refuse = [](int, const error&,
+                     const net::peer_info&) { return std::pair<std::string, std::string>(); }};
+    co_await connection.serve(handlers);
   };
   loop::task_group tasks;
   tasks.spawn(serve());
@@ -181,16 +183,16 @@ TEST_P(http_test, one_that_retires_while_idle_ends) {
 
 TEST_P(http_test, one_that_retires_inside_a_request_says_so_and_ends) {
   auto [raw, server] = connected_pair();
-  server_connection connection(*loop_, std::move(server));
+  server_connection connection(std::move(server));
   const auto serve = [&]() -> loop::task<> {
-    co_await connection.serve(
-        [&](exchange& exchange) -> loop::task<> {
+    const handlers handlers{
+        .answer = [&](exchange& exchange) -> loop::task<> {
           auto body = co_await exchange.read_all(1000);
           exchange.respond(200, "text/plain", body.value_or("nothing"));
         },
-        [](int, const error&, const net::peer_info&) {
-          return std::pair<std::string, std::string>();
-        });
+        .refuse = [](int, const error&,
+                     const net::peer_info&) { return std::pair<std::string, std::string>(); }};
+    co_await connection.serve(handlers);
   };
   loop::task_group tasks;
   tasks.spawn(serve());
@@ -210,13 +212,15 @@ TEST_P(http_test, one_that_retires_inside_a_request_says_so_and_ends) {
 
 TEST_P(http_test, what_is_no_http_is_refused_and_ends) {
   auto [raw, server] = connected_pair();
-  server_connection connection(*loop_, std::move(server));
+  server_connection connection(std::move(server));
   bool is_over = false;
   const auto serve = [&]() -> loop::task<> {
-    co_await connection.serve([](exchange&) -> loop::task<> { co_return; },
-                              [](int, const error& why, const net::peer_info&) {
-                                return std::pair{describe(why), std::string("text/plain")};
-                              });
+    const handlers handlers{.answer = [](exchange&) -> loop::task<> { co_return; },
+                            .refuse =
+                                [](int, const error& why, const net::peer_info&) {
+                                  return std::pair{describe(why), std::string("text/plain")};
+                                }};
+    co_await connection.serve(handlers);
     is_over = true;
   };
   loop::task_group tasks;

@@ -20,7 +20,7 @@ class http1_rules : public net::backend_stage {
     bodies_.clear();
     auto [client, server] = connected_pair();
     const server_limits limits{.max_unread = 1000};
-    server_connection serving(*loop_, std::move(server), limits);
+    server_connection serving(std::move(server), limits);
     std::string received;
     bool has_ended = false;
     loop::task_group tasks;
@@ -49,10 +49,11 @@ class http1_rules : public net::backend_stage {
 
  private:
   loop::task<> serve(server_connection& connection) {
-    co_await connection.serve([this](exchange& exchange) { return answer(exchange); },
-                              [](int, const error&, const net::peer_info&) {
-                                return std::pair("wrong\n", "text/plain");
-                              });
+    const handlers handlers{
+        .answer = [this](exchange& exchange) { return answer(exchange); },
+        .refuse = [](int, const error&,
+                     const net::peer_info&) { return std::pair("wrong\n", "text/plain"); }};
+    co_await connection.serve(handlers);
   }
   loop::task<> answer(exchange& exchange) {
     const auto path = exchange.request().path;

@@ -37,10 +37,10 @@ class served_connection {
   loop::time_point came;         ///< when it was accepted
   loop::time_point last_whole;   ///< when its last request was answered, or as set by its owner
   loop::time_point last_active;  ///< when bytes were last received
-  std::uint64_t requests = 0;
-  std::uint64_t answers = 0;
   std::uint64_t bytes_received = 0;
-  bool is_listed = true;  ///< false if its client is listed otherwise, as an event stream is
+  std::uint64_t requests : 48 = 0;
+  std::uint64_t unanswered : 15 = 0;  ///< requests under way
+  bool is_listed : 1 = true;  ///< false if its client is listed otherwise, as an event stream is
 
   /// Its link in a list of connections, which the destructor removes.
   hook place;

@@ -26,19 +26,19 @@ constexpr server_limits usual_limits;
 
 }  // namespace
 
-server_connection::server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream)
-    : server_connection(loop, std::move(stream), usual_limits) {}
+server_connection::server_connection(std::unique_ptr<net::stream> stream)
+    : server_connection(std::move(stream), usual_limits) {}
 
-server_connection::server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
+server_connection::server_connection(std::unique_ptr<net::stream> stream,
                                      const server_limits& limits)
-    : loop_(loop), stream_(std::move(stream)), limits_(limits), parser_(fresh_parser()) {}
+    : loop_(stream->home()), stream_(std::move(stream)), limits_(limits), parser_(fresh_parser()) {}
 
 proto::http_request_parser server_connection::fresh_parser() const {
   return proto::http_request_parser(
       {.max_header = limits_.max_head, .max_body = proto::http_limits::unlimited});
 }
 
-loop::task<> server_connection::serve(const handler& answer, const refusal& refuse) {
+loop::task<> server_connection::serve(const handlers& handlers) {
   for (unsigned served = 1;; ++served) {
     if (served % requests_a_turn == 0 || stream_->unsent_in_memory() > bytes_a_turn) {
       co_await give_turn();
@@ -55,12 +55,12 @@ loop::task<> server_connection::serve(const handler& answer, const refusal& refu
     }
     expect(awaiting::nothing);
     if (!parsed_) break;
-    const bool goes_on = co_await answer_one(answer);
+    const bool goes_on = co_await answer_one(handlers.answer);
     if (is_upgraded_) co_return;
     if (!goes_on) break;
     parsed_ = parser_.restart();
   }
-  refuse_rest(refuse);
+  refuse_rest(handlers.refuse);
   co_await close();
 }
 
@@ -71,6 +71,7 @@ loop::task<> server_connection::give_turn() { co_await loop_.sleep(loop::duratio
 loop::task<bool> server_connection::answer_one(const handler& answer) {
   http1_exchange now(*this, *parser_.head());
   ++requests;
+  ++unanswered;
   co_await answer(now);
   if (is_upgraded_) co_return false;
   is_late_ = false;
@@ -78,7 +79,7 @@ loop::task<bool> server_connection::answer_one(const handler& answer) {
   // A malformed body is answered like a malformed head.
   if (!parsed_ && can_answer) co_return false;
   if (can_answer) now.respond(500, "", "");
-  ++answers;
+  --unanswered;
   bool goes_on = now.is_answered() && now.keeps_alive() && !is_retiring_;
   const bool is_whole = parsed_ && parser_.done();
   if (goes_on && !is_whole) goes_on = co_await pass_over_body();

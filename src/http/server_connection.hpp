@@ -42,6 +42,11 @@ using handler = std::function<loop::task<>(exchange&)>;
 using refusal = std::function<std::pair<std::string, std::string>(int status, const error& why,
                                                                   const net::peer_info& client)>;
 
+struct handlers {
+  handler answer;
+  refusal refuse;
+};
+
 /// The result of an operation, in the size of a pointer on success.
 class kept_result {
  public:
@@ -59,15 +64,13 @@ class kept_result {
 
 class server_connection final : public served_connection, private loop::timer {
  public:
-  server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream);
+  explicit server_connection(std::unique_ptr<net::stream> stream);
   /// `limits` outlives the connection.
-  server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
-                    const server_limits& limits);
-  server_connection(loop::loop& loop, std::unique_ptr<net::stream> stream,
-                    server_limits&& limits) = delete;
+  server_connection(std::unique_ptr<net::stream> stream, const server_limits& limits);
+  server_connection(std::unique_ptr<net::stream> stream, server_limits&& limits) = delete;
 
-  /// Serves until the client or an answer ends the connection.
-  loop::task<> serve(const handler& answer, const refusal& refuse);
+  /// Serves until the client or an answer ends the connection. `handlers` outlives that.
+  loop::task<> serve(const handlers& handlers);
   void retire() override;
   [[nodiscard]] std::size_t held() const override {
     return stream_ ? request_bytes_ + stream_->unsent_in_memory() : 0;
@@ -108,10 +111,10 @@ class server_connection final : public served_connection, private loop::timer {
   const server_limits& limits_;
   proto::http_request_parser parser_;
   kept_result parsed_;
-  awaiting awaited_ = awaiting::nothing;
   loop::time_point deadline_ = loop::time_point::max();
   std::size_t request_bytes_ = 0;  // bytes received of the present request
-  bool is_late_ = false;           // the client missed a deadline
+  awaiting awaited_ = awaiting::nothing;
+  bool is_late_ = false;  // the client missed a deadline
   bool is_upgraded_ = false;
   bool is_retiring_ = false;  // no further exchange follows
 };

@@ -325,12 +325,13 @@ class admission {
 
   /// Returns null if the client has gone before.
   loop::task<std::unique_ptr<net::message_port>> run(std::unique_ptr<net::stream> stream) {
-    const handler answering = [this](exchange& exchange) { return answer(exchange); };
-    const refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
+    handler answer = [this](exchange& exchange) { return this->answer(exchange); };
+    refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
       return std::pair(describe(why) + "\n", std::string("text/plain"));
     };
-    server_connection serving(loop_, std::move(stream));
-    co_await serving.serve(answering, refuse);
+    server_connection serving(std::move(stream));
+    const handlers handlers{std::move(answer), std::move(refuse)};
+    co_await serving.serve(handlers);
     co_return std::move(made_);
   }
 

@@ -24,6 +24,8 @@ class descriptor {
   ~descriptor() { close(); }
 
   [[nodiscard]] int fd() const { return fd_; }
+  /// The loop that it was opened on; not of an empty descriptor.
+  [[nodiscard]] loop& home() const { return *loop_; }
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
   void close();
 

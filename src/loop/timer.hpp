@@ -19,7 +19,8 @@ using duration = std::chrono::nanoseconds;
 }
 
 class timer : public boost::intrusive::set_base_hook<
-                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>,
+                  boost::intrusive::optimize_size<true>> {
  public:
   timer() = default;
   timer(const timer&) = delete;

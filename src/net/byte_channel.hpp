@@ -8,6 +8,7 @@
 #include <coroutine>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "loop/loop.hpp"
 #include "loop/source_awaiter.hpp"
@@ -33,6 +34,8 @@ class byte_channel {
   byte_channel(const byte_channel&) = delete;
   byte_channel& operator=(const byte_channel&) = delete;
   virtual ~byte_channel() = default;
+
+  [[nodiscard]] loop::loop& home() const { return home_; }
 
   /// Waits for the next bytes. An empty buffer is the end. Errors: those of the connection.
   auto receive() { return loop::source_awaiter<byte_channel>(*this); }
@@ -74,6 +77,8 @@ class byte_channel {
   virtual void break_off() = 0;
 
   [[nodiscard]] virtual const peer_info& peer() const = 0;
+  /// The URL scheme of its connection, `tcp`, `tls` or `unix`. It refers to a literal.
+  [[nodiscard]] virtual std::string_view transport() const = 0;
 
  protected:
   explicit byte_channel(loop::loop& loop) : home_(loop) {}

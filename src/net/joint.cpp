@@ -60,7 +60,9 @@ joint::turn joint::take(byte_channel& channel, byte_channel& destination, With w
     return turn::broken;
   }
   if (got->empty()) return turn::end;
-  if (settings_.on_bytes) settings_.on_bytes(&channel == &first_, got->bytes());
+  if (settings_.observing != nullptr) {
+    settings_.observing->on_bytes(&channel == &first_, got->bytes());
+  }
   with(got->bytes());
   return destination.unsent() <= settings_.most_unsent ? turn::go_on : turn::wait;
 }

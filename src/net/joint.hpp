@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,12 +31,17 @@ class joint {
     /// Errors: both channels are to be broken, though neither is at fault.
     virtual loop::task<result<std::string>> change(bool from_first, std::string piece) = 0;
   };
+  /// Sees what has arrived, before it goes on.
+  class observer {
+   public:
+    virtual ~observer() = default;
+    virtual void on_bytes(bool from_first, byte_span bytes) = 0;
+  };
   struct settings {
     std::size_t most_unsent = 1U << 18U;  ///< bytes that may be queued for a side that reads slowly
     bool is_one_way = false;              ///< data from the second is dropped
-    /// Told of what came, before it goes on; may be empty.
-    std::function<void(bool from_first, byte_span bytes)> on_bytes = {};
-    changer* changing = nullptr;  ///< outlives the joint; null: nothing is changed
+    observer* observing = nullptr;        ///< outlives the joint; may be null
+    changer* changing = nullptr;          ///< outlives the joint; null: nothing is changed
   };
   /// Why the joint ended before both sides had ended.
   struct breach {

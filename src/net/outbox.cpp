@@ -17,16 +17,18 @@ constexpr std::size_t most_sealed = 64U << 10U;
 }  // namespace
 
 outbox::~outbox() {
-  const bool may_end = sealing_ && broken_ == 0 && !under_way() && sealing_->on_its_way.empty();
+  auto* const present = sealed();
+  const bool may_end =
+      present != nullptr && broken_ == 0 && !under_way() && present->on_its_way.empty();
   abandon();
   if (!may_end || bytes_ != 0) return;
-  if (const auto last = sealing_->how->seal_end(); !last.empty()) {
-    loop_.send_at_once(to_, last.bytes());
+  if (const auto last = present->how->seal_end(); !last.empty()) {
+    home().send_at_once(to_, last.bytes());
   }
 }
 
 void outbox::push(const loop::slice& data) {
-  assert(!file_);
+  assert(file() == nullptr);
   if (data.empty() || broken_ != 0) return;
   bytes_ += data.size();
   pushed_ += data.size();
@@ -35,16 +37,16 @@ void outbox::push(const loop::slice& data) {
     if (!is_first) compact_last();
     waiting_.push_back(data);
   }
-  if (!under_way()) loop_.at_turn_end(*this);
+  if (!under_way()) home().at_turn_end(*this);
 }
 
 void outbox::push_file(const loop::file_part& part) {
-  assert(!file_ && !sealing_ && allowed_ == UINT64_MAX);
+  assert(file() == nullptr && sealed() == nullptr && allowed() == UINT64_MAX);
   if (part.count == 0 || broken_ != 0) return;
   bytes_ += part.count;
   pushed_ += part.count;
-  file_ = std::make_unique<loop::file_part>(part);
-  if (!under_way()) loop_.at_turn_end(*this);
+  with_rare().file = std::make_unique<loop::file_part>(part);
+  if (!under_way()) home().at_turn_end(*this);
 }
 
 void outbox::compact_last() {
@@ -53,42 +55,41 @@ void outbox::compact_last() {
 }
 
 void outbox::seal_with(std::unique_ptr<sealer> sealer) {
-  sealing_ = std::make_unique<sealing>();
-  sealing_->how = std::move(sealer);
+  with_rare().sealed = std::make_unique<sealing>(std::move(sealer));
 }
 
 void outbox::send_owed() {
-  if (!under_way() && broken_ == 0 && is_owing()) loop_.at_turn_end(*this);
+  if (!under_way() && broken_ == 0 && is_owing()) home().at_turn_end(*this);
 }
 
 void outbox::on_turn_end() {
   if (under_way() || broken_ != 0) return;
   const auto all = std::span(waiting_).subspan(first_);
-  if (sealing_) {
+  if (sealed() != nullptr) {
     send_sealed(all);
     return;
   }
   if (bytes_ == 0) {
-    if (is_ending_) loop_.shut_down_send(to_);
+    if (is_ending_) home().shut_down_send(to_);
     return;
   }
   if (all.empty()) {
-    loop_.send_file(to_, *file_, *this);
+    home().send_file(to_, *file(), *this);
     return;
   }
   const auto next = all.first(std::min(all.size(), loop::loop::max_send_slices));
-  if (pushed_ <= allowed_) {
-    loop_.send(to_, next, *this);
+  if (pushed_ <= allowed()) {
+    home().send(to_, next, *this);
   } else if (const auto part = first_of(next); !part.empty()) {
-    loop_.send(to_, part, *this);
+    home().send(to_, part, *this);
   }
 }
 
 // Returns the part of `waiting` that may be sent and that fits into one seal.
 std::vector<loop::slice> outbox::first_of(std::span<const loop::slice> waiting) const {
   const auto sent = pushed_ - bytes_;
-  auto most = sent < allowed_ ? allowed_ - sent : 0;
-  if (sealing_) most = std::min<std::uint64_t>(most, most_sealed);
+  auto most = sent < allowed() ? allowed() - sent : 0;
+  if (sealed() != nullptr) most = std::min<std::uint64_t>(most, most_sealed);
   std::vector<loop::slice> part;
   for (const auto& each : waiting) {
     if (most == 0) break;
@@ -100,7 +101,7 @@ std::vector<loop::slice> outbox::first_of(std::span<const loop::slice> waiting) 
 }
 
 void outbox::send_sealed(std::span<const loop::slice> waiting) {
-  auto& [how, on_its_way, plain] = *sealing_;
+  auto& [how, on_its_way, plain] = *sealed();
   if (on_its_way.empty()) {
     const auto part = first_of(waiting);
     for (const auto& each : part) plain += each.size();
@@ -109,65 +110,66 @@ void outbox::send_sealed(std::span<const loop::slice> waiting) {
       if (on_its_way.empty()) return break_off(EPROTO);
     } else if (is_ending_ && bytes_ == 0) {
       on_its_way = how->seal_end();
-      if (on_its_way.empty()) loop_.shut_down_send(to_);
+      if (on_its_way.empty()) home().shut_down_send(to_);
     }
     if (on_its_way.empty()) return;
   }
-  loop_.send(to_, {&on_its_way, 1}, *this);
+  home().send(to_, {&on_its_way, 1}, *this);
 }
 
 void outbox::break_off(int sys_errno) {
-  broken_ = sys_errno;
+  broken_ = static_cast<std::uint16_t>(sys_errno);
   waiting_.clear();
-  file_.reset();
+  if (rare_) rare_->file.reset();
   first_ = 0;
   bytes_ = 0;
   // The stream's reader learns of the break from the end of its receive.
-  loop_.shut_down(to_);
+  home().shut_down(to_);
   if (changed_) changed_->notify();
 }
 
 void outbox::allow(std::uint64_t bytes) {
-  allowed_ = bytes;
-  if (!empty() && !under_way()) loop_.at_turn_end(*this);
+  if (bytes != allowed()) with_rare().allowed = bytes;
+  if (!empty() && !under_way()) home().at_turn_end(*this);
 }
 
 void outbox::end() {
   is_ending_ = true;
-  if (!under_way()) loop_.at_turn_end(*this);
+  if (!under_way()) home().at_turn_end(*this);
 }
 
 void outbox::send_end_at_once() {
-  if (!sealing_ || under_way() || bytes_ != 0 || broken_ != 0) return;
-  const auto end = sealing_->how->seal_end();
-  if (!end.empty()) loop_.send_at_once(to_, end.bytes());
+  if (sealed() == nullptr || under_way() || bytes_ != 0 || broken_ != 0) return;
+  const auto end = sealed()->how->seal_end();
+  if (!end.empty()) home().send_at_once(to_, end.bytes());
 }
 
 void outbox::on_completion(loop::completion completion) {
   if (completion.result < 0) {
     break_off(-completion.result);
-  } else if (sealing_) {
-    auto& left = sealing_->on_its_way;
+  } else if (auto* const present = sealed()) {
+    auto& left = present->on_its_way;
     left.remove_prefix(static_cast<std::uint32_t>(completion.result));
     if (left.empty()) {
       left = {};
-      take_sent(std::exchange(sealing_->plain, 0));
+      take_sent(std::exchange(present->plain, 0));
     }
-  } else if (file_ && first_ == waiting_.size()) {
+  } else if (file() != nullptr && first_ == waiting_.size()) {
     take_sent_of_file(static_cast<std::size_t>(completion.result));
   } else {
     take_sent(static_cast<std::size_t>(completion.result));
   }
-  if (!empty() || is_ending_ || is_owing()) loop_.at_turn_end(*this);
+  if (!empty() || is_ending_ || is_owing()) home().at_turn_end(*this);
   if (changed_) changed_->notify();
 }
 
 void outbox::take_sent_of_file(std::size_t count) {
   if (count == 0) return break_off(ENODATA);
   bytes_ -= count;
-  file_->offset += count;
-  file_->count -= count;
-  if (file_->count == 0) file_.reset();
+  auto& left = *rare_->file;
+  left.offset += count;
+  left.count -= count;
+  if (left.count == 0) rare_->file.reset();
 }
 
 void outbox::take_sent(std::size_t count) {

@@ -38,7 +38,7 @@ class sealer {
 
 class outbox final : private loop::request, private loop::turn_end_hook {
  public:
-  outbox(loop::loop& loop, loop::descriptor descriptor) : loop_(loop), to_(std::move(descriptor)) {}
+  explicit outbox(loop::descriptor descriptor) : to_(std::move(descriptor)) {}
   /// Ends a sealed stream in good order, as far as that needs no waiting.
   ~outbox() override;
   outbox(const outbox&) = delete;
@@ -64,7 +64,7 @@ class outbox final : private loop::request, private loop::turn_end_hook {
 
   /// Holds back everything after the first `bytes` pushed bytes, until the next call.
   void allow(std::uint64_t bytes);
-  [[nodiscard]] std::uint64_t allowed() const { return allowed_; }
+  [[nodiscard]] std::uint64_t allowed() const { return rare_ ? rare_->allowed : UINT64_MAX; }
   /// The total number of bytes pushed.
   [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
 
@@ -72,7 +72,7 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// The part of `bytes()` that is in memory, not in a file.
   [[nodiscard]] std::size_t bytes_in_memory() const {
-    return bytes_ - (file_ ? static_cast<std::size_t>(file_->count) : 0);
+    return bytes_ - (file() != nullptr ? static_cast<std::size_t>(file()->count) : 0);
   }
   [[nodiscard]] bool empty() const { return bytes_ == 0; }
   /// The errno that ended sending, or 0. Once it is set, everything pushed is dropped.
@@ -86,7 +86,7 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   /// Waits until the peer's side has acknowledged everything. The kernel does not signal that, so
   /// it is polled.
   auto acknowledged(loop::time_point limit) {
-    return changed().wait([this] { return bytes_ == 0 && loop_.unacknowledged(to_) == 0; }, limit,
+    return changed().wait([this] { return bytes_ == 0 && home().unacknowledged(to_) == 0; }, limit,
                           std::chrono::milliseconds(5));
   }
   /// Ends the sending direction behind everything that is queued.
@@ -95,39 +95,51 @@ class outbox final : private loop::request, private loop::turn_end_hook {
   void send_end_at_once();
 
  private:
+  struct sealing {
+    std::unique_ptr<sealer> how;
+    loop::slice on_its_way = {};  // sealed bytes that the kernel has not taken yet
+    std::size_t plain = 0;        // how many queued bytes it contains
+  };
+  // What few streams need.
+  struct rare {
+    std::unique_ptr<sealing> sealed;        // null: data is sent as it was pushed
+    std::unique_ptr<loop::file_part> file;  // null, or the unsent rest of a file, behind all slices
+    std::uint64_t allowed = UINT64_MAX;
+  };
+
   void on_completion(loop::completion completion) override;
   void on_turn_end() override;
+  [[nodiscard]] loop::loop& home() const { return to_.home(); }
+  [[nodiscard]] sealing* sealed() const { return rare_ ? rare_->sealed.get() : nullptr; }
+  [[nodiscard]] loop::file_part* file() const { return rare_ ? rare_->file.get() : nullptr; }
+  [[nodiscard]] rare& with_rare() {
+    if (!rare_) rare_ = std::make_unique<rare>();
+    return *rare_;
+  }
   [[nodiscard]] std::vector<loop::slice> first_of(std::span<const loop::slice> waiting) const;
   void send_sealed(std::span<const loop::slice> waiting);
   void take_sent_of_file(std::size_t count);
   void break_off(int sys_errno);
   [[nodiscard]] bool is_owing() const {
-    return sealing_ && (!sealing_->on_its_way.empty() || sealing_->how->owes());
+    const auto* const present = sealed();
+    return present != nullptr && (!present->on_its_way.empty() || present->how->owes());
   }
   void take_sent(std::size_t count);
   void compact_last();
   loop::condition& changed() {
-    if (!changed_) changed_ = std::make_unique<loop::condition>(loop_);
+    if (!changed_) changed_ = std::make_unique<loop::condition>(home());
     return *changed_;
   }
 
-  loop::loop& loop_;
   loop::descriptor to_;
   std::unique_ptr<loop::condition> changed_;  // null until a coroutine waits: few connections are
                                               // ever waited for
   std::vector<loop::slice> waiting_;
-  std::size_t first_ = 0;  // slices before this one are sent
   std::size_t bytes_ = 0;
   std::uint64_t pushed_ = 0;
-  std::uint64_t allowed_ = UINT64_MAX;
-  struct sealing {
-    std::unique_ptr<sealer> how;
-    loop::slice on_its_way;  // sealed bytes that the kernel has not taken yet
-    std::size_t plain = 0;   // how many queued bytes it contains
-  };
-  std::unique_ptr<sealing> sealing_;       // null: data is sent as it was pushed
-  std::unique_ptr<loop::file_part> file_;  // null, or the unsent rest of a file, behind all slices
-  int broken_ = 0;
+  std::unique_ptr<rare> rare_;  // null until something in it is needed
+  std::uint32_t first_ = 0;     // slices before this one are sent
+  std::uint16_t broken_ = 0;    // an errno
   bool is_ending_ = false;
 };
 

@@ -8,7 +8,7 @@
 namespace strata::net {
 
 stream::stream(loop::loop& loop, loop::descriptor connected)
-    : byte_channel(loop), out_(loop, std::move(connected)) {}
+    : byte_channel(loop), out_(std::move(connected)) {}
 
 stream::~stream() { abandon(); }
 
@@ -97,6 +97,11 @@ const peer_info& stream::peer() const {
         peer_info{home_.remote_address(out_.socket()), home_.local_address(out_.socket()), {}});
   }
   return *peer_;
+}
+
+std::string_view stream::transport() const {
+  if (tls() != nullptr) return "tls";
+  return peer().local.family() == AF_UNIX ? "unix" : "tcp";
 }
 
 std::optional<peer_process> stream::process() const {

@@ -81,6 +81,8 @@ class stream final : public byte_channel, private loop::request, private loop::t
   void keep_alive(std::chrono::seconds interval) { home_.keep_alive(out_.socket(), interval); }
   /// Queries the kernel on the first call.
   [[nodiscard]] const peer_info& peer() const override;
+  /// Queries the kernel on the first call, as `peer`.
+  [[nodiscard]] std::string_view transport() const override;
   /// Queries the kernel. Nullopt if it is not a Unix socket.
   [[nodiscard]] std::optional<peer_process> process() const;
   /// Declares that the peer speaks for `client`, which has connected to `local`: from now on `peer`
@@ -114,5 +116,7 @@ class stream final : public byte_channel, private loop::request, private loop::t
   mutable std::unique_ptr<peer_info> peer_;
   std::unique_ptr<secured> secured_;  // null without TLS
 };
+
+static_assert(sizeof(stream) <= 256, "each connection has one");
 
 }  // namespace strata::net

@@ -1,7 +1,6 @@
 #include "runtime/clients.hpp"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -103,11 +102,6 @@ loop::task<nlohmann::json> json_of(loop::loop& loop, std::vector<client_report> 
     all.push_back(json_of(each, loop.now()));
   }
   co_return all;
-}
-
-std::string_view protocol_of(const net::stream& stream) {
-  if (stream.tls() != nullptr) return "tls";
-  return stream.peer().local.family() == AF_UNIX ? "unix" : "tcp";
 }
 
 operation_row clients_operation(decltype(operation_row::run) run) {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "loop/loop.hpp"
-#include "net/stream.hpp"
 #include "runtime/operations.hpp"
 
 namespace strata::runtime {
@@ -39,9 +38,6 @@ struct client_report {
 /// The answer of the operation `clients`, sorted by id. Yields to the loop after some of them.
 [[nodiscard]] loop::task<nlohmann::json> json_of(loop::loop& loop,
                                                  std::vector<client_report> clients);
-
-/// The protocol of a plain stream: `tcp`, `tls` or `unix`.
-[[nodiscard]] std::string_view protocol_of(const net::stream& stream);
 
 [[nodiscard]] operation_row clients_operation(decltype(operation_row::run) run);
 /// The operation's call has the parameter `client`.

@@ -40,8 +40,7 @@ verdict looks_like_tls(byte_span first) {
 bool detector::take(net::stream& stream) {
   auto arrived = stream.take_ready();
   if (!arrived || arrived->empty()) return true;
-  if (seen_.empty()) {
-    // In nearly all cases the first bytes that arrive decide.
+  if (!seen_) {
     const auto found = look(rows_, arrived->bytes());
     if (found.is_sure) {
       row_ = found.row;
@@ -49,14 +48,15 @@ bool detector::take(net::stream& stream) {
       return true;
     }
   }
-  seen_ += as_text(arrived->bytes());
-  const auto found = look(rows_, as_bytes(seen_));
+  if (!seen_) seen_ = std::make_unique<std::string>();
+  *seen_ += as_text(arrived->bytes());
+  const auto found = look(rows_, as_bytes(*seen_));
   row_ = found.row;
   return found.is_sure;
 }
 
 const protocol_row* detector::finish(net::stream& stream) {
-  if (!seen_.empty()) stream.unread(loop::buffer::copy_of(as_bytes(seen_)));
+  if (seen_) stream.unread(loop::buffer::copy_of(as_bytes(*seen_)));
   return row_;
 }
 

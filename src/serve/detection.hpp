@@ -1,6 +1,7 @@
 // Detects a client's protocol from its first bytes.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,7 +36,7 @@ class detector {
 
  private:
   std::span<const protocol_row> rows_;
-  std::string seen_;
+  std::unique_ptr<std::string> seen_;  // null if the first bytes decide, as they usually do
   const protocol_row* row_ = nullptr;
 };
 

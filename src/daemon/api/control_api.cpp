@@ -138,13 +138,14 @@ loop::task<> control_api::serve(std::unique_ptr<net::stream> connection,
                         : access_.role_of_subject(connection->peer().tls_subject);
   if (!role) co_return;
   const api_client client{kind, *role, caller_text(*connection)};
-  const http::handler respond = [&](http::exchange& exchange) { return handle(exchange, client); };
-  const http::refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
+  http::handler respond = [&](http::exchange& exchange) { return handle(exchange, client); };
+  http::refusal refuse = [](int /*status*/, const error& why, const net::peer_info& /*of*/) {
     auto answer = error_answer(why);
     return std::pair(std::move(answer.body), std::move(answer.type));
   };
-  http::server_connection served(supervisor_.home(), std::move(connection));
-  co_await served.serve(respond, refuse);
+  http::server_connection served(std::move(connection));
+  const http::handlers handlers{std::move(respond), std::move(refuse)};
+  co_await served.serve(handlers);
 }
 
 void control_api::respond(http::exchange& exchange, const api_answer& answer) {

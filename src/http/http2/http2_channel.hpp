@@ -25,6 +25,7 @@ class http2_channel final : public net::byte_channel, private loop::turn_end_hoo
   void abort() override { flow_.cancel(); }
   void break_off() override { flow_.cancel(); }
   [[nodiscard]] const net::peer_info& peer() const override { return flow_.carrier().peer(); }
+  [[nodiscard]] std::string_view transport() const override { return flow_.carrier().transport(); }
 
   /// Reports that data has arrived, or that the stream has ended. The reader does not run inside
   /// the session.

@@ -26,9 +26,8 @@ http2_connection::http2_connection(loop::loop& loop, std::unique_ptr<net::stream
 
 http2_connection::~http2_connection() { running_.cancel(); }
 
-loop::task<> http2_connection::serve(const handler& answer, const refusal& refuse) {
-  answer_ = &answer;
-  refuse_ = &refuse;
+loop::task<> http2_connection::serve(const handlers& handlers) {
+  handlers_ = &handlers;
   schedule_flush();
   watch_head();
   arm_next();
@@ -76,15 +75,16 @@ void http2_connection::start_arrived() {
 
 loop::task<> http2_connection::run(http2_exchange& exchange) {
   ++requests;
+  ++unanswered;
   if (exchange.refusal_status() != 0) {
     const auto [body, type] =
-        (*refuse_)(exchange.refusal_status(), exchange.why_refused(), exchange.peer());
+        handlers_->refuse(exchange.refusal_status(), exchange.why_refused(), exchange.peer());
     exchange.respond(exchange.refusal_status(), type, body);
   } else {
-    co_await (*answer_)(exchange);
+    co_await handlers_->answer(exchange);
   }
   exchange.end_handler();
-  ++answers;
+  --unanswered;
   if (exchange.is_closed()) forget(exchange);
 }
 

@@ -28,7 +28,7 @@ class http2_connection final : public served_connection,
 
   /// Serves until the client or silence ends the connection. Handlers that are still waiting then
   /// are ended.
-  loop::task<> serve(const handler& answer, const refusal& refuse);
+  loop::task<> serve(const handlers& handlers);
   void retire() override;
   [[nodiscard]] std::size_t held() const override;
   void dismiss() override { stream_->leave(); }
@@ -56,8 +56,7 @@ class http2_connection final : public served_connection,
   void arm_next();
 
   server_limits limits_;
-  const handler* answer_ = nullptr;
-  const refusal* refuse_ = nullptr;
+  const handlers* handlers_ = nullptr;
   std::list<http2_exchange> exchanges_;
   std::vector<http2_exchange*> arrived_;  // their handlers have not begun
   std::optional<loop::time_point> head_since_;

@@ -48,11 +48,12 @@ class http2_connection_test : public net::backend_stage {
 
  private:
   loop::task<> run_server() {
-    const handler answer = [this](exchange& exchange) { return serve(exchange); };
-    const refusal refuse = [](int, const error& why, const net::peer_info&) {
-      return std::pair{describe(why), std::string("text/plain")};
-    };
-    co_await served_->serve(answer, refuse);
+    const handlers handlers{.answer = [this](exchange& exchange) { return serve(exchange); },
+                            .refuse =
+                                [](int, const error& why, const net::peer_info&) {
+                                  return std::pair{describe(why), std::string("text/plain")};
+                                }};
+    co_await served_->serve(handlers);
     is_over_ = true;
   }
   loop::task<> run_client() {

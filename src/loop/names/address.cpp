@@ -15,11 +15,9 @@
 namespace strata::loop {
 
 socket_address::socket_address(const socket_address& other)
-    : storage_(other.storage_),
-      size_(other.size_),
-      is_every_(other.is_every_),
-      source_(other.source_),
-      path_(other.path_ ? std::make_unique<const sockaddr_un>(*other.path_) : nullptr) {}
+    : storage_(other.storage_), size_(other.size_), is_every_(other.is_every_), rest_(other.rest_) {
+  if (is_path()) rest_.path = new sockaddr_un(*other.rest_.path);
+}
 
 socket_address& socket_address::operator=(const socket_address& other) {
   return *this = socket_address(other);
@@ -28,12 +26,12 @@ socket_address& socket_address::operator=(const socket_address& other) {
 socket_address::socket_address(const sockaddr* address, socklen_t size) {
   if (size >= sizeof(sa_family_t) && address->sa_family == AF_UNIX) {
     sockaddr_un read{};
-    size_ = std::min<socklen_t>(size, sizeof read);
-    std::memcpy(&read, address, size_);
-    path_ = std::make_unique<const sockaddr_un>(read);
+    const auto read_size = std::min<std::size_t>(size, sizeof read);
+    std::memcpy(&read, address, read_size);
+    set_path(read, read_size);
     return;
   }
-  size_ = std::min<socklen_t>(size, sizeof storage_);
+  size_ = static_cast<std::uint16_t>(std::min<std::size_t>(size, sizeof storage_));
   std::memcpy(&storage_, address, size_);
   if (family() != AF_INET6 || IN6_IS_ADDR_V4MAPPED(&storage_.ip6.sin6_addr) == 0) return;
   const auto mapped = storage_.ip6;
@@ -98,9 +96,15 @@ result<socket_address> socket_address::from_path(const std::string& path) {
   named.sun_family = AF_UNIX;
   std::memcpy(named.sun_path, path.c_str(), path.size() + 1);
   socket_address made;
-  made.path_ = std::make_unique<const sockaddr_un>(named);
-  made.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
+  made.set_path(named, offsetof(sockaddr_un, sun_path) + path.size() + 1);
   return made;
+}
+
+// The address is empty so far.
+void socket_address::set_path(const sockaddr_un& path, std::size_t size) {
+  rest_.path = new sockaddr_un(path);
+  storage_.any.sa_family = AF_UNIX;
+  size_ = static_cast<std::uint16_t>(size);
 }
 
 socket_address socket_address::from_mac(const mac_address& mac, int interface_index) {
@@ -131,7 +135,7 @@ void socket_address::set_port(std::uint16_t port) {
 }
 
 std::string socket_address::path() const {
-  return path_ ? std::string(path_->sun_path) : std::string();
+  return is_path() ? std::string(rest_.path->sun_path) : std::string();
 }
 
 std::string socket_address::ip() const {
@@ -160,7 +164,7 @@ std::string socket_address::text() const {
 bool socket_address::operator==(const socket_address& other) const {
   return size_ == other.size_ && is_every_ == other.is_every_ &&
          std::memcmp(data(), other.data(), size_) == 0 &&
-         IN6_ARE_ADDR_EQUAL(&source_, &other.source_) != 0;
+         IN6_ARE_ADDR_EQUAL(&source(), &other.source()) != 0;
 }
 
 std::size_t socket_address::hash() const {

@@ -8,8 +8,8 @@
 
 #include <compare>
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <utility>
 
 #include "strata/base/mac_address.hpp"
 #include "strata/base/result.hpp"
@@ -21,9 +21,14 @@ class socket_address {
   socket_address() = default;
   socket_address(const socket_address& other);
   socket_address& operator=(const socket_address& other);
-  socket_address(socket_address&& other) noexcept = default;
-  socket_address& operator=(socket_address&& other) noexcept = default;
-  ~socket_address() = default;
+  socket_address(socket_address&& other) noexcept { swap(other); }
+  socket_address& operator=(socket_address&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~socket_address() {
+    if (is_path()) delete rest_.path;
+  }
   /// Copies an address from the kernel, whose size is `size`. An IPv4-mapped IPv6 address
   /// (::ffff:a.b.c.d), as an IPv6 socket reports it, becomes an IPv4 address.
   socket_address(const sockaddr* address, socklen_t size);
@@ -37,10 +42,10 @@ class socket_address {
   static socket_address from_mac(const mac_address& mac, int interface_index);
 
   [[nodiscard]] const sockaddr* data() const {
-    return path_ ? reinterpret_cast<const sockaddr*>(path_.get()) : &storage_.any;
+    return is_path() ? reinterpret_cast<const sockaddr*>(rest_.path) : &storage_.any;
   }
   [[nodiscard]] socklen_t size() const { return size_; }
-  [[nodiscard]] int family() const { return size_ == 0 ? AF_UNSPEC : data()->sa_family; }
+  [[nodiscard]] int family() const { return size_ == 0 ? AF_UNSPEC : storage_.any.sa_family; }
   /// 0 for a Unix path.
   [[nodiscard]] std::uint16_t port() const;
   /// The interface of an IPv6 address; 0 if it names none.
@@ -66,26 +71,39 @@ class socket_address {
   /// For the sender of a received datagram: the address of this machine to which the datagram was
   /// sent. A datagram to this address is sent from there, and two addresses that differ in it are
   /// different. Zeros: the kernel chooses.
-  [[nodiscard]] const in6_addr& source() const { return source_; }
-  [[nodiscard]] bool has_source() const { return IN6_IS_ADDR_UNSPECIFIED(&source_) == 0; }
-  /// Sets the source; an IPv4 address is written as ::ffff:a.b.c.d.
-  void set_source(const in6_addr& source) { source_ = source; }
+  [[nodiscard]] const in6_addr& source() const { return is_path() ? in6addr_any : rest_.source; }
+  [[nodiscard]] bool has_source() const { return IN6_IS_ADDR_UNSPECIFIED(&source()) == 0; }
+  /// Sets the source; an IPv4 address is written as ::ffff:a.b.c.d. A Unix path has none.
+  void set_source(const in6_addr& source) {
+    if (!is_path()) rest_.source = source;
+  }
 
   bool operator==(const socket_address& other) const;
   [[nodiscard]] std::size_t hash() const;
 
  private:
+  [[nodiscard]] bool is_path() const { return storage_.any.sa_family == AF_UNIX; }
+  void set_path(const sockaddr_un& path, std::size_t size);
+  void swap(socket_address& other) noexcept {
+    std::swap(storage_, other.storage_);
+    std::swap(size_, other.size_);
+    std::swap(is_every_, other.is_every_);
+    std::swap(rest_, other.rest_);
+  }
+
+  // Each connection keeps two addresses: they are small.
   union {
     sockaddr any;
     sockaddr_in ip4;
     sockaddr_in6 ip6;
     sockaddr_ll ll;
   } storage_{.ip6 = {}};
-  socklen_t size_ = 0;
+  std::uint16_t size_ = 0;
   bool is_every_ = false;
-  in6_addr source_{};
-  // For a Unix path, which is longer than the other addresses and rare; otherwise null.
-  std::unique_ptr<const sockaddr_un> path_;
+  union {
+    in6_addr source;
+    const sockaddr_un* path;  // owned, if `is_path()`: it is longer than the other addresses
+  } rest_{.source = {}};
 };
 
 struct address_hash {

@@ -48,6 +48,10 @@ gate::gate(loop::loop& loop, std::size_t number, proxy_options options, gate_set
                      }},
                 ""),
       goes_by_names_(goes_by_names(options_)),
+      bond_means_{.loop = loop,
+                  .shown = *setting_.given.tap,
+                  .name = setting_.given.name,
+                  .counted = counters_},
       web_(loop, means_of_web()),
       messages_(loop, {.options = options_,
                        .open_backend =
@@ -59,7 +63,7 @@ gate::gate(loop::loop& loop, std::size_t number, proxy_options options, gate_set
                              return admission_.is_open() || admits_client(sender, true);
                            },
                        .on_begun = [this](bond& begun) { enter(begun, next_client()); },
-                       .counted = counters_,
+                       .bonds = bond_means_,
                        .connections = setting_.connections,
                        .log = *setting_.given.log}),
       checker_(loop, {.options = options_,
@@ -365,9 +369,8 @@ loop::task<> gate::pass_on(std::unique_ptr<net::stream> client,
                            [[maybe_unused]] std::shared_ptr<const backends> of,
                            [[maybe_unused]] serve::connection_gauge::place place,
                            std::unique_ptr<known_client> known) {
-  const auto protocol = protocol_of(*client);
-  relay joined(loop_, std::move(client), protocol, std::move(backend), options_.max_buffer,
-               counters_, &use, known.get());
+  relay joined(bond_means_, relayed::stream, std::move(client), std::move(backend),
+               options_.max_buffer, &use, known.get());
   enter(joined, known ? known->id() : next_client());
   if (known) known->join(joined, std::string(place_of(use.of()->is.text)));
   co_await joined.run();
@@ -393,14 +396,14 @@ bool gate::disconnect(std::uint64_t client) {
 }
 
 void gate::enter(bond& begun, std::uint64_t client) {
-  begun.begin(client, *setting_.given.tap, setting_.given.name);
+  begun.begin(client);
   bonds_.push_back(begun);
   arm_sweep();
 }
 
 loop::task<> gate::join(web_means::switched client, std::unique_ptr<net::byte_channel> backend) {
-  relay joined(loop_, std::move(client.channel), client.protocol, std::move(backend),
-               options_.max_buffer, counters_, nullptr);
+  relay joined(bond_means_, relayed::websocket, std::move(client.channel), std::move(backend),
+               options_.max_buffer, nullptr);
   enter(joined, client.id);
   co_await joined.run();
 }

@@ -140,6 +140,7 @@ class gate final : public part, private loop::timer {
   std::unique_ptr<access_log> log_;
   std::unique_ptr<gate_script> script_;
   bool goes_by_names_ = false;  // TLS names choose a connection's backend
+  bond_means bond_means_;
   bond::list bonds_;
   std::uint64_t last_client_ = 0;
   web_gate web_;

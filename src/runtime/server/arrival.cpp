@@ -39,6 +39,10 @@ verdict match_http(byte_span first) {
 constexpr serve::protocol_row rows[] = {{"tls", serve::looks_like_tls}, {"http", match_http}};
 constexpr const auto* tls = &rows[0];
 
+std::span<const serve::protocol_row> rows_for(bool may_be_tls) {
+  return may_be_tls ? std::span(rows) : std::span(rows).subspan(1);
+}
+
 /// Receives messages for a connection whose protocol is not known yet.
 class newcomer final : public member {
  public:
@@ -60,7 +64,7 @@ class newcomer final : public member {
   }
   [[nodiscard]] loop::socket_address address() const override { return stream_.peer().address; }
   [[nodiscard]] std::string tls_subject() const override { return stream_.peer().tls_subject; }
-  [[nodiscard]] std::string_view protocol() const override { return protocol_of(stream_); }
+  [[nodiscard]] std::string_view protocol() const override { return stream_.transport(); }
   [[nodiscard]] std::size_t held() const override { return held_bytes_ + stream_.unsent(); }
   void dismiss(parting /*why*/) override { stream_.leave(); }
   loop::task<> delivered(loop::time_point limit) override {
@@ -100,10 +104,10 @@ loop::task<> find_protocol(shard& shard, std::unique_ptr<net::stream> arrived,
   auto speaks = protocol::raw;
   {
     newcomer waiting(shard, *arrived);
-    auto known = shard.secure() ? std::span(rows) : std::span(rows).subspan(1);
+    bool may_be_tls = shard.secure();
     for (bool is_known = false; !is_known;) {
       const auto limit = shard.loop().now() + loop::from_seconds(shard.options().detect_timeout);
-      serve::detector detector(known);
+      serve::detector detector(rows_for(may_be_tls));
       for (;;) {
         const bool has_come = co_await arrived->ready(limit);
         if (!has_come || detector.take(*arrived)) break;
@@ -115,7 +119,7 @@ loop::task<> find_protocol(shard& shard, std::unique_ptr<net::stream> arrived,
         const bool agreed = co_await waiting.agree_on_tls();
         if (!agreed) co_return;
         is_known = !arrived->tls()->application.empty();
-        known = known.subspan(1);
+        may_be_tls = false;
       }
       if (is_known) speaks = protocol::http;
     }

@@ -21,7 +21,7 @@ class session final : public member {
 
   [[nodiscard]] loop::socket_address address() const override { return stream_->peer().address; }
   [[nodiscard]] std::string tls_subject() const override { return stream_->peer().tls_subject; }
-  [[nodiscard]] std::string_view protocol() const override { return protocol_of(*stream_); }
+  [[nodiscard]] std::string_view protocol() const override { return stream_->transport(); }
   std::size_t offer(const batch& messages) override;
   [[nodiscard]] std::size_t held() const override {
     return reader_.unfinished().size() + stream_->unsent();

@@ -18,7 +18,7 @@ void add_reports(const http::served_connection::list& connections,
                        .last_active = each.last_active,
                        .passed = {.messages_in = each.requests,
                                   .bytes_in = each.bytes_received,
-                                  .messages_out = each.answers,
+                                  .messages_out = each.requests - each.unanswered,
                                   .bytes_out = stream->sent()},
                        .waiting = each.held(),
                        .groups = {}});

@@ -16,24 +16,23 @@ serve::verdict match_http2(byte_span first) {
 
 // Separate coroutines for the two versions: one for both would hold room for both as long as it
 // serves.
-loop::task<> serve_http1(loop::loop& loop, std::unique_ptr<net::stream> arrived,
-                         const http_service& service, const http::refusal& refuse,
+loop::task<> serve_http1(std::unique_ptr<net::stream> arrived, const http_service& service,
                          [[maybe_unused]] serve::connection_gauge::place place) {
   {
-    http::server_connection served(loop, std::move(arrived), service.limits);
+    http::server_connection served(std::move(arrived), service.limits);
     service.on_begun(served);
-    co_await served.serve(service.answer, refuse);
+    co_await served.serve(service.handlers);
   }
   if (service.on_gone) service.on_gone();
 }
 
-loop::task<> serve_http2(loop::loop& loop, std::unique_ptr<net::stream> arrived,
-                         const http_service& service, const http::refusal& refuse,
+loop::task<> serve_http2(std::unique_ptr<net::stream> arrived, const http_service& service,
                          [[maybe_unused]] serve::connection_gauge::place place) {
   {
+    auto& loop = arrived->home();
     http::http2_connection served(loop, std::move(arrived), service.limits);
     service.on_begun(served);
-    co_await served.serve(service.answer, refuse);
+    co_await served.serve(service.handlers);
     if (served.was_flooded()) service.on_flooded();
   }
   if (service.on_gone) service.on_gone();
@@ -56,29 +55,27 @@ http::server_limits limits_of(const http_limit_options& options, std::size_t max
           .max_streams = static_cast<std::uint32_t>(options.http2_max_streams)};
 }
 
-loop::task<> serve_http(loop::loop& loop, std::unique_ptr<net::stream> arrived,
-                        const http_service& service, const http::refusal& refuse) {
-  const bool is_http2 = co_await speaks_http2(loop, *arrived, service.limits.idle_timeout);
-  auto served = serve_http(is_http2, loop, std::move(arrived), service, refuse);
+loop::task<> serve_http(std::unique_ptr<net::stream> arrived, const http_service& service) {
+  const bool is_http2 = co_await speaks_http2(*arrived, service.limits.idle_timeout);
+  auto served = serve_http(is_http2, std::move(arrived), service);
   co_await served;
 }
 
-loop::task<bool> speaks_http2(loop::loop& loop, net::stream& arrived, loop::duration timeout) {
+loop::task<bool> speaks_http2(net::stream& arrived, loop::duration timeout) {
   static constexpr serve::protocol_row row = {"http2", match_http2};
   const auto* const secured = arrived.tls();
   if (secured != nullptr && !secured->application.empty()) {
     co_return secured->application == "h2";
   }
   const auto* const found =
-      co_await serve::detect(arrived, std::span(&row, 1), loop.now() + timeout);
+      co_await serve::detect(arrived, std::span(&row, 1), arrived.home().now() + timeout);
   co_return found != nullptr;
 }
 
-loop::task<> serve_http(bool is_http2, loop::loop& loop, std::unique_ptr<net::stream> arrived,
-                        const http_service& service, const http::refusal& refuse,
-                        serve::connection_gauge::place place) {
-  return is_http2 ? serve_http2(loop, std::move(arrived), service, refuse, std::move(place))
-                  : serve_http1(loop, std::move(arrived), service, refuse, std::move(place));
+loop::task<> serve_http(bool is_http2, std::unique_ptr<net::stream> arrived,
+                        const http_service& service, serve::connection_gauge::place place) {
+  return is_http2 ? serve_http2(std::move(arrived), service, std::move(place))
+                  : serve_http1(std::move(arrived), service, std::move(place));
 }
 
 std::string http_refusal() {

@@ -20,7 +20,7 @@ namespace strata::runtime {
 /// Serves the requests of connections. It outlives them.
 struct http_service {
   http::server_limits limits;
-  http::handler answer;
+  http::handlers handlers;
   /// Called with the connection, which is destroyed when it has been served.
   std::function<void(http::served_connection&)> on_begun;
   /// Called when a client has flooded HTTP/2.
@@ -32,17 +32,14 @@ struct http_service {
 /// The answer to a client above the connection limit.
 [[nodiscard]] std::string http_refusal();
 
-/// Serves a connection: its version is known from TLS, or from its first bytes. `refuse` makes the
-/// answer to an invalid request; it outlives the connection too.
-[[nodiscard]] loop::task<> serve_http(loop::loop& loop, std::unique_ptr<net::stream> arrived,
-                                      const http_service& service, const http::refusal& refuse);
+/// Serves a connection: its version is known from TLS, or from its first bytes.
+[[nodiscard]] loop::task<> serve_http(std::unique_ptr<net::stream> arrived,
+                                      const http_service& service);
 
 /// The same in two steps, so that the first one's state is gone while the second one lasts.
-[[nodiscard]] loop::task<bool> speaks_http2(loop::loop& loop, net::stream& arrived,
-                                            loop::duration timeout);
-[[nodiscard]] loop::task<> serve_http(bool is_http2, loop::loop& loop,
-                                      std::unique_ptr<net::stream> arrived,
-                                      const http_service& service, const http::refusal& refuse,
+[[nodiscard]] loop::task<bool> speaks_http2(net::stream& arrived, loop::duration timeout);
+[[nodiscard]] loop::task<> serve_http(bool is_http2, std::unique_ptr<net::stream> arrived,
+                                      const http_service& service,
                                       serve::connection_gauge::place place = {});
 
 }  // namespace strata::runtime

@@ -36,7 +36,7 @@ class session final : public client, private loop::turn_end_hook {
   void resume() override;
   [[nodiscard]] std::string remote_address() const override;
   [[nodiscard]] std::string local_address() const override;
-  [[nodiscard]] std::string_view protocol() const override { return protocol_of(*stream_); }
+  [[nodiscard]] std::string_view protocol() const override { return stream_->transport(); }
   [[nodiscard]] int descriptor_number() const override { return stream_->out().socket().fd(); }
   [[nodiscard]] std::size_t output_bytes() override { return stream_->unsent(); }
   [[nodiscard]] std::uint64_t traffic() override { return received_ + sent(); }

@@ -16,22 +16,22 @@ void bond::note_passed(bool from_client, tapped_form form, byte_span bytes) {
   const std::uint64_t messages = form == tapped_form::message ? 1 : 0;
   (from_client ? passed_.messages_in : passed_.messages_out) += messages;
   (from_client ? passed_.bytes_in : passed_.bytes_out) += bytes.size();
-  if (tap_ != nullptr && tap_->is_open()) show(from_client, form, bytes);
+  if (means_.shown.is_open()) show(from_client, form, bytes);
 }
 
 void bond::show(bool from_client, tapped_form form, byte_span bytes) const {
   const auto shown = client();
   auto sender = client_text(id_);
   auto receiver = backend();
-  if (receiver.empty()) receiver = *name_;
+  if (receiver.empty()) receiver = means_.name;
   if (!from_client) sender.swap(receiver);
-  tap_->write(form, !from_client,
-              {.client = id_,
-               .address = shown.address,
-               .sender = std::move(sender),
-               .receiver = std::move(receiver),
-               .protocol = shown.protocol},
-              bytes);
+  means_.shown.write(form, !from_client,
+                     {.client = id_,
+                      .address = shown.address,
+                      .sender = std::move(sender),
+                      .receiver = std::move(receiver),
+                      .protocol = shown.protocol},
+                     bytes);
 }
 
 }  // namespace strata::runtime::proxy

@@ -9,27 +9,33 @@
 
 #include "loop/loop.hpp"
 #include "runtime/clients.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/tap.hpp"
 
 namespace strata::runtime::proxy {
+
+/// What the bonds of a gate have in common. All of it outlives them.
+struct bond_means {
+  loop::loop& loop;
+  tap& shown;
+  const std::string& name;  ///< the runtime's
+  counters& counted;
+};
 
 class bond : public boost::intrusive::list_base_hook<
                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   using list = boost::intrusive::list<bond, boost::intrusive::constant_time_size<false>>;
 
-  explicit bond(loop::loop& loop) : loop_(loop), began_(loop.now()), last_active_(loop.now()) {}
+  /// `means` outlives the bond.
+  explicit bond(const bond_means& means)
+      : means_(means), began_(means.loop.now()), last_active_(began_) {}
   bond(const bond&) = delete;
   bond& operator=(const bond&) = delete;
   virtual ~bond() = default;
 
-  /// Sets the client's id, and the tap that shows the traffic of the proxy `name`. Both outlive the
-  /// bond.
-  void begin(std::uint64_t client, tap& tap, const std::string& name) {
-    id_ = client;
-    tap_ = &tap;
-    name_ = &name;
-  }
+  /// Sets the client's id.
+  void begin(std::uint64_t client) { id_ = client; }
   /// Ends it as if it had broken.
   virtual void break_off() = 0;
   /// When data last arrived, from either side.
@@ -45,20 +51,19 @@ class bond : public boost::intrusive::list_base_hook<
   /// The endpoint of the backend; empty if there is none yet.
   [[nodiscard]] virtual std::string backend() const = 0;
 
-  void note_active() { last_active_ = loop_.now(); }
+  [[nodiscard]] loop::loop& loop() const { return means_.loop; }
+  [[nodiscard]] counters& counted() const { return means_.counted; }
+  void note_active() { last_active_ = loop().now(); }
   /// Counts a message or a piece of a stream, and shows it in the tap.
   void note_passed(bool from_client, tapped_form form, byte_span bytes);
-
-  loop::loop& loop_;
 
  private:
   void show(bool from_client, tapped_form form, byte_span bytes) const;
 
+  const bond_means& means_;
   loop::time_point began_;
   loop::time_point last_active_;
   std::uint64_t id_ = 0;
-  tap* tap_ = nullptr;
-  const std::string* name_ = nullptr;
   traffic passed_;
 };
 

@@ -10,16 +10,15 @@ bool is_nobody_there(const error& why) {
          why.sys_errno == ENETUNREACH;
 }
 
-bridge::bridge(loop::loop& loop, ends ends, std::unique_ptr<net::message_port> client,
-               std::unique_ptr<net::message_port> backend, std::size_t most, counters& counted,
+bridge::bridge(const bond_means& means, ends ends, std::unique_ptr<net::message_port> client,
+               std::unique_ptr<net::message_port> backend, std::size_t most,
                std::function<void(bool)> on_outcome)
-    : bond(loop),
+    : bond(means),
       ends_(std::move(ends)),
       client_(std::move(client)),
       backend_(std::move(backend)),
-      counted_(counted),
       on_outcome_(std::move(on_outcome)),
-      joint_(loop, *client_, *backend_,
+      joint_(means.loop, *client_, *backend_,
              {.most_unsent = most,
               .receives_empty = true,
               .on_message = [this](bool from_client,
@@ -37,16 +36,16 @@ client_report bridge::client() const {
 void bridge::note_message(bool from_client, byte_span message) {
   note_passed(from_client, tapped_form::message, message);
   if (!from_client) on_outcome_(true);
-  (from_client ? counted_.messages_in : counted_.messages_out).add();
-  (from_client ? counted_.bytes_in : counted_.bytes_out).add(message.size());
+  (from_client ? counted().messages_in : counted().messages_out).add();
+  (from_client ? counted().bytes_in : counted().bytes_out).add(message.size());
 }
 
 void bridge::note_trouble(bool of_client, const error& why) {
   if (why.code == errc::limit_exceeded) {
-    counted_.drop_message(drop::too_large);
+    counted().drop_message(drop::too_large);
     return;
   }
-  counted_.errors.add();
+  counted().errors.add();
   if (of_client || !is_nobody_there(why)) return;
   on_outcome_(false);
   joint_.give_up();

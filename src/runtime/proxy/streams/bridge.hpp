@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "net/message_joint.hpp"
-#include "runtime/counters.hpp"
 #include "runtime/proxy/streams/bond.hpp"
 
 namespace strata::runtime::proxy {
@@ -26,8 +25,8 @@ class bridge final : public bond {
   };
 
   /// As of a relay.
-  bridge(loop::loop& loop, ends ends, std::unique_ptr<net::message_port> client,
-         std::unique_ptr<net::message_port> backend, std::size_t most, counters& counted,
+  bridge(const bond_means& means, ends ends, std::unique_ptr<net::message_port> client,
+         std::unique_ptr<net::message_port> backend, std::size_t most,
          std::function<void(bool is_good)> on_outcome);
 
   [[nodiscard]] loop::task<> run();
@@ -42,7 +41,6 @@ class bridge final : public bond {
   ends ends_;
   std::unique_ptr<net::message_port> client_;
   std::unique_ptr<net::message_port> backend_;
-  counters& counted_;
   std::function<void(bool)> on_outcome_;
   net::message_joint joint_;
 };

@@ -38,7 +38,11 @@ std::string_view unpadded(std::string_view text) {
 class message_gate::session final : public bond {
  public:
   session(message_gate& owner, front& front, const loop::socket_address& client)
-      : bond(owner.loop_), owner_(owner), at_(front), client_(client), changed_(owner.loop_) {
+      : bond(owner.means_.bonds),
+        owner_(owner),
+        at_(front),
+        client_(client),
+        changed_(owner.loop_) {
     at_.sessions.emplace(client_, this);
   }
   ~session() override { at_.sessions.erase(client_); }
@@ -50,9 +54,8 @@ class message_gate::session final : public bond {
 
   void send(byte_span message) {
     note_passed(true, tapped_form::message, message);
-    auto& counted = owner_.means_.counted;
-    counted.messages_in.add();
-    counted.bytes_in.add(message.size());
+    counted().messages_in.add();
+    counted().bytes_in.add(message.size());
     if (port_) {
       pass(message);
     } else if (waiting_.size() < most_messages_waiting &&
@@ -60,7 +63,7 @@ class message_gate::session final : public bond {
       waiting_bytes_ += message.size();
       waiting_.emplace_back(as_text(message));
     } else {
-      counted.drop_message(drop::connection);
+      counted().drop_message(drop::connection);
     }
   }
 
@@ -74,7 +77,7 @@ class message_gate::session final : public bond {
     receiving_.spawn(receive());
     for (bool is_over = false; !is_over;) {
       const auto limit = last_active() + timeout();
-      if (loop_.now() >= limit) break;
+      if (loop().now() >= limit) break;
       is_over = co_await changed_.wait([this] { return is_over_; }, limit);
     }
     receiving_.cancel();
@@ -97,23 +100,22 @@ class message_gate::session final : public bond {
 
   void pass(byte_span message) {
     if (message.size() > port_->max_size()) {
-      owner_.means_.counted.drop_message(drop::too_large);
+      counted().drop_message(drop::too_large);
     } else if (port_->unsent() > owner_.means_.options.max_buffer || !port_->offer(message)) {
-      owner_.means_.counted.drop_message(drop::slow_client);
+      counted().drop_message(drop::slow_client);
     }
   }
 
   void answer(byte_span message) {
     note_passed(false, tapped_form::message, message);
     use_->note(true);
-    auto& counted = owner_.means_.counted;
     if (message.size() > at_.over->max_size()) {
-      counted.drop_message(drop::too_large);
+      counted().drop_message(drop::too_large);
     } else if (at_.over->send(client_, loop::slice::copy_of(message))) {
-      counted.messages_out.add();
-      counted.bytes_out.add(message.size());
+      counted().messages_out.add();
+      counted().bytes_out.add(message.size());
     } else {
-      counted.drop_message(drop::slow_client);
+      counted().drop_message(drop::slow_client);
     }
   }
 
@@ -123,7 +125,7 @@ class message_gate::session final : public bond {
         .on_message = [this](byte_span message) { answer(message); },
         .on_trouble =
             [this](const error& why, bool /*is_new*/) {
-              owner_.means_.counted.errors.add();
+              counted().errors.add();
               if (!is_nobody_there(why)) return;
               use_->note(false);
               break_off();
@@ -168,12 +170,12 @@ loop::task<> message_gate::receive(front& front) {
   for (;;) {
     const auto got = co_await front.over->receive();
     if (got.result == -ENODEV) {
-      means_.counted.errors.add();
+      means_.bonds.counted.errors.add();
       means_.log.write(level::error, "the interface was removed: what it carried has ended");
       co_return;
     }
     if (got.result < 0) {
-      means_.counted.errors.add();
+      means_.bonds.counted.errors.add();
       co_await loop_.sleep(10ms);
       continue;
     }
@@ -186,8 +188,8 @@ void message_gate::take(front& front, const net::datagram::arrival& arrival) {
     if (is_silent_ || !means_.admits(arrival.from)) return;
     auto place = means_.connections.enter(means_.options.max_connections);
     if (!place) {
-      means_.counted.connections_refused.add();
-      note_refusal(means_.counted, means_.log, arrival.from, refusal::limit,
+      means_.bonds.counted.connections_refused.add();
+      note_refusal(means_.bonds.counted, means_.log, arrival.from, refusal::limit,
                    "the limit of --max-connections is reached");
       return;
     }
@@ -207,7 +209,7 @@ loop::task<> message_gate::serve_sender(front& front, loop::socket_address clien
 loop::task<> message_gate::serve(std::unique_ptr<net::stream> client, bool is_websocket) {
   const auto peer = client->peer();
   const bool is_secure = client->tls() != nullptr;
-  const auto protocol = !is_websocket ? protocol_of(*client) : is_secure ? "wss" : "ws";
+  const auto protocol = !is_websocket ? client->transport() : is_secure ? "wss" : "ws";
   std::optional<result<opened_port>> found;
   std::unique_ptr<net::message_port> port;
   if (is_websocket) {
@@ -228,9 +230,8 @@ loop::task<> message_gate::serve(std::unique_ptr<net::stream> client, bool is_we
   // success.
   if (use.is_trial()) use.note(true);
   bridge::ends ends{.client = peer, .protocol = protocol, .backend = use.of()->is.text};
-  bridge joined(loop_, std::move(ends), std::move(port), std::move((*found)->port),
-                means_.options.max_buffer, means_.counted,
-                [&use](bool is_good) { use.note(is_good); });
+  bridge joined(means_.bonds, std::move(ends), std::move(port), std::move((*found)->port),
+                means_.options.max_buffer, [&use](bool is_good) { use.note(is_good); });
   means_.on_begun(joined);
   co_await joined.run();
 }
@@ -249,7 +250,7 @@ loop::task<std::unique_ptr<net::message_port>> message_gate::welcome(
   if (opened) co_return std::move(*opened);
   // It was already reported that there is no backend.
   if (stream && !*stream) co_return nullptr;
-  means_.counted.errors.add();
+  means_.bonds.counted.errors.add();
   means_.log.write_few(
       "no WebSocket", level::warning,
       fmt::format("client {} has opened no WebSocket: {}", from, describe(opened.error())));
@@ -299,7 +300,7 @@ message_gate::opening message_gate::opening_of(proto::http_fields fields) const 
 }
 
 void message_gate::report_no_backend(const net::peer_info& client, const error& why) {
-  means_.counted.errors.add();
+  means_.bonds.counted.errors.add();
   means_.log.write_few(
       "no backend", level::error,
       fmt::format("client {} found no backend: {}", client.address.text(), describe(why)));

@@ -46,7 +46,7 @@ struct message_means {
   std::function<bool(const loop::socket_address& sender)> admits;
   /// Called for a new bond, which is in no list yet.
   std::function<void(bond&)> on_begun;
-  counters& counted;
+  const bond_means& bonds;
   serve::connection_gauge& connections;
   journal& log;
 };

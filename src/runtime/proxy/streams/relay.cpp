@@ -10,31 +10,29 @@ constexpr auto longest_delivery = std::chrono::seconds(1);
 
 }  // namespace
 
-relay::relay(loop::loop& loop, std::unique_ptr<net::byte_channel> client, std::string_view protocol,
-             std::unique_ptr<net::byte_channel> backend, std::size_t most, counters& counted,
-             backend_use* use, net::joint::changer* changing)
-    : bond(loop),
+relay::relay(const bond_means& means, relayed content, std::unique_ptr<net::byte_channel> client,
+             std::unique_ptr<net::byte_channel> backend, std::size_t most, backend_use* use,
+             net::joint::changer* changing)
+    : bond(means),
       client_(std::move(client)),
-      protocol_(protocol),
       backend_(std::move(backend)),
-      counted_(counted),
       use_(use),
-      joint_(loop, *client_, *backend_,
-             {.most_unsent = most,
-              .on_bytes =
-                  [this](bool from_client, byte_span bytes) {
-                    note_passed(from_client, tapped_form::bytes, bytes);
-                    if (!from_client && !std::exchange(has_received_, true) && use_ != nullptr) {
-                      use_->note(true);
-                    }
-                    (from_client ? counted_.bytes_in : counted_.bytes_out).add(bytes.size());
-                  },
-              .changing = changing}) {}
+      content_(content),
+      joint_(means.loop, *client_, *backend_,
+             {.most_unsent = most, .observing = this, .changing = changing}) {}
+
+void relay::on_bytes(bool from_client, byte_span bytes) {
+  note_passed(from_client, tapped_form::bytes, bytes);
+  if (!from_client && !std::exchange(has_received_, true) && use_ != nullptr) use_->note(true);
+  (from_client ? counted().bytes_in : counted().bytes_out).add(bytes.size());
+}
 
 client_report relay::client() const {
   const auto& peer = client_->peer();
+  const auto transport = client_->transport();
+  const std::string_view websocket = transport == "tls" ? "wss" : "ws";
   return {.address = peer.address.text(),
-          .protocol = protocol_,
+          .protocol = content_ == relayed::websocket ? websocket : transport,
           .tls_subject = peer.tls_subject,
           .waiting = client_->unsent()};
 }
@@ -55,7 +53,7 @@ loop::task<> relay::break_both(const net::joint::breach& breach) {
   auto& other = breach.is_of_first ? *backend_ : *client_;
   const bool is_given_up = breach.why.code == errc::canceled;
   if (!is_given_up) {
-    const bool has_all = co_await other.delivered(loop_.now() + longest_delivery);
+    const bool has_all = co_await other.delivered(loop().now() + longest_delivery);
     (void)has_all;
   }
   client_->break_off();

@@ -347,7 +347,6 @@ loop::task<> web_gate::switch_over(http::exchange& exchange, backend_leg& leg,
   }
   web_means::switched switched{
       .id = exchange.owns_connection() ? exchange.connection().id : means_.next_client(),
-      .protocol = exchange.is_secure() ? "wss" : "ws",
       .channel = exchange.upgrade(fields)};
   co_await means_.join(std::move(switched), leg.over->upgrade());
 }

@@ -28,7 +28,13 @@ web_gate::web_gate(loop::loop& loop, web_means means)
       gone_(loop) {
   pseudonym_ = "strata-" + ids_.request_id().substr(0, 12);
   service_ = {.limits = {},
-              .answer = [this](http::exchange& exchange) { return answer(exchange); },
+              .handlers = {.answer = [this](http::exchange& exchange) { return answer(exchange); },
+                           .refuse =
+                               [this](int status, const error& why, const net::peer_info& client) {
+                                 auto said = own_answers_.body_of(status, describe(why) + "\n");
+                                 reporter_.note_refused(status, said.first.size(), client);
+                                 return said;
+                               }},
               .on_begun =
                   [this](http::served_connection& begun) {
                     connections_.push_back(begun);
@@ -38,11 +44,6 @@ web_gate::web_gate(loop::loop& loop, web_means means)
                   },
               .on_flooded = [this] { means_.counted.http2_floods.add(); },
               .on_gone = [this] { gone_.notify(); }};
-  refuse_ = [this](int status, const error& why, const net::peer_info& client) {
-    auto said = own_answers_.body_of(status, describe(why) + "\n");
-    reporter_.note_refused(status, said.first.size(), client);
-    return said;
-  };
   apply();
 }
 
@@ -107,8 +108,8 @@ loop::task<> web_gate::ended(loop::time_point limit) {
 loop::task<> web_gate::serve(std::unique_ptr<net::stream> client,
                              serve::connection_gauge::place place) {
   (void)client->peer();  // queried while it is connected
-  const bool is_http2 = co_await speaks_http2(loop_, *client, service_.limits.idle_timeout);
-  means_.adopt(serve_http(is_http2, loop_, std::move(client), service_, refuse_, std::move(place)));
+  const bool is_http2 = co_await speaks_http2(*client, service_.limits.idle_timeout);
+  means_.adopt(serve_http(is_http2, std::move(client), service_, std::move(place)));
 }
 
 forwarding web_gate::forwarding_of(const http::exchange& exchange) {

@@ -47,10 +47,9 @@ struct web_means {
   dialer dial_http1;
   /// Continues to run a task that serves a connection.
   std::function<void(loop::task<>)> adopt;
-  /// Joins two channels until both have ended.
+  /// Joins two channels of WebSockets until both have ended.
   struct switched {
-    std::uint64_t id;           ///< the client's
-    std::string_view protocol;  ///< as in `client_report`
+    std::uint64_t id;  ///< the client's
     std::unique_ptr<net::byte_channel> channel;
   };
   std::function<loop::task<>(switched client, std::unique_ptr<net::byte_channel> backend)> join;
@@ -221,7 +220,6 @@ class web_gate {
   std::vector<loop::network> trusted_;
   balancing balance_;
   http_service service_;
-  http::refusal refuse_;
   std::vector<field_rule> to_backend_;
   std::vector<field_rule> to_client_;
   id_maker ids_;

@@ -147,7 +147,7 @@ class visit {
 loop::task<> serve_web(shard& shard, std::unique_ptr<net::stream> arrived,
                        serve::connection_gauge::place place) {
   visit visited(shard, std::move(place));
-  const http::refusal refuse = [&shard](int status, const error& why, const net::peer_info& peer) {
+  http::refusal refuse = [&shard](int status, const error& why, const net::peer_info& peer) {
     auto body = describe(why) + "\n";
     const auto client = shard.web().keeps_log() ? web_client_of(peer) : web_client();
     shard.web().note_refused(status, body.size(), client);
@@ -155,12 +155,14 @@ loop::task<> serve_web(shard& shard, std::unique_ptr<net::stream> arrived,
   };
   const http_service by{
       .limits = limits_of(shard.options(), shard.options().http_max_body),
-      .answer = [&visited](http::exchange& exchange) { return visited.answer(exchange); },
+      .handlers = {.answer =
+                       [&visited](http::exchange& exchange) { return visited.answer(exchange); },
+                   .refuse = std::move(refuse)},
       .on_begun = [&shard](http::served_connection& begun) { shard.enter_web(begun); },
       .on_flooded = [&shard] { shard.count().http2_floods.add(); },
       .on_gone = {},
   };
-  co_await serve_http(shard.loop(), std::move(arrived), by, refuse);
+  co_await serve_http(std::move(arrived), by);
 }
 
 }  // namespace strata::runtime::server
