@@ -3,6 +3,7 @@ STRATA_CI=1 a skip is a failure, unless allowed_skips.txt names the test."""
 
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "harness"))
 sys.path.append(str(Path(__file__).resolve().parent))
+
+# A shell's background job ignores SIGINT, and so would every command that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ALLOWED = Path(__file__).resolve().parent / "allowed_skips.txt"
 
