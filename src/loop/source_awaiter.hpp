@@ -6,32 +6,26 @@
 #pragma once
 
 #include <coroutine>
+#include <utility>
 
 namespace strata::loop {
 
 template <class Source>
 class [[nodiscard]] source_awaiter {
  public:
-  explicit source_awaiter(Source& source) : from_(source) {}
+  explicit source_awaiter(Source& source) : from_(&source) {}
   source_awaiter(const source_awaiter&) = delete;
   source_awaiter& operator=(const source_awaiter&) = delete;
   ~source_awaiter() {
-    if (waits_) from_.waiter_ = {};
+    if (from_ != nullptr) from_->waiter_ = {};
   }
 
-  [[nodiscard]] bool await_ready() { return from_.prepare(); }
-  void await_suspend(std::coroutine_handle<> self) {
-    from_.waiter_ = self;
-    waits_ = true;
-  }
-  auto await_resume() {
-    waits_ = false;
-    return from_.take();
-  }
+  [[nodiscard]] bool await_ready() { return from_->prepare(); }
+  void await_suspend(std::coroutine_handle<> self) { from_->waiter_ = self; }
+  auto await_resume() { return std::exchange(from_, nullptr)->take(); }
 
  private:
-  Source& from_;
-  bool waits_ = false;
+  Source* from_;  // null once the coroutine goes on
 };
 
 /// As `source_awaiter`, but leaves the item to be taken: a coroutine that waits for long then needs
@@ -39,23 +33,19 @@ class [[nodiscard]] source_awaiter {
 template <class Source>
 class [[nodiscard]] source_readiness {
  public:
-  explicit source_readiness(Source& source) : from_(source) {}
+  explicit source_readiness(Source& source) : from_(&source) {}
   source_readiness(const source_readiness&) = delete;
   source_readiness& operator=(const source_readiness&) = delete;
   ~source_readiness() {
-    if (waits_) from_.waiter_ = {};
+    if (from_ != nullptr) from_->waiter_ = {};
   }
 
-  [[nodiscard]] bool await_ready() { return from_.prepare(); }
-  void await_suspend(std::coroutine_handle<> self) {
-    from_.waiter_ = self;
-    waits_ = true;
-  }
-  void await_resume() { waits_ = false; }
+  [[nodiscard]] bool await_ready() { return from_->prepare(); }
+  void await_suspend(std::coroutine_handle<> self) { from_->waiter_ = self; }
+  void await_resume() { from_ = nullptr; }
 
  private:
-  Source& from_;
-  bool waits_ = false;
+  Source* from_;  // null once the coroutine goes on
 };
 
 }  // namespace strata::loop

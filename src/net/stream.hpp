@@ -36,6 +36,11 @@ class stream final : public byte_channel, private loop::request, private loop::t
   // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method): they do the same.
   auto receive() { return loop::source_awaiter(*this); }
   using byte_channel::receive;
+  // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method): they do the same.
+  auto ready() { return loop::source_readiness(*this); }
+  using byte_channel::ready;
+  // NOLINTNEXTLINE(bugprone-derived-method-shadowing-base-method): they do the same.
+  [[nodiscard]] result<loop::buffer> take_ready() { return take(); }
   /// Returns the last received buffer, or its last part, to the stream: it is received next. For
   /// code that inspects the first bytes to choose their reader.
   void unread(loop::buffer&& seen);
@@ -91,6 +96,7 @@ class stream final : public byte_channel, private loop::request, private loop::t
 
  private:
   friend class loop::source_awaiter<stream>;
+  friend class loop::source_readiness<stream>;
   void on_completion(loop::completion completion) override;
   void on_turn_end() override;
   bool prepare() override;

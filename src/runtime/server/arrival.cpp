@@ -52,8 +52,7 @@ class newcomer final : public member {
   std::size_t offer(const batch& messages) override {
     const auto& bytes = messages.as(wanted());
     if (held_bytes_ + bytes.size() > home_.options().max_buffer) {
-      home_.on_slow(*this, messages.count(), stream_.peer().address, held_bytes_,
-                    has_reported_slow_);
+      home_.on_slow(*this, messages.count(), stream_.peer().address, held_bytes_);
       return 0;
     }
     held_bytes_ += bytes.size();
@@ -95,7 +94,6 @@ class newcomer final : public member {
   std::size_t held_bytes_ = 0;
   bool is_agreeing_ = false;
   bool is_raw_ = false;
-  bool has_reported_slow_ = false;
 };
 
 // One coroutine waits, with nothing beside it: there may be very many silent clients.

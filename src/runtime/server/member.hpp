@@ -78,8 +78,9 @@ class member {
   // This order leaves no gap, and small members of derived classes can follow: for an idle
   // WebSocket each byte beyond 512 costs 128.
  public:
-  unsigned failed_claims = 0;  ///< wrong master passwords
-  bool is_admitted = true;     ///< receives messages
+  std::uint8_t failed_claims = 0;     ///< wrong master passwords
+  bool is_admitted = true;            ///< receives messages
+  bool has_been_called_slow = false;  ///< the log has it: once is enough
 
  private:
   encoding wanted_;

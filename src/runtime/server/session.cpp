@@ -27,10 +27,11 @@ session::session(shard& shard, std::unique_ptr<net::stream> connection)
 loop::task<> session::serve(shard& shard, std::unique_ptr<net::stream> connection,
                             [[maybe_unused]] serve::connection_gauge::place place) {
   session served(shard, std::move(connection));
-  for (bool goes_on = true; goes_on;) {
-    co_await shard.handled(served);
-    const auto got = co_await served.stream_->receive();
-    goes_on = served.take(got);
+  // Nothing that was received is in this frame while it waits: most connections wait.
+  for (;;) {
+    if (shard.is_busy_with(served)) co_await shard.handled(served);
+    co_await served.stream_->ready();
+    if (!served.take(served.stream_->take_ready())) break;
   }
   if (served.has_ended_) co_await served.say_goodbye();
 }
@@ -86,7 +87,7 @@ std::size_t session::offer(const batch& messages) {
   const auto& bytes = messages.as(wanted());
   if (stream_->broken() != 0) return 0;
   if (stream_->unsent() + bytes.size() > home_.options().max_buffer) {
-    home_.on_slow(*this, count, stream_->peer().address, stream_->unsent(), has_reported_slow_);
+    home_.on_slow(*this, count, stream_->peer().address, stream_->unsent());
     return 0;
   }
   stream_->push(bytes);

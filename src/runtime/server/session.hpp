@@ -41,9 +41,8 @@ class session final : public member {
   bool feed(byte_span bytes);
   void feed_unfinished();
 
-  bool is_dismissed_ = false;       // its incomplete input is no message
-  bool has_ended_ = false;          // by the client, in good order
-  bool has_reported_slow_ = false;  // logged once only, however often it happens
+  bool is_dismissed_ = false;  // its incomplete input is no message
+  bool has_ended_ = false;     // by the client, in good order
   std::unique_ptr<net::stream> stream_;
   proto::frame_reader reader_;
 };

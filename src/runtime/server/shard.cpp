@@ -88,8 +88,12 @@ result<void> shard::open_script() {
   return script_->begin();
 }
 
+bool shard::is_busy_with(const member& member) const {
+  return script_ && script_->is_busy(member.id());
+}
+
 loop::task<> shard::handled(const member& member) {
-  if (script_ && script_->is_busy(member.id())) co_await script_->idle(member.id());
+  if (is_busy_with(member)) co_await script_->idle(member.id());
 }
 
 result<void> shard::open_target(net::bind_target& target) {
@@ -300,10 +304,10 @@ void shard::count_out(member& member, std::uint64_t messages, std::uint64_t byte
 }
 
 void shard::on_slow(member& member, std::uint64_t messages, const loop::socket_address& address,
-                    std::size_t unsent, bool& is_reported) {
+                    std::size_t unsent) {
   counters_.drop_message(drop::slow_client, messages);
   const bool disconnect = options_.slow_client == "disconnect";
-  if (!std::exchange(is_reported, true)) {
+  if (!std::exchange(member.has_been_called_slow, true)) {
     state_->log->write(
         level::warning,
         fmt::format("client {} reads too slowly: {} bytes wait for it; {}", address.text(), unsent,

@@ -70,9 +70,9 @@ class shard final : public part, private loop::timer {
   void count_in(member& member, std::uint64_t bytes);
   void count_out(member& member, std::uint64_t messages, std::uint64_t bytes);
   /// Handles a member whose full queue does not take `messages` more: ends it, if the options say
-  /// so. `is_reported`: whether this was logged before, since once is enough.
+  /// so.
   void on_slow(member& member, std::uint64_t messages, const loop::socket_address& address,
-               std::size_t unsent, bool& is_reported);
+               std::size_t unsent);
   /// To be notified of received bytes and queued output.
   [[nodiscard]] connection_memory& memory() { return memory_; }
   /// Messages on their way; call `publish` after the last one.
@@ -92,7 +92,9 @@ class shard final : public part, private loop::timer {
     return acceptor_.start_tls(stream, state_->secure->get());
   }
 
-  /// Waits until the script has handled the member's messages.
+  /// Whether the script is still handling the member's messages.
+  [[nodiscard]] bool is_busy_with(const member& member) const;
+  /// Waits until it has handled them.
   [[nodiscard]] loop::task<> handled(const member& member);
 
   // --- for delivery, and the check of memory

@@ -174,29 +174,40 @@ loop::task<> session::room(std::size_t low) { co_await stream_->writable(low); }
 
 loop::task<> session::run() {
   while (!is_over()) {
-    {
-      auto got = co_await stream_->receive();
-      if (!got || got->empty()) break;
-      received_ += got->bytes().size();
-      last_received_ = bench_.loop().now();
-      bench_.count().bytes_in.add(got->bytes().size());
-      bench_.memory().grew(got->bytes().size());
-      if (std::exchange(is_new_, false) && !bench_.speaks_only_resp() &&
-          got->bytes().front() != std::byte{'*'}) {
-        plain_ = std::make_unique<kept_reply>();
-      }
-      reader_.feed(got->bytes());
-      work();
-    }
+    // Nothing that was received is in this frame while it waits: most connections wait.
+    co_await stream_->ready();
+    if (!take(stream_->take_ready())) break;
     // Reading from a client that does not read its replies stops: its requests wait in its own
     // kernel's buffers.
-    co_await caught_up_.wait([this] { return !has_to_pause() || is_over(); });
+    if (has_to_pause() && !is_over()) co_await pause_ended();
   }
   // The client may have closed only its sending side: it still gets its pending output.
   reply_.flush();
   flush_plain();
   count_out();
-  co_await stream_->flushed(bench_.loop().now() + 5s);
+  co_await end_of_output();
+}
+
+loop::task<> session::pause_ended() {
+  co_await caught_up_.wait([this] { return !has_to_pause() || is_over(); });
+}
+
+loop::task<> session::end_of_output() { co_await stream_->flushed(bench_.loop().now() + 5s); }
+
+bool session::take(const result<loop::buffer>& received) {
+  if (!received || received->empty()) return false;
+  const auto bytes = received->bytes();
+  received_ += bytes.size();
+  last_received_ = bench_.loop().now();
+  bench_.count().bytes_in.add(bytes.size());
+  bench_.memory().grew(bytes.size());
+  if (std::exchange(is_new_, false) && !bench_.speaks_only_resp() &&
+      bytes.front() != std::byte{'*'}) {
+    plain_ = std::make_unique<kept_reply>();
+  }
+  reader_.feed(bytes);
+  work();
+  return true;
 }
 
 void session::on_turn_end() {
@@ -214,7 +225,7 @@ void session::on_turn_end() {
 
 // Wakes the reader, once the pending output has been sent to the client.
 loop::task<> session::leave() {
-  co_await stream_->flushed(bench_.loop().now() + 5s);
+  co_await end_of_output();
   stream_->leave();
 }
 

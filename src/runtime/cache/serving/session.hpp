@@ -4,7 +4,7 @@
 // prefetched before the first is executed, so that the batch waits for memory once.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
 
 #include "loop/condition.hpp"
@@ -57,6 +57,11 @@ class session final : public client, private loop::turn_end_hook {
   void on_turn_end() override;
   void work();
   /// Executes the received requests, as far as they may run now.
+  /// Executes what has been received. Returns false at the end of the connection.
+  bool take(const result<loop::buffer>& received);
+  loop::task<> pause_ended();
+  /// Waits until the pending output is sent; not for ever.
+  loop::task<> end_of_output();
   void execute_batches();
   /// Reports whether no more of its commands will be executed.
   [[nodiscard]] bool is_over() const { return is_ending || is_broken_ || stream_->broken() != 0; }
@@ -86,7 +91,7 @@ class session final : public client, private loop::turn_end_hook {
     command_log::position until;  // the log must be safe up to here
     std::uint64_t replies;        // before these may be sent: the output's first bytes
   };
-  std::deque<held_replies> held_;
+  std::list<held_replies> held_;
   command_log::position changed_until_ = 0;  // position in the log of its own last change
   std::unique_ptr<kept_reply> plain_;        // set for a client whose first bytes were a plain line
   bool is_new_ = true;                       // nothing has been read yet

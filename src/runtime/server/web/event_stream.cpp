@@ -36,7 +36,7 @@ std::size_t event_stream::offer(const batch& messages) {
   const auto count = messages.count();
   const auto& bytes = messages.as(wanted());
   if (exchange_.unsent() + bytes.size() > home_.options().max_buffer) {
-    home_.on_slow(*this, count, exchange_.peer().address, exchange_.unsent(), has_reported_slow_);
+    home_.on_slow(*this, count, exchange_.peer().address, exchange_.unsent());
     return 0;
   }
   last_sent_ = home_.loop().now();

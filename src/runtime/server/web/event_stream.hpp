@@ -28,7 +28,6 @@ class event_stream final : public member {
  private:
   http::exchange& exchange_;
   loop::time_point last_sent_;
-  bool has_reported_slow_ = false;
 };
 
 }  // namespace strata::runtime::server

@@ -63,10 +63,11 @@ websocket_member::websocket_member(shard& shard, http::opened_websocket&& websoc
 loop::task<> websocket_member::serve(shard& shard, http::opened_websocket websocket,
                                      [[maybe_unused]] serve::connection_gauge::place place) {
   websocket_member served(shard, std::move(websocket));
-  for (bool goes_on = true; goes_on;) {
-    co_await shard.handled(served);
-    auto got = co_await served.channel_->receive();
-    goes_on = served.take(std::move(got));
+  // Nothing that was received is in this frame while it waits: most connections wait.
+  for (;;) {
+    if (shard.is_busy_with(served)) co_await shard.handled(served);
+    co_await served.channel_->ready();
+    if (!served.take(served.channel_->take_ready())) break;
   }
   if (served.is_closing_) co_await served.part();
 }
@@ -174,7 +175,7 @@ std::size_t websocket_member::offer(const batch& messages) {
     home_.count_out(*this, count, bytes.size());
     return count;
   }
-  home_.on_slow(*this, count, channel_->peer().address, channel_->unsent(), has_reported_slow_);
+  home_.on_slow(*this, count, channel_->peer().address, channel_->unsent());
   return 0;
 }
 

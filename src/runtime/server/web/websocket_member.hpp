@@ -47,7 +47,6 @@ class websocket_member final : public member {
 
   bool is_closing_ = false;  // our close frame is sent
   bool is_pinged_ = false;   // a ping is unanswered
-  bool has_reported_slow_ = false;
   std::unique_ptr<net::byte_channel> channel_;
   proto::websocket_reader reader_;
   loop::time_point last_received_;
