@@ -1,5 +1,6 @@
 #include "runtime/server/arrival.hpp"
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -96,12 +97,13 @@ class newcomer final : public member {
   bool is_raw_ = false;
 };
 
-// One coroutine waits, with nothing beside it: there may be very many silent clients.
+// One coroutine waits, with nothing beside it: there may be very many silent clients. Its frame is
+// no larger than that of `session::serve`, which takes its place in the allocator's slabs.
 loop::task<> find_protocol(shard& shard, std::unique_ptr<net::stream> arrived,
                            serve::connection_gauge::place place) {
   auto speaks = protocol::raw;
   {
-    newcomer waiting(shard, *arrived);
+    const auto waiting = std::make_unique<newcomer>(shard, *arrived);
     bool may_be_tls = shard.secure();
     for (bool is_known = false; !is_known;) {
       const auto limit = shard.loop().now() + loop::from_seconds(shard.options().detect_timeout);
@@ -112,16 +114,16 @@ loop::task<> find_protocol(shard& shard, std::unique_ptr<net::stream> arrived,
       }
       const auto* const found = detector.finish(*arrived);
       is_known = true;
-      if (found == nullptr || waiting.is_raw()) continue;
+      if (found == nullptr || waiting->is_raw()) continue;
       if (found == tls) {
-        const bool agreed = co_await waiting.agree_on_tls();
+        const bool agreed = co_await waiting->agree_on_tls();
         if (!agreed) co_return;
         is_known = !arrived->tls()->application.empty();
         may_be_tls = false;
       }
       if (is_known) speaks = protocol::http;
     }
-    if (speaks == protocol::raw) waiting.hand_over();
+    if (speaks == protocol::raw) waiting->hand_over();
   }
   // In a task of its own, so that this coroutine's frame does not last as long as the connection.
   shard.adopt(receive_arrival(shard, std::move(arrived), std::move(place), speaks));
