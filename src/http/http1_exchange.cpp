@@ -172,7 +172,7 @@ loop::task<> http1_exchange::client_left() {
     from.request_bytes_ += got->bytes().size();
     if (from.parsed_) from.parsed_ = from.parser_.take(got->bytes());
   }
-  co_await from.loop_.sleep(std::chrono::hours(24 * 365));
+  co_await from.home().sleep(std::chrono::hours(24 * 365));
 }
 
 std::unique_ptr<net::byte_channel> http1_exchange::upgrade(const proto::http_fields& fields) {

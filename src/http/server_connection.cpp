@@ -31,7 +31,7 @@ server_connection::server_connection(std::unique_ptr<net::stream> stream)
 
 server_connection::server_connection(std::unique_ptr<net::stream> stream,
                                      const server_limits& limits)
-    : loop_(stream->home()), stream_(std::move(stream)), limits_(limits), parser_(fresh_parser()) {}
+    : stream_(std::move(stream)), limits_(limits), parser_(fresh_parser()) {}
 
 proto::http_request_parser server_connection::fresh_parser() const {
   return proto::http_request_parser(
@@ -65,7 +65,7 @@ loop::task<> server_connection::serve(const handlers& handlers) {
 }
 
 // A separate coroutine, so that the coroutines that wait for long need no room for the timer.
-loop::task<> server_connection::give_turn() { co_await loop_.sleep(loop::duration::zero()); }
+loop::task<> server_connection::give_turn() { co_await home().sleep(loop::duration::zero()); }
 
 // Reports whether another request may follow on the connection.
 loop::task<bool> server_connection::answer_one(const handler& answer) {
@@ -92,7 +92,7 @@ loop::task<bool> server_connection::answer_one(const handler& answer) {
 
 bool server_connection::begin_wait() {
   expect(awaiting::request);
-  last_whole = loop_.now();
+  last_whole = home().now();
   request_bytes_ = 0;
   if (!parsed_ || parser_.head() != nullptr || !parser_.idle()) return false;
   const auto unused = std::move(parser_);
@@ -127,7 +127,7 @@ loop::task<bool> server_connection::receive() {
 void server_connection::take(byte_span bytes) {
   request_bytes_ += bytes.size();
   bytes_received += bytes.size();
-  last_active = loop_.now();
+  last_active = home().now();
   parsed_ = parser_.take(bytes);
 }
 
@@ -174,7 +174,7 @@ loop::task<bool> server_connection::room(std::size_t left) {
   if (stream_->unsent() <= left) co_return stream_->broken() == 0;
   for (;;) {
     const auto before = stream_->unsent();
-    const bool has_room = co_await stream_->writable(left, loop_.now() + limits_.write_timeout);
+    const bool has_room = co_await stream_->writable(left, home().now() + limits_.write_timeout);
     if (stream_->broken() != 0) co_return false;
     if (has_room) co_return true;
     if (stream_->unsent() >= before) co_return false;
@@ -188,7 +188,7 @@ loop::task<> server_connection::close() {
   if (!is_sent) co_return;
   stream_->end();
   awaited_ = awaiting::end;
-  loop_.arm_after(*this, longest_parting);
+  home().arm_after(*this, longest_parting);
   for (;;) {
     const auto said = co_await stream_->receive();
     if (!said || said->empty()) break;
@@ -199,16 +199,16 @@ loop::task<> server_connection::close() {
 void server_connection::expect(awaiting awaiting) {
   awaited_ = awaiting;
   switch (awaiting) {
-    case awaiting::request: deadline_ = loop_.now() + limits_.idle_timeout; break;
-    case awaiting::head: deadline_ = loop_.now() + limits_.head_timeout; break;
-    case awaiting::body: deadline_ = loop_.now() + limits_.body_timeout; break;
+    case awaiting::request: deadline_ = home().now() + limits_.idle_timeout; break;
+    case awaiting::head: deadline_ = home().now() + limits_.head_timeout; break;
+    case awaiting::body: deadline_ = home().now() + limits_.body_timeout; break;
     case awaiting::nothing:
     case awaiting::end: return;
   }
   // The timer stays armed and checks the deadline when it expires: rearming can cost more than a
   // request. It is rearmed only for an earlier deadline.
   const bool is_due_later = !armed() || deadline_ < deadline();
-  if (awaiting == awaiting::request && is_due_later) loop_.arm(*this, deadline_);
+  if (awaiting == awaiting::request && is_due_later) home().arm(*this, deadline_);
 }
 
 // An answer that has begun is cut short: nothing may signal that it was complete.
@@ -224,9 +224,9 @@ void server_connection::on_timer() {
   const bool is_between = awaited_ == awaiting::request;
   if (is_between && is_retiring_ && stream_->unsent() != 0) {
     // The previous answer is being sent.
-    loop_.arm_after(*this, look_interval);
-  } else if (is_between && !is_retiring_ && loop_.now() < deadline_) {
-    loop_.arm(*this, deadline_);
+    home().arm_after(*this, look_interval);
+  } else if (is_between && !is_retiring_ && home().now() < deadline_) {
+    home().arm(*this, deadline_);
   } else if (awaited_ == awaiting::request || awaited_ == awaiting::end) {
     stream_->leave();
   }

@@ -103,10 +103,11 @@ class server_connection final : public served_connection, private loop::timer {
   loop::task<bool> room(std::size_t left);
   loop::task<> close();
   void expect(awaiting awaiting);
+  /// Not once it has been upgraded.
+  [[nodiscard]] loop::loop& home() const { return stream_->home(); }
   [[nodiscard]] proto::http_request_parser fresh_parser() const;
   void on_timer() override;
 
-  loop::loop& loop_;
   std::unique_ptr<net::stream> stream_;
   const server_limits& limits_;
   proto::http_request_parser parser_;

@@ -19,8 +19,7 @@ using duration = std::chrono::nanoseconds;
 }
 
 class timer : public boost::intrusive::set_base_hook<
-                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>,
-                  boost::intrusive::optimize_size<true>> {
+                  boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
   timer() = default;
   timer(const timer&) = delete;
