@@ -33,6 +33,11 @@ outcome<> check_words(const verb_row& verb, const tokens& words) {
   return {};
 }
 
+/// The labels of `-l` stand among the names of runtimes.
+void add_labels(parsed_line& line) {
+  for (const auto& each : line.flags.value("label", tokens{})) line.words.push_back(each);
+}
+
 std::string help_of(const parsed_line& line) {
   if (line.verb != nullptr) return verb_help(*line.verb, line.type);
   return line.named.empty() ? general_help() : family_help(line.named);
@@ -84,6 +89,7 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
     return exit_done;
   }
   if (!timeout) return refuse(exit_misused, timeout.error());
+  if (line->verb->synopsis.contains("NAME|GLOB|@GROUP")) add_labels(*line);
   if (auto checked = check_words(*line->verb, line->words); !checked) {
     return std::unexpected(checked.error());
   }

@@ -3,6 +3,7 @@
 #include "cli/bench/rows.hpp"
 #include "cli/cert/rows.hpp"
 #include "cli/completion.hpp"
+#include "cli/daemon_client/names.hpp"
 #include "cli/help.hpp"
 #include "cli/l2/rows.hpp"
 #include "cli/lua/rows.hpp"
@@ -22,6 +23,9 @@ std::span<const verb_row> verbs() {
     for (const auto rows : {runtime_verbs, pipe_verbs, l2_verbs, xdp_verbs, nl_verbs, bench_verbs,
                             cert_verbs, lua_verbs, system_verbs}) {
       for (auto& verb : rows()) all.push_back(std::move(verb));
+    }
+    for (auto& verb : all) {
+      if (verb.synopsis.contains("NAME|GLOB|@GROUP")) verb.flags.push_back(label_flag());
     }
     all.push_back(
         {"help",

@@ -18,6 +18,7 @@
 #include "loop/call_on.hpp"
 #include "net/scheme.hpp"
 #include "options/effects.hpp"
+#include "runtime/options/labels.hpp"
 #include "runtime/options/script_rights.hpp"
 #include "runtime/runtime.hpp"
 #include "serve/connection_gauge.hpp"
@@ -267,6 +268,7 @@ class sharded : public runtime_of_parts {
     return options;
   }
   [[nodiscard]] result<void> check_whole(const Options& options) const {
+    if (auto checked = check_labels(options.label); !checked) return checked;
     if constexpr (std::derived_from<Options, script_options>) {
       if (const auto rights = script_rights_of(options); !rights) {
         return std::unexpected(rights.error());

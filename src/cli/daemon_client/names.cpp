@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "cli/terminal/output.hpp"
 #include "cli/terminal/table.hpp"
@@ -16,7 +17,21 @@ bool is_glob(std::string_view word) { return word.find_first_of("*?[") != std::s
 
 bool is_group(std::string_view word) { return word.starts_with('@'); }
 
+bool is_label(std::string_view word) { return word.contains('='); }
+
+/// Whether the runtime has all labels of `KEY=VALUE,KEY=VALUE`.
+bool has_labels(const known_runtime& runtime, std::string_view word) {
+  return std::ranges::all_of(word | std::views::split(','), [&runtime](const auto& part) {
+    const std::string_view label(part);
+    const auto equals = std::min(label.find('='), label.size());
+    const auto held = runtime.labels.find(std::string(label.substr(0, equals)));
+    return equals < label.size() && held != runtime.labels.end() &&
+           held->second == label.substr(equals + 1);
+  });
+}
+
 bool fits(const std::string& word, const known_runtime& runtime) {
+  if (is_label(word)) return has_labels(runtime, word);
   if (!is_group(word)) return ::fnmatch(word.c_str(), runtime.name.c_str(), 0) == 0;
   const auto group = word.substr(1);
   return !runtime.group.empty() &&
@@ -28,18 +43,35 @@ std::string why_none(const std::string& word) {
     return fmt::format("no runtime is in the group '{}'; 'strata ls' shows all groups",
                        word.substr(1));
   }
+  if (is_label(word)) {
+    return fmt::format("no runtime has the label '{}'; 'strata ls --columns name,labels' shows all "
+                       "labels",
+                       word);
+  }
   return fmt::format("no runtime matches '{}'; 'strata ls' shows all runtimes", word);
 }
 
 }  // namespace
 
-bool names_several(std::string_view word) { return is_glob(word) || is_group(word); }
+bool names_several(std::string_view word) { return is_glob(word) || is_group(word) || is_label(word); }
+
+options::option_row label_flag() {
+  return {.key = "label",
+          .short_flag = 'l',
+          .kind = options::option_kind::list,
+          .value_name = "KEY=VALUE",
+          .help = "also the runtimes with this label; with all of several labels: "
+                  "KEY=VALUE,KEY=VALUE; repeatable"};
+}
 
 std::vector<known_runtime> known_runtimes(const nlohmann::json& listed) {
   std::vector<known_runtime> known;
   for (const auto& each : listed) {
     if (auto name = text_at(each, "name"); !name.empty()) {
-      known.push_back({.name = std::move(name), .group = text_at(each, "group")});
+      known.push_back({.name = std::move(name), .group = text_at(each, "group"), .labels = {}});
+      for (const auto& [key, value] : each.value("labels", nlohmann::json::object()).items()) {
+        if (value.is_string()) known.back().labels.emplace(key, value.get<std::string>());
+      }
     }
   }
   return known;

@@ -1,7 +1,9 @@
-// `NAME|GLOB|@GROUP...`: applies a verb to each of several runtimes.
+// `NAME|GLOB|@GROUP...`: applies a verb to each of several runtimes. A word KEY=VALUE stands for the
+// runtimes with this label, KEY=VALUE,KEY=VALUE for those with all of these labels.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -10,22 +12,27 @@
 
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/line/outcome.hpp"
+#include "options/option_table.hpp"
 
 namespace strata::cli {
 
-/// Whether the word may name more than one runtime: a glob, or a group.
+/// Whether the word may name more than one runtime: a glob, a group, or labels.
 [[nodiscard]] bool names_several(std::string_view word);
+
+/// The flag of verbs that take `NAME|GLOB|@GROUP`: each of its values is a word of labels.
+[[nodiscard]] options::option_row label_flag();
 
 struct known_runtime {
   std::string name;
   std::string group;
+  std::map<std::string, std::string> labels = {};
 };
 
 /// The runtimes that the API lists.
 [[nodiscard]] std::vector<known_runtime> known_runtimes(const nlohmann::json& listed);
 
-/// The runtimes that `words` name, each once; globs and groups are matched against `known`. A glob
-/// that matches nothing, a group without members and an empty word are refused.
+/// The runtimes that `words` name, each once; globs, groups and labels are matched against `known`.
+/// A word that matches nothing and an empty word are refused.
 struct expansion {
   std::vector<std::string> names;
   std::vector<refusal> failures;

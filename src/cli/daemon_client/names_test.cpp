@@ -49,6 +49,18 @@ TEST(names, a_group_stands_for_its_members) {
   EXPECT_EQ(expand(glob, known).names, (words{"api-1", "api-2", "web"}));
 }
 
+TEST(names, labels_stand_for_the_runtimes_that_have_all_of_them) {
+  const std::vector<known_runtime> labelled = {
+      {"api", "", {{"app", "shop"}, {"tier", "1"}}}, {"web", "", {{"app", "shop"}}}, {"x", ""}};
+  EXPECT_EQ(expand(words{"app=shop"}, labelled).names, (words{"api", "web"}));
+  EXPECT_EQ(expand(words{"x", "app=shop,tier=1"}, labelled).names, (words{"x", "api"}));
+  const auto none = expand(words{"app=", "app=shop,nope", "=", "app=sh*"}, labelled);
+  EXPECT_TRUE(none.names.empty());
+  ASSERT_EQ(none.failures.size(), 4U);
+  EXPECT_EQ(none.failures[0].exit, exit_not_found);
+  EXPECT_NE(none.failures[0].message.find("label 'app='"), std::string::npos);
+}
+
 TEST(names, a_group_without_members_is_not_found) {
   const words asked = {"@nope", "@", "@nope*"};
   const auto result = expand(asked, known);

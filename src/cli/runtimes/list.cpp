@@ -28,6 +28,7 @@ constexpr column columns[] = {
     {"uptime", "/uptime_s", unit::seconds},
     {"group", "/group"},
     {"owner", "/owner"},
+    {"labels", "/labels", unit::none, false},
     {"created", "/created_at", unit::none, false},
     {"reason", "/reason", unit::none, false},
     {"warning", "/warning", unit::none, false},

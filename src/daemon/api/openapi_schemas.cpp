@@ -128,6 +128,7 @@ constexpr const char* documents = R"json({
     "connections": {"type": "integer"},
     "group": {"type": "string"},
     "owner": {"type": "string"},
+    "labels": {"type": "object", "additionalProperties": {"type": "string"}},
     "created_at": {"type": "string", "format": "date-time"},
     "uptime_s": {"type": "number", "description": "0 unless running"},
     "next_start_in_s": {"type": "number", "nullable": true,

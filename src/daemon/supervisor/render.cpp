@@ -7,6 +7,7 @@
 #include "daemon/supervisor/collisions.hpp"
 #include "net/scheme.hpp"
 #include "runtime/event.hpp"
+#include "runtime/options/labels.hpp"
 #include "text/base64.hpp"
 #include "text/nearest.hpp"
 #include "text/utf8.hpp"
@@ -197,6 +198,7 @@ nlohmann::json summary_json(const entry& entry, const entry_list& all, loop::tim
           {"connections", entry.body->stats().connections_now.get()},
           {"group", common.group},
           {"owner", common.owner},
+          {"labels", runtime::labels_json(common.label)},
           {"created_at", entry.desired.created_at},
           {"uptime_s", entry.uptime_s(now)},
           {"next_start_in_s", next_start_json(entry, now)}};
@@ -218,6 +220,7 @@ nlohmann::json list_json(const entry_list& all, loop::time_point now) {
                   {"connections", 0},
                   {"group", ""},
                   {"owner", ""},
+                  {"labels", nlohmann::json::object()},
                   {"created_at", ""},
                   {"uptime_s", 0},
                   {"next_start_in_s", nullptr}};

@@ -12,6 +12,7 @@ namespace strata::runtime {
 struct runtime_options {
   std::string group;
   std::string owner;
+  std::vector<std::string> label;
   std::string on_parent_stop = "stop";
   std::string restart = "on-failure";
   std::uint64_t restart_limit = 0;
@@ -32,6 +33,11 @@ template <class Options>
                   .value_name = "NAME",
                   .help = "runtime that owns this one"},
                  &Options::owner});
+  own.push_back({{.key = "label",
+                  .kind = options::option_kind::list,
+                  .value_name = "KEY=VALUE",
+                  .help = "label by which -l selects the runtime; repeatable"},
+                 &Options::label});
   own.push_back({{.key = "on_parent_stop",
                   .kind = options::option_kind::choice,
                   .value_name = "WHAT",
