@@ -44,24 +44,28 @@ std::string why_none(const std::string& word) {
                        word.substr(1));
   }
   if (is_label(word)) {
-    return fmt::format("no runtime has the label '{}'; 'strata ls --columns name,labels' shows all "
-                       "labels",
-                       word);
+    return fmt::format(
+        "no runtime has the label '{}'; 'strata ls --columns name,labels' shows all "
+        "labels",
+        word);
   }
   return fmt::format("no runtime matches '{}'; 'strata ls' shows all runtimes", word);
 }
 
 }  // namespace
 
-bool names_several(std::string_view word) { return is_glob(word) || is_group(word) || is_label(word); }
+bool names_several(std::string_view word) {
+  return is_glob(word) || is_group(word) || is_label(word);
+}
 
 options::option_row label_flag() {
   return {.key = "label",
           .short_flag = 'l',
           .kind = options::option_kind::list,
           .value_name = "KEY=VALUE",
-          .help = "also the runtimes with this label; with all of several labels: "
-                  "KEY=VALUE,KEY=VALUE; repeatable"};
+          .help =
+              "also the runtimes with this label; with all of several labels: "
+              "KEY=VALUE,KEY=VALUE; repeatable"};
 }
 
 std::vector<known_runtime> known_runtimes(const nlohmann::json& listed) {

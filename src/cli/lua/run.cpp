@@ -1,6 +1,5 @@
 // strata run FILE: applies a Lua file that describes runtimes.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <chrono>
 #include <filesystem>
@@ -17,7 +16,6 @@
 
 namespace strata::cli {
 
-using nlohmann::json;
 using namespace std::chrono_literals;
 
 namespace {
@@ -43,30 +41,12 @@ class file_observer final : public script::observer {
   std::string trouble_;
 };
 
-std::string line_of(const deed& deed, bool is_dry) {
-  auto line = fmt::format("{}: ", text::printable(deed.name));
-  if (is_dry && deed.effect != "unchanged") line += "would be ";
-  line += deed.effect;
-  if (!deed.options.empty()) line += fmt::format(": {}", fmt::join(deed.options, ", "));
-  if (!deed.waiting.empty()) {
-    line += fmt::format(" (from the next start, 'strata restart {}': {})",
-                        text::printable(deed.name), fmt::join(deed.waiting, ", "));
-  }
-  return line + "\n";
-}
-
 void report(const invocation& call, const std::vector<deed>& deeds) {
-  auto all = json::array();
+  if (call.as_json) return print_json(json_of(deeds));
   for (const auto& each : deeds) {
-    if (!call.as_json && (!call.quiet || each.effect != "unchanged")) {
-      print(call.quiet ? text::printable(each.name) + "\n" : line_of(each, call.is_set("dry_run")));
-    }
-    all.push_back({{"name", each.name},
-                   {"what", each.effect},
-                   {"options", each.options},
-                   {"needs_restart", each.waiting}});
+    if (call.quiet && each.effect == "unchanged") continue;
+    print(call.quiet ? text::printable(each.name) + "\n" : line_of(each, call.is_set("dry_run")));
   }
-  if (call.as_json) print_json(all);
 }
 
 }  // namespace

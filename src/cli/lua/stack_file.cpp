@@ -9,27 +9,10 @@
 
 namespace strata::cli {
 
-namespace {
-
-// For errors other than a wrong value, the reason is a whole sentence.
-std::string message_of(const error& failure) {
-  return failure.code == errc::invalid_argument ? describe(failure) : failure.reason;
-}
-
-std::optional<stack::present_runtime> present_in(const nlohmann::json& shown) {
-  if (shown.is_null()) return std::nullopt;
-  return stack::present_runtime{.type = shown.value("type", ""),
-                                .options = shown.value("options", nlohmann::json::object()),
-                                .is_running = shown.value("state", "") == "running"};
-}
-
-}  // namespace
-
 stack_file::stack_file(const invocation& call, std::string folder)
-    : client_(call.daemon),
-      folder_(std::move(folder)),
-      is_dry_(call.is_set("dry_run")),
-      restarts_(call.is_set("restart")) {}
+    : deployment_(call.daemon,
+                  {.is_dry = call.is_set("dry_run"), .restarts = call.is_set("restart")}),
+      folder_(std::move(folder)) {}
 
 std::optional<nlohmann::json> stack_file::accepted(script::call& call, outcome<json> answer) {
   was_called_ = true;
@@ -39,12 +22,16 @@ std::optional<nlohmann::json> stack_file::accepted(script::call& call, outcome<j
   return std::nullopt;
 }
 
+void stack_file::accept(script::call& call, outcome<> answer) {
+  was_called_ = true;
+  if (answer) return;
+  refused_ = answer.error();
+  call.fail(answer.error().message);
+}
+
 // Null if there is none; nullopt if the call has failed.
 std::optional<nlohmann::json> stack_file::find(script::call& call, const std::string& name) {
-  was_called_ = true;
-  auto found = client_.get(runtime_target(name));
-  if (!found && found.error().exit == exit_not_found) return json();
-  return accepted(call, std::move(found));
+  return accepted(call, deployment_.find(name));
 }
 
 const runtime::type_row* stack_file::type_of(script::call& call, const std::string& name) const {
@@ -115,7 +102,7 @@ void stack_file::change(script::call& call, option_reader read) {
   const std::string name(call.text(0));
   if (!(this->*read)(call, 1, options)) return;
   const auto shown = find(call, name);
-  if (!shown || planned_.contains(name)) return;
+  if (!shown || deployment_.is_planned(name)) return;
   const auto present = present_in(*shown);
   if (!present)
     return call.fail(fmt::format("cannot find runtime '{}': no runtime has this name", name));
@@ -131,73 +118,18 @@ void stack_file::change(script::call& call, option_reader read) {
 void stack_file::apply(script::call& call, const runtime::type_row& type,
                        const stack::desired_runtime& desired,
                        const std::optional<stack::present_runtime>& present) {
-  const auto plan = stack::plan_for(type.rows(), desired, present);
-  if (!plan) return call.fail(message_of(plan.error()));
-  if (plan->is_creation) return make(call, desired);
-  if (!adjust(call, desired.name, *plan, present->is_running) || !plan->is_start) return;
-  if (may_act() && !accepted(call, client_.post(runtime_target(desired.name, "start")))) return;
-  deeds_.push_back({desired.name, "started", {}, {}});
+  accept(call, deployment_.apply(type, desired, present));
 }
 
-void stack_file::make(script::call& call, const stack::desired_runtime& desired) {
-  const json body = {{"type", desired.type},
-                     {"name", desired.name},
-                     {"options", desired.options},
-                     {"start", desired.runs},
-                     {"dry_run", is_dry_}};
-  // In a dry run, the daemon does not know an owner that would have been created before.
-  const bool is_blind = is_dry_ && planned_.contains(desired.options.value("owner", std::string()));
-  if (!is_blind && !accepted(call, client_.post("/v1/runtimes", body))) return;
-  if (is_dry_) planned_.insert(desired.name);
-  deeds_.push_back({desired.name, "created", {}, {}});
-}
-
-bool stack_file::adjust(script::call& call, const std::string& name, const stack::plan& plan,
-                        bool is_running) {
-  deed done{name, plan.changes.empty() ? "unchanged" : "changed", {}, plan.waiting};
-  for (const auto& [key, value] : plan.changes.items()) done.options.push_back(key);
-  if (!plan.changes.empty() && may_act()) {
-    const auto edited =
-        accepted(call, client_.patch(runtime_target(name), {{"options", plan.changes}}));
-    if (!edited) return false;
-    if (is_running) done.waiting = edited->value("needs_restart", std::vector<std::string>{});
-  }
-  if (restarts_ && !done.waiting.empty()) {
-    if (may_act() && !accepted(call, client_.post(runtime_target(name, "restart")))) return false;
-    done.effect = "changed and restarted";
-    done.waiting.clear();
-  }
-  deeds_.push_back(std::move(done));
-  return true;
-}
-
-void stack_file::act(script::call& call, const char* verb, std::string_view state,
-                     const char* effect) {
-  const std::string name(call.text(0));
-  const auto there = find(call, name);
-  if (!there) return;
-  if (there->is_null() && !planned_.contains(name)) {
-    return call.fail(fmt::format("cannot find runtime '{}': no runtime has this name", name));
-  }
-  const bool is_so = !there->is_null() && there->value("state", "") == state;
-  if (!is_so && may_act() && !accepted(call, client_.post(runtime_target(name, verb)))) return;
-  deeds_.push_back({name, is_so ? "unchanged" : effect, {}, {}});
-}
-
-void stack_file::remove(script::call& call) {
-  const std::string name(call.text(0));
-  const auto there = find(call, name);
-  if (!there) return;
-  const bool is_gone = there->is_null() && planned_.erase(name) == 0;
-  if (!is_gone && may_act() && !accepted(call, client_.remove(runtime_target(name)))) return;
-  deeds_.push_back({name, is_gone ? "unchanged" : "removed", {}, {}});
+void stack_file::act(script::call& call, act_on_name act) {
+  accept(call, (deployment_.*act)(std::string(call.text(0))));
 }
 
 void stack_file::send(script::call& call) {
   const std::string name(call.text(0));
   was_called_ = true;
-  if (!may_act()) return call.give(std::uint64_t{0});
-  const auto sent = accepted(call, client_.ask(name, "send", call.text(1)));
+  if (deployment_.is_dry()) return call.give(std::uint64_t{0});
+  const auto sent = accepted(call, deployment_.client().ask(name, "send", call.text(1)));
   if (sent) call.give(sent->value("delivered", std::uint64_t{0}));
 }
 
@@ -207,12 +139,12 @@ void stack_file::ask(script::call& call) {
   if (call.has(2) && !call.json_structure(2, parameters)) return;
   was_called_ = true;
   const auto* const known = runtime::find_shared_operation(call.text(1));
-  if (known != nullptr && known->row->needed != runtime::role::read && !may_act()) {
+  if (known != nullptr && known->row->needed != runtime::role::read && deployment_.is_dry()) {
     return call.give(nlohmann::json());
   }
-  const auto given =
-      accepted(call, client_.ask(std::string(call.text(0)), call.text(1),
-                                 call.has(3) ? call.text(3) : std::string_view(), parameters));
+  const auto given = accepted(
+      call, deployment_.client().ask(std::string(call.text(0)), call.text(1),
+                                     call.has(3) ? call.text(3) : std::string_view(), parameters));
   if (given) call.give(*given);
 }
 
@@ -222,7 +154,7 @@ void stack_file::get(script::call& call) {
 }
 
 void stack_file::list(script::call& call) {
-  const auto all = accepted(call, client_.get("/v1/runtimes"));
+  const auto all = accepted(call, deployment_.client().get("/v1/runtimes"));
   if (all) call.give(*all);
 }
 

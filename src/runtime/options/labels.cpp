@@ -37,8 +37,9 @@ result<void> check_label(const std::string& label) {
   const auto value = std::string_view(label).substr(equals + 1);
   if (key.empty() || key.size() > longest_key || !is_alphanumeric(key.front()) ||
       !has_label_letters(key)) {
-    return wrong_label(label, "a key has 1 to 63 letters, digits, '.', '_', '-' and '/', and "
-                              "begins with a letter or a digit");
+    return wrong_label(label,
+                       "a key has 1 to 63 letters, digits, '.', '_', '-' and '/', and "
+                       "begins with a letter or a digit");
   }
   if (value.size() > longest_value || !has_label_letters(value)) {
     return wrong_label(label, "a value has at most 255 letters, digits, '.', '_', '-' and '/'");

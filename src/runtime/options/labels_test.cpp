@@ -18,7 +18,8 @@ std::string reason_of(const labels& wrong) {
 TEST(labels, keys_and_values_have_the_letters_of_names) {
   EXPECT_TRUE(check_labels(labels{"app=shop", "tier=", "example.com/owner=team-a_1"}));
   EXPECT_TRUE(check_labels(labels{std::string(63, 'k') + "=" + std::string(255, 'v')}));
-  for (const auto* const wrong : {"app", "=shop", "-a=b", "a b=c", "a=b c", "a=b=c", "a=\n", "ä=b"}) {
+  for (const auto* const wrong :
+       {"app", "=shop", "-a=b", "a b=c", "a=b c", "a=b=c", "a=\n", "ä=b"}) {
     EXPECT_NE(reason_of({wrong}).find("'" + std::string(wrong) + "'"), std::string::npos) << wrong;
   }
   EXPECT_NE(reason_of({std::string(64, 'k') + "=v"}), "");
