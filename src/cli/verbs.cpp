@@ -10,6 +10,7 @@
 #include "cli/nl/rows.hpp"
 #include "cli/pipe/rows.hpp"
 #include "cli/runtimes/rows.hpp"
+#include "cli/stack/rows.hpp"
 #include "cli/system/rows.hpp"
 #include "cli/xdp/rows.hpp"
 
@@ -21,7 +22,7 @@ std::span<const verb_row> verbs() {
   static const auto table = [] {
     std::vector<verb_row> all;
     for (const auto rows : {runtime_verbs, pipe_verbs, l2_verbs, xdp_verbs, nl_verbs, bench_verbs,
-                            cert_verbs, lua_verbs, system_verbs}) {
+                            cert_verbs, lua_verbs, stack_verbs, system_verbs}) {
       for (auto& verb : rows()) all.push_back(std::move(verb));
     }
     for (auto& verb : all) {

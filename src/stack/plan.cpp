@@ -62,15 +62,6 @@ json value_for(const option_row& row, json value, const std::string& folder) {
   return value;
 }
 
-bool is_default(const option_row& row, const json& value) {
-  if (row.default_text.empty()) {
-    const auto* const text = value.get_ptr<const json::string_t*>();
-    return value == false || (text != nullptr ? text->empty() : value.empty());
-  }
-  const auto parsed = options::parse_option(row, row.default_text);
-  return parsed && (value == *parsed || value == json::array({*parsed}));
-}
-
 bool is_equal(const option_row& row, const json& present, const json& desired) {
   if (desired.is_null()) return is_default(row, present);
   // The daemon masks secrets, so a desired one cannot be compared.
@@ -79,6 +70,15 @@ bool is_equal(const option_row& row, const json& present, const json& desired) {
 }
 
 }  // namespace
+
+bool is_default(const option_row& row, const json& value) {
+  if (row.default_text.empty()) {
+    const auto* const text = value.get_ptr<const json::string_t*>();
+    return value == false || (text != nullptr ? text->empty() : value.empty());
+  }
+  const auto parsed = options::parse_option(row, row.default_text);
+  return parsed && (value == *parsed || value == json::array({*parsed}));
+}
 
 result<json> normalised(std::span<const option_row> rows, std::string_view type, json options,
                         const std::string& folder) {

@@ -32,6 +32,9 @@ struct present_runtime {
   bool is_running = false;
 };
 
+/// Whether the value is the option's default.
+[[nodiscard]] bool is_default(const options::option_row& row, const nlohmann::json& value);
+
 struct plan {
   bool is_creation = false;
   /// Options to set: for a creation, all desired ones; otherwise those that differ.

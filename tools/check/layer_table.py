@@ -25,7 +25,8 @@ FAMILY = LINE | OPTIONS | {"base", "text"}
 MEASURE = {f"measure/{part}" for part in ("counting", "ends", "node", "remote", "run", "report")}
 FAMILIES = {
     f"cli/{name}"
-    for name in ("bench", "cert", "l2", "lua", "nl", "pipe", "runtimes", "system", "xdp")
+    for name in ("bench", "cert", "l2", "lua", "nl", "pipe", "runtimes", "stack", "system",
+                 "xdp")
 }
 
 ALLOWED = {
@@ -214,7 +215,9 @@ ALLOWED = {
     "cli/cert": FAMILY | {"net/tls"},
     "cli/pipe": FAMILY | NET | LOOP | {"loop/backends", "proto", "http"},
     "cli/l2": LIBRARY | FAMILY | {"measure/counting"},
-    "cli/lua": FAMILY | LOOP | {"loop/backends", "script", "stack", "cli/daemon_client"},
+    "cli/stack": FAMILY | {"stack", "cli/daemon_client"},
+    "cli/lua": FAMILY | LOOP | {"loop/backends", "script", "stack", "cli/daemon_client",
+                                "cli/stack"},
     "cli/xdp": LIBRARY | FAMILY | {"cli/l2"},
     "cli/nl": LIBRARY | FAMILY | {"ynl", "process"},
     "cli/bench": LIBRARY | FAMILY | MEASURE,

@@ -7,6 +7,7 @@
 
 #include "cli/lua/rows.hpp"
 #include "cli/lua/stack_file.hpp"
+#include "cli/stack/report.hpp"
 #include "cli/terminal/listing.hpp"
 #include "cli/terminal/output.hpp"
 #include "loop/backends/backend.hpp"
@@ -41,14 +42,6 @@ class file_observer final : public script::observer {
   std::string trouble_;
 };
 
-void report(const invocation& call, const std::vector<deed>& deeds) {
-  if (call.as_json) return print_json(json_of(deeds));
-  for (const auto& each : deeds) {
-    if (call.quiet && each.effect == "unchanged") continue;
-    print(call.quiet ? text::printable(each.name) + "\n" : line_of(each, call.is_set("dry_run")));
-  }
-}
-
 }  // namespace
 
 outcome<int> run_lua_file(const invocation& call) {
@@ -63,7 +56,7 @@ outcome<int> run_lua_file(const invocation& call) {
   if (!machine) return refuse(exit_failed, machine.error());
   (*machine)->add({"strata", stack_file::functions(), {}}, &stack);
   const auto loaded = (*machine)->load(file, {});
-  report(call, stack.deeds());
+  report_deeds(call, stack.deployed());
   if (loaded && !stack.was_called() && !call.quiet) {
     complain(
         fmt::format("'{}' describes no runtime: it calls no function such as "

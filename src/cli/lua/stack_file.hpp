@@ -23,7 +23,7 @@ class stack_file {
 
   /// The functions of the table `strata`, to be bound to a stack_file.
   [[nodiscard]] static std::span<const script::function_row> functions();
-  [[nodiscard]] const std::vector<deed>& deeds() const { return deployment_.deeds(); }
+  [[nodiscard]] const deployment& deployed() const { return deployment_; }
   /// Whether the file has called any function.
   [[nodiscard]] bool was_called() const { return was_called_; }
   /// The last refusal by the daemon, if any.

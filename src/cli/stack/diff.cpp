@@ -1,0 +1,88 @@
+// strata diff: how runtimes differ from their description in a stack.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/stack/deployment.hpp"
+#include "cli/stack/rows.hpp"
+#include "cli/stack/selection.hpp"
+#include "cli/stack/stack_source.hpp"
+#include "cli/terminal/listing.hpp"
+#include "stack/membership.hpp"
+
+namespace strata::cli {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr column columns[] = {
+    {"name", "/name"},       {"change", "/change"},   {"option", "/option"},
+    {"present", "/present"}, {"desired", "/desired"},
+};
+
+json row_of(const std::string& name, std::string_view change) {
+  return {{"name", name},
+          {"change", change},
+          {"option", ""},
+          {"present", nullptr},
+          {"desired", nullptr}};
+}
+
+/// The value, unless it is a secret.
+json shown_value(const runtime::type_row& type, const std::string& key, const json& value) {
+  const auto row = std::ranges::find(type.rows(), key, &options::option_row::key);
+  const bool is_hidden = row != type.rows().end() && row->kind == options::option_kind::secret &&
+                         value.is_string() && !options::is_reference(value.get<std::string>());
+  return is_hidden ? json("********") : value;
+}
+
+outcome<> compare(deployment& deployment, const stack::document& document,
+                  const stack::described_runtime& described, json& rows) {
+  const auto shown = deployment.find(described.desired.name);
+  if (!shown) return std::unexpected(shown.error());
+  const auto present = present_in(*shown);
+  auto desired = described.desired;
+  stack::join_stack(desired, document.name, present);
+  const auto& type = *runtime::find_type(desired.type);
+  const auto plan = stack::plan_for(type.rows(), desired, present);
+  if (!plan) return refuse(exit_failed, message_of(plan.error()));
+  if (plan->is_creation) {
+    rows.push_back(row_of(desired.name, "create"));
+    return {};
+  }
+  for (const auto& [key, value] : plan->changes.items()) {
+    auto row = row_of(desired.name, "edit");
+    row["option"] = key;
+    row["present"] = shown_value(type, key, present->options.value(key, json()));
+    row["desired"] = shown_value(type, key, value);
+    rows.push_back(std::move(row));
+  }
+  if (plan->is_start) rows.push_back(row_of(desired.name, "start"));
+  return {};
+}
+
+}  // namespace
+
+outcome<int> run_diff(const invocation& call) {
+  const auto document = read_stack(call);
+  if (!document) return std::unexpected(document.error());
+  const auto selected = select_runtimes(*document, call.words);
+  if (!selected) return std::unexpected(selected.error());
+  deployment deployment(call.daemon, {.is_dry = true});
+  auto rows = json::array();
+  for (const auto& each : *selected) {
+    if (auto compared = compare(deployment, *document, each, rows); !compared) {
+      return std::unexpected(compared.error());
+    }
+  }
+  if (call.words.empty()) {
+    const auto stale = stale_members(deployment.client(), *document);
+    if (!stale) return std::unexpected(stale.error());
+    for (const auto& name : *stale) rows.push_back(row_of(name, "prune"));
+  }
+  if (call.as_json || !rows.empty()) show_list(call, columns, rows);
+  return rows.empty() ? exit_done : exit_failed;
+}
+
+}  // namespace strata::cli

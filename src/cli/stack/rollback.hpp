@@ -1,0 +1,37 @@
+// The way back from a deployment that failed half-way.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/daemon_client/control_client.hpp"
+#include "cli/line/outcome.hpp"
+#include "stack/plan.hpp"
+
+namespace strata::cli {
+
+class rollback {
+ public:
+  /// Notes the state of a runtime before it is changed; nullopt: it does not exist.
+  void note(const std::string& name, const std::optional<stack::present_runtime>& before) {
+    notes_.push_back({name, before});
+  }
+  /// Makes the runtimes as they were, the last one first: removes those that did not exist, and sets
+  /// the options, and starts or stops, the others. A secret cannot be restored. Each failure is
+  /// reported, and the rest is done. Returns the names of those that are as they were.
+  [[nodiscard]] std::vector<std::string> run(control_client& client) const;
+
+ private:
+  struct note_of_state {
+    std::string name;
+    std::optional<stack::present_runtime> before;
+  };
+
+  [[nodiscard]] static outcome<> restore(control_client& client, const note_of_state& note);
+
+  std::vector<note_of_state> notes_;
+};
+
+}  // namespace strata::cli
