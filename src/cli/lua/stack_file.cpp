@@ -164,21 +164,27 @@ std::span<const script::function_row> stack_file::functions() {
   using script::method;
   static constexpr script::function_row table[] = {
       {"create", "type: string, name: string, options?: table", "",
-       "sees to it that there is such a runtime, with these options, and that it runs, but for "
-       "start=false", method<&stack_file::create>},
+       "creates the runtime, or changes the options that differ; starts it, unless start=false",
+       method<&stack_file::create>},
       {"edit", "name: string, options: table", "", "changes the options that differ",
        method<&stack_file::edit>},
-      {"reset", "name: string, options: string[]", "",
-       "sees to it that these options are as they are by default", method<&stack_file::reset>},
-      {"remove", "name: string", "", "sees to it that there is none", method<&stack_file::remove>},
-      {"start", "name: string", "", "starts it, unless it runs", method<&stack_file::start>},
-      {"stop", "name: string", "", "stops it, if it runs", method<&stack_file::stop>},
-      {"send", "name: string, message: string", "integer", "sends a message, as `strata send`",
+      {"reset", "name: string, options: string[]", "", "sets options to their defaults",
+       method<&stack_file::reset>},
+      {"remove", "name: string", "", "stops and removes the runtime, if there is one",
+       method<&stack_file::remove>},
+      {"start", "name: string", "", "starts the runtime, unless it runs",
+       method<&stack_file::start>},
+      {"stop", "name: string", "", "stops the runtime, if it runs", method<&stack_file::stop>},
+      {"send", "name: string, message: string", "integer",
+       "sends a message, as `strata send`; returns the number of connections that accepted it",
        method<&stack_file::send>},
       {"ask", "name: string, operation: string, parameters?: table, body?: string", "table?",
-       "asks it for an operation of its type, such as 'backends'", method<&stack_file::ask>},
-      {"get", "name: string", "table?", "what it is, or nil", method<&stack_file::get>},
-      {"list", "", "table[]", "all runtimes", method<&stack_file::list>},
+       "runs an operation of the runtime's type, such as 'backends', and returns its answer",
+       method<&stack_file::ask>},
+      {"get", "name: string", "table?",
+       "the runtime, as `strata show --format json` shows it, or nil", method<&stack_file::get>},
+      {"list", "", "table[]", "all runtimes, as `strata ls --format json` shows them",
+       method<&stack_file::list>},
   };
   return table;
 }

@@ -1,0 +1,207 @@
+"""strata up, down, diff, export and lint: stacks of runtimes, described in YAML."""
+
+import json
+
+import jsonschema
+import pytest
+import yaml
+
+from strata_daemon import eventually
+from talker import TextTalker as Talker
+from talker import free_port
+
+SHOP = """
+name: shop
+variables: {limit: 7}
+runtimes:
+  front:
+    type: proxy
+    listen: tcp://127.0.0.1:0
+    backend: api
+  api:
+    type: server
+    listen: [tcp://127.0.0.1:0]
+    mode: echo
+    max_connections: ${limit}
+    label: tier=1
+  store: {type: cache, listen: tcp://127.0.0.1:0, resp: true, start: false}
+"""
+
+
+@pytest.fixture
+def stack(daemon, tmp_path):
+    """Returns a function that runs a verb of stacks with that text; it returns the exit code,
+    output and errors."""
+    path = tmp_path / "strata.yaml"
+
+    def run(verb, text=None, *flags):
+        if text is not None:
+            path.write_text(text)
+        done = daemon.run(verb, *flags, "-f", path)
+        return done.returncode, done.stdout, done.stderr
+
+    run.path = path
+    return run
+
+
+def test_a_stack_comes_up_once(daemon, stack):
+    assert stack("up", SHOP, "--dry-run") == (
+        0, "api: would be created\nfront: would be created\nstore: would be created\n", "")
+    assert daemon.names() == []
+    assert stack("up") == (0, "api: created\nfront: created\nstore: created\n", "")
+    assert [daemon.show(each)["state"] for each in ("api", "front", "store")] == [
+        "running", "running", "created"]
+    assert daemon.show("api")["labels"] == {"tier": "1", "strata.stack": "shop"}
+    assert daemon.show("api")["options"]["max_connections"] == 7
+    with Talker(daemon.show("front")["endpoints"][0]) as ann:
+        ann.say("hello")
+        assert ann.hear() == "hello"
+        events = daemon.cli("events")
+        assert stack("up") == (0, "api: unchanged\nfront: unchanged\nstore: unchanged\n", "")
+        assert daemon.cli("events") == events
+        ann.say("still here")
+        assert ann.hear() == "still here"
+    assert stack("diff") == (0, "", "")
+
+
+def test_variables_come_from_flags_then_the_environment_then_the_stack(daemon, stack):
+    stack("up", SHOP)
+    assert stack("up", None, "--set", "limit=8")[1].splitlines()[0] == "api: changed: max_connections"
+    daemon.variables["limit"] = "9"
+    assert stack("up")[1].splitlines()[0] == "api: changed: max_connections"
+    assert daemon.show("api")["options"]["max_connections"] == 9
+    assert stack("up", None, "--set", "limit")[0] == 2
+
+
+def test_a_difference_is_shown_option_by_option(daemon, stack):
+    stack("up", SHOP)
+    daemon.edit("api", max_connections=1)
+    daemon.act("front", "stop")
+    daemon.remove("store")
+    code, output, _ = stack("diff", None, "--format", "json")
+    assert code == 1
+    assert json.loads(output) == [
+        {"name": "api", "change": "edit", "option": "max_connections", "present": 1, "desired": 7},
+        {"name": "front", "change": "start", "option": "", "present": None, "desired": None},
+        {"name": "store", "change": "create", "option": "", "present": None, "desired": None}]
+    assert stack("diff", None, "api")[0] == 1
+    assert stack("up") == (
+        0, "api: changed: max_connections\nfront: unchanged\nfront: started\nstore: created\n", "")
+    assert stack("diff")[0] == 0
+
+
+def test_a_stack_removes_only_what_it_has_created(daemon, stack):
+    daemon.server("other")
+    daemon.server("store", mode="echo")
+    without_store = SHOP[:SHOP.index("  store:")]
+    stack("up", without_store)
+    extended = without_store + "  extra: {type: server, listen: tcp://127.0.0.1:0}\n"
+    assert "extra: created" in stack("up", extended)[1]
+    assert stack("diff", without_store) == (
+        1, "NAME   CHANGE  OPTION  PRESENT  DESIRED\nextra  prune   -       -        -\n", "")
+    assert "extra" not in stack("up")[1]
+    assert "extra: removed" in stack("up", None, "--prune")[1]
+    assert sorted(daemon.names()) == ["api", "front", "other", "store"]
+    assert stack("down", None, "--dry-run")[1] == "front: would be removed\napi: would be removed\n"
+    assert stack("down") == (0, "front: removed\napi: removed\n", "")
+    assert sorted(daemon.names()) == ["other", "store"]
+    assert stack("down") == (0, "", "")
+
+
+def test_what_is_exported_and_comes_up_changes_nothing(daemon, stack, tmp_path):
+    stack("up", SHOP)
+    daemon.server("own", group="g$1", udp_join="a-secret-token")
+    done = daemon.run("export")
+    assert "udp_join of 'own'" in done.stderr and "a-secret-token" not in done.stdout
+    assert "$$1" in done.stdout
+    again = daemon.run("up", "-f", "-", given=done.stdout)
+    assert (again.returncode, again.stdout) == (
+        0, "api: unchanged\nfront: unchanged\nown: unchanged\nstore: unchanged\n")
+    assert daemon.show("own")["labels"] == {}
+    assert daemon.run("export", "-l", "tier=1").stdout.startswith("name: shop\n")
+    # The stack makes the same runtimes elsewhere.
+    assert stack("down")[0] == 0
+    daemon.remove("own")
+    assert daemon.run("up", "-f", "-", given=done.stdout).stdout == (
+        "api: created\nfront: created\nown: created\nstore: created\n")
+
+
+def test_a_stack_that_fails_half_way_goes_back(daemon, stack):
+    stack("up", SHOP)
+    port = free_port()
+    daemon.server("holder", listen=[f"tcp://127.0.0.1:{port}"])
+    wrong = SHOP.replace("limit: 7", "limit: 9") + (
+        f"  first: {{type: server, listen: tcp://127.0.0.1:0}}\n"
+        f"  last: {{type: server, listen: 'tcp://127.0.0.1:{port}', depends_on: [first, api]}}\n")
+    code, output, complaint = stack("up", wrong, "--rollback")
+    assert code == 1 and "'last': " in complaint and str(port) in complaint
+    assert "first: created" in output and "as before:" in complaint
+    assert sorted(daemon.names()) == ["api", "front", "holder", "store"]
+    assert daemon.show("api")["options"]["max_connections"] == 7
+    code, _, _ = stack("up")
+    assert code == 1 and "first" in daemon.names()
+
+
+def test_it_waits_until_all_run(daemon, stack):
+    port = free_port()
+    text = ("runtimes: {ear: {type: client, reconnect: 0, reconnect_min: 50ms, "
+            f"reconnect_max: 50ms, target: '127.0.0.1:{port}'}}}}")
+    assert stack("up", text)[0] == 0
+    code, _, complaint = stack("up", None, "--wait", "--wait-timeout", "200ms")
+    shown = daemon.show("ear")
+    assert code == (0 if shown["state"] == "running" and not shown["warning"] else 1), complaint
+    assert stack("up", SHOP, "--wait")[0] == 0
+
+
+def test_mistakes_name_their_place(daemon, stack):
+    code, output, complaint = stack("up", "runtimes:\n  a:\n    type: server\n    prot: 1\n")
+    assert (code, output) == (1, "")
+    assert "strata.yaml:4:5: " in complaint and "did you mean 'port'?" in complaint
+    assert stack("up", SHOP, "nope")[0] == 3
+    assert stack("down", "x: [")[0] == 1
+    stack.path.unlink()
+    assert "No such file" in stack("lint")[2]
+    daemon.server("api", mode="echo")
+    code, _, complaint = stack("up", "runtimes: {api: {type: cache, resp: true}}")
+    assert code == 1 and "is a server" in complaint
+
+
+def test_a_stack_is_checked_without_a_daemon(daemon, stack):
+    daemon.stop()
+    assert stack("lint", SHOP) == (0, f"{stack.path}: stack 'shop', 3 runtimes\n", "")
+    _, _, complaint = stack("lint", SHOP.replace("resp: true", "resp: true, password: secret-1"))
+    assert "store" in complaint and "credential:NAME" in complaint and "secret-1" not in complaint
+    schema = json.loads(stack("lint", None, "--schema")[1])
+    assert set(schema["$defs"]) >= {"server", "client", "proxy", "cache"}
+    assert schema["$defs"]["server"]["properties"]["port"]["anyOf"][0]["maximum"] == 65535
+    assert stack("up", SHOP)[0] == 4
+
+
+def test_the_schema_takes_what_strata_takes(daemon, stack):
+    schema = json.loads(stack("lint", SHOP, "--schema")[1])
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    stack("up", SHOP)
+    assert list(validator.iter_errors(yaml.safe_load(SHOP))) == []
+    assert list(validator.iter_errors(yaml.safe_load(daemon.cli("export")))) == []
+    for wrong in ("runtimes: {a: {}}", "runtimes: {a: {type: sever}}", "nam: x",
+                  "runtimes: {a: {type: server, prot: 1}}",
+                  "runtimes: {a: {type: server, port: 99999}}",
+                  "runtimes: {a: {type: server, mode: odd}}"):
+        assert list(validator.iter_errors(yaml.safe_load(wrong))), wrong
+        assert stack("lint", wrong)[0] == 1, wrong
+
+
+def test_labels_select_runtimes(daemon):
+    for name, labels in (("a", ["app=shop", "tier=1"]), ("b", ["app=shop"]), ("c", [])):
+        daemon.server(name, label=labels)
+    assert daemon.cli("ls", "-q", "-l", "app=shop") == "a\nb\n"
+    assert daemon.cli("ls", "-q", "-l", "app=shop,tier=1", "c") == "a\nc\n"
+    assert daemon.cli("stop", "-q", "-l", "tier=1") == "a\n"
+    eventually(lambda: daemon.show("a")["state"] == "stopped", "it has stopped")
+    missing = daemon.run("stop", "-l", "tier=2")
+    assert missing.returncode == 3 and "no runtime has the label 'tier=2'" in missing.stderr
+    wrong = daemon.run("create", "server", "d", "-p", "0", "--label", "app")
+    assert wrong.returncode != 0 and "write KEY=VALUE" in wrong.stderr
+    daemon.edit("c", label=["app=bank"])
+    assert daemon.cli("ls", "--columns", "name,labels", "c") == "NAME  LABELS\nc     app bank\n"
