@@ -124,18 +124,18 @@ bool machine::start(const value_ref& function, std::span<const argument> argumen
 
 bool machine::start_referred(int reference, std::size_t callback,
                              std::span<const argument> arguments, waiter* waiter) {
-  auto& one = activities_.take(state_, waiter);
-  one.callback = callback;
-  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, reference);
-  return begin(one, arguments);
+  auto& handler = activities_.take(state_, waiter);
+  handler.callback = callback;
+  lua_rawgeti(handler.thread, LUA_REGISTRYINDEX, reference);
+  return begin(handler, arguments);
 }
 
 bool machine::start(series& series) {
-  auto& one = activities_.take(state_, &series);
-  one.steps = &series;
-  one.has_begun = true;  // the provider of the steps counts them
-  lua_rawgeti(one.thread, LUA_REGISTRYINDEX, runs_series_);
-  return begin(one, {});
+  auto& handler = activities_.take(state_, &series);
+  handler.steps = &series;
+  handler.has_begun = true;  // the provider of the steps counts them
+  lua_rawgeti(handler.thread, LUA_REGISTRYINDEX, runs_series_);
+  return begin(handler, {});
 }
 
 // Returns the function of the next step and its arguments. Steps that arrive after a reload of the
@@ -162,86 +162,87 @@ void machine::turn_to(std::size_t callback) {
   observer_.on_run({.callback = before, .took = now - std::exchange(run_began_, now)});
 }
 
-bool machine::begin(activity& one, std::span<const argument> arguments) {
+bool machine::begin(activity& handler, std::span<const argument> arguments) {
   limits_.collect_garbage_if_due();
-  for (const auto& each : arguments) push(one.thread, each);
-  return resume(one, static_cast<int>(arguments.size()));
+  for (const auto& each : arguments) push(handler.thread, each);
+  return resume(handler, static_cast<int>(arguments.size()));
 }
 
 // Reports whether the handler has ended.
-bool machine::resume(activity& one, int arguments) {
+bool machine::resume(activity& handler, int arguments) {
   int status = 0;
   loop::duration took = {};
   {
     const limited_run run(limits_);
-    auto* const outer = std::exchange(running_, &one);
+    auto* const outer = std::exchange(running_, &handler);
     const auto outer_began = std::exchange(run_began_, std::chrono::steady_clock::now());
-    status = lua_resume(one.thread, arguments);
+    status = lua_resume(handler.thread, arguments);
     took = std::chrono::steady_clock::now() - std::exchange(run_began_, outer_began);
     running_ = outer;
   }
-  const bool awaits = status == LUA_YIELD && pending_.is_there && lua_gettop(one.thread) > 0 &&
-                      lua_touserdata(one.thread, 1) == await_mark();
-  const callback_run ran{
-      .callback = one.callback, .took = took, .has_begun = !std::exchange(one.has_begun, true)};
+  const bool awaits = status == LUA_YIELD && pending_.is_there && lua_gettop(handler.thread) > 0 &&
+                      lua_touserdata(handler.thread, 1) == await_mark();
+  const callback_run ran{.callback = handler.callback,
+                         .took = took,
+                         .has_begun = !std::exchange(handler.has_begun, true)};
   if (!awaits) {
-    end(one, status);
+    end(handler, status);
     observer_.on_run(ran);
     return true;
   }
   auto pending = std::exchange(pending_, {});
-  lua_settop(one.thread, 0);
+  lua_settop(handler.thread, 0);
   ++waiting_;
   observer_.on_run(ran);
-  one.is_beginning = true;
-  tasks_.spawn(await(one, std::move(pending.work), std::move(pending.object)));
-  one.is_beginning = false;
+  handler.is_beginning = true;
+  tasks_.spawn(await(handler, std::move(pending.work), std::move(pending.object)));
+  handler.is_beginning = false;
   return false;
 }
 
-void machine::end(activity& one, int status) {
+void machine::end(activity& handler, int status) {
   pending_ = {};
   bool is_usable = status == 0;
   int values = -1;
   if (status == 0) {
-    values = lua_gettop(one.thread);
+    values = lua_gettop(handler.thread);
   } else {
     last_error_ = status == LUA_YIELD ? file_ + ": a handler yields outside its own coroutine"
-                                      : trouble_of(*this, one.thread);
+                                      : trouble_of(*this, handler.thread);
     observer_.on_error(last_error_);
     is_usable = false;
   }
-  one.report(finished(one.thread, values, values < 0 ? last_error_ : std::string_view()));
-  activities_.release(state_, one, is_usable);
+  handler.report(finished(handler.thread, values, values < 0 ? last_error_ : std::string_view()));
+  activities_.release(state_, handler, is_usable);
 }
 
-loop::task<> machine::await(activity& one, loop::task<answers> work, value_ref object) {
+loop::task<> machine::await(activity& handler, loop::task<answers> work, value_ref object) {
   const auto got = co_await work;
   work = {};
   // A handler that had nothing to wait for yields nevertheless, so that others run and the stack
   // does not grow.
-  if (one.is_beginning) co_await loop_.sleep({});
+  if (handler.is_beginning) co_await loop_.sleep({});
   --waiting_;
   limits_.collect_garbage_if_due();
   int count = 0;
-  luaL_checkstack(one.thread, 8, "to give an answer");
+  luaL_checkstack(handler.thread, 8, "to give an answer");
   if (got && object) {
-    lua_rawgeti(one.thread, LUA_REGISTRYINDEX, object.reference());
+    lua_rawgeti(handler.thread, LUA_REGISTRYINDEX, object.reference());
     ++count;
   }
   object = {};
   if (!got) {
-    lua_pushnil(one.thread);
+    lua_pushnil(handler.thread);
     const auto why = describe(got.error());
-    lua_pushlstring(one.thread, why.data(), why.size());
+    lua_pushlstring(handler.thread, why.data(), why.size());
     count = 2;
   } else {
     for (const auto& each : *got) {
-      push_json(one.thread, each);
+      push_json(handler.thread, each);
       ++count;
     }
   }
-  resume(one, count);
+  resume(handler, count);
 }
 
 }  // namespace strata::script

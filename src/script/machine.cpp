@@ -109,14 +109,14 @@ result<void> machine::load_text(std::string_view text, const std::string& name,
     extend(fmt::format("package.path = {:?} .. package.path", folders.package_path()), "=strata");
   }
   const auto operation = "load the script '" + name + "'";
-  auto& one = activities_.take(state_, nullptr);
+  auto& handler = activities_.take(state_, nullptr);
   const auto chunk = "@" + name;
-  if (luaL_loadbufferx(one.thread, text.data(), text.size(), chunk.c_str(), "t") != 0) {
-    std::string why = lua_tostring(one.thread, -1);
-    activities_.release(state_, one, true);
+  if (luaL_loadbufferx(handler.thread, text.data(), text.size(), chunk.c_str(), "t") != 0) {
+    std::string why = lua_tostring(handler.thread, -1);
+    activities_.release(state_, handler, true);
     return failure(errc::invalid_argument, operation, std::move(why), "fix the script");
   }
-  if (auto ran = run_chunk(one); !ran) return ran;
+  if (auto ran = run_chunk(handler); !ran) return ran;
   for (const auto& each : callbacks) {
     lua_getglobal(state_, std::string(each.name).c_str());
     const bool is_there = lua_isfunction(state_, -1);
@@ -131,7 +131,7 @@ result<void> machine::load_text(std::string_view text, const std::string& name,
   return {};
 }
 
-result<void> machine::run_chunk(activity& one) {
+result<void> machine::run_chunk(activity& handler) {
   class chunk_end final : public waiter {
    public:
     bool has_ended = false;
@@ -145,8 +145,8 @@ result<void> machine::run_chunk(activity& one) {
   };
   const auto operation = "load the script '" + file_ + "'";
   chunk_end chunk;
-  one.attach(chunk);
-  if (resume(one, 0) && !chunk.has_failed) return {};
+  handler.attach(chunk);
+  if (resume(handler, 0) && !chunk.has_failed) return {};
   if (!chunk.has_ended) {
     return failure(errc::invalid_argument, operation, "it waits while it is being loaded",
                    "wait in on_start instead");

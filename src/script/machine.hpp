@@ -144,11 +144,11 @@ class machine {
   bool start_referred(int reference, std::size_t callback, std::span<const argument> arguments,
                       waiter* waiter);
   void turn_to(std::size_t callback);
-  bool begin(activity& one, std::span<const argument> arguments);
-  bool resume(activity& one, int arguments);
-  void end(activity& one, int status);
-  loop::task<> await(activity& one, loop::task<answers> work, value_ref object);
-  result<void> run_chunk(activity& one);
+  bool begin(activity& handler, std::span<const argument> arguments);
+  bool resume(activity& handler, int arguments);
+  void end(activity& handler, int status);
+  loop::task<> await(activity& handler, loop::task<answers> work, value_ref object);
+  result<void> run_chunk(activity& handler);
 
   loop::loop& loop_;
   settings settings_;
