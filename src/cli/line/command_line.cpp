@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "cli/line/foreign_flags.hpp"
 #include "text/nearest.hpp"
 
 namespace strata::cli {
@@ -255,8 +256,11 @@ void line_reader::refuse_flag(std::string_view flag) {
   add(rules_.flags);
   if (line_.type != nullptr) add(line_.type->rows());
   const auto command = command_text();
-  auto message = fmt::format("'{}' has no flag '{}'{}; see '{} --help'", command, flag,
-                             text::did_you_mean(flag, known), command);
+  const auto counterpart = counterpart_of(flag, line_.type == nullptr ? "" : line_.type->name);
+  const auto hint =
+      counterpart ? fmt::format(": here it is {}", *counterpart) : text::did_you_mean(flag, known);
+  auto message =
+      fmt::format("'{}' has no flag '{}'{}; see '{} --help'", command, flag, hint, command);
   const auto* verb = line_.verb;
   if (verb != nullptr && verb->find_type != nullptr && line_.words.empty()) {
     message += fmt::format("; write the flags of a type after {}: {}",
