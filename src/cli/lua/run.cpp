@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/lua/rows.hpp"
+#include "cli/lua/runtime_table.hpp"
 #include "cli/lua/stack_file.hpp"
 #include "cli/stack/report.hpp"
 #include "cli/terminal/listing.hpp"
@@ -56,15 +57,16 @@ outcome<int> run_lua_file(const invocation& call) {
   if (!machine) return refuse(exit_failed, machine.error());
   (*machine)->add({"strata", stack_file::functions(), {}}, &stack);
   const auto loaded = (*machine)->load(file, {});
+  if (loaded) deploy_table(**machine);
   report_deeds(call, stack.deployed());
   if (loaded && !stack.was_called() && !call.quiet) {
     complain(
         fmt::format("'{}' describes no runtime: it calls no function such as "
-                    "strata.create(TYPE, NAME, OPTIONS)",
+                    "strata.create(TYPE, NAME, OPTIONS), and has no list 'runtimes'",
                     file));
   }
-  if (loaded) return exit_done;
   const auto& trouble = observer.trouble();
+  if (loaded && trouble.empty()) return exit_done;
   const auto& refused = stack.refused();
   // A mistake in the file, found after earlier calls took effect, is not a misuse of the command
   // line.
