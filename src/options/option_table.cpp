@@ -144,6 +144,18 @@ std::vector<std::string_view> split_choices(std::string_view choices) {
   return words;
 }
 
+// A Unix socket's path may contain a separator.
+std::vector<std::string> list_elements(const option_row& row, std::string_view text) {
+  std::vector<std::string> elements;
+  const bool is_one = row.separators.empty() || text.contains("unix:");
+  for (;;) {
+    const auto end = is_one ? text.npos : text.find_first_of(row.separators);
+    elements.emplace_back(text.substr(0, end));
+    if (end == text.npos) return elements;
+    text.remove_prefix(end + 1);
+  }
+}
+
 result<nlohmann::json> parse_option(const option_row& row, std::string_view text) {
   nlohmann::json value;
   switch (row.kind) {

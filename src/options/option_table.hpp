@@ -55,8 +55,9 @@ struct option_row {
   std::uint64_t max = UINT64_MAX;       ///< largest value of `count`, `port` and `bytes`
   std::uint64_t min = 0;                ///< smallest value of these
   option_reach reach = option_reach::nothing;
-  std::string_view only_with = {};  ///< no effect without one of these: `drain|mode=master`
-  std::string_view only_on = {};    ///< no effect on endpoints that carry none of these: `UDP|TLS`
+  std::string_view separators = {};  ///< of a `list`: each separates elements of one text
+  std::string_view only_with = {};   ///< no effect without one of these: `drain|mode=master`
+  std::string_view only_on = {};     ///< no effect on endpoints that carry none of these: `UDP|TLS`
 };
 
 /// Whether its value is a path of the file system.
@@ -73,6 +74,10 @@ struct option_row {
 /// Converts what a user typed to the JSON value of the row's kind (for `list`: one element's
 /// string). Errors: invalid_argument, naming the flag, the value and what it takes.
 [[nodiscard]] result<nlohmann::json> parse_option(const option_row& row, std::string_view text);
+
+/// Splits a text for a `list` into its elements, which may be one. A text with the URL of a Unix
+/// socket is one element.
+[[nodiscard]] std::vector<std::string> list_elements(const option_row& row, std::string_view text);
 
 /// The form in which a value was given, so that errors use its terms.
 enum class option_form : std::uint8_t { json, flag };

@@ -51,7 +51,11 @@ json value_for(const option_row& row, json value, const std::string& folder) {
   if (row.kind == option_kind::list) {
     // Lua has one form for an empty list and an empty table of names.
     if (value.is_object() && value.empty()) value = json::array();
-    if (!value.is_array()) value = json::array({std::move(value)});
+    if (value.is_string()) {
+      value = options::list_elements(row, value.get_ref<const std::string&>());
+    } else if (!value.is_array()) {
+      value = json::array({std::move(value)});
+    }
   }
   if (!options::is_path(row)) return value;
   if (!value.is_array()) {

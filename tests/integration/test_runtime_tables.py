@@ -35,6 +35,18 @@ def test_what_the_table_lists_is_created(daemon, run):
     assert code == 0 and output.count("unchanged") == 4
 
 
+def test_commas_separate_backends(daemon, run):
+    code, _, complaint = run("runtimes = {{type = 'proxy', name = 'p', port = 0, "
+                             "backends = '127.0.0.1:1,127.0.0.1:2 weight=2'}}")
+    assert code == 0, complaint
+    expected = ["127.0.0.1:1", "127.0.0.1:2 weight=2"]
+    assert daemon.show("p")["options"]["backend"] == expected
+    daemon.cli("create", "proxy", "q", "-p", "0", "--backend", "127.0.0.1:1,127.0.0.1:2 weight=2")
+    assert daemon.show("q")["options"]["backend"] == expected
+    refused = daemon.run("create", "proxy", "r", "-p", "0", "--backend", "127.0.0.1:1,,127.0.0.1:2")
+    assert refused.returncode != 0 and daemon.names() == ["p", "q"]
+
+
 def test_a_table_beside_calls_of_functions(daemon, run):
     code, output, _ = run("strata.create('server', 'a', {port = 0})\n"
                           "runtimes = {{type = 'server', name = 'b', port = 0}}")

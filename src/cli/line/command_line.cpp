@@ -175,7 +175,12 @@ void line_reader::keep(const option_row& row, result<nlohmann::json> value) {
     return complain(why.contains(flag) ? why : fmt::format("{}: {}", flag, why));
   }
   auto& kept = line_.flags[std::string(row.key)];
-  if (row.kind == option_kind::list) return kept.push_back(std::move(*value));
+  if (row.kind == option_kind::list) {
+    for (auto& each : options::list_elements(row, value->get_ref<const std::string&>())) {
+      kept.push_back(std::move(each));
+    }
+    return;
+  }
   kept = std::move(*value);
   ++times_given_[flag];
 }

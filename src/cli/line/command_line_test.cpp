@@ -14,6 +14,7 @@ using words = std::vector<std::string>;
 const option_rows rows = {
     {.key = "port", .short_flag = 'p', .kind = port, .value_name = "PORT"},
     {.key = "listen", .short_flag = 'l', .kind = list},
+    {.key = "backend", .kind = list, .separators = ",;"},
     {.key = "drain", .kind = flag},
     {.key = "quiet", .short_flag = 'q', .kind = flag},
     {.key = "start", .short_flag = 's', .kind = flag},
@@ -87,6 +88,14 @@ std::string help_of(const words& tokens) {
   if (!line) return line.error().message;
   EXPECT_TRUE(line->wants_help);
   return line->named + (line->type == nullptr ? "" : '/' + std::string(line->type->name));
+}
+
+TEST(command_line, separators_make_several_elements) {
+  expect_line({"--backend", "a:1,b:2 weight=2;@g", "--backend", "c"}, {},
+              R"({"backend": ["a:1", "b:2 weight=2", "@g", "c"]})");
+  expect_line({"--backend", "unix:///tmp/a,b"}, {}, R"({"backend": ["unix:///tmp/a,b"]})");
+  expect_line({"--backend", "a,,b"}, {}, R"({"backend": ["a", "", "b"]})");
+  expect_line({"-l", "tcp://[::1]:1,x"}, {}, R"({"listen": ["tcp://[::1]:1,x"]})");
 }
 
 TEST(command_line, types_every_kind) {
