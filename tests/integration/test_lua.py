@@ -50,6 +50,20 @@ def test_an_echo_with_its_beginnings_and_ends(daemon, scripted):
     eventually(lambda: daemon.logged("web", "stopped"), "it is logged")
 
 
+def test_a_script_sees_its_port_state_and_protocol(daemon, scripted):
+    url = scripted("""
+        function on_start() strata.log('starts at ' .. self.port) end
+        function on_message(_, id)
+          self.send(id, self.port .. ' ' .. self.state .. ' ' .. self.protocol)
+          self.send(id, tostring(self.height))
+        end""")
+    with Talker(url) as ann:
+        ann.say("hello")
+        assert ann.hear() == f"{port_of(url)} running auto"
+        assert ann.hear() == "nil"
+    eventually(lambda: daemon.logged("web", f"starts at {port_of(url)}"), "it is logged")
+
+
 def test_the_script_decides_who_hears_what(daemon, scripted, tmp_path):
     url = scripted("""
         function on_client_message(id, message)

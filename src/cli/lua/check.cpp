@@ -25,10 +25,11 @@ script::known_names known_to(const std::string& type) {
   script::known_table common{"strata", {}};
   add_names(common.members, runtime::common_script_functions());
   for (const auto each : runtime::other_common_names()) common.members.emplace_back(each);
-  script::known_table self{"self", {"name", "type"}};
+  script::known_table self{"self", {}};
   for (const auto& table : runtime::script_tables()) {
     if (!type.empty() && table.type != type) continue;
-    script::known_table own{std::string(table.type), {"name", "type"}};
+    script::known_table own{std::string(table.type), {}};
+    for (const auto& each : runtime::own_script_values()) own.members.emplace_back(each.name);
     add_names(own.members, runtime::own_script_functions());
     add_names(own.members, table.functions);
     self.members.insert(self.members.end(), own.members.begin(), own.members.end());

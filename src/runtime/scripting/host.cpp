@@ -82,6 +82,7 @@ result<std::unique_ptr<script::machine>> host::make() {
   machine.set("self", "name", who_.name);
   machine.set("self", "type", who_.type);
   machine.alias("self", std::string(who_.type).c_str());
+  machine.extend(own_lines(), "=strata");
   if (auto loaded = machine.load(options_.lua, callback_rows()); !loaded) {
     return std::unexpected(loaded.error());
   }

@@ -218,6 +218,35 @@ constexpr script::function_row own_table[] = {
 };
 // clang-format on
 
+constexpr own_value own_value_table[] = {
+    {"name", "string", "the runtime's name"},
+    {"type", "string", "its type"},
+    {"port", "integer", "the port of the first endpoint that has one, or 0; waits"},
+    {"state", "string", "its state, as `strata ls` shows it; waits"},
+    {"protocol", "string?", "its option 'protocol', or nil; waits"},
+};
+
+constexpr std::string_view own_lua = R"lua(
+local self, stats, options, endpoints = self, self.stats, self.options, self.endpoints
+local values = {}
+
+function values.port()
+  for _, each in ipairs(endpoints()) do
+    local port = each:match(':(%d+)/?$')
+    if port then return tonumber(port) end
+  end
+  return 0
+end
+
+function values.state() return stats().state end
+function values.protocol() return options().protocol end
+
+setmetatable(self, { __index = function(_, name)
+  local value = values[name]
+  if value then return value() end
+end })
+)lua";
+
 constexpr std::string_view service_lua = R"lua(
 local strata, ipairs, pcall, error, table_concat = strata, ipairs, pcall, error, table.concat
 
@@ -269,6 +298,8 @@ end
 
 std::span<const script::function_row> service_functions() { return service_table; }
 std::span<const script::function_row> own_functions() { return own_table; }
+std::span<const own_value> own_values() { return own_value_table; }
 std::string_view service_lines() { return service_lua; }
+std::string_view own_lines() { return own_lua; }
 
 }  // namespace strata::runtime::scripting

@@ -13,7 +13,16 @@ namespace strata::runtime::scripting {
 [[nodiscard]] std::span<const script::function_row> service_functions();
 /// Functions of `self`, for every type; also to be bound to a `host`.
 [[nodiscard]] std::span<const script::function_row> own_functions();
+/// A value of `self` that is no function.
+struct own_value {
+  std::string_view name;
+  std::string_view type;  ///< in Lua, as lua-language-server writes types
+  std::string_view help;
+};
+[[nodiscard]] std::span<const own_value> own_values();
 /// The part of the library that is written in Lua.
 [[nodiscard]] std::string_view service_lines();
+/// The part of `self` that is written in Lua: run it once `self` has its functions.
+[[nodiscard]] std::string_view own_lines();
 
 }  // namespace strata::runtime::scripting

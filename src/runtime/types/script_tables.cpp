@@ -157,6 +157,7 @@ std::span<const script::function_row> common_script_functions() {
   return scripting::common_functions();
 }
 
+std::span<const scripting::own_value> own_script_values() { return scripting::own_values(); }
 std::span<const script::function_row> own_script_functions() { return scripting::own_functions(); }
 
 std::span<const script::object_kind* const> script_objects() { return scripting::outside_kinds(); }
@@ -192,7 +193,11 @@ std::string script_reference() {
     text += fmt::format("\n## {}\n\n{}.\n\n", each->name, each->help);
     add_rows(text, fmt::format("{}:", each->name), each->methods);
   }
-  text += "\n## self, in every runtime\n\n`self.name` and `self.type` are texts.\n\n";
+  text += "\n## self, in every runtime\n\n| value | is | |\n|---|---|---|\n";
+  for (const auto& each : own_script_values()) {
+    text += fmt::format("| `self.{}` | `{}` | {} |\n", each.name, each.type, cell(each.help));
+  }
+  text += "\n";
   add_rows(text, "self.", own_script_functions());
   for (const auto& table : script_tables()) {
     text += fmt::format("\n## self, in a {}\n\nAlso known as `{}`.\n\n", table.type, table.type);
@@ -210,8 +215,10 @@ std::string script_annotations() {
     text += declared(fmt::format("strata.{}", row.name), row.parameters, row.returns, row.help);
   }
   for (const auto& table : script_tables()) {
-    text += fmt::format("---@class strata.{0}\n---@field name string\n---@field type string\n",
-                        table.type);
+    text += fmt::format("---@class strata.{}\n", table.type);
+    for (const auto& each : own_script_values()) {
+      text += fmt::format("---@field {} {} {}\n", each.name, each.type, each.help);
+    }
     for (const auto& row : table.functions) {
       if (is_short(row)) text += field_of(row);
     }

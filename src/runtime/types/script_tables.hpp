@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/scripting/service_functions.hpp"
 #include "script/library.hpp"
 #include "script/object.hpp"
 
@@ -18,7 +19,8 @@ struct script_table {
 };
 
 [[nodiscard]] std::span<const script_table> script_tables();
-/// The functions that the table `self` has in every type.
+/// The values and the functions that the table `self` has in every type.
+[[nodiscard]] std::span<const scripting::own_value> own_script_values();
 [[nodiscard]] std::span<const script::function_row> own_script_functions();
 /// The table `strata`: its functions with rows, and the names of those without.
 [[nodiscard]] std::span<const script::function_row> common_script_functions();
