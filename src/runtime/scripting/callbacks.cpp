@@ -75,9 +75,9 @@ constexpr callback_entry callback_table[] = {
                      "answer; or return nil to have the whole body read for on_http_request"}},
     {.id = callback::websocket, .callers = "server",
      .row = {.name = "on_websocket",
-             .parameters = "request: strata.request",
+             .parameters = "request: strata.request, id: integer",
              .returns = "boolean|string|nil",
-             .help = "a client requests a WebSocket: return false to refuse it, or a text to "
+             .help = "a client requests a WebSocket, which will have that id: return false to refuse it, or a text to "
                      "choose that subprotocol"}},
     {.id = callback::master_auth, .callers = "server",
      .row = {.name = "on_master_auth",

@@ -26,8 +26,10 @@ enum class parting : std::uint8_t { asked_for, idle, silent, refused, too_slow, 
 
 class member {
  public:
-  /// `encoding`: the encoding in which it takes a batch.
-  member(shard& shard, encoding encoding, presence presence = presence::connected);
+  /// `encoding`: the encoding in which it takes a batch. `id`: one of the shard's, or 0 for the
+  /// next.
+  member(shard& shard, encoding encoding, presence presence = presence::connected,
+         std::uint64_t id = 0);
   member(const member&) = delete;
   member& operator=(const member&) = delete;
   virtual ~member();

@@ -8,10 +8,10 @@ namespace strata::runtime::server {
 
 using namespace std::chrono_literals;
 
-member::member(shard& shard, encoding encoding, presence presence)
+member::member(shard& shard, encoding encoding, presence presence, std::uint64_t id)
     : came(shard.loop().now()),
       home_(shard),
-      id_(shard.next_id()),
+      id_(id != 0 ? id : shard.next_id()),
       wanted_(encoding),
       as_(presence) {
   home_.enter(*this);

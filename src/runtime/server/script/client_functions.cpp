@@ -96,6 +96,15 @@ void client_functions::peer(call& call) {
   call.give(peer);
 }
 
+void client_functions::ws_headers(call& call) {
+  const auto* const identity = script_.answers().identity_of(call.integer(0));
+  if (identity == nullptr) {
+    call.give_nothing();
+  } else {
+    call.give(*identity);
+  }
+}
+
 void client_functions::peer_ip(call& call) {
   const auto* const client = find_present(call.integer(0));
   call.give(client == nullptr ? std::string_view() : client->is->address().ip());
@@ -263,6 +272,10 @@ constexpr script::function_row client_functions::rows[] = {
      "address and TLS subject of a client ({address=, tls_subject=}), or nil if it has "
      "disconnected",
      method<&client_functions::peer>},
+    {"ws_headers", "id: integer", "table?",
+     "the fields cookie, origin, protocol and authorization of the request that opened a client's "
+     "WebSocket, as far as it has them; nil for another client",
+     method<&client_functions::ws_headers>},
     {"peer_ip", "id: integer", "string", "a client's IP address, without its port",
      method<&client_functions::peer_ip>},
     {"set_data", "id: integer, name: string, value?: any", "boolean",

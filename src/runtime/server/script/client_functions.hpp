@@ -30,6 +30,7 @@ class client_functions {
   loop::task<script::answers> clients(script::call& call);
   void peer(script::call& call);
   void peer_ip(script::call& call);
+  void ws_headers(script::call& call);
   void set_data(script::call& call);
   void get_data(script::call& call);
   void join_group(script::call& call);

@@ -95,11 +95,11 @@ loop::task<result<given_answer>> request_answers::ask_for_answer(http::exchange&
   co_return co_await host_.ask(callback::http_request, std::move(with), take);
 }
 
-loop::task<websocket_choice> request_answers::choose(http::exchange& exchange) {
+loop::task<websocket_choice> request_answers::choose(http::exchange& exchange, std::uint64_t id) {
   const pending_answer pending(*this);
   if (!host_.has(callback::websocket)) co_return websocket_choice{};
   const auto request = scripting::table_of(exchange, {});
-  std::vector<script::argument> with{&request};
+  std::vector<script::argument> with{&request, static_cast<double>(id)};
   const auto take = [](const script::finished& outcome) {
     websocket_choice choice{.is_refused = outcome.has_failed() || outcome.is_false(),
                             .protocol = {}};
@@ -107,6 +107,24 @@ loop::task<websocket_choice> request_answers::choose(http::exchange& exchange) {
     return choice;
   };
   co_return co_await host_.ask(callback::websocket, std::move(with), take);
+}
+
+void request_answers::keep_identity(std::uint64_t id, const proto::http_request& request) {
+  static constexpr std::pair<const char*, const char*> fields[] = {
+      {"cookie", "cookie"},
+      {"origin", "origin"},
+      {"protocol", "sec-websocket-protocol"},
+      {"authorization", "authorization"}};
+  auto identity = nlohmann::json::object();
+  for (const auto& [name, field] : fields) {
+    if (const auto value = request.header(field)) identity[name] = *value;
+  }
+  identities_.insert_or_assign(id, std::move(identity));
+}
+
+const nlohmann::json* request_answers::identity_of(std::uint64_t id) const {
+  const auto found = identities_.find(id);
+  return found == identities_.end() ? nullptr : &found->second;
 }
 
 }  // namespace strata::runtime::server

@@ -3,6 +3,9 @@
 // For the loop of the script's shard.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "http/exchange.hpp"
@@ -36,7 +39,13 @@ class request_answers {
   }
   /// Answers the request, and returns true; false if the script leaves it to others.
   [[nodiscard]] loop::task<bool> answer(http::exchange& exchange);
-  [[nodiscard]] loop::task<websocket_choice> choose(http::exchange& exchange);
+  /// Asks the script about a WebSocket that a client wants to open, as the member `id`.
+  [[nodiscard]] loop::task<websocket_choice> choose(http::exchange& exchange, std::uint64_t id);
+  /// Keeps those fields of the request that opened a member's WebSocket which say who its client is.
+  void keep_identity(std::uint64_t id, const proto::http_request& request);
+  /// These fields by name; null for another member.
+  [[nodiscard]] const nlohmann::json* identity_of(std::uint64_t id) const;
+  void forget(std::uint64_t id) { identities_.erase(id); }
   /// Whether it answers no request at present.
   [[nodiscard]] bool is_idle() const { return pending_ == 0; }
 
@@ -53,6 +62,7 @@ class request_answers {
   scripting::host& host_;
   loop::condition& settled_;
   std::size_t pending_ = 0;
+  boost::unordered_flat_map<std::uint64_t, nlohmann::json> identities_;  // by the member's id
 };
 
 }  // namespace strata::runtime::server

@@ -165,6 +165,7 @@ void shard_script::on_settled(const script_client& client) {
   settled_.notify();
   if (client.is != nullptr) return;
   groups_.leave_all(client.id);
+  answers_.forget(client.id);
   if (found_ == &client) found_ = nullptr;
   if (speaks_ == &client) speaks_ = nullptr;
   clients_.erase(client.id);

@@ -92,8 +92,9 @@ class visit {
     http::websocket_settings how{.protocols = options.ws_protocol,
                                  .origins = options.ws_origin,
                                  .is_deflated = options.ws_deflate == "on"};
+    const auto id = home_.next_id();
     if (auto* const script = home_.script(); script != nullptr) {
-      const auto choice = co_await script->answers().choose(exchange);
+      const auto choice = co_await script->answers().choose(exchange, id);
       if (choice.is_refused) {
         home_.refuse(exchange.peer().address, refusal::script,
                      "on_websocket refused the WebSocket");
@@ -107,12 +108,15 @@ class visit {
     };
     auto opened = http::open_websocket(exchange, how);
     if (!opened) co_return;
+    if (auto* const script = home_.script()) {
+      script->answers().keep_identity(id, exchange.request());
+    }
     if (exchange.owns_connection()) {
-      home_.adopt(websocket_member::serve(home_, std::move(*opened), std::move(place_)));
+      home_.adopt(websocket_member::serve(home_, std::move(*opened), id, std::move(place_)));
       co_return;
     }
     // The place belongs to the connection, which carries other exchanges.
-    auto serving = websocket_member::serve(home_, std::move(*opened), {});
+    auto serving = websocket_member::serve(home_, std::move(*opened), id, {});
     co_await serving;
   }
 

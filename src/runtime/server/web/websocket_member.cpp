@@ -51,18 +51,22 @@ class websocket_member::parting_limit final : public loop::timer {
 
 websocket_member::~websocket_member() = default;
 
-websocket_member::websocket_member(shard& shard, http::opened_websocket&& websocket)
-    : member(shard, websocket.deflate &&
-                            websocket.deflate->server_max_window_bits == proto::max_window_bits
-                        ? encoding::websocket_deflated
-                        : encoding::websocket),
+websocket_member::websocket_member(shard& shard, http::opened_websocket&& websocket,
+                                   std::uint64_t id)
+    : member(
+          shard,
+          websocket.deflate && websocket.deflate->server_max_window_bits == proto::max_window_bits
+              ? encoding::websocket_deflated
+              : encoding::websocket,
+          presence::connected, id),
       channel_(std::move(websocket.channel)),
       reader_(proto::websocket_role::server, shard.options().max_message, websocket.deflate),
       last_received_(shard.loop().now()) {}
 
 loop::task<> websocket_member::serve(shard& shard, http::opened_websocket websocket,
+                                     std::uint64_t id,
                                      [[maybe_unused]] serve::connection_gauge::place place) {
-  websocket_member served(shard, std::move(websocket));
+  websocket_member served(shard, std::move(websocket), id);
   // Nothing that was received is in this frame while it waits: most connections wait.
   for (;;) {
     if (shard.is_busy_with(served)) co_await shard.handled(served);

@@ -13,11 +13,11 @@ namespace strata::runtime::server {
 
 class websocket_member final : public member {
  public:
-  /// Reads until one side has closed it.
-  static loop::task<> serve(shard& shard, http::opened_websocket websocket,
+  /// Reads until one side has closed it. `id` is that of the member, from the shard.
+  static loop::task<> serve(shard& shard, http::opened_websocket websocket, std::uint64_t id,
                             serve::connection_gauge::place place);
 
-  websocket_member(shard& shard, http::opened_websocket&& websocket);
+  websocket_member(shard& shard, http::opened_websocket&& websocket, std::uint64_t id);
   ~websocket_member() override;
 
   [[nodiscard]] loop::socket_address address() const override { return channel_->peer().address; }
