@@ -3,7 +3,9 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <string_view>
 
 namespace strata::process {
 
@@ -26,22 +28,44 @@ class preparation {
   void put(int descriptor, int place) {
     if (descriptor >= 0) ::posix_spawn_file_actions_adddup2(&actions_, descriptor, place);
   }
+  /// Resets these signals to their defaults, and blocks none.
   void reset(std::span<const int> signals) {
-    if (signals.empty()) return;
     sigset_t usual{};
     ::sigemptyset(&usual);
+    ::posix_spawnattr_setsigmask(&attributes_, &usual);
     for (const int each : signals) ::sigaddset(&usual, each);
     ::posix_spawnattr_setsigdefault(&attributes_, &usual);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+    flags_ |= POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+  }
+  void begin_session() { flags_ |= POSIX_SPAWN_SETSID; }
+  void enter(const std::string& folder) {
+    if (!folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
   }
 
   [[nodiscard]] const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  [[nodiscard]] const posix_spawnattr_t* attributes() const { return &attributes_; }
+  [[nodiscard]] const posix_spawnattr_t* attributes() {
+    ::posix_spawnattr_setflags(&attributes_, flags_);
+    return &attributes_;
+  }
 
  private:
   posix_spawn_file_actions_t actions_{};
   posix_spawnattr_t attributes_{};
+  short flags_ = 0;
 };
+
+// The last value of a name counts.
+std::vector<char*> environment_with(std::vector<std::string>& more) {
+  const auto name_of = [](std::string_view text) { return text.substr(0, text.find('=')); };
+  std::vector<char*> all;
+  for (char** each = ::environ; *each != nullptr; ++each) {
+    const auto is_same = [&](const std::string& other) { return name_of(other) == name_of(*each); };
+    if (std::ranges::none_of(more, is_same)) all.push_back(*each);
+  }
+  for (auto& each : more) all.push_back(each.data());
+  all.push_back(nullptr);
+  return all;
+}
 
 }  // namespace
 
@@ -53,10 +77,14 @@ result<child> start(program program) {
   preparation prepared;
   prepared.put(program.input, STDIN_FILENO);
   prepared.put(program.output, STDOUT_FILENO);
+  prepared.put(program.error, STDERR_FILENO);
+  prepared.enter(program.folder);
+  if (program.is_leader) prepared.begin_session();
   prepared.reset(program.usual_signals);
+  const auto environment = environment_with(program.environment);
   pid_t id = 0;
   const int code = ::posix_spawnp(&id, arguments[0], prepared.actions(), prepared.attributes(),
-                                  arguments.data(), ::environ);
+                                  arguments.data(), environment.data());
   if (code != 0) return system_failure(code, "run '" + program.words[0] + "'");
   return child(id);
 }

@@ -13,15 +13,23 @@ namespace strata::process {
 struct program {
   /// The program, as a path or a name to find in PATH, and its arguments.
   std::vector<std::string> words;
-  /// Descriptors that become its standard input and output; -1: those of this process.
+  /// Descriptors that become its standard input, output and error; -1: those of this process.
   int input = -1;
   int output = -1;
+  int error = -1;
+  /// `NAME=VALUE` each: its environment beside that of this process.
+  std::vector<std::string> environment = {};
+  /// Its working directory; empty: that of this process.
+  std::string folder = {};
+  /// Whether it leads a session and a process group of its own, which a signal reaches with all
+  /// that it has started.
+  bool is_leader = false;
   /// Signals that are reset to their defaults, although this process handles or ignores them.
   std::span<const int> usual_signals = {};
 };
 
-/// Starts it, with the environment and standard error of this process. Errors: not_found if there
-/// is no such program; permission_denied.
+/// Starts it; no signal is blocked for it. Errors: not_found if there is no such program or folder;
+/// permission_denied.
 [[nodiscard]] result<child> start(program program);
 
 }  // namespace strata::process

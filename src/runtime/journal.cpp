@@ -44,7 +44,17 @@ void journal::write(level severity, std::string text, std::string subject) {
                     .subject = std::move(subject),
                     .text = std::move(text)};
   if (copy_) copy_(line);
-  if (severity == level::debug) return;
+  if (severity != level::debug) add(std::move(line));
+}
+
+void journal::keep(level severity, std::string text, std::string subject) {
+  add({.time = std::chrono::system_clock::now(),
+       .severity = severity,
+       .subject = std::move(subject),
+       .text = std::move(text)});
+}
+
+void journal::add(journal_line line) {
   const std::scoped_lock guard(lock_);
   line.number = ++written_;
   if (keep_ != 0) {

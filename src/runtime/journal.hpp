@@ -48,6 +48,8 @@ class journal {
   void set_copy(sink copy) { copy_ = std::move(copy); }
 
   void write(level severity, std::string text, std::string subject = {});
+  /// As `write`, but the copy does not get it: for the output of programs.
+  void keep(level severity, std::string text, std::string subject = {});
   /// As `write`, for lines that others can cause as often as they like: a few lines per `cause` are
   /// written in ten seconds, and the next line says how many were left out.
   void write_few(std::string_view cause, level severity, std::string text,
@@ -74,6 +76,8 @@ class journal {
     std::uint64_t written = 0;
     std::uint64_t left_out = 0;
   };
+
+  void add(journal_line line);
 
   const std::size_t keep_;
   const std::chrono::system_clock::time_point origin_ = std::chrono::system_clock::now();

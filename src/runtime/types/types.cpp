@@ -5,6 +5,7 @@
 
 #include "runtime/cache/cache.hpp"
 #include "runtime/client/client.hpp"
+#include "runtime/program/program.hpp"
 #include "runtime/proxy/choice/figures.hpp"
 #include "runtime/proxy/proxy.hpp"
 #include "runtime/runtime.hpp"
@@ -24,6 +25,8 @@ const type_row table[] = {
      proxy::figure_rows, proxy::operation_rows, proxy::make, proxy::detail_rows},
     {"cache", "keeps keys and values in memory and speaks the Redis protocol", cache::option_rows,
      cache::figure_rows, cache::operation_rows, cache::make},
+    {"program", "runs a program of the system and looks after its processes", program::option_rows,
+     common_figure_rows, program::operation_rows, program::make},
 };
 
 }  // namespace

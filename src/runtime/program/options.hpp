@@ -1,0 +1,33 @@
+// The options of a program. The table in options.cpp gives each member its flag and its help.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options/option_table.hpp"
+#include "runtime/options/runtime_options.hpp"
+
+namespace strata::runtime::program {
+
+struct program_options : runtime_options {
+  std::string command;
+  bool shell = false;
+  std::vector<std::string> env;
+  std::string folder;
+  std::uint64_t instances = 1;
+  std::optional<std::uint64_t> port;
+  std::string ready = "started";
+  double ready_timeout = 10;
+  std::string stop_signal = "TERM";
+  double grace = 10;
+
+  /// Where its instances listen; empty if they have no port.
+  [[nodiscard]] std::vector<std::string> endpoints() const;
+};
+
+[[nodiscard]] const std::vector<options::bound_row<program_options>>& option_table();
+[[nodiscard]] const std::vector<options::option_row>& option_rows();
+
+}  // namespace strata::runtime::program
