@@ -40,6 +40,7 @@ enum class option_reach : std::uint8_t {
   listening,     ///< where clients connect; a path for a Unix socket
   connecting,    ///< where a connection goes, a name or an address; a path for a Unix socket
   script_right,  ///< a permission of a script
+  running,       ///< a program that is run, as the daemon's user
 };
 
 struct option_row {

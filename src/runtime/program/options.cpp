@@ -23,7 +23,8 @@ std::vector<row> own_rows() {
   return {
       {{.key = "command", .short_flag = 'c', .kind = text, .value_name = "COMMAND",
         .help = "the program and its arguments, with quotes as in a shell but nothing else of one; "
-                "{port}, {instance} and {name} are replaced", .needs_restart = true},
+                "{port}, {instance} and {name} are replaced", .needs_restart = true,
+        .reach = options::option_reach::running},
        &program_options::command},
       {{.key = "shell", .kind = flag,
         .help = "run the command by /bin/sh -c", .needs_restart = true},
@@ -32,7 +33,7 @@ std::vector<row> own_rows() {
         .help = "variable of the environment, beside those of the daemon; repeatable",
         .needs_restart = true},
        &program_options::env},
-      {{.key = "folder", .kind = text, .value_name = "PATH",
+      {{.key = "folder", .kind = text, .value_name = "DIR",
         .help = "working directory (default: the root directory)", .needs_restart = true,
         .reach = options::option_reach::read_path},
        &program_options::folder},

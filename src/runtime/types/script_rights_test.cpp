@@ -86,7 +86,17 @@ TEST_F(folder_of_a_script, each_row_says_what_it_reaches) {
         row.key == "lua_allow" || row.key == "lua_unsafe" || row.key == "lua_jit";
     EXPECT_EQ(is_script_right, row.reach == option_reach::script_right);
   });
-  EXPECT_EQ(seen.size(), 6U);
+  EXPECT_EQ(seen.size(), 7U);
+}
+
+TEST_F(folder_of_a_script, programs_are_run_only_with_all_rights) {
+  const auto all = rights({"unsafe"});
+  const auto most = rights({"net", "runtimes", "write=/"});
+  for_each_row([&](const option_row& row) {
+    if (row.reach != option_reach::running) return;
+    EXPECT_FALSE(is_allowed(most, row, "/bin/true"));
+    EXPECT_TRUE(is_allowed(all, row, "/bin/true"));
+  });
 }
 
 TEST_F(folder_of_a_script, each_path_lies_where_the_script_may_reach) {
