@@ -149,7 +149,7 @@ def test_a_signal(daemon, program):
     ({"command": "a", "env": ["x"]}, "NAME=VALUE"), ({"command": "a", "ready": "port"}, "give --port"),
     ({"command": "/no/such/program"}, "/no/such/program"),
     ({"command": "a", "port": 65535, "instances": 2}, "above 65535"),
-    ({"command": "true", "folder": "/no/such/folder"}, "")])
+    ({"command": "true", "folder": "/no/such/folder"}, "enter the folder '/no/such/folder'")])
 def test_what_cannot_be_is_refused(daemon, options, why):
     with pytest.raises(Refused, match=why):
         daemon.create("program", "p", **options)

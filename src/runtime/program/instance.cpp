@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
@@ -89,6 +90,10 @@ result<std::vector<std::string>> instance::words() const {
 result<void> instance::spawn() {
   auto wanted = words();
   if (!wanted) return std::unexpected(wanted.error());
+  const auto folder = options_.folder.empty() ? std::string("/") : options_.folder;
+  if (::access(folder.c_str(), X_OK) != 0) {
+    return system_failure(errno, "enter the folder '" + folder + "'");
+  }
   auto pipe = process::make_pipe();
   if (!pipe) return std::unexpected(pipe.error());
   ::fcntl(pipe->read.get(), F_SETFL, O_NONBLOCK);
@@ -102,7 +107,7 @@ result<void> instance::spawn() {
                                  .output = pipe->write.get(),
                                  .error = pipe->write.get(),
                                  .environment = std::move(environment),
-                                 .folder = options_.folder.empty() ? "/" : options_.folder,
+                                 .folder = folder,
                                  .is_leader = true,
                                  .usual_signals = usual_signals});
   if (!started) return std::unexpected(started.error());

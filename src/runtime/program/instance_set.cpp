@@ -48,9 +48,8 @@ loop::task<result<void>> instance_set::open(std::vector<net::bind_target>& targe
   co_await starting.drained();
   if (!failed.empty()) co_return std::unexpected(failed.front());
   is_open_ = true;
-  // One may have ended while others were not ready.
   for (const auto& each : members_) {
-    if (!each->process->is_running()) on_end(*each->process, each->process->last_ending());
+    if (each->has_ended_early) on_end(*each->process, each->process->last_ending());
   }
   co_return result<void>{};
 }
@@ -62,11 +61,12 @@ loop::task<> instance_set::start(member& one, std::vector<error>& failed) {
 }
 
 void instance_set::on_end(instance& ended, const process::ending& ending) {
-  if (is_closing_ || !is_open_) return;
+  if (is_closing_) return;
   const auto found =
       std::ranges::find(members_, &ended, [](const auto& each) { return each->process.get(); });
   auto& one = **found;
-  if (one.is_awaiting_restart) return;
+  one.has_ended_early = !is_open_;
+  if (!is_open_ || one.is_awaiting_restart) return;
   const bool is_wanted =
       options_.restart == "always" || (options_.restart == "on-failure" && !ending.is_success());
   // The daemon restarts a program of one instance, and shows why.

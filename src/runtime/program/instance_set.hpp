@@ -39,6 +39,7 @@ class instance_set final : public part {
     std::uint64_t restarts = 0;
     loop::time_point started;
     bool is_awaiting_restart = false;
+    bool has_ended_early = false;  // before all were ready
   };
 
   result<void> take_port(net::bind_target& target);
