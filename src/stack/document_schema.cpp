@@ -6,7 +6,7 @@
 
 namespace strata::stack {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 using options::option_kind;
 using options::option_row;
 
@@ -14,20 +14,20 @@ namespace {
 
 constexpr auto variable_pattern = R"(\$\{)";
 
-json text_schema() { return {{"type", "string"}}; }
+ordered_json text_schema() { return {{"type", "string"}}; }
 
 /// A value of the row's own type, or text: as on the command line, or with variables.
-json with_text(json own) { return {{"anyOf", {std::move(own), text_schema()}}}; }
+ordered_json with_text(ordered_json own) { return {{"anyOf", {std::move(own), text_schema()}}}; }
 
-json choice_schema(const option_row& row) {
-  auto choices = json::array();
+ordered_json choice_schema(const option_row& row) {
+  auto choices = ordered_json::array();
   for (const auto each : options::split_choices(row.choices)) choices.push_back(each);
   return {{"anyOf",
            {{{"enum", std::move(choices)}}, {{"type", "string"}, {"pattern", variable_pattern}}}}};
 }
 
-json number_schema(const option_row& row) {
-  json schema{{"type", "integer"}, {"minimum", row.min}};
+ordered_json number_schema(const option_row& row) {
+  ordered_json schema{{"type", "integer"}, {"minimum", row.min}};
   if (row.kind == option_kind::port) {
     schema["maximum"] = 65535;
   } else if (row.max != UINT64_MAX) {
@@ -36,7 +36,7 @@ json number_schema(const option_row& row) {
   return schema;
 }
 
-json value_schema(const option_row& row) {
+ordered_json value_schema(const option_row& row) {
   switch (row.kind) {
     case option_kind::flag: return with_text({{"type", "boolean"}});
     case option_kind::count:
@@ -51,24 +51,24 @@ json value_schema(const option_row& row) {
   return text_schema();
 }
 
-json option_schema(const option_row& row) {
+ordered_json option_schema(const option_row& row) {
   auto schema = value_schema(row);
   schema["description"] = row.help;
   if (!row.default_text.empty()) schema["default"] = row.default_text;
   return schema;
 }
 
-json runtime_schema(const reading& reading, const std::string& type) {
-  json properties{{"type", {{"const", type}}},
-                  {"start",
-                   {{"type", "boolean"},
-                    {"default", true},
-                    {"description", "false: it is left started or stopped as it is"}}},
-                  {"depends_on",
-                   {{"description", "runtimes of the stack that must exist before it"},
-                    {"type", "array"},
-                    {"items", text_schema()}}},
-                  {"<<", json::object()}};
+ordered_json runtime_schema(const reading& reading, const std::string& type) {
+  ordered_json properties{{"type", {{"const", type}}},
+                          {"start",
+                           {{"type", "boolean"},
+                            {"default", true},
+                            {"description", "false: it is left started or stopped as it is"}}},
+                          {"depends_on",
+                           {{"description", "runtimes of the stack that must exist before it"},
+                            {"type", "array"},
+                            {"items", text_schema()}}},
+                          {"<<", ordered_json::object()}};
   for (const auto& row : reading.rows_of(type)) {
     properties[std::string(row.key)] = option_schema(row);
   }
@@ -80,9 +80,9 @@ json runtime_schema(const reading& reading, const std::string& type) {
 
 }  // namespace
 
-json document_schema(const reading& reading) {
-  auto definitions = json::object();
-  auto references = json::array();
+ordered_json document_schema(const reading& reading) {
+  auto definitions = ordered_json::object();
+  auto references = ordered_json::array();
   for (const auto& type : reading.types) {
     definitions[type] = runtime_schema(reading, type);
     references.push_back({{"$ref", "#/$defs/" + type}});
@@ -98,7 +98,7 @@ json document_schema(const reading& reading) {
               {"additionalProperties", {{"type", {"string", "number", "boolean"}}}}}},
             {"runtimes",
              {{"type", "object"}, {"additionalProperties", {{"oneOf", std::move(references)}}}}}}},
-          {"patternProperties", {{"^x-", json::object()}}},
+          {"patternProperties", {{"^x-", ordered_json::object()}}},
           {"additionalProperties", false},
           {"$defs", std::move(definitions)}};
 }
