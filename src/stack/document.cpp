@@ -315,9 +315,9 @@ void document_reader::sort() {
 
 result<document> read_document(std::string_view text, std::string_view default_name,
                                const reading& reading) {
-  const auto refused = [&reading](errc code, position at, std::string_view reason) {
+  const auto refused = [&reading](errc code, position place, std::string_view reason) {
     return failure(code, fmt::format("read the stack '{}'", reading.file),
-                   fmt::format("{}:{}:{}: {}", reading.file, at.line, at.column, reason));
+                   fmt::format("{}:{}:{}: {}", reading.file, place.line, place.column, reason));
   };
   if (text.size() > most_bytes) {
     return refused(errc::malformed, {.line = 1, .column = 1}, "it is larger than 1 MiB");

@@ -52,7 +52,8 @@ def gone(pid):
 
 
 def test_a_program_runs_and_ends(daemon, program):
-    shown = program("import time, os, sys\nprint('hello', os.environ['MODE'], os.getcwd(), flush=True)\n"
+    shown = program("import time, os, sys\n"
+                    "print('hello', os.environ['MODE'], os.getcwd(), flush=True)\n"
                     "print('trouble', file=sys.stderr, flush=True)\ntime.sleep(1000)",
                     env=["MODE=fast"], folder="/tmp")
     assert shown["state"] == "running" and shown["endpoints"] == []
@@ -96,7 +97,8 @@ def test_one_that_is_not_ready_does_not_start(daemon, program, text, ready, why)
 
 
 def test_a_line_says_that_it_is_ready(daemon, program):
-    program("import time; print('now listening', flush=True); time.sleep(1000)", ready="line:listen")
+    program("import time; print('now listening', flush=True); time.sleep(1000)",
+            ready="line:listen")
     assert "now listening" in lines_of(daemon, "p")
 
 
@@ -128,7 +130,8 @@ def test_one_that_ignores_its_signal_is_killed(daemon, program):
 
 def test_much_output_and_long_lines(daemon, program):
     program("import sys, time\nfor n in range(50000): print('line', n)\n"
-            "sys.stdout.write('x' * 100_000 + '\\nthe end\\n'); sys.stdout.flush(); time.sleep(1000)",
+            "sys.stdout.write('x' * 100_000 + '\\nthe end\\n'); sys.stdout.flush()\n"
+            "time.sleep(1000)",
             ready="line:the end", ready_timeout=30)
     lines = lines_of(daemon, "p")
     assert lines[-1] == "the end" and max(map(len, lines)) <= 8192
@@ -136,7 +139,8 @@ def test_much_output_and_long_lines(daemon, program):
 
 
 def test_a_signal(daemon, program):
-    program("import signal, time\nsignal.signal(signal.SIGUSR1, lambda *_: print('got it', flush=True))\n"
+    program("import signal, time\n"
+            "signal.signal(signal.SIGUSR1, lambda *_: print('got it', flush=True))\n"
             "print('ready', flush=True)\nwhile True: time.sleep(0.05)", ready="line:ready")
     assert daemon.run("signal", "p", "USR1").returncode == 0
     eventually(lambda: "got it" in lines_of(daemon, "p"), "it has got the signal")
@@ -146,7 +150,8 @@ def test_a_signal(daemon, program):
 @pytest.mark.parametrize("options, why", [
     ({}, "it has no command"), ({"command": "'a"}, "has no end"),
     ({"command": "a {port}"}, "give --port"), ({"command": "a {height}"}, "none of"),
-    ({"command": "a", "env": ["x"]}, "NAME=VALUE"), ({"command": "a", "ready": "port"}, "give --port"),
+    ({"command": "a", "env": ["x"]}, "NAME=VALUE"),
+    ({"command": "a", "ready": "port"}, "give --port"),
     ({"command": "/no/such/program"}, "/no/such/program"),
     ({"command": "a", "port": 65535, "instances": 2}, "above 65535"),
     ({"command": "true", "folder": "/no/such/folder"}, "enter the folder '/no/such/folder'")])

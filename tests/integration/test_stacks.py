@@ -66,9 +66,10 @@ def test_a_stack_comes_up_once(daemon, stack):
 
 def test_variables_come_from_flags_then_the_environment_then_the_stack(daemon, stack):
     stack("up", SHOP)
-    assert stack("up", None, "--set", "limit=8")[1].splitlines()[0] == "api: changed: max_connections"
+    changed = "api: changed: max_connections"
+    assert stack("up", None, "--set", "limit=8")[1].splitlines()[0] == changed
     daemon.variables["limit"] = "9"
-    assert stack("up")[1].splitlines()[0] == "api: changed: max_connections"
+    assert stack("up")[1].splitlines()[0] == changed
     assert daemon.show("api")["options"]["max_connections"] == 9
     assert stack("up", None, "--set", "limit")[0] == 2
 

@@ -226,6 +226,6 @@ ALLOWED = {
     "cli/xdp": LIBRARY | FAMILY | {"cli/l2"},
     "cli/nl": LIBRARY | FAMILY | {"ynl", "process"},
     "cli/bench": LIBRARY | FAMILY | MEASURE,
-    "cli": FAMILY | FAMILIES,
+    "cli": FAMILY | FAMILIES | {"cli/daemon_client"},
     "main": {"base", "options", "cli", "cli/line", "daemon"},
 }

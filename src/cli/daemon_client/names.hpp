@@ -1,5 +1,5 @@
-// `NAME|GLOB|@GROUP...`: applies a verb to each of several runtimes. A word KEY=VALUE stands for the
-// runtimes with this label, KEY=VALUE,KEY=VALUE for those with all of these labels.
+// `NAME|GLOB|@GROUP...`: applies a verb to each of several runtimes. A word KEY=VALUE stands for
+// the runtimes with this label, KEY=VALUE,KEY=VALUE for those with all of these labels.
 #pragma once
 
 #include <functional>

@@ -45,7 +45,8 @@ return function()
   for number, entry in ipairs(list) do
     local place = 'runtimes[' .. number .. ']'
     if type(entry) ~= 'table' or type(entry.name) ~= 'string' or type(entry.type) ~= 'string' then
-      error(place .. " is not a table with type and name, such as {type = 'server', name = 'api'}", 0)
+      error(place .. " is not a table with type and name, such as " ..
+              "{type = 'server', name = 'api'}", 0)
     end
     strata.create(entry.type, entry.name, options_of(entry, place))
   end

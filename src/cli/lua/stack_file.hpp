@@ -1,4 +1,4 @@
-// The functions that a file of `strata run` calls: they deploy the runtimes that the file describes.
+// The functions that a file of `strata run` calls: they deploy the runtimes that it describes.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -18,9 +18,9 @@ class rollback {
   void note(const std::string& name, const std::optional<stack::present_runtime>& before) {
     notes_.push_back({name, before});
   }
-  /// Makes the runtimes as they were, the last one first: removes those that did not exist, and sets
-  /// the options, and starts or stops, the others. A secret cannot be restored. Each failure is
-  /// reported, and the rest is done. Returns the names of those that are as they were.
+  /// Makes the runtimes as they were, the last one first: removes those that did not exist; sets
+  /// the options of the others, and starts or stops them. A secret cannot be restored. Each failure
+  /// is reported, and the rest is done. Returns the names of those that are as they were.
   [[nodiscard]] std::vector<std::string> run(control_client& client) const;
 
  private:

@@ -109,8 +109,7 @@ result<void> check_value(const script_rights& rights, const option_row& row,
     case option_reach::written_path:
       if (rights.may_write(value)) return {};
       return refusal(row, fmt::format("the script may not write '{}'", value), "write=DIR");
-    case option_reach::running:
-      return refusal(row, "the script may not run programs", "unsafe");
+    case option_reach::running: return refusal(row, "the script may not run programs", "unsafe");
     case option_reach::listening:
     case option_reach::connecting: break;
     default: return {};

@@ -12,14 +12,14 @@ namespace {
 
 constexpr double least_pause_s = 0.5;
 constexpr double longest_pause_s = 30;
-// An instance that has run so long is no longer one that cannot start.
+// An instance that has run for this time is not one that cannot start.
 constexpr auto steady_after = 10s;
 
 }  // namespace
 
-instance_set::instance_set(loop::loop& loop, program_options options, const context& given,
+instance_set::instance_set(loop::loop& loop, program_options options, const context& context,
                            end_listener on_end)
-    : loop_(loop), options_(std::move(options)), given_(given), on_end_(std::move(on_end)) {}
+    : loop_(loop), options_(std::move(options)), context_(context), on_end_(std::move(on_end)) {}
 
 // The port is free now; the program itself takes it.
 result<void> instance_set::take_port(net::bind_target& target) {
@@ -37,11 +37,11 @@ loop::task<result<void>> instance_set::open(std::vector<net::bind_target>& targe
   loop::task_group starting;
   std::vector<error> failed;
   for (unsigned number = 0; number < options_.instances; ++number) {
-    place_values values{.name = given_.name, .port = {}, .instance = number + 1};
+    place_values values{.name = context_.name, .port = {}, .instance = number + 1};
     if (number < targets.size()) values.port = std::to_string(targets[number].address.port());
     auto& made = *members_.emplace_back(std::make_unique<member>());
     made.process = std::make_unique<instance>(
-        loop_, options_, std::move(values), *given_.log,
+        loop_, options_, std::move(values), *context_.log,
         [this](instance& ended, const process::ending& ending) { on_end(ended, ending); });
     starting.spawn(start(made, failed));
   }
@@ -89,8 +89,8 @@ loop::task<> instance_set::restart(member& one) {
     is_running = started.has_value();
     if (!started) {
       counters_.errors.add();
-      given_.log->write(level::error, describe(started.error()),
-                        fmt::format("#{}", one.process->values().instance));
+      context_.log->write(level::error, describe(started.error()),
+                          fmt::format("#{}", one.process->values().instance));
     }
     const bool is_last =
         options_.restart_limit != 0 && one.pauses.failures() >= options_.restart_limit;

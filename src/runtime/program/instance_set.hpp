@@ -18,8 +18,8 @@ class instance_set final : public part {
   /// ended with success.
   using end_listener = std::function<void(const std::string& why, bool is_done)>;
 
-  /// `given` outlives it.
-  instance_set(loop::loop& loop, program_options options, const context& given,
+  /// `context` outlives it.
+  instance_set(loop::loop& loop, program_options options, const context& context,
                end_listener on_end);
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
@@ -50,7 +50,7 @@ class instance_set final : public part {
 
   loop::loop& loop_;
   program_options options_;
-  const context& given_;
+  const context& context_;
   end_listener on_end_;
   counters counters_;
   std::vector<std::unique_ptr<member>> members_;

@@ -77,8 +77,8 @@ constexpr callback_entry callback_table[] = {
      .row = {.name = "on_websocket",
              .parameters = "request: strata.request, id: integer",
              .returns = "boolean|string|nil",
-             .help = "a client requests a WebSocket, which will have that id: return false to refuse it, or a text to "
-                     "choose that subprotocol"}},
+             .help = "a client requests a WebSocket, which will have that id: return false to "
+                     "refuse it, or a text to choose that subprotocol"}},
     {.id = callback::master_auth, .callers = "server",
      .row = {.name = "on_master_auth",
              .parameters = "id: integer, password: string",

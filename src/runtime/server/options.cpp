@@ -58,8 +58,8 @@ std::vector<row> message_rows() {
        &server_options::master_forward},
       {{.key = "upstream", .short_flag = 'u', .kind = list, .value_name = "URL",
         .help = "open a connection to URL or HOST:PORT; the script receives its data in "
-                "on_upstream; reconnects when it breaks; repeatable, or several with commas between "
-                "them",
+                "on_upstream; reconnects when it breaks; repeatable, or several with commas "
+                "between them",
         .needs_restart = true, .reach = options::option_reach::connecting, .separators = ",;",
         .only_with = "lua"},
        &server_options::upstream},

@@ -41,7 +41,7 @@ class request_answers {
   [[nodiscard]] loop::task<bool> answer(http::exchange& exchange);
   /// Asks the script about a WebSocket that a client wants to open, as the member `id`.
   [[nodiscard]] loop::task<websocket_choice> choose(http::exchange& exchange, std::uint64_t id);
-  /// Keeps those fields of the request that opened a member's WebSocket which say who its client is.
+  /// Keeps the fields that say who the client of a member's WebSocket is, from its request.
   void keep_identity(std::uint64_t id, const proto::http_request& request);
   /// These fields by name; null for another member.
   [[nodiscard]] const nlohmann::json* identity_of(std::uint64_t id) const;

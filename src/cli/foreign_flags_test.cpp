@@ -1,3 +1,4 @@
+// The flags that are refused lead to flags that exist.
 #include "cli/line/foreign_flags.hpp"
 
 #include <gtest/gtest.h>
