@@ -111,7 +111,7 @@ def test_a_stack_removes_only_what_it_has_created(daemon, stack):
 
 def test_what_is_exported_and_comes_up_changes_nothing(daemon, stack, tmp_path):
     stack("up", SHOP)
-    daemon.server("own", group="g$1", udp_join="a-secret-token")
+    daemon.server("own", listen=["udp://127.0.0.1:0"], group="g$1", udp_join="a-secret-token")
     done = daemon.run("export")
     assert "udp_join of 'own'" in done.stderr and "a-secret-token" not in done.stdout
     assert "$$1" in done.stdout

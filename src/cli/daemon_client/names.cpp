@@ -73,7 +73,8 @@ std::vector<known_runtime> known_runtimes(const nlohmann::json& listed) {
   for (const auto& each : listed) {
     if (auto name = text_at(each, "name"); !name.empty()) {
       known.push_back({.name = std::move(name), .group = text_at(each, "group"), .labels = {}});
-      for (const auto& [key, value] : each.value("labels", nlohmann::json::object()).items()) {
+      const auto labels = each.value("labels", nlohmann::json::object());
+      for (const auto& [key, value] : labels.items()) {
         if (value.is_string()) known.back().labels.emplace(key, value.get<std::string>());
       }
     }
