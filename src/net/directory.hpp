@@ -12,16 +12,17 @@
 
 namespace strata::net {
 
-/// The members of a group.
+/// The runtimes behind a place.
 struct group_members {
-  std::vector<std::string> names;     ///< in the group's order
+  /// In the group's order. `NAME#2` is the second instance of a runtime that has instances.
+  std::vector<std::string> names;
   std::vector<std::string> circular;  ///< other members, which connect to the watching runtime
   bool operator==(const group_members&) const = default;
 };
 
 class directory {
  public:
-  /// A watch of a group. Destroying it, on its loop's thread, ends it.
+  /// A watch of a place. Destroying it, on its loop's thread, ends it.
   class watch {
    public:
     watch() = default;
@@ -30,20 +31,22 @@ class directory {
     virtual ~watch() = default;
   };
 
-  /// Returns where the runtime `name` listens now: at least one endpoint. Call it on `asking`,
-  /// which may be any loop of the process. Errors: not_found; conflict if the runtime does not run,
-  /// or does not listen anywhere that others can connect to.
+  /// Returns where the runtime, or instance, `name` listens now: at least one endpoint. Call it on
+  /// `asking`, which may be any loop of the process. Errors: not_found; conflict if the runtime
+  /// does not run, or does not listen anywhere that others can connect to.
   [[nodiscard]] virtual loop::task<result<std::vector<endpoint_url>>> find_endpoints(
       loop::loop& asking, std::string name) = 0;
 
-  /// Calls `on_members` with the members of `group` that run and listen, without `watcher`, the
-  /// runtime that asks: soon, and after each change. Call it on `asking`, which may be any loop of
-  /// the process and on which `on_members` is called.
+  /// Calls `on_members` with what is behind `place`: soon, and after each change. `@GROUP`: the
+  /// members of the group that run and listen, each instance by itself, without `watcher`, the
+  /// runtime that asks. `NAME`: the instances of that runtime, or else the name itself, whether it
+  /// runs or not. Call it on `asking`, which may be any loop of the process and on which
+  /// `on_members` is called.
   ///
   /// Data for a member that connects back to `watcher`, directly or not, would circulate for ever,
   /// so such members are listed apart as `circular`.
   [[nodiscard]] virtual std::unique_ptr<watch> watch_members(
-      loop::loop& asking, std::string watcher, std::string group,
+      loop::loop& asking, std::string watcher, std::string place,
       std::function<void(group_members)> on_members) = 0;
 
  protected:

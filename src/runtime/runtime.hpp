@@ -116,6 +116,9 @@ class runtime {
   [[nodiscard]] virtual std::vector<std::string> endpoints() const = 0;
   /// Whether its endpoints are where it listens, not where it connects.
   [[nodiscard]] virtual bool listens() const { return true; }
+  /// Whether each endpoint leads to an instance of its own, so that a proxy takes each for a
+  /// backend.
+  [[nodiscard]] virtual bool has_instances() const { return false; }
   /// Whether it serves clients of other machines, if its endpoints are reachable for them.
   [[nodiscard]] virtual bool serves_strangers() const { return true; }
   /// Names of the runtimes that it connects to: they are started before it, and stopped after it.

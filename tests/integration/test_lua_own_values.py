@@ -17,7 +17,7 @@ def test_a_script_sees_its_port_state_and_protocol(daemon, scripted):
         function on_message(_, id)
           self.send(id, self.port .. ' ' .. self.state .. ' ' .. self.protocol)
           self.send(id, tostring(self.height))
-        end""")
+        end""", protocol="auto")
     with Talker(url) as ann:
         ann.say("hello")
         assert ann.hear() == f"{port_of(url)} running auto"
@@ -37,7 +37,7 @@ def test_a_script_knows_whose_websocket_it_is(daemon, scripted):
           if not from then return self.send(id, 'no websocket') end
           self.send(id, (first == id and 'known ' or 'unknown ') .. tostring(from.cookie) .. ' '
                         .. tostring(from.origin) .. ' ' .. tostring(from.authorization))
-        end""")
+        end""", protocol="auto")
     where = f"ws://127.0.0.1:{port_of(url)}/"
 
     async def talk():

@@ -79,6 +79,8 @@ def test_instances_serve_behind_a_proxy(daemon, program):
             return got.read().decode()
 
     eventually(lambda: {answer() for _ in range(12)} == {"1", "2", "3"}, "all three answer")
+    listed = json.loads(daemon.cli("backends", "front", "--format", "json"))
+    assert {each["backend"] for each in listed} == {f"runtime://api#{n}" for n in (1, 2, 3)}
     victim = json.loads(daemon.cli("instances", "api", "--format", "json"))[1]
     os.kill(victim["pid"], signal.SIGKILL)
     eventually(lambda: json.loads(daemon.cli("instances", "api", "--format", "json"))[1]["restarts"]
@@ -109,7 +111,7 @@ def test_one_that_ends_has_failed_or_is_done(daemon, program):
     program("pass", name="good", restart="on-failure")
     eventually(lambda: daemon.show("good")["state"] == "failed", "it is done")
     program("raise SystemExit(3)", name="again", restart="on-failure", restart_limit=2)
-    eventually(lambda: sum("started" in line for line in lines_of(daemon, "again")) == 3,
+    eventually(lambda: lines_of(daemon, "again").count("started") == 3,
                "it was restarted twice")
 
 
@@ -134,7 +136,7 @@ def test_much_output_and_long_lines(daemon, program):
             "time.sleep(1000)",
             ready="line:the end", ready_timeout=30)
     lines = lines_of(daemon, "p")
-    assert lines[-1] == "the end" and max(map(len, lines)) <= 8192
+    assert "the end" in lines[-5:] and max(map(len, lines)) <= 8192
     daemon.act("p", "stop")
 
 

@@ -1,7 +1,10 @@
 #include "daemon/supervisor/local_directory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -10,6 +13,7 @@
 #include "loop/call_on.hpp"
 #include "net/scheme.hpp"
 #include "text/nearest.hpp"
+#include "text/number.hpp"
 
 namespace strata::daemon {
 
@@ -20,6 +24,9 @@ using namespace std::chrono_literals;
 // Between two passes over the watches, so that a daemon that starts a thousand runtimes does not
 // compute the members of all groups a thousand times.
 constexpr loop::duration refresh_interval = 100ms;
+
+// Stands before the number of an instance. No runtime's name has this character.
+constexpr char instance_mark = '#';
 
 // A wildcard can be listened on, but not connected to.
 net::endpoint_url reachable(net::endpoint_url url) {
@@ -39,28 +46,28 @@ loop::task<result<std::vector<net::endpoint_url>>> local_directory::find_endpoin
 // The watch belongs to its loop's thread, and the rest of its state, but for the lock, to that of
 // the home loop.
 struct local_directory::watch_state {
-  watch_state(loop::loop& asking, std::string watcher, std::string group,
+  watch_state(loop::loop& asking, std::string watcher, std::string place,
               std::function<void(net::group_members)> on_members)
       : asking(asking),
         watcher(std::move(watcher)),
-        group(std::move(group)),
+        place(std::move(place)),
         on_members(std::move(on_members)) {}
 
   loop::loop& asking;  // may be destroyed once the watch is
   const std::string watcher;
-  const std::string group;
+  const std::string place;
   const std::function<void(net::group_members)> on_members;  // called on `asking` alone
   std::optional<net::group_members> given;
   std::mutex lock;
   bool is_over = false;  // set on `asking` alone, under the lock
 };
 
-class local_directory::group_watch final : public watch {
+class local_directory::place_watch final : public watch {
  public:
-  explicit group_watch(std::shared_ptr<watch_state> state) : state_(std::move(state)) {}
-  group_watch(const group_watch&) = delete;
-  group_watch& operator=(const group_watch&) = delete;
-  ~group_watch() override {
+  explicit place_watch(std::shared_ptr<watch_state> state) : state_(std::move(state)) {}
+  place_watch(const place_watch&) = delete;
+  place_watch& operator=(const place_watch&) = delete;
+  ~place_watch() override {
     const std::scoped_lock guard(state_->lock);
     state_->is_over = true;
   }
@@ -70,12 +77,12 @@ class local_directory::group_watch final : public watch {
 };
 
 std::unique_ptr<net::directory::watch> local_directory::watch_members(
-    loop::loop& asking, std::string watcher, std::string group,
+    loop::loop& asking, std::string watcher, std::string place,
     std::function<void(net::group_members)> on_members) {
-  auto state = std::make_shared<watch_state>(asking, std::move(watcher), std::move(group),
+  auto state = std::make_shared<watch_state>(asking, std::move(watcher), std::move(place),
                                              std::move(on_members));
   home_.post([this, state] { add(state); });
-  return std::make_unique<group_watch>(std::move(state));
+  return std::make_unique<place_watch>(std::move(state));
 }
 
 void local_directory::add(const std::shared_ptr<watch_state>& state) {
@@ -110,7 +117,7 @@ void local_directory::forget_ended() {
   given_.clear();
   for (const auto& each : watches_) {
     const auto state = each.lock();
-    if (state && state->given) given_[{state->watcher, state->group}] = state->given->names;
+    if (state && state->given) given_[{state->watcher, state->place}] = state->given->names;
   }
 }
 
@@ -118,7 +125,7 @@ bool local_directory::notify(const std::shared_ptr<watch_state>& state) {
   auto members = members_for(*state);
   if (state->given == members) return false;
   state->given = members;
-  given_[{state->watcher, state->group}] = members.names;
+  given_[{state->watcher, state->place}] = members.names;
   // While the lock is held, the watch does not end, so its loop exists.
   const std::scoped_lock guard(state->lock);
   if (state->is_over) return true;
@@ -129,21 +136,43 @@ bool local_directory::notify(const std::shared_ptr<watch_state>& state) {
 }
 
 net::group_members local_directory::members_for(const watch_state& state) const {
+  if (state.place.starts_with(group_mark)) {
+    return members_of_group(state.watcher, state.place.substr(1));
+  }
+  return {.names = instances_of(state.place), .circular = {}};
+}
+
+net::group_members local_directory::members_of_group(const std::string& watcher,
+                                                     const std::string& group) const {
   net::group_members found;
   for (const auto& [name, each] : list_.entries()) {
-    if (name == state.watcher || each->body->common().group != state.group) continue;
-    if (endpoints_of(name)) found.names.push_back(name);
+    if (name == watcher || each->body->common().group != group || !endpoints_of(name)) continue;
+    std::ranges::move(instances_of(name), std::back_inserter(found.names));
   }
-  found.circular = leading_to(list_.entries(), given_, found.names, state.watcher);
+  found.circular = leading_to(list_.entries(), given_, found.names, watcher);
   std::erase_if(found.names, [&found](const std::string& each) {
     return std::ranges::find(found.circular, each) != found.circular.end();
   });
   return found;
 }
 
+std::vector<std::string> local_directory::instances_of(const std::string& name) const {
+  const auto found = list_.find(name);
+  if (!found || (*found)->state != run_state::running || !(*found)->body->has_instances()) {
+    return {name};
+  }
+  std::vector<std::string> names;
+  for (std::size_t number = 1; number <= (*found)->body->endpoints().size(); ++number) {
+    names.push_back(fmt::format("{}{}{}", name, instance_mark, number));
+  }
+  return names.size() < 2 ? std::vector{name} : names;
+}
+
 result<std::vector<net::endpoint_url>> local_directory::endpoints_of(
-    const std::string& name) const {
-  const auto operation = "connect to runtime '" + name + "'";
+    const std::string& place) const {
+  const auto operation = "connect to runtime '" + place + "'";
+  const auto mark = place.find(instance_mark);
+  const auto name = place.substr(0, mark);
   const auto found = list_.find(name);
   if (!found) {
     return failure(errc::not_found, operation,
@@ -164,7 +193,14 @@ result<std::vector<net::endpoint_url>> local_directory::endpoints_of(
     return failure(errc::conflict, operation, "it listens on no address",
                    "connect to a server or a cache with tcp, udp or unix");
   }
-  return urls;
+  if (mark == std::string::npos) return urls;
+  const auto number = text::number_in<std::size_t>(place.substr(mark + 1)).value_or(0);
+  if (number == 0 || number > urls.size()) {
+    return failure(errc::not_found, operation,
+                   fmt::format("it has {} instances, with the numbers from 1 on", urls.size()),
+                   "connect to one of them, or to the runtime");
+  }
+  return std::vector{urls[number - 1]};
 }
 
 }  // namespace strata::daemon

@@ -20,7 +20,7 @@ class local_directory final : public net::directory {
 
   loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,
                                                                     std::string name) override;
-  std::unique_ptr<watch> watch_members(loop::loop& asking, std::string watcher, std::string group,
+  std::unique_ptr<watch> watch_members(loop::loop& asking, std::string watcher, std::string place,
                                        std::function<void(net::group_members)> on_members) override;
 
   /// Notifies the watches, soon, of what has changed. Call it after each change of an entry.
@@ -29,7 +29,7 @@ class local_directory final : public net::directory {
   [[nodiscard]] const given_members& given() const { return given_; }
 
  private:
-  class group_watch;
+  class place_watch;
   struct watch_state;
 
   void add(const std::shared_ptr<watch_state>& state);
@@ -38,7 +38,11 @@ class local_directory final : public net::directory {
   /// Gives a watch its members. Returns whether they have changed.
   bool notify(const std::shared_ptr<watch_state>& state);
   [[nodiscard]] net::group_members members_for(const watch_state& state) const;
-  [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& name) const;
+  [[nodiscard]] net::group_members members_of_group(const std::string& watcher,
+                                                    const std::string& group) const;
+  /// The instances of a runtime, or else its name.
+  [[nodiscard]] std::vector<std::string> instances_of(const std::string& name) const;
+  [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& place) const;
 
   loop::loop& home_;
   const entry_list& list_;

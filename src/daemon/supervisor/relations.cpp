@@ -45,9 +45,6 @@ bool reaches(const entry_map& all, std::vector<std::string> open, const std::str
   return false;
 }
 
-// A group is a node of the path too, named with this prefix: no runtime's name begins with it.
-constexpr char group_mark = '@';
-
 std::vector<std::string> next_places(const entry_map& all, const given_members& members,
                                      const std::string& place) {
   std::vector<std::string> next;
@@ -65,7 +62,7 @@ std::vector<std::string> next_places(const entry_map& all, const given_members& 
   for (const auto* each : bodies_of(*found->second)) {
     for (const auto& group : each->follows()) {
       next.push_back(group_mark + group);
-      const auto known = members.find({place, group});
+      const auto known = members.find({place, next.back()});
       if (known == members.end()) continue;
       next.insert(next.end(), known->second.begin(), known->second.end());
     }

@@ -14,7 +14,10 @@ namespace strata::daemon {
 /// Checks that `options` may make their owner the owner of `name`. Errors: not_found, conflict.
 [[nodiscard]] result<void> check_owner(const entry_map& all, const std::string& name,
                                        const nlohmann::json& options);
-/// For each runtime and each group that it watches: the members it was last given.
+/// Begins a group, as a place beside the runtimes' names: none of them begins with it.
+inline constexpr char group_mark = '@';
+
+/// For each runtime and each place that it watches: the members it was last given.
 using given_members = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
 
 /// Checks that `name` may need `needs`, of which it has those of `before` already. Errors:

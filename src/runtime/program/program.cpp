@@ -14,6 +14,7 @@ class program final : public sharded<program_options, instance_set> {
 
   loop::task<result<nlohmann::json>> instances(operation_call call);
   loop::task<result<nlohmann::json>> signal(operation_call call);
+  [[nodiscard]] bool has_instances() const override { return true; }
   [[nodiscard]] bool serves_strangers() const override { return false; }
 
  private:

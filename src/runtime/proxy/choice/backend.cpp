@@ -91,7 +91,7 @@ std::string backend_text::where() const {
 
 bool backend_text::is_followed() const {
   if (at) return false;
-  if (is_group) return true;
+  if (url.scheme->form == net::url_form::name) return true;
   const bool is_own = url.host == "localhost" || url.host.ends_with(".localhost");
   return url.has_port() && !is_own && !net::address_of(url);
 }

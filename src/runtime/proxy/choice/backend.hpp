@@ -36,7 +36,7 @@ struct backend_text {
 
   /// As a URL: with the address, if the host has several.
   [[nodiscard]] std::string where() const;
-  /// Whether its name is looked up repeatedly: a group, or a host other than this one.
+  /// Whether its name is followed: that of a group, of a runtime, or of a host other than this one.
   [[nodiscard]] bool is_followed() const;
   /// Whether connections to the two are interchangeable.
   [[nodiscard]] bool is_spoken_to_as(const backend_text& other) const {

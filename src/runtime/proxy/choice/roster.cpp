@@ -112,13 +112,13 @@ loop::task<> roster::looked(loop::time_point limit) {
 }
 
 void roster::follow(entry& entry) {
-  if (!entry.text.is_group) {
+  if (entry.text.url.has_port()) {
     if (entry.looking.empty()) entry.looking.spawn(follow_host(entry));
     return;
   }
   if (entry.members != nullptr) return;
   entry.members = means_.names.watch_members(
-      means_.home, means_.self, entry.text.url.host,
+      means_.home, means_.self, entry.text.is_group ? entry.text.where() : entry.text.url.host,
       [this, &entry](net::group_members members) { take_members(entry, std::move(members)); });
 }
 

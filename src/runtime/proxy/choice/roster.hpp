@@ -1,7 +1,7 @@
 // The backends behind texts. Most texts lead to one backend. `@GROUP` leads to each runtime of the
-// group that runs and listens, which the directory reports, and a host name to each of its
-// addresses, which are looked up again when their records expire (RFC 1035, TTL). If a look-up
-// fails, the backends stay as they are.
+// group that runs and listens, and a runtime's name to each of its instances, which the directory
+// reports; a host name to each of its addresses, which are looked up again when their records
+// expire (RFC 1035, TTL). If a look-up fails, the backends stay as they are.
 //
 // For one loop's thread. One of a proxy's loops looks names up and passes the results to the
 // others.
@@ -68,7 +68,7 @@ class roster {
     bool was_looked_up = false;
     bool is_lost = false;
     loop::task_group looking;                        // for a host name
-    std::unique_ptr<net::directory::watch> members;  // of a group
+    std::unique_ptr<net::directory::watch> members;  // of a group or runtime
   };
   [[nodiscard]] bool leads() const { return means_.number == 0; }
   [[nodiscard]] std::string key_of(const entry& entry) const;
