@@ -270,6 +270,7 @@ loop::task<> daemon::bring_up() {
   spdlog::info("ready");
   ready_.report_ready();
   co_await restoring.drained();
+  spdlog::info("restored");
 }
 
 loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
