@@ -8,7 +8,7 @@ import websockets.exceptions
 
 from strata_daemon import PATIENCE, eventually
 from talker import TextTalker as Talker
-from talker import port_of
+from talker import free_port, port_of
 
 
 def test_a_script_sees_its_port_state_and_protocol(daemon, scripted):
@@ -17,7 +17,7 @@ def test_a_script_sees_its_port_state_and_protocol(daemon, scripted):
         function on_message(_, id)
           self.send(id, self.port .. ' ' .. self.state .. ' ' .. self.protocol)
           self.send(id, tostring(self.height))
-        end""", protocol="auto")
+        end""", protocol="auto", listen=[f"tcp://127.0.0.1:{free_port()}"])
     with Talker(url) as ann:
         ann.say("hello")
         assert ann.hear() == f"{port_of(url)} running auto"
@@ -37,7 +37,7 @@ def test_a_script_knows_whose_websocket_it_is(daemon, scripted):
           if not from then return self.send(id, 'no websocket') end
           self.send(id, (first == id and 'known ' or 'unknown ') .. tostring(from.cookie) .. ' '
                         .. tostring(from.origin) .. ' ' .. tostring(from.authorization))
-        end""", protocol="auto")
+        end""", protocol="auto", ws_origin=["http://here"])
     where = f"ws://127.0.0.1:{port_of(url)}/"
 
     async def talk():

@@ -198,17 +198,14 @@ loop::task<> instance::read(loop::descriptor pipe) {
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (size <= 0) break;
     unfinished.append(piece.data(), static_cast<std::size_t>(size));
-    std::size_t begin = 0;
-    for (auto end = unfinished.find('\n'); end != unfinished.npos;
-         end = unfinished.find('\n', begin)) {
-      take_line(std::string_view(unfinished).substr(begin, end - begin));
-      begin = end + 1;
+    std::string_view left = unfinished;
+    for (auto end = left.find('\n'); end != left.npos || left.size() > longest_line;
+         end = left.find('\n')) {
+      const auto length = std::min(end, longest_line);
+      take_line(left.substr(0, length));
+      left.remove_prefix(length == end ? length + 1 : length);
     }
-    unfinished.erase(0, begin);
-    while (unfinished.size() > longest_line) {
-      take_line(std::string_view(unfinished).substr(0, longest_line));
-      unfinished.erase(0, longest_line);
-    }
+    unfinished.erase(0, unfinished.size() - left.size());
   }
   if (!unfinished.empty()) take_line(unfinished);
 }
