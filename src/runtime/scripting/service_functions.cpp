@@ -221,7 +221,7 @@ constexpr script::function_row own_table[] = {
 constexpr own_value own_value_table[] = {
     {"name", "string", "the runtime's name"},
     {"type", "string", "its type"},
-    {"port", "integer", "the port of the first endpoint that has one, or 0, as before it listens; waits"},
+    {"port", "integer", "the first port at which it listens; 0: none, or none yet; waits"},
     {"state", "string", "its state, as `strata ls` shows it; waits"},
     {"protocol", "string?", "its option 'protocol', or nil; waits"},
 };
