@@ -39,7 +39,7 @@
 ---@field on_auth? fun(id: integer): boolean
 ---@field on_http_request? fun(request: strata.request): string|table|nil
 ---@field on_http_body? fun(request: strata.request): function|string|table|nil
----@field on_websocket? fun(request: strata.request): boolean|string|nil
+---@field on_websocket? fun(request: strata.request, id: integer): boolean|string|nil
 ---@field on_master_auth? fun(id: integer, password: string): boolean
 ---@field on_upstream_connect? fun(upstream: integer)
 ---@field on_upstream? fun(upstream: integer, message: string)
@@ -416,8 +416,11 @@ function strata.netlink(family, command, attributes, options) end
 function strata.netlink_listen(family, group, call) end
 
 ---@class strata.server
----@field name string
----@field type string
+---@field name string the runtime's name
+---@field type string its type
+---@field port integer the first port at which it listens; 0: none, or none yet; waits
+---@field state string its state, as `strata ls` shows it; waits
+---@field protocol string? its option 'protocol', or nil; waits
 server = {}
 
 ---the runtime's options
@@ -518,6 +521,12 @@ function server.connections() end
 ---@return table?
 function server.peer(id) end
 
+---the fields cookie, origin, protocol and authorization of the request that opened a
+---client's WebSocket, as far as it has them; nil for another client
+---@param id integer
+---@return table?
+function server.ws_headers(id) end
+
 ---a client's IP address, without its port
 ---@param id integer
 ---@return string
@@ -557,8 +566,11 @@ function server.leave_group(id, group) end
 function server.group_send(group, message, except) end
 
 ---@class strata.client
----@field name string
----@field type string
+---@field name string the runtime's name
+---@field type string its type
+---@field port integer the first port at which it listens; 0: none, or none yet; waits
+---@field state string its state, as `strata ls` shows it; waits
+---@field protocol string? its option 'protocol', or nil; waits
 client = {}
 
 ---the runtime's options
@@ -594,8 +606,11 @@ function client.send(message) end
 function client.is_connected() end
 
 ---@class strata.proxy
----@field name string
----@field type string
+---@field name string the runtime's name
+---@field type string its type
+---@field port integer the first port at which it listens; 0: none, or none yet; waits
+---@field state string its state, as `strata ls` shows it; waits
+---@field protocol string? its option 'protocol', or nil; waits
 proxy = {}
 
 ---the runtime's options
@@ -645,8 +660,11 @@ function proxy.peer(id) end
 function proxy.close_client(id) end
 
 ---@class strata.cache
----@field name string
----@field type string
+---@field name string the runtime's name
+---@field type string its type
+---@field port integer the first port at which it listens; 0: none, or none yet; waits
+---@field state string its state, as `strata ls` shows it; waits
+---@field protocol string? its option 'protocol', or nil; waits
 ---@field append fun(...: string): any, string? appends to a string
 ---@field bgrewriteaof fun(...: string): any, string? rewrites the append-only log in the background
 ---@field bgsave fun(...: string): any, string? writes a snapshot in the background
