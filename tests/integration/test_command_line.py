@@ -76,13 +76,14 @@ def test_nothing_is_loaded_that_most_verbs_do_not_use():
     (["remove", "no*"], NOT_FOUND, "no*"),
     (["start", "-i", "nobody"], NOT_FOUND, "nobody"),
     (["frobnicate"], MISUSED, "frobnicate"),
-    (["ls", "--json"], MISUSED, "'strata ls' has no flag '--json'; see 'strata ls --help'"),
-    (["create", "proxy", "b", "--retry", "1"], MISUSED, "(did you mean '--retries'?)"),
-    (["create", "server", "b", "--max-conn", "1"], MISUSED, "(did you mean '--max-connections'?)"),
+    (["ls", "--json"], MISUSED, "'strata ls' has no flag '--json': here it is --format json; see 'strata ls --help'"),
+    (["create", "proxy", "b", "--retry", "1"], MISUSED, "here it is --retries"),
+    (["create", "proxy", "b", "--retrys", "1"], MISUSED, "(did you mean '--retries'?)"),
+    (["create", "server", "b", "--max-conn", "1"], MISUSED, "here it is --max-connections"),
     (["create", "cache", "b", "--http", "x"], MISUSED,
      "'strata create cache' has no flag '--http'; see 'strata create cache --help'"),
-    (["create", "server", "b", "--test"], MISUSED, "no flag '--test'; see"),
-    (["create", "server", "b", "--log", "x"], MISUSED, "no flag '--log'; see"),
+    (["create", "server", "b", "--test"], MISUSED, "no flag '--test': here it is --dry-run; see"),
+    (["create", "server", "b", "--log", "x"], MISUSED, "here it is `strata logs NAME`"),
     (["--socket", "/nowhere/s.sock", "ls"], UNREACHABLE, "strata daemon")])
 def test_what_fails_says_why_on_stderr_and_in_its_exit_code(daemon, arguments, code, message):
     daemon.create("server", "idle", start=False, port=0)

@@ -24,8 +24,9 @@ def house(daemon, tmp_path):
 
 
 def test_a_file_that_describes_nothing_says_so(house):
-    code, output, complaint = house("runtimes = {{type = 'server', name = 's', port = 0}}")
+    code, output, complaint = house("runtime = {{type = 'server', name = 's', port = 0}}")
     assert (code, output) == (0, "") and "strata.create(TYPE, NAME, OPTIONS)" in complaint
+    assert "no list 'runtimes'" in complaint
     assert house("local all = strata.list()") == (0, "", "")
     assert house("x = 1", "-q") == (0, "", "")
 

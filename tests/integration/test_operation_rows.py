@@ -20,6 +20,7 @@ OPTIONS = {
                "reconnect_min": 0.01, "queue": 10},
     "proxy": {"listen": ["tcp://127.0.0.1:0"], "backend": ["of-server", "127.0.0.1:1 backup"]},
     "cache": {"listen": ["tcp://127.0.0.1:0"]},
+    "program": {"command": "sh -c 'trap : USR1; while :; do sleep 1; done'"},
 }
 BODIES = {"eval-lua": b"1 + 1", "send": b"hello"}
 
@@ -38,7 +39,13 @@ def a_client(daemon, name):
         yield f"client={clients()[0]['id']}"
 
 
-REQUIRED = {"disconnect": a_client}
+@contextlib.contextmanager
+def a_signal(daemon, name):
+    yield "signal=USR1"
+    assert daemon.show(name)["state"] == "running"
+
+
+REQUIRED = {"disconnect": a_client, "signal": a_signal}
 
 
 @pytest.fixture
@@ -46,7 +53,8 @@ def one_of_each(daemon, tmp_path):
     script = tmp_path / "script.lua"
     script.write_text(SCRIPT)
     for kind, options in OPTIONS.items():
-        daemon.create(kind, f"of-{kind}", lua=str(script), **options)
+        own = {} if kind == "program" else {"lua": str(script)}
+        daemon.create(kind, f"of-{kind}", **own, **options)
     return daemon
 
 

@@ -110,7 +110,7 @@ outcome<> deployment::act(const std::string& name, const char* verb, std::string
   const auto present = find(name);
   if (!present) return std::unexpected(present.error());
   if (present->is_null() && !planned_.contains(name)) {
-    return refuse(exit_not_found,
+    return refuse(exit_failed,
                   fmt::format("cannot find runtime '{}': no runtime has this name", name));
   }
   const bool is_so = !present->is_null() && present->value("state", "") == state;
