@@ -186,7 +186,8 @@ KINDS = {"local": [1, "yes", []], "restart": ["never", 1, []], "restart_limit": 
          "http_idle_timeout": [-0.5, True], "http2_max_streams": [0, 10_001, "100"],
          "lua": [5, ["x"]], "lua_memory": [-1, 1024, "1M"], "lua_time": [-1, "1s"],
          "lua_jit": ["yes", 1], "lua_unsafe": [1, "on"], "lua_watch": ["yes", 0],
-         "group": [5, {}], "label": ["a", 5, {}, ["=b"]], "owner": [5, []], "on_parent_stop": ["explode", 1]}
+         "group": [5, {}], "label": ["a", 5, {}],
+         "owner": [5, []], "on_parent_stop": ["explode", 1]}
 
 
 @pytest.mark.parametrize("body, message, remedy", [
