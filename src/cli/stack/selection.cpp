@@ -21,6 +21,7 @@ outcome<std::vector<stack::described_runtime>> select_runtimes(const stack::docu
         document.runtimes, [&word](const auto& each) { return each.desired.name == word; });
     if (!is_described) {
       std::vector<std::string> known;
+      known.reserve(document.runtimes.size());
       for (const auto& each : document.runtimes) known.push_back(each.desired.name);
       return refuse(exit_not_found,
                     fmt::format("the stack '{}' describes no runtime '{}'{}", document.name, word,
