@@ -116,7 +116,8 @@ result<unique_fd> bind_stream(socket_address address, const listen_options& opti
   return opened;
 }
 
-result<unique_fd> bind_datagram(int family, socket_address address, const listen_options& options) {
+result<unique_fd> bind_datagram(int family, const socket_address& address,
+                                const listen_options& options) {
   auto opened = open_socket(family, address, SOCK_DGRAM, 0);
   if (!opened) return opened;
   auto& made = *opened;

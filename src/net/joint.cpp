@@ -3,7 +3,7 @@
 namespace strata::net {
 
 joint::joint(loop::loop& loop, byte_channel& first, byte_channel& second, settings settings)
-    : first_(first), second_(second), settings_(std::move(settings)), changed_(loop) {}
+    : first_(first), second_(second), settings_(settings), changed_(loop) {}
 
 loop::task<std::unique_ptr<joint::breach>> joint::run() {
   open_ = settings_.is_one_way ? 1 : 2;

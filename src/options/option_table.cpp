@@ -149,9 +149,9 @@ std::vector<std::string> list_elements(const option_row& row, std::string_view t
   std::vector<std::string> elements;
   const bool is_one = row.separators.empty() || text.contains("unix:");
   for (;;) {
-    const auto end = is_one ? text.npos : text.find_first_of(row.separators);
+    const auto end = is_one ? std::string_view::npos : text.find_first_of(row.separators);
     elements.emplace_back(text.substr(0, end));
-    if (end == text.npos) return elements;
+    if (end == std::string_view::npos) return elements;
     text.remove_prefix(end + 1);
   }
 }

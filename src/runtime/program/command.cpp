@@ -59,8 +59,8 @@ result<std::string> with_places(std::string_view text, const place_values& value
       continue;
     }
     const auto end = text.find('}', at);
-    const auto name = text.substr(at + 1, end == text.npos ? end : end - at - 1);
-    if (end == text.npos || (name != "name" && name != "port" && name != "instance")) {
+    const auto name = text.substr(at + 1, end == std::string_view::npos ? end : end - at - 1);
+    if (end == std::string_view::npos || (name != "name" && name != "port" && name != "instance")) {
       return refuse(text,
                     fmt::format("'{{{}' is none of {{port}}, {{instance}} and {{name}}", name),
                     "write {{ for a brace");

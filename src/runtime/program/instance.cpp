@@ -199,7 +199,7 @@ loop::task<> instance::read(loop::descriptor pipe) {
     if (size <= 0) break;
     unfinished.append(piece.data(), static_cast<std::size_t>(size));
     std::string_view left = unfinished;
-    for (auto end = left.find('\n'); end != left.npos || left.size() > longest_line;
+    for (auto end = left.find('\n'); end != std::string_view::npos || left.size() > longest_line;
          end = left.find('\n')) {
       const auto length = std::min(end, longest_line);
       take_line(left.substr(0, length));
