@@ -131,8 +131,9 @@ loop::task<result<void>> instance::await_ready() {
   bool is_ready = options_.ready == "started";
   while (!is_ready && is_running() && loop_.now() < limit) {
     if (options_.ready.starts_with("line:")) {
-      is_ready = co_await changed_.wait([this] { return has_said_it_ || !is_running(); }, limit);
-      is_ready = has_said_it_;
+      const bool is_over =
+          co_await changed_.wait([this] { return has_said_it_ || !is_running(); }, limit);
+      is_ready = is_over && has_said_it_;
     } else {
       is_ready = co_await accepts(options_.ready != "port");
       if (!is_ready) co_await loop_.sleep(look_interval);

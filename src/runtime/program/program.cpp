@@ -54,7 +54,7 @@ result<void> program::check(const program_options& options) const {
     if (auto filled = with_places(each, values); !filled) return std::unexpected(filled.error());
   }
   for (const auto& each : options.env) {
-    if (each.find('=') == std::string::npos || each.starts_with('=')) {
+    if (!each.contains('=') || each.starts_with('=')) {
       return refuse(fmt::format("--env {} is not NAME=VALUE", each), "write --env MODE=fast");
     }
   }
