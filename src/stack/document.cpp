@@ -257,6 +257,7 @@ void document_reader::add_needs() {
     for (const auto& name : each.needs) {
       if (is_described(name)) continue;
       std::vector<std::string> known;
+      known.reserve(document_.runtimes.size());
       for (const auto& other : document_.runtimes) known.push_back(other.desired.name);
       const auto at = each.at;
       mistake wrong(root_, fmt::format("'{}' depends on '{}', which the stack does not describe{}",
