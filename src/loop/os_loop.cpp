@@ -83,7 +83,8 @@ result<unique_fd> open_socket(int family, socket_address& address, int type, int
   return made;
 }
 
-result<unique_fd> bind_stream(socket_address address, const listen_options& options) {
+result<unique_fd> bind_stream(const socket_address& place, const listen_options& options) {
+  auto address = place;
   const std::string operation = "listen on " + address.text();
   if (address.family() == AF_UNIX) {
     if (auto removed = remove_stale_socket(address); !removed) {
@@ -116,8 +117,9 @@ result<unique_fd> bind_stream(socket_address address, const listen_options& opti
   return opened;
 }
 
-result<unique_fd> bind_datagram(int family, const socket_address& address,
+result<unique_fd> bind_datagram(int family, const socket_address& place,
                                 const listen_options& options) {
+  auto address = place;
   auto opened = open_socket(family, address, SOCK_DGRAM, 0);
   if (!opened) return opened;
   auto& made = *opened;
