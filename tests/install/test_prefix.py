@@ -71,7 +71,7 @@ def test_bash_completes_by_it(installed):
         complete_line strata nonsense --x"""
     path = f"{installed}/bin:{os.environ['PATH']}"
     said = run("bash", "-c", script, env={**os.environ, "PATH": path}).splitlines()
-    assert said == ["create", "cache client proxy server", "dump", "--max-message", ""]
+    assert said == ["create", "cache client program proxy server", "dump", "--max-message", ""]
 
 
 def test_other_shells_have_theirs(installed):
