@@ -134,6 +134,12 @@ result<std::string> filled_in(const option_row& row, const std::string& value) {
 
 bool is_reference(const std::string& secret) { return credential_name(secret).has_value(); }
 
+bool is_plain_secret(const option_row& row, const nlohmann::json& value) {
+  if (row.kind != option_kind::secret || !value.is_string()) return false;
+  const auto& text = value.get_ref<const std::string&>();
+  return !text.empty() && !is_reference(text);
+}
+
 std::vector<std::string_view> split_choices(std::string_view choices) {
   std::vector<std::string_view> words;
   while (!choices.empty()) {

@@ -91,6 +91,8 @@ enum class option_form : std::uint8_t { json, flag };
 [[nodiscard]] result<std::string> filled_in(const option_row& row, const std::string& value);
 /// Whether the text of a secret is a reference to it.
 [[nodiscard]] bool is_reference(const std::string& secret);
+/// Whether the row's value is a secret itself, not a reference to one.
+[[nodiscard]] bool is_plain_secret(const option_row& row, const nlohmann::json& value);
 
 [[nodiscard]] result<std::uint64_t> parse_size(std::string_view text);
 [[nodiscard]] result<double> parse_seconds(std::string_view text);
@@ -144,9 +146,7 @@ template <class Options>
           }
         },
         bound.member);
-    if (bound.row.kind != option_kind::secret || with_secrets) continue;
-    const auto& secret = value.get_ref<const std::string&>();
-    if (!secret.empty() && !is_reference(secret)) value = "********";
+    if (!with_secrets && is_plain_secret(bound.row, value)) value = "********";
   }
   return object;
 }

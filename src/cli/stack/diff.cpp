@@ -32,8 +32,7 @@ json row_of(const std::string& name, std::string_view change) {
 /// The value, unless it is a secret.
 json shown_value(const runtime::type_row& type, const std::string& key, const json& value) {
   const auto row = std::ranges::find(type.rows(), key, &options::option_row::key);
-  const bool is_hidden = row != type.rows().end() && row->kind == options::option_kind::secret &&
-                         value.is_string() && !options::is_reference(value.get<std::string>());
+  const bool is_hidden = row != type.rows().end() && options::is_plain_secret(*row, value);
   return is_hidden ? json("********") : value;
 }
 

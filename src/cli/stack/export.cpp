@@ -56,9 +56,7 @@ ordered_json description_of(const json& shown, const runtime::type_row& type,
     if (!options.contains(key)) continue;
     const auto value = row.key == "label" ? own_labels(options[key]) : options[key];
     if (stack::is_default(row, value)) continue;
-    const bool is_hidden = row.kind == options::option_kind::secret &&
-                           !options::is_reference(value.get<std::string>());
-    if (is_hidden) {
+    if (options::is_plain_secret(row, value)) {
       secrets.push_back(fmt::format("{} of '{}'", row.key, text_at(shown, "name")));
     } else {
       description[key] = described(value);

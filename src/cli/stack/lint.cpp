@@ -20,11 +20,8 @@ json warnings_of(const stack::document& document, const stack::reading& reading)
   for (const auto& each : document.runtimes) {
     for (const auto& row : reading.rows_of(each.desired.type)) {
       const auto value = each.desired.options.find(row.key);
-      const bool is_secret =
-          row.kind == options::option_kind::secret && value != each.desired.options.end();
-      if (!is_secret || !value->is_string() || options::is_reference(value->get<std::string>())) {
-        continue;
-      }
+      const bool is_given = value != each.desired.options.end();
+      if (!is_given || !options::is_plain_secret(row, *value)) continue;
       warnings.push_back({{"line", each.at.line},
                           {"column", each.at.column},
                           {"message", fmt::format("'{}' has its {} in the stack: write "
