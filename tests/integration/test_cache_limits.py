@@ -73,6 +73,20 @@ def test_who_exceeds_the_rate_waits_and_loses_nothing(daemon):
     assert time.monotonic() - began > (60 - 20) / 20 - 0.1
 
 
+def test_all_clients_together_share_a_rate(daemon):
+    port = new_cache(daemon, global_rate_limit=20)
+    wires = [Wire(port) for _ in range(3)]
+    began = time.monotonic()
+    for wire in wires:
+        wire.socket.sendall(encode(["PING"]) * 20)
+    for wire in wires:
+        assert {wire.receive() for _ in range(20)} == {b"+PONG\r\n"}
+    assert time.monotonic() - began > (60 - 20) / 20 - 0.1
+    wires[0].socket.sendall(encode(["PING"]) * 10_000)
+    daemon.edit("db", global_rate_limit=0)
+    assert {wires[0].receive() for _ in range(10_000)} == {b"+PONG\r\n"}
+
+
 def test_a_rate_that_is_lifted_frees_who_waits(daemon):
     port = new_cache(daemon, rate_limit=1)
     wire = Wire(port)

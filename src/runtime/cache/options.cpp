@@ -59,6 +59,9 @@ std::vector<row> client_rows() {
       {{.key = "rate_limit", .kind = count, .value_name = "N", .default_text = "0",
         .help = "commands per second of one connection; more wait; 0 means no limit"},
        &cache_options::rate_limit},
+      {{.key = "global_rate_limit", .kind = count, .value_name = "N", .default_text = "0",
+        .help = "commands per second of all connections together; more wait; 0 means no limit"},
+       &cache_options::global_rate_limit},
   };
 }
 

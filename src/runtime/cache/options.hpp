@@ -33,6 +33,7 @@ struct cache_options : runtime_options, tls_server_options, tls_client_options, 
   std::string save;
   double drain_timeout = 30;
   std::uint64_t rate_limit = 0;
+  std::uint64_t global_rate_limit = 0;
 
   /// Returns `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;

@@ -256,12 +256,17 @@ loop::time_point session::write_limit() {
 }
 
 loop::duration session::time_to_admission() const {
-  return loop::duration(admitted_in_ns(rate_due_, bench_.loop().now().time_since_epoch().count(),
-                                       bench_.rate_limit()));
+  const auto now_ns = bench_.loop().now().time_since_epoch().count();
+  return loop::duration(std::max(admitted_in_ns(rate_due_, now_ns, bench_.rate_limit()),
+                                 bench_.all_admitted_in_ns(now_ns)));
 }
 
 bool session::try_admit() {
-  return admit(rate_due_, bench_.loop().now().time_since_epoch().count(), bench_.rate_limit());
+  if (!bench_.limits_rates()) return true;
+  if (time_to_admission() > 0ns) return false;
+  const auto now_ns = bench_.loop().now().time_since_epoch().count();
+  bench_.admit_for_all(now_ns);
+  return admit(rate_due_, now_ns, bench_.rate_limit());
 }
 
 void session::work() {

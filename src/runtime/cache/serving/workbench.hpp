@@ -23,6 +23,7 @@
 #include "runtime/cache/serving/figures.hpp"
 #include "runtime/cache/serving/reply_arena.hpp"
 #include "runtime/counters.hpp"
+#include "runtime/rate_limiter.hpp"
 #include "serve/memory_watch.hpp"
 
 namespace strata::runtime::cache {
@@ -67,6 +68,18 @@ class workbench final : private loop::turn_end_hook {
   }
   [[nodiscard]] bool speaks_only_resp() const { return options().resp; }
   [[nodiscard]] std::uint64_t rate_limit() const { return options().rate_limit; }
+  /// Whether commands may have to wait for the rate of their connection, or of all together.
+  [[nodiscard]] bool limits_rates() const {
+    return options().rate_limit != 0 || options().global_rate_limit != 0;
+  }
+  /// How long until a command of any connection is admitted.
+  [[nodiscard]] std::int64_t all_admitted_in_ns(std::int64_t now_ns) const {
+    return admitted_in_ns(all_due_, now_ns, options().global_rate_limit);
+  }
+  /// Counts a command that is admitted now.
+  void admit_for_all(std::int64_t now_ns) {
+    (void)admit(all_due_, now_ns, options().global_rate_limit);
+  }
 
   /// Returns the watch, to be notified of growing memory and of a changed limit.
   [[nodiscard]] serve::memory_watch& memory() { return memory_; }
@@ -114,6 +127,7 @@ class workbench final : private loop::turn_end_hook {
   [[nodiscard]] service_figures service() const;
 
   loop::loop& loop_;
+  std::int64_t all_due_ = 0;  // of the rate of all connections together
   std::function<void()> on_deadline_;
   std::unique_ptr<engine_clock> clock_;
   std::int64_t date_offset_ms_ = 0;  // the date minus the loop's time
