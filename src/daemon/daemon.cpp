@@ -167,6 +167,7 @@ class daemon {
   loop::task<> read_again();
   loop::task<> live(loop::descriptor signals, double drain_timeout);
   loop::task<> bring_up();
+  loop::task<> report_life(loop::duration interval);
   [[noreturn]] void give_up();
 
   loop::loop& home_;
@@ -306,6 +307,14 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
   home_.stop();
 }
 
+// A loop that no longer runs turns ends the reports, and the service manager restarts the daemon.
+loop::task<> daemon::report_life(loop::duration interval) {
+  for (;;) {
+    if (loops_.have_answered()) readiness::notify("WATCHDOG=1");
+    co_await home_.sleep(interval / 3);
+  }
+}
+
 loop::task<> daemon::read_again() {
   spdlog::info("SIGHUP: reopening the log and rereading certificates and tokens");
   if (auto opened = output_->open_again(); !opened) spdlog::error("{}", describe(opened.error()));
@@ -340,6 +349,7 @@ void daemon::give_up() {
 
 int daemon::run(unique_fd signals, double drain_timeout) {
   home_.spawn(live(home_.adopt(signals.release()), drain_timeout));
+  if (const auto interval = readiness::watchdog_interval()) home_.spawn(report_life(*interval));
   home_.run();
   api_.stop();
   spdlog::info("stopped");

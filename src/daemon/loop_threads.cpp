@@ -91,6 +91,18 @@ void loop_threads::release(const std::vector<loop::loop*>& loops) {
   end_idle_soon();
 }
 
+bool loop_threads::have_answered() {
+  bool have_all = true;
+  for (const auto& each : workers_) {
+    if (!each.has_answered->exchange(false)) {
+      have_all = false;
+      continue;
+    }
+    each.runs->post([answer = each.has_answered] { answer->store(true); });
+  }
+  return have_all;
+}
+
 // Work posted to an io_uring loop wakes it when the posting loop's turn ends. So the stop is posted
 // at a turn's beginning: this loop may have no turn after the present one.
 void loop_threads::end_idle_soon() {

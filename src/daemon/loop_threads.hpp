@@ -25,11 +25,15 @@ class loop_threads final : public runtime::loop_source {
   result<std::vector<loop::loop*>> assign(std::size_t count) override;
   void release(const std::vector<loop::loop*>& loops) override;
   [[nodiscard]] std::size_t size() const override { return workers_.size(); }
+  /// Whether each loop has run a turn since the last call; asks those that have for another one.
+  [[nodiscard]] bool have_answered();
 
  private:
   struct worker {
     std::thread thread;
     std::unique_ptr<std::atomic<bool>> may_end;
+    /// Set by a turn that `have_answered` has asked for.
+    std::shared_ptr<std::atomic<bool>> has_answered = std::make_shared<std::atomic<bool>>(true);
     loop::loop* runs = nullptr;
     std::size_t users = 0;
   };

@@ -11,6 +11,7 @@
 
 #include "process/child.hpp"
 #include "process/pipe.hpp"
+#include "text/number.hpp"
 
 namespace strata::daemon {
 
@@ -73,6 +74,20 @@ void readiness::notify(std::string_view state) {
   [[maybe_unused]] const auto sent =
       ::sendto(from.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                reinterpret_cast<const sockaddr*>(&to), size);
+}
+
+std::optional<std::chrono::microseconds> readiness::watchdog_interval() {
+  const auto number_of = [](const char* variable) -> std::optional<std::int64_t> {
+    const char* const value = std::getenv(variable);
+    if (value == nullptr) return std::nullopt;
+    return text::number_in<std::int64_t>(value);
+  };
+  const auto interval_us = number_of("WATCHDOG_USEC");
+  if (!interval_us || *interval_us <= 0) return std::nullopt;
+  const bool is_for_another =
+      std::getenv("WATCHDOG_PID") != nullptr && number_of("WATCHDOG_PID") != ::getpid();
+  if (is_for_another) return std::nullopt;
+  return std::chrono::microseconds(*interval_us);
 }
 
 }  // namespace strata::daemon

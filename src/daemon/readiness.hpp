@@ -1,6 +1,8 @@
 // Reports that the daemon is ready: to the waiting shell, and to systemd.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string_view>
 
 #include "strata/base/result.hpp"
@@ -18,6 +20,9 @@ class readiness {
   void report_ready();
   /// Sends `state`, as of sd_notify(3), to the service manager that NOTIFY_SOCKET names, if any.
   static void notify(std::string_view state);
+  /// Within this time the service manager awaits a WATCHDOG=1 (sd_watchdog_enabled(3)). Nullopt if
+  /// it awaits none of this process.
+  [[nodiscard]] static std::optional<std::chrono::microseconds> watchdog_interval();
 
  private:
   unique_fd parent_;

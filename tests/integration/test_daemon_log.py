@@ -73,6 +73,33 @@ def test_a_service_manager_is_told(make_daemon, tmp_path):
         assert manager.recv(4096) == b"STOPPING=1"
 
 
+def test_a_loop_that_hangs_ends_the_signs_of_life(make_daemon, tmp_path):
+    script = tmp_path / "spin.lua"
+    script.write_text("function on_message() while true do end end")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(PATIENCE)
+        daemon = make_daemon(variables={"NOTIFY_SOCKET": str(tmp_path / "notify"),
+                                        "WATCHDOG_USEC": "300000"})
+        [place] = daemon.create("server", "s", listen=["tcp://127.0.0.1:0"], protocol="raw",
+                                lua=str(script), lua_time=4)["endpoints"]
+
+        def await_life():
+            while manager.recv(4096) != b"WATCHDOG=1":
+                pass
+
+        await_life()
+        await_life()
+        with Talker(place) as talker:
+            talker.say(b"spin")
+            manager.settimeout(1)
+            with pytest.raises(TimeoutError):  # while the script runs
+                while True:
+                    await_life()
+        manager.settimeout(PATIENCE)
+        await_life()
+
+
 def test_the_log_is_cut_and_some_of_it_kept(make_daemon, tmp_path):
     file = tmp_path / "strata.log"
     daemon = make_daemon("--log-file", file, "--log-size", "1KiB", "--log-keep", "2")
