@@ -109,7 +109,6 @@ result<void> check_value(const script_rights& rights, const option_row& row,
     case option_reach::written_path:
       if (rights.may_write(value)) return {};
       return refusal(row, fmt::format("the script may not write '{}'", value), "write=DIR");
-    case option_reach::running: return refusal(row, "the script may not run programs", "unsafe");
     case option_reach::listening:
     case option_reach::connecting: break;
     default: return {};
@@ -196,9 +195,13 @@ result<script_rights> script_rights_of(const json& options) {
 result<void> check_reach(const script_rights& rights, std::span<const option_row> rows,
                          const json& options) {
   if (rights.is_unsafe || !options.is_object()) return {};
+  // Of a program that is run, the environment or the folder says as much as the command.
+  const bool runs_programs = std::ranges::any_of(
+      rows, [](const option_row& row) { return row.reach == option_reach::running; });
   for (const auto& row : rows) {
     const auto found = options.find(std::string(row.key));
     if (found == options.end()) continue;
+    if (runs_programs) return refusal(row, "the script may not run programs", "unsafe");
     if (auto checked = check_row(rights, row, *found); !checked) return checked;
   }
   return {};
