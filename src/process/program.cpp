@@ -54,15 +54,21 @@ class preparation {
   short flags_ = 0;
 };
 
-// The last value of a name counts.
+// The last value of a name counts; a name without one is left out.
 std::vector<char*> environment_with(std::vector<std::string>& more) {
   const auto name_of = [](std::string_view text) { return text.substr(0, text.find('=')); };
+  const auto is_set_from = [&](std::string_view name, std::size_t position) {
+    return std::ranges::any_of(more.begin() + static_cast<std::ptrdiff_t>(position), more.end(),
+                               [&](const std::string& each) { return name_of(each) == name; });
+  };
   std::vector<char*> all;
   for (char** each = ::environ; *each != nullptr; ++each) {
-    const auto is_same = [&](const std::string& other) { return name_of(other) == name_of(*each); };
-    if (std::ranges::none_of(more, is_same)) all.push_back(*each);
+    if (!is_set_from(name_of(*each), 0)) all.push_back(*each);
   }
-  for (auto& each : more) all.push_back(each.data());
+  for (std::size_t position = 0; position < more.size(); ++position) {
+    auto& each = more[position];
+    if (each.contains('=') && !is_set_from(name_of(each), position + 1)) all.push_back(each.data());
+  }
   all.push_back(nullptr);
   return all;
 }
@@ -78,6 +84,7 @@ result<child> start(program program) {
   prepared.put(program.input, STDIN_FILENO);
   prepared.put(program.output, STDOUT_FILENO);
   prepared.put(program.error, STDERR_FILENO);
+  prepared.put(program.handed_over, STDERR_FILENO + 1);
   prepared.enter(program.folder);
   if (program.is_leader) prepared.begin_session();
   prepared.reset(program.usual_signals);

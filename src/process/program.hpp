@@ -17,7 +17,9 @@ struct program {
   int input = -1;
   int output = -1;
   int error = -1;
-  /// `NAME=VALUE` each: its environment beside that of this process.
+  /// Becomes its descriptor 3; -1: it has none.
+  int handed_over = -1;
+  /// Its environment beside that of this process: `NAME=VALUE` sets a variable, `NAME` removes it.
   std::vector<std::string> environment = {};
   /// Its working directory; empty: that of this process.
   std::string folder = {};
