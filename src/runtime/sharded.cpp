@@ -28,6 +28,12 @@ loop::task<result<void>> runtime_of_parts::make_and_open() {
   loops_ = std::move(*loops);
   connections_ = std::make_unique<serve::connection_gauge>();
   parts_ = make_parts(loops_);
+  auto bound = co_await bind();
+  if (!bound) co_return bound;
+  co_return co_await begin();
+}
+
+loop::task<result<void>> runtime_of_parts::bind() {
   std::vector<net::bind_target> targets;
   if (!listens()) co_return co_await open(targets);
   auto found = co_await net::find_bind_targets(context_.home, wanted_endpoints());
@@ -48,6 +54,15 @@ loop::task<result<void>> runtime_of_parts::open(std::vector<net::bind_target>& t
     if (!opened) co_return opened;
   }
   for (const auto& target : targets) bound_.push_back(target.bound_text());
+  co_return result<void>{};
+}
+
+loop::task<result<void>> runtime_of_parts::begin() {
+  for (std::size_t i = 0; i < opened_; ++i) {
+    auto begun = co_await loop::call_on(context_.home, *loops_[i],
+                                        [&each = *parts_[i]] { return each.begin(); });
+    if (!begun) co_return begun;
+  }
   co_return result<void>{};
 }
 

@@ -37,6 +37,9 @@ class part {
   /// Begins its work. `targets`: where the runtime listens; the first part replaces ports that are
   /// 0; empty for a type that does not listen. After an error the part is closed too.
   [[nodiscard]] virtual loop::task<result<void>> open(std::vector<net::bind_target>& targets) = 0;
+  /// Does what takes long at its start, once all parts are open: other runtimes may bind their
+  /// ports meanwhile. After an error the part is closed too.
+  [[nodiscard]] virtual loop::task<result<void>> begin() { co_return result<void>{}; }
   /// Stops receiving; earlier data is still delivered. All parts stop receiving before the first
   /// one is closed.
   virtual void stop_receiving() {}
@@ -115,6 +118,8 @@ class runtime_of_parts : public runtime {
   /// As configured.
   [[nodiscard]] virtual std::vector<std::string> wanted_endpoints() const = 0;
   loop::task<result<void>> make_and_open();
+  loop::task<result<void>> bind();
+  loop::task<result<void>> begin();
   void end_by_itself(const std::string& why, bool is_done);
   loop::task<result<void>> open(std::vector<net::bind_target>& targets);
 
