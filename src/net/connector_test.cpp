@@ -89,7 +89,7 @@ class silent_directory final : public directory {
   }
   std::unique_ptr<watch> watch_members(loop::loop& /*asking*/, std::string /*watcher*/,
                                        std::string /*group*/,
-                                       std::function<void(group_members)> /*on_members*/) override {
+                                       std::function<void(place_members)> /*on_members*/) override {
     return std::make_unique<watch>();
   }
 };

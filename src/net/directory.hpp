@@ -13,11 +13,11 @@
 namespace strata::net {
 
 /// The runtimes behind a place.
-struct group_members {
+struct place_members {
   /// In the group's order. `NAME#2` is the second instance of a runtime that has instances.
   std::vector<std::string> names;
   std::vector<std::string> circular;  ///< other members, which connect to the watching runtime
-  bool operator==(const group_members&) const = default;
+  bool operator==(const place_members&) const = default;
 };
 
 class directory {
@@ -38,16 +38,16 @@ class directory {
       loop::loop& asking, std::string name) = 0;
 
   /// Calls `on_members` with what is behind `place`: soon, and after each change. `@GROUP`: the
-  /// members of the group that run and listen, each instance by itself, without `watcher`, the
-  /// runtime that asks. `NAME`: the instances of that runtime, or else the name itself, whether it
-  /// runs or not. Call it on `asking`, which may be any loop of the process and on which
-  /// `on_members` is called.
+  /// members of the group that run and listen, each open instance by itself, without `watcher`, the
+  /// runtime that asks. `NAME`: the open instances of that runtime; the name itself, whether it
+  /// runs or not, if it has none. Call it on `asking`, which may be any loop of the process and on
+  /// which `on_members` is called.
   ///
   /// Data for a member that connects back to `watcher`, directly or not, would circulate for ever,
   /// so such members are listed apart as `circular`.
   [[nodiscard]] virtual std::unique_ptr<watch> watch_members(
       loop::loop& asking, std::string watcher, std::string place,
-      std::function<void(group_members)> on_members) = 0;
+      std::function<void(place_members)> on_members) = 0;
 
  protected:
   ~directory() = default;

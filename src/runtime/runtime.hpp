@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -116,9 +117,11 @@ class runtime {
   [[nodiscard]] virtual std::vector<std::string> endpoints() const = 0;
   /// Whether its endpoints are where it listens, not where it connects.
   [[nodiscard]] virtual bool listens() const { return true; }
-  /// Whether each endpoint leads to an instance of its own, so that a proxy takes each for a
-  /// backend.
-  [[nodiscard]] virtual bool has_instances() const { return false; }
+  /// If each endpoint leads to an instance of its own, so that a proxy takes each for a backend:
+  /// the numbers of the instances that take work now. Nullopt otherwise.
+  [[nodiscard]] virtual std::optional<std::vector<std::size_t>> open_instances() const {
+    return std::nullopt;
+  }
   /// Whether it serves clients of other machines, if its endpoints are reachable for them.
   [[nodiscard]] virtual bool serves_strangers() const { return true; }
   /// Names of the runtimes that it connects to: they are started before it, and stopped after it.
@@ -145,6 +148,8 @@ class runtime {
 
   /// Called on the home loop when a runtime ends by itself.
   std::function<void()> on_failure;
+  /// Called on the home loop when its open instances have changed.
+  std::function<void()> on_open_instances;
 };
 
 /// The second of `now` on the loop's clock, for rate meters.

@@ -47,7 +47,7 @@ loop::task<result<std::vector<net::endpoint_url>>> local_directory::find_endpoin
 // the home loop.
 struct local_directory::watch_state {
   watch_state(loop::loop& asking, std::string watcher, std::string place,
-              std::function<void(net::group_members)> on_members)
+              std::function<void(net::place_members)> on_members)
       : asking(asking),
         watcher(std::move(watcher)),
         place(std::move(place)),
@@ -56,8 +56,8 @@ struct local_directory::watch_state {
   loop::loop& asking;  // may be destroyed once the watch is
   const std::string watcher;
   const std::string place;
-  const std::function<void(net::group_members)> on_members;  // called on `asking` alone
-  std::optional<net::group_members> given;
+  const std::function<void(net::place_members)> on_members;  // called on `asking` alone
+  std::optional<net::place_members> given;
   std::mutex lock;
   bool is_over = false;  // set on `asking` alone, under the lock
 };
@@ -78,7 +78,7 @@ class local_directory::place_watch final : public watch {
 
 std::unique_ptr<net::directory::watch> local_directory::watch_members(
     loop::loop& asking, std::string watcher, std::string place,
-    std::function<void(net::group_members)> on_members) {
+    std::function<void(net::place_members)> on_members) {
   auto state = std::make_shared<watch_state>(asking, std::move(watcher), std::move(place),
                                              std::move(on_members));
   home_.post([this, state] { add(state); });
@@ -135,16 +135,16 @@ bool local_directory::notify(const std::shared_ptr<watch_state>& state) {
   return true;
 }
 
-net::group_members local_directory::members_for(const watch_state& state) const {
+net::place_members local_directory::members_for(const watch_state& state) const {
   if (state.place.starts_with(group_mark)) {
     return members_of_group(state.watcher, state.place.substr(1));
   }
   return {.names = instances_of(state.place), .circular = {}};
 }
 
-net::group_members local_directory::members_of_group(const std::string& watcher,
+net::place_members local_directory::members_of_group(const std::string& watcher,
                                                      const std::string& group) const {
-  net::group_members found;
+  net::place_members found;
   for (const auto& [name, each] : list_.entries()) {
     if (name == watcher || each->body->common().group != group || !endpoints_of(name)) continue;
     std::ranges::move(instances_of(name), std::back_inserter(found.names));
@@ -158,14 +158,15 @@ net::group_members local_directory::members_of_group(const std::string& watcher,
 
 std::vector<std::string> local_directory::instances_of(const std::string& name) const {
   const auto found = list_.find(name);
-  if (!found || (*found)->state != run_state::running || !(*found)->body->has_instances()) {
-    return {name};
-  }
+  if (!found || (*found)->state != run_state::running) return {name};
+  auto& body = *(*found)->body;
+  const auto open = body.open_instances();
+  if (!open || open->empty() || body.endpoints().size() < 2) return {name};
   std::vector<std::string> names;
-  for (std::size_t number = 1; number <= (*found)->body->endpoints().size(); ++number) {
+  for (const auto number : *open) {
     names.push_back(fmt::format("{}{}{}", name, instance_mark, number));
   }
-  return names.size() < 2 ? std::vector{name} : names;
+  return names;
 }
 
 result<std::vector<net::endpoint_url>> local_directory::endpoints_of(

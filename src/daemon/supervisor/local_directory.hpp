@@ -21,7 +21,7 @@ class local_directory final : public net::directory {
   loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,
                                                                     std::string name) override;
   std::unique_ptr<watch> watch_members(loop::loop& asking, std::string watcher, std::string place,
-                                       std::function<void(net::group_members)> on_members) override;
+                                       std::function<void(net::place_members)> on_members) override;
 
   /// Notifies the watches, soon, of what has changed. Call it after each change of an entry.
   void refresh();
@@ -37,10 +37,10 @@ class local_directory final : public net::directory {
   void forget_ended();
   /// Gives a watch its members. Returns whether they have changed.
   bool notify(const std::shared_ptr<watch_state>& state);
-  [[nodiscard]] net::group_members members_for(const watch_state& state) const;
-  [[nodiscard]] net::group_members members_of_group(const std::string& watcher,
+  [[nodiscard]] net::place_members members_for(const watch_state& state) const;
+  [[nodiscard]] net::place_members members_of_group(const std::string& watcher,
                                                     const std::string& group) const;
-  /// The instances of a runtime, or else its name.
+  /// The open instances of a runtime; its name if it has none.
   [[nodiscard]] std::vector<std::string> instances_of(const std::string& name) const;
   [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of(const std::string& place) const;
 

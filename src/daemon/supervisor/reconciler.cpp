@@ -91,6 +91,7 @@ result<entry_ref> reconciler::make_entry(record record, const nlohmann::json& op
   made->body->on_failure = [this, weak = std::weak_ptr(made)] {
     if (auto still = weak.lock()) tasks_.spawn(end_failed(std::move(still)));
   };
+  made->body->on_open_instances = [this] { directory_.refresh(); };
   return made;
 }
 

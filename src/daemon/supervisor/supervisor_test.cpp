@@ -109,10 +109,10 @@ TEST_F(supervisor_test, a_watch_of_a_group_is_given_its_members_after_each_chang
   have("a");
   have("b");
   using names = std::vector<std::string>;
-  std::vector<net::group_members> given;
+  std::vector<net::place_members> given;
   auto watch = subject_.names().watch_members(
       home_, "watcher", "@g",
-      [&given](net::group_members members) { given.push_back(std::move(members)); });
+      [&given](net::place_members members) { given.push_back(std::move(members)); });
   wait_until_applied();
   ASSERT_EQ(given.size(), 1U) << "even of an empty group";
   EXPECT_EQ(given.back().names, names());
@@ -163,10 +163,10 @@ TEST_F(supervisor_test, a_member_that_led_back_is_given_once_it_does_no_longer) 
 }
 
 TEST_F(supervisor_test, a_rehearsal_is_in_no_group_afterwards) {
-  std::vector<net::group_members> given;
+  std::vector<net::place_members> given;
   const auto watch = subject_.names().watch_members(
       home_, "watcher", "@g",
-      [&given](net::group_members members) { given.push_back(std::move(members)); });
+      [&given](net::place_members members) { given.push_back(std::move(members)); });
   have("a");
   begin(subject_.edit("a", {{"group", "g"}}));
   begin(subject_.start("a"));

@@ -29,7 +29,7 @@ class no_directory final : public net::directory {
   }
   std::unique_ptr<watch> watch_members(
       loop::loop& /*asking*/, std::string /*watcher*/, std::string /*group*/,
-      std::function<void(net::group_members)> /*on_members*/) override {
+      std::function<void(net::place_members)> /*on_members*/) override {
     return std::make_unique<watch>();
   }
 };

@@ -119,7 +119,7 @@ void roster::follow(entry& entry) {
   if (entry.members != nullptr) return;
   entry.members = means_.names.watch_members(
       means_.home, means_.self, entry.text.is_group ? entry.text.where() : entry.text.url.host,
-      [this, &entry](net::group_members members) { take_members(entry, std::move(members)); });
+      [this, &entry](net::place_members members) { take_members(entry, std::move(members)); });
 }
 
 loop::task<> roster::follow_host(entry& entry) {
@@ -138,7 +138,7 @@ loop::task<> roster::follow_host(entry& entry) {
   }
 }
 
-void roster::take_members(entry& entry, net::group_members members) {
+void roster::take_members(entry& entry, net::place_members members) {
   for (const auto& each : members.circular) {
     if (std::ranges::find(entry.circular, each) == entry.circular.end()) {
       means_.on_circle(entry.text, each);

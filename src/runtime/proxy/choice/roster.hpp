@@ -78,7 +78,7 @@ class roster {
   void follow(entry& entry);
   loop::task<> follow_host(entry& entry);
   loop::task<result<look>> look_up(backend_text text);
-  void take_members(entry& entry, net::group_members members);
+  void take_members(entry& entry, net::place_members members);
   /// Keeps the result for a text that could not be looked up.
   void take_trouble(entry& entry, const error& why);
   /// Takes over the present result for a text.
