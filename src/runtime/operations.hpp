@@ -77,7 +77,8 @@ struct operation_row {
   /// It waits for operations under way on the runtime, such as a stop. False for an operation that
   /// may be waited for by one of these.
   bool is_in_turn = true;
-  bool is_change = false;  ///< the daemon's log names the client
+  bool is_change = false;   ///< the daemon's log names the client
+  bool is_lengthy = false;  ///< callers wait for its end without a limit, unless they set one
   /// The runtime is of the row's type, and runs. Errors: the operation's own.
   loop::task<result<nlohmann::json>> (*run)(runtime& runtime, operation_call call) = nullptr;
 };

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 
 import pytest
 
@@ -81,3 +82,16 @@ def make_backend():
         def make(*arguments, **how):
             return stack.enter_context(contextlib.closing(Backend(*arguments, **how)))
         yield make
+
+
+@pytest.fixture
+def program(daemon, tmp_path):
+    """Returns a function that creates and starts a program of that Python text."""
+    def start(text, *words, name="p", **options):
+        path = tmp_path / f"{name}.py"
+        path.write_text(text)
+        command = " ".join([sys.executable, str(path), *words])
+        daemon.create("program", name, command=command, **options)
+        return daemon.show(name)
+
+    return start

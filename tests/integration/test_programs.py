@@ -3,52 +3,16 @@
 import json
 import os
 import signal
+import socket
+import subprocess
 import sys
 import urllib.request
 
 import pytest
 
-from strata_daemon import PATIENCE, Refused, eventually
-from talker import free_port, port_of
-
-SERVER = """
-import http.server, os, sys
-class Answer(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(os.environ["STRATA_INSTANCE"].encode())
-    def log_message(self, *_): pass
-port = int(sys.argv[1])
-print("listening on", port, flush=True)
-http.server.ThreadingHTTPServer(("127.0.0.1", port), Answer).serve_forever()
-"""
-
-
-@pytest.fixture
-def program(daemon, tmp_path):
-    """Creates and starts a program that runs that Python text."""
-    def program(text, *words, name="p", **options):
-        path = tmp_path / f"{name}.py"
-        path.write_text(text)
-        command = " ".join([sys.executable, str(path), *words])
-        daemon.create("program", name, command=command, **options)
-        return daemon.show(name)
-
-    return program
-
-
-def lines_of(daemon, name):
-    return [json.loads(line)["text"]
-            for line in daemon.cli("logs", name, "--format", "json").splitlines()]
-
-
-def gone(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
+from programs import SERVER, gone, instances_of, lines_of
+from strata_daemon import BINARY, PATIENCE, Refused, eventually
+from talker import Talker, free_port, port_of
 
 
 def test_a_program_runs_and_ends(daemon, program):
@@ -60,7 +24,7 @@ def test_a_program_runs_and_ends(daemon, program):
     eventually(lambda: "hello fast /tmp" in lines_of(daemon, "p"), "its output is in the log")
     eventually(lambda: "trouble" in lines_of(daemon, "p"), "its errors too")
     assert "hello fast" not in daemon.log()
-    [one] = json.loads(daemon.cli("instances", "p", "--format", "json"))
+    [one] = instances_of(daemon, "p")
     assert one["state"] == "running" and one["port"] == 0
     daemon.act("p", "stop")
     assert gone(one["pid"])
@@ -81,9 +45,9 @@ def test_instances_serve_behind_a_proxy(daemon, program):
     eventually(lambda: {answer() for _ in range(12)} == {"1", "2", "3"}, "all three answer")
     listed = json.loads(daemon.cli("backends", "front", "--format", "json"))
     assert {each["backend"] for each in listed} == {f"runtime://api#{n}" for n in (1, 2, 3)}
-    victim = json.loads(daemon.cli("instances", "api", "--format", "json"))[1]
+    victim = instances_of(daemon, "api")[1]
     os.kill(victim["pid"], signal.SIGKILL)
-    eventually(lambda: json.loads(daemon.cli("instances", "api", "--format", "json"))[1]["restarts"]
+    eventually(lambda: instances_of(daemon, "api")[1]["restarts"]
                == 1, "it is restarted")
     assert daemon.show("api")["state"] == "running"
 
@@ -167,6 +131,82 @@ def test_what_cannot_be_is_refused(daemon, options, why):
 def test_it_ends_with_the_daemon(make_daemon, tmp_path):
     daemon = make_daemon()
     daemon.create("program", "p", command="sleep 1000")
-    [one] = json.loads(daemon.cli("instances", "p", "--format", "json"))
+    [one] = instances_of(daemon, "p")
     daemon.stop()
     assert gone(one["pid"])
+
+
+def test_it_runs_as_a_user_with_limits(daemon, program, tmp_path):
+    tmp_path.chmod(0o755)
+    for folder in list(tmp_path.parents)[:3]:
+        folder.chmod(0o755)
+    program("import os, resource, time\n"
+            "print(os.getuid(), os.getgid(), os.environ['USER'], os.environ['HOME'],\n"
+            "      resource.getrlimit(resource.RLIMIT_NOFILE),\n"
+            "      resource.getrlimit(resource.RLIMIT_CORE), flush=True)\ntime.sleep(1000)",
+            user="nobody", limit=["nofile=100:200", "core=0"])
+    eventually(lambda: "65534 65534 nobody /nonexistent (100, 200) (0, 0)"
+               in lines_of(daemon, "p"), "it has the user and the limits")
+
+
+def test_a_daemons_own_service_manager_is_not_a_programs(make_daemon, tmp_path):
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    manager.bind(str(tmp_path / "manager"))
+    daemon = make_daemon(variables={"NOTIFY_SOCKET": str(tmp_path / "manager"),
+                                    "WATCHDOG_USEC": "10000000"})
+    daemon.create("program", "p", command="sh -c 'env; echo end; sleep 1000'", ready="line:end",
+                  env=["MODE=one", "MODE=two"])
+    lines = lines_of(daemon, "p")
+    assert "MODE=two" in lines and "MODE=one" not in lines
+    assert not [each for each in lines if each.startswith(("NOTIFY_", "WATCHDOG_"))]
+
+
+def test_one_that_dies_at_once_is_restarted_with_pauses(daemon, program):
+    program("import os, time\nif os.environ['STRATA_INSTANCE'] == '2': raise SystemExit(1)\n"
+            "time.sleep(1000)", instances=2, restart_limit=3)
+    eventually(lambda: instances_of(daemon, "p")[1]["state"] == "ended", "it is given up")
+    assert instances_of(daemon, "p")[1]["restarts"] == 3
+    assert daemon.show("p")["state"] == "running"
+
+
+def test_one_that_leaves_its_session_does_not_hold_up_its_end(daemon, program):
+    program("import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\n"
+            "print('left', flush=True)\ntime.sleep(1000)", ready="line:left", grace=1000)
+    daemon.act("p", "stop")
+    assert daemon.show("p")["state"] == "stopped"
+
+
+def test_a_line_without_an_end_takes_no_memory(daemon, program):
+    program("import sys\npiece = 'x' * (1 << 20)\nfor _ in range(100): sys.stdout.write(piece)\n"
+            "print('\\nthe end', flush=True)\nimport time; time.sleep(1000)",
+            ready="line:the end", ready_timeout=PATIENCE)
+    assert daemon.resident_mib() < 400
+
+
+def test_a_script_changes_no_program(daemon, program, tmp_path):
+    program("import time; time.sleep(1000)")
+    script = tmp_path / "s.lua"
+    script.write_text("function on_message(text, id)\n"
+                      "  local key, value = text:match('(%w+) (.*)')\n"
+                      "  local change = {[key] = value ~= '' and value or true}\n"
+                      "  local good, why = strata.edit('p', change)\n"
+                      "  self.send(id, good and 'done' or why)\nend\n")
+    [place] = daemon.create("server", "s", listen=["tcp://127.0.0.1:0"],
+                            lua=str(script))["endpoints"]
+    with Talker(place) as talker:
+        for change in ("command true", "folder /tmp", "user root", "shell "):
+            talker.say(change.encode())
+            assert b"may not run programs" in talker.hear(), change
+
+
+def test_a_program_is_added_from_its_folder(daemon, tmp_path):
+    script = tmp_path / "my server"
+    script.write_text("#!/bin/sh\npwd\necho \"$2\" \"$#\"\nexec sleep 1000\n")
+    script.chmod(0o755)
+    added = subprocess.run([BINARY, "add", "-s", "--name", "mine", "--",
+                            "./my server", "{port}", "it's a \\ \"b\"", ""],
+                           cwd=tmp_path, env=daemon.environment, capture_output=True, text=True,
+                           check=False)
+    assert added.returncode == 0, added.stderr
+    eventually(lambda: str(tmp_path) in lines_of(daemon, "mine"), "its folder is the caller's")
+    assert "it's a \\ \"b\" 3" in lines_of(daemon, "mine")

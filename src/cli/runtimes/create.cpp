@@ -27,27 +27,32 @@ outcome<> check_target(const nlohmann::json& options) {
                 fmt::format("--target takes HOST:PORT, but '{0}' is a URL: write -c {0}", target));
 }
 
-outcome<int> run_create(const invocation& call) {
-  if (auto checked = check_target(call.type_options); !checked) {
-    return std::unexpected(checked.error());
-  }
+outcome<int> create_runtime(const invocation& call, const std::string& type,
+                            const std::string& name, const nlohmann::json& options) {
   control_client client(call.daemon);
-  const nlohmann::json body = {{"type", call.words[0]},
-                               {"name", call.words[1]},
-                               {"options", call.type_options},
+  const nlohmann::json body = {{"type", type},
+                               {"name", name},
+                               {"options", options},
                                {"start", call.is_set("start")},
                                {"dry_run", call.is_set("dry_run")}};
   const auto created = client.post("/v1/runtimes", body);
   if (!created) return std::unexpected(created.error());
   if (call.is_set("dry_run") && !call.as_json && !call.quiet) {
     const auto warning = text_at(*created, "warning");
-    print(fmt::format("{}: could be created{}{}\n", call.words[1],
+    print(fmt::format("{}: could be created{}{}\n", name,
                       warning.empty() ? "" : "; warning: ", text::printable(warning)));
     return exit_done;
   }
   report_state(call, *created);
   if (call.as_json) print_json(*created);
   return exit_done;
+}
+
+outcome<int> run_create(const invocation& call) {
+  if (auto checked = check_target(call.type_options); !checked) {
+    return std::unexpected(checked.error());
+  }
+  return create_runtime(call, call.words[0], call.words[1], call.type_options);
 }
 
 }  // namespace strata::cli

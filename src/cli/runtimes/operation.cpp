@@ -137,7 +137,10 @@ outcome<int> run_operation(const invocation& call) {
   if (row.is_list) return show_answers(call, row);
   const auto parameters = parameters_of(call, row);
   if (!parameters) return std::unexpected(parameters.error());
-  control_client client(call.daemon);
+  auto daemon = call.daemon;
+  const bool has_usual_limit = daemon.timeout == daemon_address().timeout;
+  if (row.is_lengthy && has_usual_limit) daemon.timeout = {};
+  control_client client(daemon);
   const auto names = is_for_several(row) ? call.words : std::vector{call.words[0]};
   const auto behind = row.required + 1;
   const auto body =

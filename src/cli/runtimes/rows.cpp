@@ -91,7 +91,7 @@ option_rows end_flags() {
           {.key = "now", .kind = flag, .help = "discard pending output, and save nothing"}};
 }
 
-std::vector<verb_row> changing_verbs() {
+std::vector<verb_row> creating_verbs() {
   return {
       {"create",
        "TYPE NAME",
@@ -106,6 +106,49 @@ std::vector<verb_row> changing_verbs() {
          .help = "also start it; if it does not start, nothing is created"},
         {.key = "dry_run", .kind = flag, .help = "check everything, but create nothing"}},
        type_by_name},
+      {"add",
+       "COMMAND [ARGUMENT...]",
+       runtimes,
+       "create a program that runs a command, with this folder as its working directory",
+       1,
+       any_number,
+       run_add,
+       {{.key = "name",
+         .kind = text,
+         .value_name = "NAME",
+         .help = "name of the program (default: that of the command's file)"},
+        {.key = "group",
+         .short_flag = 'g',
+         .kind = text,
+         .value_name = "NAME",
+         .help = "its group"},
+        {.key = "start",
+         .short_flag = 's',
+         .kind = flag,
+         .help = "also start it; if it does not start, nothing is created"},
+        {.key = "dry_run", .kind = flag, .help = "check everything, but create nothing"}}},
+      {"attach",
+       "NAME [PORT]",
+       runtimes,
+       "watch a process that strata has not started, by its port, its id or both",
+       1,
+       2,
+       run_attach,
+       {{.key = "pid", .kind = text, .value_name = "PID", .help = "id of the process"},
+        {.key = "managed",
+         .kind = flag,
+         .help = "'strata stop' ends the process, and 'strata signal' reaches it"},
+        {.key = "group",
+         .short_flag = 'g',
+         .kind = text,
+         .value_name = "NAME",
+         .help = "its group"},
+        {.key = "dry_run", .kind = flag, .help = "check everything, but create nothing"}}},
+  };
+}
+
+std::vector<verb_row> changing_verbs() {
+  return {
       {"start",
        "NAME|GLOB|@GROUP...",
        runtimes,
@@ -224,8 +267,8 @@ option_rows table_flags() {
 }
 
 std::vector<verb_row> runtime_verbs() {
-  auto all = changing_verbs();
-  for (const auto rows : {renewing_verbs, looking_verbs}) {
+  auto all = creating_verbs();
+  for (const auto rows : {changing_verbs, renewing_verbs, looking_verbs}) {
     for (auto& verb : rows()) all.push_back(std::move(verb));
   }
   all.push_back(

@@ -10,6 +10,8 @@
 namespace strata::cli {
 
 outcome<int> run_create(const invocation& call);
+outcome<int> run_add(const invocation& call);
+outcome<int> run_attach(const invocation& call);
 outcome<int> run_edit(const invocation& call);
 outcome<int> run_start(const invocation& call);
 outcome<int> run_stop(const invocation& call);
@@ -36,6 +38,10 @@ outcome<const runtime::type_row*> type_by_name(const std::string& type,
                                                const daemon_address& daemon);
 outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
                                                   const daemon_address& daemon);
+
+// Creates a runtime, as the flags --start and --dry-run say, and reports its state.
+outcome<int> create_runtime(const invocation& call, const std::string& type,
+                            const std::string& name, const nlohmann::json& options);
 
 // Whether a daemon runs and has a runtime of that name.
 bool is_runtime(const std::string& name, const daemon_address& daemon);

@@ -1,16 +1,17 @@
-// One process of a program, from its start to its end: its output, whether it is ready, how it is
-// stopped.
+// One of the processes behind a program's name, from its start to its end.
 //
 // For one loop's thread.
 #pragma once
+
+#include <sys/types.h>
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "loop/condition.hpp"
-#include "loop/task_group.hpp"
+#include "loop/loop.hpp"
 #include "process/child.hpp"
 #include "runtime/journal.hpp"
 #include "runtime/program/command.hpp"
@@ -20,52 +21,66 @@ namespace strata::runtime::program {
 
 class instance {
  public:
-  /// Called on the loop when the process has ended by itself.
-  using end_listener = std::function<void(instance&, const process::ending&)>;
+  /// What all instances of a program share, and what outlives them.
+  struct surroundings {
+    loop::loop& loop;
+    const program_options& options;
+    journal& log;
+  };
+  /// Called on the loop when an instance that was ready has ended by itself.
+  using end_listener = std::function<void(instance& ended)>;
 
-  /// `options` and `log` outlive it.
-  instance(loop::loop& loop, const program_options& options, place_values values, journal& log,
-           end_listener on_end);
+  instance(const surroundings& surroundings, place_values values, end_listener on_end)
+      : loop_(surroundings.loop),
+        options_(surroundings.options),
+        log_(surroundings.log),
+        values_(std::move(values)),
+        on_end_(std::move(on_end)) {}
   instance(const instance&) = delete;
   instance& operator=(const instance&) = delete;
-  /// Kills what runs.
-  ~instance();
+  virtual ~instance() = default;
 
+  void use_port(std::uint16_t port) { values_.port = std::to_string(port); }
+  /// Hands a listening socket to each process that it starts from now on.
+  virtual void hand_over(loop::descriptor socket) = 0;
   /// Starts the process, and waits until it is ready, as the options say. Errors: it could not be
   /// started, has ended, or was not ready in time; then nothing of it runs.
-  [[nodiscard]] loop::task<result<void>> start();
+  [[nodiscard]] virtual loop::task<result<void>> start() = 0;
   /// Asks it to end, and kills it at `limit`; waits for its end.
-  [[nodiscard]] loop::task<> stop(loop::time_point limit);
+  [[nodiscard]] virtual loop::task<> stop(loop::time_point limit) = 0;
 
-  [[nodiscard]] bool is_running() const { return static_cast<bool>(child_); }
-  [[nodiscard]] pid_t process_id() const { return child_.id(); }
-  [[nodiscard]] const place_values& values() const { return values_; }
-  /// How the last process has ended.
+  [[nodiscard]] virtual bool is_running() const = 0;
+  /// Whether it runs, and has become ready.
+  [[nodiscard]] virtual bool is_ready() const = 0;
+  /// 0 if it does not run, or is not known.
+  [[nodiscard]] virtual pid_t process_id() const = 0;
+  /// What it reports of its state; empty if it reports nothing.
+  [[nodiscard]] virtual std::string status() const { return {}; }
+  /// Sends a signal to the process and all of its group. Returns false if it may not get one.
+  virtual bool signal(int number) const = 0;
+  /// How the last process has ended, and that as a sentence.
   [[nodiscard]] const process::ending& last_ending() const { return ending_; }
-  /// Sends a signal to the process and all of its group.
-  void signal(int number) const;
+  [[nodiscard]] virtual std::string end_reason() const = 0;
 
- private:
-  [[nodiscard]] result<void> spawn();
-  [[nodiscard]] result<std::vector<std::string>> words() const;
-  loop::task<> watch();
-  loop::task<> read(loop::descriptor pipe);
-  void take_line(std::string_view line);
-  loop::task<result<void>> await_ready();
-  loop::task<bool> accepts(bool asks_for_path);
-  [[nodiscard]] std::string subject() const;
+  [[nodiscard]] const place_values& values() const { return values_; }
+
+ protected:
+  /// Before its lines in the log; empty for the only instance.
+  [[nodiscard]] std::string subject() const {
+    return options_.instances == 1 ? "" : "#" + std::to_string(values_.instance);
+  }
+  void report_end() {
+    loop_.post([this] { on_end_(*this); });
+  }
 
   loop::loop& loop_;
   const program_options& options_;
-  place_values values_;
   journal& log_;
-  end_listener on_end_;
-  process::child child_;
+  place_values values_;
   process::ending ending_;
-  bool is_stopping_ = false;  // its end is wanted
-  bool has_said_it_ = false;  // the line for which `ready` waits
-  loop::condition changed_;
-  loop::task_group tasks_;
+
+ private:
+  end_listener on_end_;
 };
 
 /// The number of a signal such as TERM; 0 if there is none of that name.

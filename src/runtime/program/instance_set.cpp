@@ -1,8 +1,12 @@
 #include "runtime/program/instance_set.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "runtime/program/outside_process.hpp"
+#include "runtime/program/own_process.hpp"
 
 namespace strata::runtime::program {
 
@@ -18,96 +22,168 @@ constexpr auto steady_after = 10s;
 }  // namespace
 
 instance_set::instance_set(loop::loop& loop, program_options options, const context& context,
-                           end_listener on_end)
-    : loop_(loop), options_(std::move(options)), context_(context), on_end_(std::move(on_end)) {}
+                           const std::atomic<bool>& hurried, listeners listeners)
+    : loop_(loop),
+      options_(std::move(options)),
+      context_(context),
+      hurried_(hurried),
+      listeners_(std::move(listeners)) {}
 
-// The port is free now; the program itself takes it.
-result<void> instance_set::take_port(net::bind_target& target) {
-  auto taken = loop_.listen(target.address, {});
-  if (!taken) return std::unexpected(taken.error());
-  target.address = loop_.local_address(*taken);
+// Without --keep-socket the port is only found free: the program itself takes it.
+result<void> instance_set::take_port(net::bind_target& target, member& member) {
+  if (!options_.keep_socket && target.address.port() != 0) return {};
+  auto socket = loop_.listen(target.address, {});
+  if (!socket) return std::unexpected(socket.error());
+  target.address = loop_.local_address(*socket);
+  if (!options_.keep_socket) return {};
+  // A program that is handed a socket awaits one that blocks.
+  ::fcntl(socket->fd(), F_SETFL, ::fcntl(socket->fd(), F_GETFL) & ~O_NONBLOCK);
+  member.process->hand_over(std::move(*socket));
   return {};
 }
 
 loop::task<result<void>> instance_set::open(std::vector<net::bind_target>& targets) {
-  for (auto& each : targets) {
-    if (each.address.port() != 0) continue;
-    if (auto taken = take_port(each); !taken) co_return taken;
-  }
-  loop::task_group starting;
-  std::vector<error> failed;
   for (unsigned number = 0; number < options_.instances; ++number) {
-    place_values values{.name = context_.name, .port = {}, .instance = number + 1};
-    if (number < targets.size()) values.port = std::to_string(targets[number].address.port());
-    auto& made = *members_.emplace_back(std::make_unique<member>());
-    made.process = std::make_unique<instance>(
-        loop_, options_, std::move(values), *context_.log,
-        [this](instance& ended, const process::ending& ending) { on_end(ended, ending); });
-    starting.spawn(start(made, failed));
-  }
-  co_await starting.drained();
-  if (!failed.empty()) co_return std::unexpected(failed.front());
-  is_open_ = true;
-  for (const auto& each : members_) {
-    if (each->has_ended_early) on_end(*each->process, each->process->last_ending());
+    auto& member = *members_.emplace_back(std::make_unique<instance_set::member>());
+    member.process = make_instance(number + 1);
+    if (number >= targets.size()) continue;
+    auto& target = targets[number];
+    if (auto taken = take_port(target, member); !taken) co_return taken;
+    member.process->use_port(target.address.port());
   }
   co_return result<void>{};
 }
 
-loop::task<> instance_set::start(member& one, std::vector<error>& failed) {
-  auto started = co_await one.process->start();
-  one.started = loop_.now();
-  if (!started) failed.push_back(std::move(started.error()));
-}
-
-void instance_set::on_end(instance& ended, const process::ending& ending) {
-  if (is_closing_) return;
-  const auto found =
-      std::ranges::find(members_, &ended, [](const auto& each) { return each->process.get(); });
-  auto& one = **found;
-  one.has_ended_early = !is_open_;
-  if (!is_open_ || one.is_awaiting_restart) return;
-  const bool is_wanted =
-      options_.restart == "always" || (options_.restart == "on-failure" && !ending.is_success());
-  // The daemon restarts a program of one instance, and shows why.
-  if (!is_wanted || options_.instances == 1) return end_if_none_is_left(ending);
-  if (loop_.now() - one.started >= steady_after) one.pauses.succeeded();
-  if (options_.restart_limit != 0 && one.pauses.failures() >= options_.restart_limit) {
-    return end_if_none_is_left(ending);
+std::unique_ptr<instance> instance_set::make_instance(unsigned number) {
+  const instance::surroundings surroundings{
+      .loop = loop_, .options = options_, .log = *context_.log};
+  place_values values{.name = context_.name, .port = {}, .instance = number};
+  auto listener = [this](instance& ended) { on_end(ended); };
+  if (options_.attached) {
+    return std::make_unique<outside_process>(surroundings, std::move(values), std::move(listener));
   }
-  one.is_awaiting_restart = true;
-  restarting_.spawn(restart(one));
+  return std::make_unique<own_process>(surroundings, std::move(values), std::move(listener));
 }
 
-loop::task<> instance_set::restart(member& one) {
+loop::task<result<void>> instance_set::begin() {
+  loop::task_group starting;
+  std::vector<error> errors;
+  for (const auto& each : members_) starting.spawn(start(*each, errors));
+  co_await starting.drained();
+  if (!errors.empty()) co_return std::unexpected(errors.front());
+  is_open_ = true;
+  report_open();
+  for (const auto& each : members_) {
+    if (each->has_ended_early) on_end(*each->process);
+  }
+  co_return result<void>{};
+}
+
+loop::task<> instance_set::start(member& member, std::vector<error>& errors) {
+  auto started = co_await member.process->start();
+  member.started = loop_.now();
+  if (!started) errors.push_back(std::move(started.error()));
+}
+
+void instance_set::on_end(instance& ended) {
+  if (is_closing_) return;
+  const auto place =
+      std::ranges::find(members_, &ended, [](const auto& each) { return each->process.get(); });
+  auto& member = **place;
+  member.has_ended_early = !is_open_;
+  // `replace` starts it again itself.
+  if (!is_open_ || member.is_awaiting_restart || member.is_leaving) return;
+  report_open();
+  recover(member);
+}
+
+void instance_set::recover(member& member) {
+  const auto& process = *member.process;
+  const bool is_wanted = options_.restart == "always" ||
+                         (options_.restart == "on-failure" && !process.last_ending().is_success());
+  // The daemon restarts a program of one instance, and shows why; but its socket would be closed.
+  const bool is_alone = options_.instances == 1 && !options_.keep_socket;
+  if (!is_wanted || is_alone) return end_if_none_is_left(process);
+  if (loop_.now() - member.started >= steady_after) member.pauses.succeeded();
+  if (options_.restart_limit != 0 && member.pauses.failures() >= options_.restart_limit) {
+    return end_if_none_is_left(process);
+  }
+  member.is_awaiting_restart = true;
+  restarting_.spawn(restart(member));
+}
+
+loop::task<> instance_set::restart(member& member) {
   for (bool is_running = false; !is_running && !is_closing_;) {
-    const auto pause = one.pauses.next(least_pause_s, longest_pause_s);
+    const auto pause = member.pauses.next(least_pause_s, longest_pause_s);
     co_await loop_.sleep(pause);
-    ++one.restarts;
-    const auto started = co_await one.process->start();
-    one.started = loop_.now();
+    ++member.restarts;
+    const auto started = co_await member.process->start();
+    member.started = loop_.now();
     is_running = started.has_value();
     if (!started) {
       counters_.errors.add();
       context_.log->write(level::error, describe(started.error()),
-                          fmt::format("#{}", one.process->values().instance));
+                          fmt::format("#{}", member.process->values().instance));
     }
     const bool is_last =
-        options_.restart_limit != 0 && one.pauses.failures() >= options_.restart_limit;
+        options_.restart_limit != 0 && member.pauses.failures() >= options_.restart_limit;
     if (!is_running && is_last) break;
   }
-  one.is_awaiting_restart = false;
-  if (!one.process->is_running()) end_if_none_is_left(one.process->last_ending());
+  member.is_awaiting_restart = false;
+  report_open();
+  if (!member.process->is_running()) end_if_none_is_left(*member.process);
 }
 
-void instance_set::end_if_none_is_left(const process::ending& last) {
+void instance_set::end_if_none_is_left(const instance& last) {
   const bool is_one_left = std::ranges::any_of(members_, [](const auto& each) {
     return each->process->is_running() || each->is_awaiting_restart;
   });
   if (is_one_left || is_closing_) return;
   const bool is_done = std::ranges::all_of(
       members_, [](const auto& each) { return each->process->last_ending().is_success(); });
-  on_end_(fmt::format("'{}' has ended with {}", options_.command, last.text()), is_done);
+  listeners_.on_end(last.end_reason(), is_done);
+}
+
+void instance_set::report_open() {
+  std::vector<std::size_t> numbers;
+  for (const auto& each : members_) {
+    if (each->process->is_ready() && !each->is_leaving) {
+      numbers.push_back(each->process->values().instance);
+    }
+  }
+  listeners_.on_open_instances(std::move(numbers));
+}
+
+loop::task<result<std::size_t>> instance_set::roll() {
+  std::size_t count = 0;
+  for (const auto& each : members_) {
+    // One that is being restarted is replaced by that.
+    const bool is_replaced = each->is_awaiting_restart || !each->process->is_running();
+    if (is_closing_ || hurried_ || is_replaced) continue;
+    const auto replaced = co_await replace(*each);
+    if (!replaced) co_return std::unexpected(replaced.error());
+    ++count;
+  }
+  co_return count;
+}
+
+loop::task<result<void>> instance_set::replace(member& member) {
+  member.is_leaving = true;
+  report_open();
+  co_await loop_.sleep(loop::from_seconds(options_.drain));
+  co_await member.process->stop(loop_.now() + loop::from_seconds(options_.grace));
+  auto started = co_await member.process->start();
+  member.started = loop_.now();
+  member.is_leaving = false;
+  report_open();
+  if (started) co_return started;
+  counters_.errors.add();
+  recover(member);
+  auto& why = started.error();
+  why.operation = fmt::format("replace instance {}: cannot {}", member.process->values().instance,
+                              why.operation);
+  why.remedy += "; the instances behind it run as before";
+  co_return started;
 }
 
 loop::task<> instance_set::close(loop::time_point limit) {
@@ -122,9 +198,7 @@ loop::task<> instance_set::close(loop::time_point limit) {
 std::size_t instance_set::signal(int number) {
   std::size_t reached = 0;
   for (const auto& each : members_) {
-    if (!each->process->is_running()) continue;
-    each->process->signal(number);
-    ++reached;
+    if (each->process->signal(number)) ++reached;
   }
   return reached;
 }
@@ -132,17 +206,20 @@ std::size_t instance_set::signal(int number) {
 nlohmann::json instance_set::report() const {
   auto all = nlohmann::json::array();
   for (const auto& each : members_) {
-    const auto& one = *each->process;
-    const bool runs = one.is_running();
+    const auto& process = *each->process;
+    const bool runs = process.is_running();
     const auto up = std::chrono::duration<double>(loop_.now() - each->started).count();
-    all.push_back({{"instance", one.values().instance},
-                   {"state", runs                        ? "running"
+    const auto& port = process.values().port;
+    all.push_back({{"instance", process.values().instance},
+                   {"state", each->is_leaving            ? "rolling"
+                             : runs                      ? "running"
                              : each->is_awaiting_restart ? "restarting"
                                                          : "ended"},
-                   {"pid", runs ? one.process_id() : 0},
-                   {"port", one.values().port.empty() ? 0 : std::stoi(one.values().port)},
+                   {"pid", process.process_id()},
+                   {"port", port.empty() ? 0 : std::stoi(port)},
                    {"uptime_s", runs ? up : 0.0},
-                   {"restarts", each->restarts}});
+                   {"restarts", each->restarts},
+                   {"status", process.status()}});
   }
   return all;
 }

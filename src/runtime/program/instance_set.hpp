@@ -1,7 +1,8 @@
 // The instances of a program, on one loop: starts them together, restarts those that end while
-// others run, and stops them.
+// others run, replaces them one after the other, and stops them.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,23 +15,32 @@ namespace strata::runtime::program {
 
 class instance_set final : public part {
  public:
-  /// Called on this loop when no instance runs any more, nor will by itself; `is_done` if all have
-  /// ended with success.
-  using end_listener = std::function<void(const std::string& why, bool is_done)>;
+  /// What it reports, on its loop.
+  struct listeners {
+    /// No instance runs any more, nor will by itself; `is_done` if all have ended with success.
+    std::function<void(const std::string& why, bool is_done)> on_end;
+    /// These instances, by their numbers, take work from now on.
+    std::function<void(std::vector<std::size_t> numbers)> on_open_instances;
+  };
 
-  /// `context` outlives it.
+  /// `context` and `hurried` outlive it; a roll ends early once `hurried` is set.
   instance_set(loop::loop& loop, program_options options, const context& context,
-               end_listener on_end);
+               const std::atomic<bool>& hurried, listeners listeners);
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
+  [[nodiscard]] loop::task<result<void>> begin() override;
   [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   [[nodiscard]] const counters& counted() const override { return counters_; }
   void apply(const live_edit<program_options>& edit) { options_ = edit.now; }
 
   /// The instances, as the operation `instances` shows them.
   [[nodiscard]] nlohmann::json report() const;
-  /// Sends a signal to all instances; returns to how many.
+  /// Sends a signal to all instances; returns how many got it.
   std::size_t signal(int number);
+  /// Replaces the process of each instance, one after the other: takes it out of the names, stops
+  /// it, and starts it again. Returns how many were replaced. Errors: an instance did not become
+  /// ready; those behind it run as before.
+  [[nodiscard]] loop::task<result<std::size_t>> roll();
 
  private:
   struct member {
@@ -39,19 +49,25 @@ class instance_set final : public part {
     std::uint64_t restarts = 0;
     loop::time_point started;
     bool is_awaiting_restart = false;
+    bool is_leaving = false;       // takes no new work
     bool has_ended_early = false;  // before all were ready
   };
 
-  result<void> take_port(net::bind_target& target);
-  loop::task<> start(member& one, std::vector<error>& failed);
-  void on_end(instance& ended, const process::ending& ending);
-  loop::task<> restart(member& one);
-  void end_if_none_is_left(const process::ending& last);
+  result<void> take_port(net::bind_target& target, member& member);
+  loop::task<> start(member& member, std::vector<error>& errors);
+  loop::task<result<void>> replace(member& member);
+  [[nodiscard]] std::unique_ptr<instance> make_instance(unsigned number);
+  void on_end(instance& ended);
+  void recover(member& member);
+  loop::task<> restart(member& member);
+  void end_if_none_is_left(const instance& last);
+  void report_open();
 
   loop::loop& loop_;
   program_options options_;
   const context& context_;
-  end_listener on_end_;
+  const std::atomic<bool>& hurried_;
+  listeners listeners_;
   counters counters_;
   std::vector<std::unique_ptr<member>> members_;
   bool is_closing_ = false;

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace strata::runtime::program {
 
 std::vector<std::string> program_options::endpoints() const {
@@ -19,7 +23,7 @@ using row = options::bound_row<program_options>;
 
 // One option per row of two or three lines.
 // clang-format off
-std::vector<row> own_rows() {
+std::vector<row> command_rows() {
   return {
       {{.key = "command", .short_flag = 'c', .kind = text, .value_name = "COMMAND",
         .help = "the program and its arguments, with quotes as in a shell but nothing else of one; "
@@ -37,6 +41,21 @@ std::vector<row> own_rows() {
         .help = "working directory (default: the root directory)", .needs_restart = true,
         .reach = options::option_reach::read_path},
        &program_options::folder},
+      {{.key = "user", .kind = text, .value_name = "NAME",
+        .help = "user of the system as whom the program runs, with that user's groups (default: "
+                "the daemon's)",
+        .needs_restart = true},
+       &program_options::user},
+      {{.key = "limit", .kind = list, .value_name = "NAME=N",
+        .help = "resource limit of each process, such as nofile=1000 or nproc=100:200 (soft and "
+                "hard); repeatable",
+        .needs_restart = true},
+       &program_options::limit},
+  };
+}
+
+std::vector<row> port_rows() {
+  return {
       {{.key = "instances", .kind = count, .value_name = "N", .default_text = "1",
         .help = "processes that run at the same time", .needs_restart = true, .max = 256,
         .min = 1},
@@ -46,15 +65,40 @@ std::vector<row> own_rows() {
                 "next port; 0 chooses free ones. Also in the variable PORT",
         .needs_restart = true},
        &program_options::port},
+      {{.key = "keep_socket", .kind = flag,
+        .help = "listen at the ports, and hand each instance its socket as descriptor 3 "
+                "(LISTEN_FDS), so that a roll or a failure refuses no connection",
+        .needs_restart = true, .only_with = "port"},
+       &program_options::keep_socket},
+      {{.key = "drain", .kind = seconds, .value_name = "TIME", .default_text = "1",
+        .help = "how long 'strata roll' leaves an instance without new work before it is stopped"},
+       &program_options::drain},
+  };
+}
+
+std::vector<row> life_rows() {
+  return {
       {{.key = "ready", .kind = text, .value_name = "WHEN", .default_text = "started",
         .help = "when an instance counts as ready: started, port (it accepts connections), "
-                "http:PATH (it answers GET with 2xx or 3xx), or line:TEXT (it prints a line with "
-                "TEXT)",
-        .needs_restart = true, .choices = "started|port|http:|line:"},
+                "http:PATH (it answers GET with 2xx or 3xx), line:TEXT (it prints a line with "
+                "TEXT), or notify (it sends READY=1, as of sd_notify)",
+        .needs_restart = true, .choices = "started|port|http:|line:|notify"},
        &program_options::ready},
       {{.key = "ready_timeout", .kind = seconds, .value_name = "TIME", .default_text = "10",
         .help = "longest time until an instance is ready; then it is stopped, and has failed"},
        &program_options::ready_timeout},
+      {{.key = "alive", .kind = text, .value_name = "WHEN",
+        .help = "check that an instance is alive: port, http:PATH, or notify (it sends "
+                "WATCHDOG=1); one that is not is killed, and has failed (default: no check)",
+        .needs_restart = true, .choices = "port|http:|notify"},
+       &program_options::alive},
+      {{.key = "alive_interval", .kind = seconds, .value_name = "TIME", .default_text = "10",
+        .help = "time between these checks", .needs_restart = true, .only_with = "alive"},
+       &program_options::alive_interval},
+      {{.key = "alive_limit", .kind = count, .value_name = "N", .default_text = "3",
+        .help = "checks that fail in a row before an instance is killed", .needs_restart = true,
+        .min = 1, .only_with = "alive"},
+       &program_options::alive_limit},
       {{.key = "stop_signal", .kind = text, .value_name = "NAME", .default_text = "TERM",
         .help = "signal that ends an instance, such as TERM, INT or QUIT",
         .choices = "TERM|INT|QUIT|HUP|USR1|USR2|KILL"},
@@ -64,12 +108,41 @@ std::vector<row> own_rows() {
        &program_options::grace},
   };
 }
+
+std::vector<row> attached_rows() {
+  return {
+      {{.key = "attached", .kind = flag,
+        .help = "watch a process that strata has not started, instead of running a command: by "
+                "--pid, by checks of --port, or both",
+        .needs_restart = true},
+       &program_options::attached},
+      {{.key = "pid", .kind = text, .value_name = "PID",
+        .help = "id of the attached process; PID@TICKS, with its start time in /proc/PID/stat, "
+                "stands for no later process of that id",
+        .needs_restart = true, .only_with = "attached"},
+       &program_options::pid},
+      {{.key = "managed", .kind = flag,
+        .help = "a stop ends the attached process, and 'strata signal' reaches it",
+        .needs_restart = true, .only_with = "pid"},
+       &program_options::managed},
+  };
+}
 // clang-format on
 
 }  // namespace
 
+std::unexpected<error> refuse_options(std::string reason, std::string advice) {
+  return failure(errc::invalid_argument, "make a program", std::move(reason), std::move(advice));
+}
+
 const std::vector<options::bound_row<program_options>>& option_table() {
-  static const auto table = with_runtime_options(own_rows());
+  static const auto table = [] {
+    auto rows = command_rows();
+    for (auto more : {port_rows(), life_rows(), attached_rows()}) {
+      std::ranges::move(more, std::back_inserter(rows));
+    }
+    return with_runtime_options(std::move(rows));
+  }();
   return table;
 }
 

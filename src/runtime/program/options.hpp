@@ -22,10 +22,25 @@ struct program_options : runtime_options {
   double ready_timeout = 10;
   std::string stop_signal = "TERM";
   double grace = 10;
+  std::string alive;
+  double alive_interval = 10;
+  std::uint64_t alive_limit = 3;
+  std::string user;
+  std::vector<std::string> limit;
+  bool keep_socket = false;
+  double drain = 1;
+  bool attached = false;
+  std::string pid;
+  bool managed = false;
 
   /// Where its instances listen; empty if they have no port.
   [[nodiscard]] std::vector<std::string> endpoints() const;
+  /// Whether its processes report their state, as of sd_notify(3).
+  [[nodiscard]] bool takes_notifications() const { return ready == "notify" || alive == "notify"; }
 };
+
+/// The error of options that cannot be.
+[[nodiscard]] std::unexpected<error> refuse_options(std::string reason, std::string advice);
 
 [[nodiscard]] const std::vector<options::bound_row<program_options>>& option_table();
 [[nodiscard]] const std::vector<options::option_row>& option_rows();

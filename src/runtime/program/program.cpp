@@ -2,7 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/program/instance_set.hpp"
+#include "runtime/program/launch.hpp"
+#include "runtime/program/outside_process.hpp"
+#include "runtime/program/probe.hpp"
 
 namespace strata::runtime::program {
 
@@ -14,64 +19,130 @@ class program final : public sharded<program_options, instance_set> {
 
   loop::task<result<nlohmann::json>> instances(operation_call call);
   loop::task<result<nlohmann::json>> signal(operation_call call);
-  [[nodiscard]] bool has_instances() const override { return true; }
+  loop::task<result<nlohmann::json>> roll(operation_call call);
+  [[nodiscard]] std::optional<std::vector<std::size_t>> open_instances() const override {
+    return open_;
+  }
   [[nodiscard]] bool serves_strangers() const override { return false; }
 
  private:
   [[nodiscard]] result<void> check(const program_options& options) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
+  void take_over(std::vector<std::size_t> numbers);
+
+  std::vector<std::size_t> open_;
 };
 
-std::unexpected<error> refuse(std::string reason, std::string advice) {
-  return failure(errc::invalid_argument, "make a program", std::move(reason), std::move(advice));
+// The condition that `flag` gives. `others`: those that it may have beside port, http: and notify.
+result<void> check_condition(std::string_view flag, const std::string& condition,
+                             const std::vector<std::string_view>& others,
+                             const program_options& options) {
+  const bool asks_for_page = condition.starts_with(http_prefix);
+  const bool is_known =
+      condition == "port" || condition == "notify" || asks_for_page ||
+      std::ranges::any_of(others, [&](std::string_view each) {
+        return each.ends_with(':') ? condition.starts_with(each) : condition == each;
+      });
+  if (!is_known) {
+    return refuse_options(fmt::format("{} {} is not a condition", flag, condition),
+                          fmt::format("give one of port, http:PATH, notify{}{}",
+                                      others.empty() ? "" : ", ", fmt::join(others, ", ")));
+  }
+  if ((condition == "port" || asks_for_page) && !options.port) {
+    return refuse_options(fmt::format("{} {} needs a port", flag, condition), "give --port");
+  }
+  if (condition == "port" && options.keep_socket) {
+    return refuse_options(
+        fmt::format("{} port says nothing with --keep-socket: the daemon itself listens there",
+                    flag),
+        fmt::format("give {} http:/health or {} notify", flag, flag));
+  }
+  if (asks_for_page && !path_of(condition).starts_with('/')) {
+    return refuse_options(fmt::format("'{}' has no path", condition), "write http:/health");
+  }
+  if (condition == "line:") return refuse_options("'line:' has no text", "write line:listening");
+  return {};
 }
 
-result<void> check_ready(const program_options& options) {
-  const std::string_view ready = options.ready;
-  const bool needs_port = ready == "port" || ready.starts_with("http:");
-  if (needs_port && !options.port) {
-    return refuse(fmt::format("--ready {} needs a port", ready), "give --port");
+// Of a process that strata has not started.
+result<void> check_attached(const program_options& options) {
+  const bool has_port = options.port.value_or(0) != 0;
+  if (!options.command.empty()) {
+    return refuse_options("an attached process has no command",
+                          "leave out --command, or --attached");
   }
-  if (ready == "http:" || (ready.starts_with("http:") && !ready.starts_with("http:/"))) {
-    return refuse(fmt::format("'{}' has no path", ready), "write http:/health");
+  if (options.pid.empty() && !has_port) {
+    return refuse_options("nothing says which process is attached", "give --pid or --port");
   }
-  if (ready == "line:") return refuse("'line:' has no text", "write line:listening");
+  if (options.instances != 1 || options.keep_socket) {
+    return refuse_options("an attached process has neither instances nor a socket of strata",
+                          "leave out --instances and --keep-socket");
+  }
+  const bool is_started = options.ready == "started" || options.ready == "port";
+  if (!is_started && path_of(options.ready).empty()) {
+    return refuse_options(
+        fmt::format("--ready {} cannot be known of an attached process", options.ready),
+        "give --ready port or --ready http:/health");
+  }
+  if (options.takes_notifications()) {
+    return refuse_options("an attached process sends no notifications to strata",
+                          "give --alive port or --alive http:/health");
+  }
+  if (!has_port && !options.alive.empty()) {
+    return refuse_options(fmt::format("--alive {} needs a port", options.alive), "give --port");
+  }
+  if (options.pid.empty()) return {};
+  const auto identity = read_identity(options.pid);
+  if (!identity) return std::unexpected(identity.error());
+  return {};
+}
+
+result<void> check_command(const program_options& options, const std::string& name) {
+  if (options.command.empty()) {
+    return refuse_options("it has no command", "give --command './server --port {port}'");
+  }
+  const place_values values{.name = name, .port = options.port ? "1" : "", .instance = 1};
+  if (const auto made = launch_of(options, values, {}); !made) {
+    return std::unexpected(made.error());
+  }
   return {};
 }
 
 result<void> program::check(const program_options& options) const {
-  if (options.command.empty()) {
-    return refuse("it has no command", "give --command './server --port {port}'");
-  }
-  const place_values values{.name = given().name, .port = options.port ? "1" : "", .instance = 1};
-  std::vector<std::string> words{options.command};
-  if (!options.shell) {
-    auto split = split_command(options.command);
-    if (!split) return std::unexpected(split.error());
-    words = std::move(*split);
-  }
-  for (const auto& each : words) {
-    if (auto filled = with_places(each, values); !filled) return std::unexpected(filled.error());
-  }
-  for (const auto& each : options.env) {
-    if (!each.contains('=') || each.starts_with('=')) {
-      return refuse(fmt::format("--env {} is not NAME=VALUE", each), "write --env MODE=fast");
-    }
-  }
+  const auto whole =
+      options.attached ? check_attached(options) : check_command(options, given().name);
+  if (!whole) return whole;
   if (options.port && *options.port != 0 && *options.port + options.instances - 1 > 65535) {
-    return refuse(fmt::format("{} instances from port {} on need a port above 65535",
-                              options.instances, *options.port),
-                  "give a lower --port");
+    return refuse_options(fmt::format("{} instances from port {} on need a port above 65535",
+                                      options.instances, *options.port),
+                          "give a lower --port");
   }
-  return check_ready(options);
+  if (options.alive_interval <= 0) {
+    return refuse_options("--alive-interval 0 would check without a pause",
+                          "give --alive-interval 1s");
+  }
+  auto ready = check_condition("--ready", options.ready, {"started", "line:"}, options);
+  if (!ready || options.alive.empty()) return ready;
+  return check_condition("--alive", options.alive, {}, options);
 }
 
 program::part_list program::make_parts(const std::vector<loop::loop*>& loops) {
-  part_list made;
-  made.push_back(std::make_unique<instance_set>(
-      *loops[0], running(), given(),
-      [this](const std::string& why, bool is_done) { is_done ? finish(why) : fail(why); }));
-  return made;
+  instance_set::listeners listeners{
+      .on_end = [this](const std::string& why, bool is_done) { is_done ? finish(why) : fail(why); },
+      .on_open_instances =
+          [this](std::vector<std::size_t> numbers) {
+            given().home.post(
+                [this, numbers = std::move(numbers)]() mutable { take_over(std::move(numbers)); });
+          }};
+  part_list parts;
+  parts.push_back(std::make_unique<instance_set>(*loops[0], running(), given(), hurried(),
+                                                 std::move(listeners)));
+  return parts;
+}
+
+void program::take_over(std::vector<std::size_t> numbers) {
+  open_ = std::move(numbers);
+  if (on_open_instances) on_open_instances();
 }
 
 loop::task<result<nlohmann::json>> program::instances(operation_call /*call*/) {
@@ -86,9 +157,24 @@ loop::task<result<nlohmann::json>> program::signal(operation_call call) {
     co_return failure(errc::invalid_argument, fmt::format("send the signal '{}'", name),
                       "there is no such signal", "write TERM, INT, QUIT, HUP, USR1, USR2 or KILL");
   }
+  if (running().attached && !running().managed) {
+    co_return failure(errc::conflict, fmt::format("send the signal '{}'", name),
+                      "the process is attached, but not managed", "attach it with --managed");
+  }
   const auto reached =
       co_await run_at(0, [number](instance_set& set) { return set.signal(number); });
   co_return nlohmann::json{{"instances", reached}};
+}
+
+loop::task<result<nlohmann::json>> program::roll(operation_call /*call*/) {
+  if (running().attached) {
+    co_return failure(errc::conflict, fmt::format("roll '{}'", given().name),
+                      "strata has not started its process", "restart that process itself");
+  }
+  auto work = [&set = part_at(0)] { return set.roll(); };
+  auto rolled = co_await loop::call_on(given().home, loop_of(0), std::move(work));
+  if (!rolled) co_return std::unexpected(rolled.error());
+  co_return nlohmann::json{{"instances", *rolled}};
 }
 
 std::span<const answer_row> instance_rows() {
@@ -97,7 +183,7 @@ std::span<const answer_row> instance_rows() {
       {.key = "instance", .help = "its number, from 1 on", .column = "instance", .kind = count},
       {.key = "state",
        .help = "whether its process runs",
-       .choices = "running|restarting|ended",
+       .choices = "running|rolling|restarting|ended",
        .column = "state"},
       {.key = "pid", .help = "id of its process; 0: none", .column = "pid", .kind = count},
       {.key = "port", .help = "port at which it listens; 0: none", .column = "port", .kind = count},
@@ -106,7 +192,18 @@ std::span<const answer_row> instance_rows() {
        .help = "times that it was started again while other instances ran",
        .column = "restarts",
        .kind = count},
+      {.key = "status",
+       .help = "what it reports of its state, as STATUS= of sd_notify",
+       .column = "status"},
   };
+  return rows;
+}
+
+std::span<const answer_row> rolled_rows() {
+  static constexpr answer_row rows[] = {{.key = "instances",
+                                         .help = "instances that were replaced",
+                                         .column = "instances",
+                                         .kind = answer_kind::count}};
   return rows;
 }
 
@@ -128,6 +225,15 @@ const std::vector<operation_row>& operation_rows() {
        .answer = instance_rows(),
        .is_list = true,
        .run = operation_method<&program::instances>::run},
+      {.name = "roll",
+       .method = "POST",
+       .summary = "restart the instances of a program one after the other",
+       .schema = "Rolled",
+       .answer = rolled_rows(),
+       .needed = role::operate,
+       .is_change = true,
+       .is_lengthy = true,
+       .run = operation_method<&program::roll>::run},
       {.name = "signal",
        .method = "POST",
        .summary = "send a signal to the processes of a program",

@@ -1,0 +1,62 @@
+// A process that the program's command starts: its output, what it reports, whether it is ready and
+// alive, how it is stopped.
+//
+// For one loop's thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "loop/condition.hpp"
+#include "loop/task_group.hpp"
+#include "runtime/program/instance.hpp"
+#include "runtime/program/notify_socket.hpp"
+
+namespace strata::runtime::program {
+
+class own_process final : public instance {
+ public:
+  own_process(const surroundings& surroundings, place_values values, end_listener on_end)
+      : instance(surroundings, std::move(values), std::move(on_end)), changed_(loop_) {}
+  own_process(const own_process&) = delete;
+  own_process& operator=(const own_process&) = delete;
+  /// Kills what runs.
+  ~own_process() override;
+
+  void hand_over(loop::descriptor socket) override { socket_ = std::move(socket); }
+  [[nodiscard]] loop::task<result<void>> start() override;
+  [[nodiscard]] loop::task<> stop(loop::time_point limit) override;
+  [[nodiscard]] bool is_running() const override { return static_cast<bool>(child_); }
+  [[nodiscard]] bool is_ready() const override { return is_running() && is_ready_; }
+  [[nodiscard]] pid_t process_id() const override { return child_.id(); }
+  [[nodiscard]] std::string status() const override { return status_; }
+  bool signal(int number) const override;
+  [[nodiscard]] std::string end_reason() const override;
+
+ private:
+  [[nodiscard]] result<void> spawn();
+  [[nodiscard]] result<void> open_notifications();
+  loop::task<> take_notifications(loop::descriptor socket);
+  void take(notification message);
+  loop::task<> await_end();
+  loop::task<> read(loop::descriptor pipe);
+  void take_line(std::string_view line);
+  loop::task<result<void>> await_ready();
+  loop::task<bool> becomes_ready(loop::time_point limit);
+  loop::task<> await_failed_checks();
+  loop::task<bool> is_alive();
+
+  loop::descriptor socket_;  // handed over; none unless the options say so
+  process::child child_;
+  std::string notify_address_;  // empty: it takes no notifications
+  uid_t user_ = 0;
+  std::string status_;
+  bool is_ready_ = false;
+  bool is_stopping_ = false;     // its end is wanted
+  bool has_signaled_ = false;    // the line or the message that `ready` names
+  bool has_shown_life_ = false;  // since the last check, if `alive` is notify
+  loop::condition changed_;
+  loop::task_group tasks_;
+};
+
+}  // namespace strata::runtime::program

@@ -1,0 +1,50 @@
+"""Programs for the tests of programs, and what the daemon shows of them."""
+
+import json
+import os
+
+SERVER = """
+import http.server, os, sys
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(os.environ["STRATA_INSTANCE"].encode())
+    def log_message(self, *_): pass
+port = int(sys.argv[1])
+print("listening on", port, flush=True)
+http.server.ThreadingHTTPServer(("127.0.0.1", port), Answer).serve_forever()
+"""
+NOTIFY = """
+import os, socket, time
+def tell(text):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
+        out.sendto(text.encode(), "\\0" + os.environ["NOTIFY_SOCKET"][1:])
+"""
+LISTEN = """
+import os, socket, sys, time
+assert os.environ["LISTEN_FDS"] == "1" and int(os.environ["LISTEN_PID"]) == os.getpid()
+listener = socket.socket(fileno=3)
+print("serving", flush=True)
+while True:
+    caller, _ = listener.accept()
+    caller.sendall(str(os.getpid()).encode())
+    caller.close()
+"""
+
+
+def lines_of(daemon, name):
+    return [json.loads(line)["text"]
+            for line in daemon.cli("logs", name, "--format", "json").splitlines()]
+
+
+def instances_of(daemon, name):
+    return json.loads(daemon.cli("instances", name, "--format", "json"))
+
+
+def gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
