@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <set>
+#include <utility>
 
 #include "daemon/supervisor/reconciler.hpp"
 
@@ -87,7 +88,7 @@ loop::task<> store_follower::follow(std::uint64_t last) {
       pauses.succeeded();
       last = changes->revision;
       const std::set<std::string> names(changes->names.begin(), changes->names.end());
-      for (const auto& name : names) tasks_.spawn(adopt(name));
+      for (const auto& name : names) look_at(name);
       continue;
     }
     auto why = changes.error();
@@ -110,8 +111,16 @@ loop::task<result<std::uint64_t>> store_follower::adopt_all() {
   std::set<std::string> names;
   for (const auto& each : found->records) names.insert(each.name);
   for (const auto& each : entries_.list().known_names()) names.insert(each);
-  for (const auto& name : names) tasks_.spawn(adopt(name));
+  for (const auto& name : names) look_at(name);
   co_return found->revision;
+}
+
+// A name that has no entry has no lock either: of two answers about it, the one that arrives last
+// need not be the newer one. So there is one question at a time.
+void store_follower::look_at(const std::string& name) {
+  const auto [asked, is_first] = has_news_.try_emplace(name, false);
+  asked->second = !is_first;
+  if (is_first) tasks_.spawn(adopt(name));
 }
 
 loop::task<> store_follower::adopt(std::string name) {
@@ -135,7 +144,12 @@ loop::task<> store_follower::adopt(std::string name) {
         is_done = true;
       }
     }
-    if (is_done) co_return;
+    const bool has_news = std::exchange(has_news_[name], false);
+    if (is_done && !has_news) {
+      has_news_.erase(name);
+      co_return;
+    }
+    if (is_done) continue;
     co_await home_.sleep(pauses.next(first_read_pause_s, longest_read_pause_s));
   }
 }
@@ -145,7 +159,7 @@ loop::task<result<void>> store_follower::become(entry_ref subject, std::optional
   const bool is_other = next && (!next->unusable.empty() || next->type != subject->desired.type);
   if (!next || is_other) {
     co_await entries_.drop(subject, home_.now());
-    if (is_other) tasks_.spawn(adopt(subject->name()));
+    if (is_other) look_at(subject->name());
     co_return result<void>{};
   }
   // A write without an answer may have succeeded, and the steps after it may have failed.

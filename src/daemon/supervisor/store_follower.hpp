@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -31,7 +32,8 @@ class store_follower {
   /// Applies the store's state of all names, since it is not known which have changed. Returns the
   /// revision up to which the state is applied. Errors: the store cannot be read.
   loop::task<result<std::uint64_t>> adopt_all();
-  /// Applies the store's state of that name.
+  /// Applies the store's state of that name, as it is now or later.
+  void look_at(const std::string& name);
   loop::task<> adopt(std::string name);
   /// Errors: it cannot be applied yet.
   loop::task<result<void>> become(entry_ref subject, std::optional<record> next);
@@ -43,6 +45,8 @@ class store_follower {
   loop::loop& home_;
   reconciler& entries_;
   const std::uint64_t pause_seed_;
+  /// The names that are being adopted, and whether they have changed since the store was asked.
+  std::map<std::string, bool> has_news_;
   loop::task_group tasks_;
 };
 
