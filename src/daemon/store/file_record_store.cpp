@@ -8,7 +8,7 @@ result<std::unique_ptr<record_store>> file_record_store::open(loop::loop& loop,
                                                               const std::string& folder) {
   auto files = record_files::open(folder);
   if (!files) return std::unexpected(files.error());
-  auto thread = work_thread::start("write to the state folder '" + folder + "'");
+  auto thread = loop::work_thread::start("write to the state folder '" + folder + "'");
   if (!thread) return std::unexpected(thread.error());
   return std::unique_ptr<record_store>(
       new file_record_store(loop, std::move(*files), std::move(*thread)));

@@ -11,9 +11,9 @@
 
 #include "daemon/store/record_files.hpp"
 #include "daemon/store/record_store.hpp"
-#include "daemon/store/work_thread.hpp"
 #include "loop/condition.hpp"
 #include "loop/loop.hpp"
+#include "loop/work_thread.hpp"
 
 namespace strata::daemon {
 
@@ -35,7 +35,7 @@ class file_record_store final : public record_store {
   [[nodiscard]] const std::string& place() const override { return files_.folder(); }
 
  private:
-  file_record_store(loop::loop& loop, record_files files, std::unique_ptr<work_thread> thread)
+  file_record_store(loop::loop& loop, record_files files, std::unique_ptr<loop::work_thread> thread)
       : home_(loop), files_(std::move(files)), closed_(loop), thread_(std::move(thread)) {}
 
   // On the thread:
@@ -50,7 +50,7 @@ class file_record_store final : public record_store {
   std::uint64_t last_ = 0;                          // revision; used by the thread only
   bool is_closed_ = false;
   loop::condition closed_;
-  std::unique_ptr<work_thread> thread_;  // destroyed first: it works on the files
+  std::unique_ptr<loop::work_thread> thread_;  // destroyed first: it works on the files
 };
 
 }  // namespace strata::daemon

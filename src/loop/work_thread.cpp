@@ -1,12 +1,12 @@
-#include "daemon/store/work_thread.hpp"
+#include "loop/work_thread.hpp"
 
 #include "loop/thread.hpp"
 
-namespace strata::daemon {
+namespace strata::loop {
 
 result<std::unique_ptr<work_thread>> work_thread::start(std::string operation) {
   std::unique_ptr<work_thread> made(new work_thread);
-  auto started = loop::start_thread(std::move(operation), [self = made.get()] { self->serve(); });
+  auto started = start_thread(std::move(operation), [self = made.get()] { self->serve(); });
   if (!started) return std::unexpected(started.error());
   made->thread_ = std::move(*started);
   return made;
@@ -42,4 +42,4 @@ void work_thread::serve() {
   }
 }
 
-}  // namespace strata::daemon
+}  // namespace strata::loop

@@ -1,8 +1,8 @@
 // A thread for work that blocks, on a disk for example, so that no loop has to. Jobs run one after
 // the other, in the order in which they were awaited.
 //
-// Names are looked up not here but on threads of their own (loop/name_lookup.hpp): a name server
-// that does not answer must not delay other work.
+// Names are looked up not here but on threads of their own (loop/names/name_lookup.hpp): a name
+// server that does not answer must not delay other work.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +19,7 @@
 
 #include "loop/loop.hpp"
 
-namespace strata::daemon {
+namespace strata::loop {
 
 class work_thread {
  public:
@@ -35,7 +35,7 @@ class work_thread {
   /// `loop`, the caller's loop, which must outlive this object. So must everything `work` refers
   /// to. If the caller is destroyed first, the work is still done.
   template <class Work>
-  auto run(loop::loop& loop, Work work) -> loop::task<std::invoke_result_t<Work&>> {
+  auto run(loop& loop, Work work) -> task<std::invoke_result_t<Work&>> {
     awaiter<Work> answer(*this, loop, std::move(work));
     co_return co_await answer;
   }
@@ -54,12 +54,12 @@ class work_thread {
     using value_type = std::invoke_result_t<Work&>;
 
     work_thread& thread;
-    loop::loop& home;
+    loop& home;
     Work work;
     std::shared_ptr<pending<value_type>> asked = std::make_shared<pending<value_type>>();
 
-    awaiter(work_thread& on, loop::loop& asking, Work what)
-        : thread(on), home(asking), work(std::move(what)) {}
+    awaiter(work_thread& worker, loop& asker, Work job)
+        : thread(worker), home(asker), work(std::move(job)) {}
     awaiter(const awaiter&) = delete;
     awaiter& operator=(const awaiter&) = delete;
     ~awaiter() { asked->waiter = {}; }
@@ -88,4 +88,4 @@ class work_thread {
   std::thread thread_;
 };
 
-}  // namespace strata::daemon
+}  // namespace strata::loop
