@@ -32,7 +32,8 @@ struct backend_text {
   bool is_backup = false;
   bool is_drained = false;  ///< gets nothing new
   bool speaks_http2 = false;
-  int proxy_version = 0;  ///< version of the PROXY header sent on connections to it; 0: none
+  bool prefers_local = false;  ///< of its runtimes, those of other daemons are backups
+  int proxy_version = 0;       ///< version of the PROXY header sent on connections to it; 0: none
 
   /// As a URL: with the address, if the host has several.
   [[nodiscard]] std::string where() const;
@@ -46,8 +47,8 @@ struct backend_text {
 };
 
 /// Parses `HOST:PORT`, a URL, a runtime's name or `@GROUP`, followed by `weight=N`, `max=N`,
-/// `backup`, `drain`, `http2`, `proxy=v1` and `proxy=v2`, separated by blanks. Errors:
-/// invalid_argument, naming the text and the mistake.
+/// `backup`, `drain`, `http2`, `proxy=v1`, `proxy=v2` and `prefer=local`, separated by blanks.
+/// Errors: invalid_argument, naming the text and the mistake.
 [[nodiscard]] result<backend_text> parse_backend(const std::string& text);
 
 [[nodiscard]] std::uint64_t mark_of(const backend_text& text);

@@ -20,6 +20,8 @@ backend_text backend_at(const backend_text& text, const sighting& seen) {
   made.url.host = seen.host;
   made.at = seen.at;
   made.is_group = false;
+  const bool is_elsewhere = seen.host.contains('@');  // NAME@DAEMON
+  if (text.prefers_local && is_elsewhere) made.is_backup = true;
   return made;
 }
 
