@@ -178,6 +178,12 @@ constexpr script::function_row service_table[] = {
      "table?, string?",
      "runs an operation of a runtime's type, such as 'backends' (GET /v1/types lists them); "
      "returns its answer, or nil and the reason", nullptr, ask, script::right::runtimes},
+    {"pipe", "first: string, id: integer, second: string, other: integer", "boolean?, string?",
+     "couples a client of one server with a client of another, both with scripts: the messages of "
+     "each go to the other, until one disconnects; returns true, or nil and the reason", nullptr,
+     nullptr, script::right::runtimes},
+    {"unpipe", "first: string, id: integer, second: string, other: integer", "boolean?, string?",
+     "ends that: the messages go to the scripts again", nullptr, nullptr, script::right::runtimes},
     {"list", "", "table[]", "all runtimes, as `strata ls --format json` shows them", nullptr,
      request_of<service_verb::list>},
     {"get", "name: string", "table?, string?",
@@ -199,7 +205,8 @@ constexpr script::function_row service_table[] = {
      "message: string, pattern: string), options?: table", "strata.subscription, string?",
      "as strata.subscribe, for all channels that match patterns", nullptr, subscribe_to<true>},
     {"group", "name: string", "table[]",
-     "the running members of a group, as strata.list returns them; waits"},
+     "the running members of a group, as strata.list returns them; those of other daemons of the "
+     "cluster as strata.cluster.runtimes does; waits"},
     {"watch_group", "name: string, call: fun(members: table[])", "strata.subscription",
      "calls a function with the members of a group, now and after each change"},
 };
@@ -255,13 +262,39 @@ function strata.group(name)
   for _, each in ipairs(strata.list()) do
     if each.group == name and each.state == 'running' then members[#members + 1] = each end
   end
+  local view = strata.cluster.get()
+  for _, daemon in ipairs(view and view.daemons or {}) do
+    for _, each in ipairs(daemon.is_own and {} or daemon.runtimes) do
+      each.daemon = daemon.daemon
+      if each.group == name and each.state == 'running' then members[#members + 1] = each end
+    end
+  end
   return members
+end
+
+local ask = strata.ask
+
+function strata.pipe(first, id, second, other)
+  local ends = { client = id, runtime = second, other = other }
+  local done, why = ask(first, 'couple', ends)
+  if not done then return nil, why end
+  done, why = ask(second, 'couple', { client = other, runtime = first, other = id })
+  if done then return true end
+  ask(first, 'uncouple', ends)
+  return nil, why
+end
+
+function strata.unpipe(first, id, second, other)
+  local done, why = ask(first, 'uncouple', { client = id, runtime = second, other = other })
+  ask(second, 'uncouple', { client = other, runtime = first, other = id })
+  if not done then return nil, why end
+  return done.coupled
 end
 
 local function names_of(members)
   local names = {}
   for at, each in ipairs(members) do
-    names[at] = each.name .. ' ' .. table_concat(each.endpoints, ' ')
+    names[at] = (each.daemon or '') .. ' ' .. each.name .. ' ' .. table_concat(each.endpoints, ' ')
   end
   return table_concat(names, '\n')
 end

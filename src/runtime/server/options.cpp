@@ -56,6 +56,10 @@ std::vector<row> message_rows() {
         .help = "deliver the other clients' messages to the master, as '[ID] MESSAGE'",
         .only_with = "mode=master"},
        &server_options::master_forward},
+      {{.key = "cache", .kind = text, .value_name = "NAME",
+        .help = "run commands that clients send as 'cache get KEY' on the cache NAME, and send its "
+                "reply to that client alone"},
+       &server_options::cache},
       {{.key = "upstream", .short_flag = 'u', .kind = list, .value_name = "URL",
         .help = "open a connection to URL or HOST:PORT; the script receives its data in "
                 "on_upstream; reconnects when it breaks; repeatable, or several with commas "

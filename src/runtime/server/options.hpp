@@ -42,6 +42,7 @@ struct server_options : runtime_options, web_options, tls_server_options, script
   std::uint64_t threads = 1;
   std::string write;
   std::vector<std::string> upstream;
+  std::string cache;  ///< name of a cache; empty: none
 
   /// `port` and `listen` as endpoint URLs.
   [[nodiscard]] std::vector<std::string> endpoints() const;

@@ -25,6 +25,8 @@ class server final : public scripting::scripted<server_options, shard> {
   loop::task<result<nlohmann::json>> send(operation_call call);
   loop::task<result<nlohmann::json>> clients(operation_call call);
   loop::task<result<nlohmann::json>> disconnect(operation_call call);
+  loop::task<result<nlohmann::json>> couple(operation_call call);
+  loop::task<result<nlohmann::json>> uncouple(operation_call call);
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
   [[nodiscard]] std::vector<std::string> needs() const override;
 
@@ -78,6 +80,10 @@ result<void> server::check(const server_options& options) const {
                    fmt::format("give --udp-join {} characters or more", least_token));
   }
   if (const auto up = options.upstreams(); !up) return std::unexpected(up.error());
+  if (!options.cache.empty()) {
+    const auto cache = net::parse_connecting("runtime://" + options.cache);
+    if (!cache) return std::unexpected(cache.error());
+  }
   if (auto checked = check_web(options); !checked) return checked;
   if (const auto read = introducers::parse(options.proxy_protocol); !read) {
     return std::unexpected(read.error());
@@ -183,6 +189,38 @@ loop::task<result<nlohmann::json>> server::disconnect(operation_call call) {
   co_return std::unexpected(no_such_client(client, given().name));
 }
 
+loop::task<result<nlohmann::json>> server::couple(operation_call call) {
+  if (running().lua.empty()) {
+    co_return failure(errc::conflict, fmt::format("couple a client of '{}'", given().name),
+                      "it has no script", "give it one with --lua");
+  }
+  const auto client = call.parameters.at("client").get<std::uint64_t>();
+  const far_client end{.runtime = call.parameters.at("runtime").get<std::string>(),
+                       .id = call.parameters.at("other").get<std::uint64_t>()};
+  const auto where = client >> shard_bits;
+  const auto join = [client, end](shard& shard) {
+    return shard.script()->routes().couple(client, end);
+  };
+  bool is_done = where < opened();
+  if (is_done) is_done = co_await run_at(where, join);
+  if (is_done) co_return nlohmann::json{{"coupled", true}};
+  co_return std::unexpected(no_such_client(client, given().name));
+}
+
+// Whether it was coupled: the other end may have ended it at the same time.
+loop::task<result<nlohmann::json>> server::uncouple(operation_call call) {
+  const auto client = call.parameters.at("client").get<std::uint64_t>();
+  const far_client end{.runtime = call.parameters.at("runtime").get<std::string>(),
+                       .id = call.parameters.at("other").get<std::uint64_t>()};
+  const auto where = client >> shard_bits;
+  const auto part = [client, end](shard& shard) {
+    return shard.script()->routes().uncouple(client, end);
+  };
+  bool is_done = where < opened() && !running().lua.empty();
+  if (is_done) is_done = co_await run_at(where, part);
+  co_return nlohmann::json{{"coupled", is_done}};
+}
+
 loop::task<result<nlohmann::json>> server::send_to(std::uint64_t client,
                                                    const std::string& message) {
   const auto where = client >> shard_bits;
@@ -198,6 +236,7 @@ loop::task<result<nlohmann::json>> server::send_to(std::uint64_t client,
 
 std::vector<std::string> server::needs() const {
   std::vector<std::string> names;
+  if (!wanted().cache.empty()) names.push_back(wanted().cache);
   const auto urls = wanted().upstreams();
   if (!urls) return names;
   for (const auto& each : *urls) {
@@ -225,6 +264,31 @@ std::vector<nlohmann::json> server::figures() const {
   return values;
 }
 
+constexpr answer_row coupling_answer[] = {
+    {.key = "coupled", .help = "whether it was done", .kind = answer_kind::flag}};
+
+operation_row coupling_operation(std::string_view name, std::string_view summary,
+                                 decltype(operation_row::run) run) {
+  using enum options::option_kind;
+  return {
+      .name = name,
+      .method = "POST",
+      .summary = summary,
+      .parameters =
+          {{.key = "client", .kind = count, .value_name = "ID", .help = "as 'clients' shows it"},
+           {.key = "runtime",
+            .kind = text,
+            .value_name = "NAME",
+            .help = "server of the other client"},
+           {.key = "other", .kind = count, .value_name = "ID", .help = "the other client"}},
+      .required = 3,
+      .schema = "Coupling",
+      .answer = coupling_answer,
+      .needed = role::operate,
+      .is_change = true,
+      .run = run};
+}
+
 }  // namespace
 
 const std::vector<options::figure_row>& figure_rows() {
@@ -246,6 +310,12 @@ const std::vector<operation_row>& operation_rows() {
                                       .help = "send the message to this client only"}}));
     all.push_back(clients_operation(operation_method<&server::clients>::run));
     all.push_back(disconnect_operation(operation_method<&server::disconnect>::run));
+    all.push_back(coupling_operation("couple",
+                                     "pass the messages of a client to a client of another server, "
+                                     "in place of the script",
+                                     operation_method<&server::couple>::run));
+    all.push_back(coupling_operation("uncouple", "end that, and pass them to the script again",
+                                     operation_method<&server::uncouple>::run));
     return all;
   }();
   return rows;

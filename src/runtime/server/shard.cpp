@@ -37,7 +37,8 @@ shard::shard(std::shared_ptr<server_state> shared, loop::loop& loop, std::size_t
       site_(loop, options_),
       memory_(*this),
       acceptor_(loop, acceptor_settings()),
-      name_(std::move(name)) {}
+      name_(std::move(name)),
+      cache_links_(*this) {}
 
 // Members leave the shard while its own members still exist.
 shard::~shard() {
@@ -244,6 +245,7 @@ void shard::on_message(member& member, const message& message) {
     deliveries_.show(false, member, client_text(member.id()), name_, message.bytes);
   }
   if (!within_limits(member)) return;
+  if (member.is_admitted && cache_links_.take(member, as_text(message.bytes))) return;
   if (script_ && script_->on_message(member, message)) return;
   follow_mode(member, message);
 }

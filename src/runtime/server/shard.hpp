@@ -13,6 +13,7 @@
 #include "net/scheme.hpp"
 #include "runtime/file_sink.hpp"
 #include "runtime/server/arrival.hpp"
+#include "runtime/server/cache_links.hpp"
 #include "runtime/server/connection_memory.hpp"
 #include "runtime/server/delivery.hpp"
 #include "runtime/server/member.hpp"
@@ -157,6 +158,7 @@ class shard final : public part, private loop::timer {
   loop::task_group receiving_;
   std::deque<datagram_port> datagram_ports_;
   std::string name_;  // name of the runtime
+  cache_links cache_links_;
   std::unique_ptr<shard_script> script_;
 };
 

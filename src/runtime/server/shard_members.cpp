@@ -32,6 +32,7 @@ void shard::enter(member& arrived) {
 
 void shard::leave(member& gone) {
   if (script_) script_->leave(gone);
+  cache_links_.leave(gone.id());
   members_.back()->position_ = gone.position_;
   members_[gone.position_] = members_.back();
   members_.pop_back();

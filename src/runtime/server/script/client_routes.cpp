@@ -26,13 +26,24 @@ bool client_routes::carry(script_client& client, std::string_view text) {
     script_.send(client.piped, text);
     return true;
   }
+  if (client.coupled) {
+    if (!client.coupled->push(text)) home_.count().drop_message(drop::script);
+    if (is_held_up(client)) carrying_.spawn(await_room(client.coupled));
+    return true;
+  }
   if (!client.routed->push(as_bytes(text))) home_.count().drop_message(drop::script);
   if (is_held_up(client)) carrying_.spawn(await_room(client.routed));
   return true;
 }
 
 bool client_routes::is_held_up(const script_client& client) {
+  if (client.coupled) return client.coupled->unsent() > most_unsent;
   return client.routed && client.routed->unsent() > most_unsent;
+}
+
+loop::task<> client_routes::await_room(std::shared_ptr<far_pipe> pipe) {
+  co_await pipe->room();
+  script_.notify();
 }
 
 loop::task<> client_routes::await_room(std::shared_ptr<scripting::script_connection> connection) {
@@ -50,7 +61,56 @@ void client_routes::close(script_client& client) {
 void client_routes::leave(script_client& client) {
   close(client);
   if (client.piped != 0) pipe(client.piped, 0);
+  if (!client.coupled) return;
+  carrying_.spawn(tell_end(std::exchange(client.coupled, nullptr), client.id));
 }
+
+// The last messages arrive first. The other end may have gone before.
+loop::task<> client_routes::tell_end(std::shared_ptr<far_pipe> pipe, std::uint64_t id) {
+  co_await pipe->room();
+  const auto& end = pipe->end();
+  service_request request{
+      .verb = service_verb::ask,
+      .name = end.runtime,
+      .details = {{"operation", "uncouple"},
+                  {"parameters", {{"client", end.id}, {"runtime", home_.name()}, {"other", id}}},
+                  {"body", ""}}};
+  (void)co_await home_.state().others->perform(home_.loop(), std::move(request));
+}
+
+bool client_routes::couple(std::uint64_t id, far_client end) {
+  auto* const client = script_.find(id);
+  auto* const others = home_.state().others;
+  if (client == nullptr || client->is == nullptr || others == nullptr) return false;
+  close(*client);
+  client->piped = 0;
+  if (client->coupled) carrying_.spawn(finish(std::move(client->coupled)));
+  client->coupled = std::make_shared<far_pipe>(home_.loop(), *others, std::move(end),
+                                               [this, id] { carrying_.spawn(drop_couple(id)); });
+  return true;
+}
+
+// The pipe itself asks for it, and must have returned before.
+loop::task<> client_routes::drop_couple(std::uint64_t id) {
+  co_await home_.loop().sleep({});
+  auto* const client = script_.find(id);
+  const bool is_over = client != nullptr && client->coupled && client->coupled->has_ended();
+  if (is_over) client->coupled = nullptr;
+  script_.notify();
+}
+
+bool client_routes::uncouple(std::uint64_t id, const far_client& end) {
+  auto* const client = script_.find(id);
+  if (client == nullptr || !client->coupled) return false;
+  const auto& leads = client->coupled->end();
+  if (leads.runtime != end.runtime || leads.id != end.id) return false;
+  carrying_.spawn(finish(std::exchange(client->coupled, nullptr)));
+  script_.notify();
+  return true;
+}
+
+// What was said before the end still arrives.
+loop::task<> client_routes::finish(std::shared_ptr<far_pipe> pipe) { co_await pipe->room(); }
 
 loop::task<answers> client_routes::open(std::uint64_t id, std::string name) {
   const auto* const client = script_.find(id);

@@ -24,7 +24,7 @@ class client_routes {
   client_routes(shard& shard, shard_script& script) : home_(shard), script_(script) {}
 
   [[nodiscard]] static bool is_routed(const script_client& client) {
-    return client.routed != nullptr || client.piped != 0;
+    return client.routed != nullptr || client.piped != 0 || client.coupled != nullptr;
   }
   /// Passes on a client's message. Returns false if the client is not routed.
   [[nodiscard]] bool carry(script_client& client, std::string_view text);
@@ -38,6 +38,11 @@ class client_routes {
   void leave(script_client& client);
   /// Sends the messages of a client, of any shard, to another client; 0: to the script again.
   void pipe(std::uint64_t id, std::uint64_t end);
+  /// Sends the messages of a client of this shard to a client of another runtime. Returns false if
+  /// there is no such client.
+  [[nodiscard]] bool couple(std::uint64_t id, far_client end);
+  /// Ends that, if it leads to `end`. Returns false if it does not.
+  [[nodiscard]] bool uncouple(std::uint64_t id, const far_client& end);
   /// Ends all, without waiting for their targets.
   void end() { carrying_.cancel(); }
 
@@ -48,6 +53,10 @@ class client_routes {
   loop::task<> carry_back(std::uint64_t id,
                           std::shared_ptr<scripting::script_connection> connection);
   loop::task<> await_room(std::shared_ptr<scripting::script_connection> connection);
+  loop::task<> await_room(std::shared_ptr<far_pipe> pipe);
+  loop::task<> drop_couple(std::uint64_t id);
+  loop::task<> finish(std::shared_ptr<far_pipe> pipe);
+  loop::task<> tell_end(std::shared_ptr<far_pipe> pipe, std::uint64_t id);
 
   shard& home_;
   shard_script& script_;

@@ -11,6 +11,7 @@
 #include "runtime/server/member.hpp"
 #include "runtime/server/message.hpp"
 #include "runtime/server/script/client_data.hpp"
+#include "runtime/server/script/far_pipe.hpp"
 
 namespace strata::runtime::server {
 
@@ -27,6 +28,8 @@ struct script_client final : scripting::sequence::owner {
   std::shared_ptr<scripting::script_connection> routed;
   std::string route;        ///< name given by the script
   std::uint64_t piped = 0;  ///< the client that gets its messages in place of the script; 0: none
+  /// The way of its messages to a client of another runtime; null if there is none.
+  std::shared_ptr<far_pipe> coupled;
   /// The script decides whether it may be master: its messages are queued meanwhile.
   bool is_claiming = false;
   std::deque<std::pair<message_kind, std::string>> withheld;
