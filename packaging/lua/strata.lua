@@ -54,6 +54,8 @@
 ---@field on_proxy_response? fun(response: table|integer, request: strata.request|string): table|string|nil
 ---@field on_proxy_request_body? fun(piece: string?, request: strata.request): string|boolean|nil
 ---@field on_proxy_response_body? fun(piece: string?, request: strata.request): string|boolean|nil
+---@field on_cluster_join? fun(daemon: string)
+---@field on_cluster_leave? fun(daemon: string)
 
 ---@alias strata.route fun(request: strata.request, params: table<string, string>): any
 ---@class strata.router
@@ -327,6 +329,23 @@ function strata.send(name, message, client) end
 ---@return table?, string?
 function strata.ask(name, operation, parameters, body) end
 
+---couples a client of one server with a client of another, both with scripts: the messages
+---of each go to the other, until one disconnects; returns true, or nil and the reason
+---@param first string
+---@param id integer
+---@param second string
+---@param other integer
+---@return boolean?, string?
+function strata.pipe(first, id, second, other) end
+
+---ends that: the messages go to the scripts again
+---@param first string
+---@param id integer
+---@param second string
+---@param other integer
+---@return boolean?, string?
+function strata.unpipe(first, id, second, other) end
+
 ---all runtimes, as `strata ls --format json` shows them
 ---@return table[]
 function strata.list() end
@@ -365,7 +384,8 @@ function strata.subscribe(where, channels, call, options) end
 ---@return strata.subscription, string?
 function strata.psubscribe(where, patterns, call, options) end
 
----the running members of a group, as strata.list returns them; waits
+---the running members of a group, as strata.list returns them; those of other daemons of the
+---cluster as strata.cluster.runtimes does; waits
 ---@param name string
 ---@return table[]
 function strata.group(name) end
@@ -375,6 +395,30 @@ function strata.group(name) end
 ---@param call fun(members: table[])
 ---@return strata.subscription
 function strata.watch_group(name, call) end
+
+---the cluster as GET /v1/cluster returns it, or nil and the reason if the daemon is in none
+---@return table?, string?
+function strata.cluster.get() end
+
+---the daemons of the cluster, this one among them: {daemon=, version=, control=, is_own=,
+---runtimes=}; waits; none outside of a cluster
+---@return table[]
+function strata.cluster.daemons() end
+
+---the runtimes of all daemons: {daemon=, name=, type=, state=, group=, endpoints=,
+---connections=, labels=}; waits
+---@return table[]
+function strata.cluster.runtimes() end
+
+---the running members of a group, of all daemons, as strata.cluster.runtimes returns them;
+---waits
+---@param name string
+---@return table[]
+function strata.cluster.group(name) end
+
+---the numbers of {daemons=, runtimes=, running=, connections=} in the cluster; waits
+---@return table
+function strata.cluster.stats() end
 
 ---connects to an endpoint (tcp, tls, unix, ws, wss, udp, l2, xdp, runtime://NAME); options:
 ---framing='line'|'length'|'raw', timeout_ms=5000, max_message, ca, insecure; returns a

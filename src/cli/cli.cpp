@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "cli/daemon_client/names.hpp"
 #include "cli/help.hpp"
 #include "cli/line/command_line.hpp"
+#include "cli/on_each.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/secret_flags.hpp"
 #include "cli/terminal/output.hpp"
@@ -67,6 +69,7 @@ result<std::chrono::milliseconds> timeout_of_environment(std::chrono::millisecon
 /// The daemon that the command line names. A verb's own --timeout has another meaning.
 daemon_address daemon_of(const nlohmann::json& flags, const verb_row& verb, daemon_address usual) {
   usual.socket = flags.value("socket", usual.socket);
+  usual.other = flags.value("on", std::string());
   const bool has_timeout = flags.contains("timeout") && !has_own_flag(verb, "timeout");
   if (has_timeout) usual.timeout = timeout_of(flags.value("timeout", 0.0));
   return usual;
@@ -107,7 +110,8 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   call.daemon = daemon_of(call.flags, *line->verb, std::move(usual));
   call.as_json = call.text("format") == "json";
   call.quiet = call.is_set("quiet");
-  return line->verb->run(call);
+  const bool is_for_many = is_glob(call.daemon.other);
+  return is_for_many ? run_on_each(*line->verb, call) : line->verb->run(call);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "cli/bench/rows.hpp"
 #include "cli/cert/rows.hpp"
+#include "cli/cluster/rows.hpp"
 #include "cli/completion.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/help.hpp"
@@ -22,7 +23,7 @@ std::span<const verb_row> verbs() {
   static const auto table = [] {
     std::vector<verb_row> all;
     for (const auto rows : {runtime_verbs, pipe_verbs, l2_verbs, xdp_verbs, nl_verbs, bench_verbs,
-                            cert_verbs, lua_verbs, stack_verbs, system_verbs}) {
+                            cert_verbs, lua_verbs, stack_verbs, cluster_verbs, system_verbs}) {
       for (auto& verb : rows()) all.push_back(std::move(verb));
     }
     for (auto& verb : all) {
@@ -57,6 +58,10 @@ std::span<const options::option_row> common_flags() {
        .kind = text,
        .value_name = "PATH",
        .help = "control socket of the daemon; overrides $STRATA_SOCKET"},
+      {.key = "on",
+       .kind = text,
+       .value_name = "DAEMON|GLOB",
+       .help = "the daemon of that name in the cluster of this one, or each that fits"},
       {.key = "timeout",
        .kind = seconds,
        .value_name = "TIME",

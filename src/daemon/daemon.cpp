@@ -18,6 +18,7 @@
 #include "daemon/api/control_api.hpp"
 #include "daemon/api/control_socket.hpp"
 #include "daemon/broker/socket_broker.hpp"
+#include "daemon/cluster/cluster_node.hpp"
 #include "daemon/loop_threads.hpp"
 #include "daemon/readiness.hpp"
 #include "daemon/store/file_record_store.hpp"
@@ -156,6 +157,8 @@ class daemon {
   }
 
   result<void> listen(const options::daemon_options& options);
+  /// Joins the cluster that the options name, if any, once the daemon runs.
+  result<void> join(const options::daemon_options& options);
   /// Reads the certificates shown to remote clients, and the tokens required of them.
   result<void> read_identity(const options::daemon_options& options);
   result<void> listen_remote(const options::daemon_options& options);
@@ -175,6 +178,7 @@ class daemon {
   readiness& ready_;
   loop_threads loops_;
   supervisor supervisor_;
+  std::unique_ptr<cluster_node> cluster_;  // null: it is in none
   std::shared_ptr<runtime::journal> log_ = std::make_shared<runtime::journal>();
   runtime::tls_identity identity_{home_, log_};
   std::string token_file_;  // empty: none is read
@@ -200,6 +204,15 @@ result<void> daemon::listen(const options::daemon_options& options) {
   if (auto read = read_identity(options); !read) return read;
   if (auto remote = listen_remote(options); !remote) return remote;
   return listen_metrics(options);
+}
+
+result<void> daemon::join(const options::daemon_options& options) {
+  if (options.cluster.empty()) return {};
+  auto made = cluster_node::make(supervisor_, options);
+  if (!made) return std::unexpected(made.error());
+  cluster_ = std::move(*made);
+  supervisor_.join(*cluster_);
+  return {};
 }
 
 result<void> daemon::read_identity(const options::daemon_options& options) {
@@ -263,6 +276,7 @@ loop::task<> daemon::bring_up() {
     home_.stop();
     co_return;
   }
+  if (cluster_) cluster_->begin();
   loop::task_group restoring;
   restoring.spawn(supervisor_.start_all());
   const auto limit = home_.now() + 2s;
@@ -298,6 +312,7 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
   api_.refuse_requests();
   limit_ending(drain_timeout);
   const auto limit = home_.now() + loop::from_seconds(drain_timeout);
+  if (cluster_) co_await cluster_->leave(std::min(limit, home_.now() + 1s));
   loop::task_group stopping;
   stopping.spawn(supervisor_.shut_down(limit));
   while (!stopping.empty() && home_.now() < limit) co_await home_.sleep(2ms);
@@ -389,6 +404,7 @@ int run(const options::daemon_options& options) {
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
   daemon whole(**home, *kind, options.loops != 0 ? options.loops : cores, std::move(*store),
                std::move(*log), ready);
+  if (auto joined = whole.join(options); !joined) return refuse(joined.error());
   if (auto listening = whole.listen(options); !listening) return refuse(listening.error());
   spdlog::info("strata {} on {}, state in {}, control socket {}", STRATA_VERSION,
                (*home)->backend(), options.state_dir, options.socket);

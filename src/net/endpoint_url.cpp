@@ -164,10 +164,14 @@ result<endpoint_url> parse_interface(endpoint_url url, std::string_view rest,
 
 result<endpoint_url> parse_name(endpoint_url url, std::string_view rest, std::string_view text) {
   if (const auto alone = check_alone(rest, text); !alone) return std::unexpected(alone.error());
-  if (rest.empty() || rest.size() > 64)
-    return refuse(url, text, "its name does not have 1 to 64 characters");
+  // NAME, NAME#INSTANCE, and each with @DAEMON.
+  if (rest.empty() || rest.size() > 200)
+    return refuse(url, text, "its name does not have 1 to 200 characters");
   for (const char letter : rest) {
-    if (!is_host_character(letter)) return refuse(url, text, "its name is not valid for a runtime");
+    const bool is_mark = letter == '#' || letter == '@';
+    if (!is_mark && !is_host_character(letter)) {
+      return refuse(url, text, "its name is not valid for a runtime");
+    }
   }
   url.host = rest;
   return url;

@@ -97,6 +97,38 @@ std::vector<bound_row<daemon_options>> running_rows() {
        &daemon_options::drain_timeout},
   };
 }
+
+std::vector<bound_row<daemon_options>> cluster_rows() {
+  return {
+      {{.key = "name", .kind = text, .value_name = "NAME",
+        .help = "name of this daemon in its cluster, which no other daemon there has",
+        .only_with = "cluster"},
+       &daemon_options::name},
+      {{.key = "cluster", .kind = text, .value_name = "URL",
+        .help = "share the names of runtimes with other daemons by etcd://HOST:PORT,HOST:PORT,..., "
+                "with TLS by etcds://HOST:PORT, or by a folder that all have, dir:///PATH"},
+       &daemon_options::cluster},
+      {{.key = "advertise", .kind = text, .value_name = "HOST",
+        .help = "host name or address by which the other daemons reach this machine; without it, "
+                "only endpoints with an address of their own are shared",
+        .only_with = "cluster"},
+       &daemon_options::advertise},
+      {{.key = "cluster_ttl", .kind = seconds, .value_name = "TIME", .default_text = "10",
+        .help = "longest time that the others list a daemon that no longer answers",
+        .only_with = "cluster"},
+       &daemon_options::cluster_ttl},
+      {{.key = "cluster_user", .kind = text, .value_name = "NAME", .help = "user of etcd",
+        .only_with = "cluster"},
+       &daemon_options::cluster_user},
+      {{.key = "cluster_password", .kind = secret, .value_name = "PASSWORD",
+        .help = "its password", .only_with = "cluster_user"},
+       &daemon_options::cluster_password},
+      {{.key = "cluster_ca", .kind = text, .value_name = "FILE",
+        .help = "authorities that may have signed etcd's certificate (default: the system's)",
+        .reach = option_reach::read_path, .only_with = "cluster"},
+       &daemon_options::cluster_ca},
+  };
+}
 // clang-format on
 
 }  // namespace
@@ -105,6 +137,7 @@ const std::vector<bound_row<daemon_options>>& daemon_table() {
   static const auto table = [] {
     auto rows = serving_rows();
     std::ranges::move(running_rows(), std::back_inserter(rows));
+    std::ranges::move(cluster_rows(), std::back_inserter(rows));
     return rows;
   }();
   return table;

@@ -30,7 +30,14 @@ struct daemon_options {
   std::uint64_t log_keep = 5;           ///< number of older files
   bool detach = false;
   std::string socket_policy;  ///< states which sockets the daemon opens for others; empty: none
-  double drain_timeout = 5;   ///< seconds that runtimes may take to stop when the daemon ends
+  std::string name;           ///< of the daemon in its cluster
+  std::string cluster;        ///< etcd://HOST:PORT,…; empty: none
+  std::string advertise;      ///< host by which others reach it
+  double cluster_ttl = 10;    ///< seconds
+  std::string cluster_user;   ///< of etcd; empty: none
+  std::string cluster_password;
+  std::string cluster_ca;    ///< a file of authorities; empty: those of the system
+  double drain_timeout = 5;  ///< seconds that runtimes may take to stop when the daemon ends
 };
 
 [[nodiscard]] const std::vector<bound_row<daemon_options>>& daemon_table();

@@ -27,6 +27,7 @@ enum class service_verb : std::uint8_t {
   remove,
   edit,
   ask,
+  cluster,  ///< the daemons of the cluster with their runtimes, as `GET /v1/cluster` returns them
 };
 
 struct service_request {

@@ -26,8 +26,8 @@ FAMILY = LINE | OPTIONS | {"base", "text"}
 MEASURE = {f"measure/{part}" for part in ("counting", "ends", "node", "remote", "run", "report")}
 FAMILIES = {
     f"cli/{name}"
-    for name in ("bench", "cert", "l2", "lua", "nl", "pipe", "runtimes", "stack", "system",
-                 "xdp")
+    for name in ("bench", "cert", "cluster", "l2", "lua", "nl", "pipe", "runtimes", "stack",
+                 "system", "xdp")
 }
 
 ALLOWED = {
@@ -63,6 +63,8 @@ ALLOWED = {
     "http": LOOP | NET | {"base", "text", "proto"},
     "http/files": LOOP | {"base", "text", "net", "http", "proto"},
     "redis": LOOP | NET | {"base", "text", "proto"},
+    "cluster": LOOP | NET | {"base"},
+    "cluster/etcd": LOOP | NET | {"base", "text", "http", "cluster"},
     # the runtimes: the skeleton, the shared parts of several types, the types, and their list
     "runtime": LOOP | {"base", "text", "options", "net", "net/tls", "serve", "runtime/options"},
     "runtime/options": {"base", "options"},
@@ -200,8 +202,11 @@ ALLOWED = {
     "daemon/api": LIBRARY | RUNTIME | NET | {"serve", "http", "runtime/types",
                                              "daemon/supervisor"},
     "daemon/broker": LIBRARY | LOOP | {"options"},
+    "cluster/folder": LOOP | {"base", "text", "cluster"},
+    "cluster/kinds": LOOP | NET | {"base", "cluster", "cluster/etcd", "cluster/folder"},
+    "daemon/cluster": RUNTIME | NET | {"cluster", "cluster/kinds", "daemon/supervisor"},
     "daemon": RUNTIME | NET | {"loop/backends", "process", "daemon/api", "daemon/broker",
-                               "daemon/store", "daemon/supervisor"},
+                               "daemon/cluster", "daemon/store", "daemon/supervisor"},
     # the benchmark of the layers
     "measure/counting": {"base"},
     "measure/ends": LIBRARY | {"measure/counting"},
@@ -221,6 +226,7 @@ ALLOWED = {
     "cli/pipe": FAMILY | NET | LOOP | {"loop/backends", "proto", "http"},
     "cli/l2": LIBRARY | FAMILY | {"measure/counting"},
     "cli/stack": FAMILY | {"stack", "cli/daemon_client"},
+    "cli/cluster": FAMILY | {"cli/daemon_client", "cli/runtimes"},
     "cli/lua": FAMILY | LOOP | {"loop/backends", "script", "stack", "cli/daemon_client",
                                 "cli/stack"},
     "cli/xdp": LIBRARY | FAMILY | {"cli/l2"},

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "cli/daemon_client/cluster.hpp"
 #include "cli/daemon_client/silence.hpp"
 #include "cli/terminal/table.hpp"
 #include "runtime/types/types.hpp"
@@ -127,9 +128,9 @@ outcome<> line_stream::wait() {
   return {};
 }
 
-std::string control_client::request::text() const {
+std::string control_client::request::text(bool has_token) const {
   proto::http_fields fields{{"Host", "strata"}};
-  if (const auto token = token_of_environment(); !token.empty()) {
+  if (const auto token = token_of_environment(); has_token && !token.empty()) {
     fields.emplace_back("Authorization", "Bearer " + token);
   }
   if (!body.empty()) fields.emplace_back("Content-Type", content_type);
@@ -149,7 +150,7 @@ outcome<> control_client::send_and_await_head(wire& wire, const request& request
                                               proto::http_response_parser& parser) const {
   waiting_time time(daemon_.timeout);
   wire.wait_at_most(daemon_.timeout);
-  if (!wire.send(request.text())) {
+  if (!wire.send(request.text(!daemon_.is_found))) {
     return std::unexpected(silent_daemon(wire.fd(), daemon_, request.name()));
   }
   while (parser.head() == nullptr) {
@@ -177,10 +178,19 @@ outcome<bool> control_client::receive(wire& wire, const request& request,
   return std::unexpected(silent_daemon(wire.fd(), daemon_, request.name()));
 }
 
+outcome<std::unique_ptr<wire>> control_client::connect() {
+  if (!daemon_.other.empty()) {
+    auto found = find_in_cluster(daemon_);
+    if (!found) return std::unexpected(found.error());
+    daemon_ = std::move(*found);
+  }
+  return connect_to_daemon(daemon_);
+}
+
 outcome<control_client::reply> control_client::exchange(const request& request) {
   if (connection_ && has_ended(connection_->fd())) connection_.reset();
   if (!connection_) {
-    auto connected = connect_to_daemon(daemon_);
+    auto connected = connect();
     if (!connected) return std::unexpected(connected.error());
     connection_ = std::move(*connected);
   }
@@ -292,7 +302,7 @@ outcome<json> control_client::ask(const std::string& name, std::string_view oper
 }
 
 outcome<line_stream> control_client::stream(const std::string& target) {
-  auto connected = connect_to_daemon(daemon_);
+  auto connected = connect();
   if (!connected) return std::unexpected(connected.error());
   const request asked{.method = "GET", .target = target};
   proto::http_response_parser parser;

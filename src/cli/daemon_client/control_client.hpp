@@ -82,7 +82,7 @@ class control_client {
     std::string_view content_type = {};
     std::string_view body = {};
 
-    [[nodiscard]] std::string text() const;
+    [[nodiscard]] std::string text(bool has_token) const;
     [[nodiscard]] std::string name() const;
   };
   struct reply {
@@ -93,6 +93,7 @@ class control_client {
   /// `owner` is another runtime that the request names.
   [[nodiscard]] outcome<nlohmann::json> call(const request& request, const std::string& owner = {});
   [[nodiscard]] bool lacks_runtime(const request& request, const std::string& owner);
+  [[nodiscard]] outcome<std::unique_ptr<wire>> connect();
   [[nodiscard]] outcome<reply> exchange(const request& request);
   [[nodiscard]] outcome<> send_and_await_head(wire& wire, const request& request,
                                               proto::http_response_parser& parser) const;

@@ -13,8 +13,6 @@ namespace strata::cli {
 
 namespace {
 
-bool is_glob(std::string_view word) { return word.find_first_of("*?[") != std::string_view::npos; }
-
 bool is_group(std::string_view word) { return word.starts_with('@'); }
 
 bool is_label(std::string_view word) { return word.contains('='); }
@@ -53,6 +51,8 @@ std::string why_none(const std::string& word) {
 }
 
 }  // namespace
+
+bool is_glob(std::string_view word) { return word.find_first_of("*?[") != std::string_view::npos; }
 
 bool names_several(std::string_view word) {
   return is_glob(word) || is_group(word) || is_label(word);

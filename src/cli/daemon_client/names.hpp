@@ -16,6 +16,8 @@
 
 namespace strata::cli {
 
+/// Whether the word has a wildcard of glob(7).
+[[nodiscard]] bool is_glob(std::string_view word);
 /// Whether the word may name more than one runtime: a glob, a group, or labels.
 [[nodiscard]] bool names_several(std::string_view word);
 

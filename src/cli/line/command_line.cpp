@@ -231,6 +231,11 @@ daemon_address line_reader::daemon() const {
   } else if (const auto later = given_later("--socket")) {
     found.socket = *later;
   }
+  if (line_.flags.contains("on")) {
+    found.other = line_.flags.value("on", std::string{});
+  } else if (const auto later = given_later("--on")) {
+    found.other = *later;
+  }
   if (line_.flags.contains("timeout")) {
     found.timeout = timeout_of(line_.flags.value("timeout", 0.0));
   } else if (const auto later = given_later("--timeout")) {

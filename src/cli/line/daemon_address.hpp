@@ -9,8 +9,14 @@ namespace strata::cli {
 
 struct daemon_address {
   std::string socket;  ///< a path, or https://HOST:PORT
+  /// Another daemon of the cluster of that one, by its name; empty: that one itself.
+  std::string other = {};
+  /// Whether `socket` was found in a registry, which others write: no token is sent there.
+  bool is_found = false;
   /// How long an answer may take; zero: no limit.
   std::chrono::milliseconds timeout = std::chrono::seconds(30);
+
+  [[nodiscard]] bool is_remote() const { return !other.empty() || socket.contains("://"); }
 };
 
 /// Converts seconds given by a user. The shortest time is above zero, and the longest is a year.

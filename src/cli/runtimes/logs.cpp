@@ -51,9 +51,11 @@ bool is_older(const json& line, moment since) {
   return at && *at < since;
 }
 
-/// `quiet_key` is the only member shown in quiet output.
+/// `quiet_key` is the only member shown in quiet output. Unless `type` is empty, only events of
+/// that type are shown.
 outcome<int> show_stream(const invocation& call, const std::string& path,
-                         std::string (*render)(const json&), std::string_view quiet_key) {
+                         std::string (*render)(const json&), std::string_view quiet_key,
+                         std::string_view type = {}) {
   const auto since = since_of(call);
   if (!since) return std::unexpected(since.error());
   auto stream = control_client(call.daemon).stream(target_of(call, path));
@@ -64,7 +66,8 @@ outcome<int> show_stream(const invocation& call, const std::string& path,
     for (const auto& line : lines) {
       const auto value = parse_line_of_json(line);
       if (!value) return std::unexpected(value.error());
-      if (is_older(*value, *since)) continue;
+      const bool is_wanted = type.empty() || text_at(*value, "type") == type;
+      if (!is_wanted || is_older(*value, *since)) continue;
       shown += call.as_json ? text::escaped_for_json(value->dump()) + '\n'
                : call.quiet ? text_of(*value, quiet_key) + '\n'
                             : render(*value);
@@ -81,8 +84,10 @@ outcome<int> run_logs(const invocation& call) {
   return show_stream(call, runtime_target(call.words[0], "logs"), render_log, "text");
 }
 
-outcome<int> run_events(const invocation& call) {
-  return show_stream(call, "/v1/events", render_event, "runtime");
+outcome<int> run_events(const invocation& call) { return show_events(call, {}); }
+
+outcome<int> show_events(const invocation& call, std::string_view type) {
+  return show_stream(call, "/v1/events", render_event, "runtime", type);
 }
 
 }  // namespace strata::cli

@@ -1,6 +1,5 @@
 // strata add COMMAND, strata attach NAME
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 
@@ -40,7 +39,7 @@ std::string whole_path(const std::string& program) {
 // processes.
 std::string identity_of(const std::string& id, const daemon_address& daemon) {
   const auto number = text::number_in<pid_t>(id);
-  if (!number || daemon.socket.contains("://")) return id;
+  if (!number || daemon.is_remote()) return id;
   const auto ticks = process::start_ticks(*number);
   return ticks ? fmt::format("{}@{}", id, *ticks) : id;
 }

@@ -23,25 +23,6 @@ option_rows list_flags() {
   return flags;
 }
 
-option_rows stream_flags() {
-  return {{.key = "follow",
-           .short_flag = 'f',
-           .kind = flag,
-           .help = "keep printing new lines until Ctrl-C"},
-          {.key = "tail",
-           .short_flag = 'n',
-           .kind = count,
-           .value_name = "N",
-           .default_text = "1000",
-           .help = "start with the last N lines",
-           .max = 1000},
-          {.key = "since",
-           .kind = text,
-           .value_name = "TIME",
-           .help = "leave out older lines; TIME is a date such as 2026-03-04T12:00:00Z, or an age "
-                   "such as 10m"}};
-}
-
 option_rows top_flags() {
   return {{.key = "interval",
            .kind = seconds,
@@ -258,12 +239,23 @@ std::vector<verb_row> looking_verbs() {
 
 }  // namespace
 
-option_rows table_flags() {
-  return {{.key = "columns",
+option_rows stream_flags() {
+  return {{.key = "follow",
+           .short_flag = 'f',
+           .kind = flag,
+           .help = "keep printing new lines until Ctrl-C"},
+          {.key = "tail",
+           .short_flag = 'n',
+           .kind = count,
+           .value_name = "N",
+           .default_text = "1000",
+           .help = "start with the last N lines",
+           .max = 1000},
+          {.key = "since",
            .kind = text,
-           .value_name = "A,B,C",
-           .help = "show only these columns; an unknown name lists all columns"},
-          no_header_row()};
+           .value_name = "TIME",
+           .help = "leave out older lines; TIME is a date such as 2026-03-04T12:00:00Z, or an age "
+                   "such as 10m"}};
 }
 
 std::vector<verb_row> runtime_verbs() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/line/verb.hpp"
@@ -33,6 +34,9 @@ outcome<int> run_logs(const invocation& call);
 outcome<int> run_events(const invocation& call);
 outcome<int> run_tap(const invocation& call);
 
+// Shows events; unless `type` is empty, only those of runtimes of that type.
+outcome<int> show_events(const invocation& call, std::string_view type);
+
 // The types whose options `create` and `edit` take.
 outcome<const runtime::type_row*> type_by_name(const std::string& type,
                                                const daemon_address& daemon);
@@ -60,8 +64,8 @@ bool is_runtime(const std::string& name, const daemon_address& daemon);
 [[nodiscard]] std::vector<std::string> backend_names(const std::string& proxy,
                                                      const daemon_address& daemon);
 
-// `--columns` and `--no-header`, for verbs that show a table.
-[[nodiscard]] option_rows table_flags();
+// The flags of verbs that show lines as they are written.
+[[nodiscard]] option_rows stream_flags();
 
 [[nodiscard]] std::vector<verb_row> runtime_verbs();
 

@@ -98,7 +98,7 @@ outcome<std::string> endpoint_of_cache(const json& detail, const daemon_address&
     return refuse(exit_failed,
                   fmt::format("'{0}' is not running; 'strata start {0}' starts it", name));
   }
-  if (daemon.socket.contains("://")) {
+  if (daemon.is_remote()) {
     return refuse(exit_failed, fmt::format("'{}' runs on another machine, which this command "
                                            "cannot reach; use redis-cli with that machine's name",
                                            name));

@@ -48,4 +48,12 @@ void show_list(const invocation& call, std::span<const column> columns, const js
   print_json(call.text("columns").empty() ? objects : keep_columns(columns, objects));
 }
 
+std::vector<options::option_row> table_flags() {
+  return {{.key = "columns",
+           .kind = options::option_kind::text,
+           .value_name = "A,B,C",
+           .help = "show only these columns; an unknown name lists all columns"},
+          no_header_row()};
+}
+
 }  // namespace strata::cli

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <span>
+#include <vector>
 
 #include "cli/line/invocation.hpp"
 #include "cli/terminal/table.hpp"
@@ -18,6 +19,8 @@ void print_names(const invocation& call, const nlohmann::json& objects);
 
 /// `--no-header`, for verbs that show a table.
 [[nodiscard]] options::option_row no_header_row();
+/// `--columns` and `--no-header`, for verbs whose columns can be chosen.
+[[nodiscard]] std::vector<options::option_row> table_flags();
 
 /// The form of the call's tables. Cells are truncated only on a terminal, so that one long cell
 /// does not make every line long, and only if the columns were not selected by name.

@@ -73,6 +73,29 @@ loop::task<api_answer> control_answers::get_types(call /*call*/) {
   co_return json_answer(types_json());
 }
 
+loop::task<api_answer> control_answers::get_cluster(call /*call*/) {
+  const auto cluster = supervisor_.cluster();
+  if (!cluster) co_return error_answer(cluster.error());
+  co_return json_answer((*cluster)->report());
+}
+
+loop::task<api_answer> control_answers::drain_cluster(call /*call*/) {
+  auto answer = co_await set_drained(true);
+  co_return answer;
+}
+
+loop::task<api_answer> control_answers::end_drain(call /*call*/) {
+  auto answer = co_await set_drained(false);
+  co_return answer;
+}
+
+loop::task<api_answer> control_answers::set_drained(bool is_drained) {
+  const auto cluster = supervisor_.cluster();
+  if (!cluster) co_return error_answer(cluster.error());
+  (*cluster)->set_drained(is_drained);
+  co_return json_answer((*cluster)->report());
+}
+
 loop::task<api_answer> control_answers::list(call /*of*/) {
   co_return json_answer(list_json(supervisor_.list(), supervisor_.home().now()));
 }

@@ -65,6 +65,10 @@ class control_answers {
   loop::task<api_answer> get_version(call call);
   loop::task<api_answer> get_description(call call);
   loop::task<api_answer> get_types(call call);
+  loop::task<api_answer> get_cluster(call call);
+  loop::task<api_answer> drain_cluster(call call);
+  loop::task<api_answer> end_drain(call call);
+  loop::task<api_answer> set_drained(bool is_drained);
   loop::task<api_answer> list(call call);
   loop::task<api_answer> create(call call);
   loop::task<api_answer> show(call call);

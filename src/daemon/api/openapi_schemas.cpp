@@ -100,6 +100,33 @@ constexpr const char* documents = R"json({
     }}}
   }
 },
+"Cluster": {
+  "type": "object",
+  "properties": {
+    "name": {"type": "string", "description": "of this daemon"},
+    "registry": {"type": "string", "description": "where the daemons leave their cards"},
+    "state": {"type": "string", "enum": ["joining", "held", "unconfirmed", "conflict", "left"],
+      "description": "of its name: held, not held yet, perhaps lost, or held by another daemon"},
+    "age_s": {"type": "number", "description": "time since the registry confirmed the daemons"},
+    "daemons": {"type": "array", "items": {"type": "object", "properties": {
+      "daemon": {"type": "string"},
+      "version": {"type": "string"},
+      "control": {"type": "string", "description": "URL of its control API; empty: none"},
+      "is_own": {"type": "boolean"},
+      "is_drained": {"type": "boolean", "description": "its runtimes are not chosen by others"},
+      "runtimes": {"type": "array", "items": {"type": "object", "properties": {
+        "name": {"type": "string"},
+        "type": {"type": "string"},
+        "state": {"type": "string"},
+        "group": {"type": "string"},
+        "endpoints": {"type": "array", "items": {"type": "string"},
+          "description": "as other machines reach it"},
+        "connections": {"type": "integer"},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}}
+      }}}
+    }}}
+  }
+},
 "OptionRow": {
   "type": "object",
   "properties": {

@@ -23,6 +23,8 @@ class local_directory final : public net::directory {
   std::unique_ptr<watch> watch_members(loop::loop& asking, std::string watcher, std::string place,
                                        std::function<void(net::place_members)> on_members) override;
 
+  /// Whether there is a runtime of that name.
+  [[nodiscard]] bool has(const std::string& name) const { return list_.find(name).has_value(); }
   /// Notifies the watches, soon, of what has changed. Call it after each change of an entry.
   void refresh();
   /// The members that the watchers have been given.

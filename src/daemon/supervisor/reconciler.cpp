@@ -61,7 +61,7 @@ result<std::unique_ptr<runtime::runtime>> reconciler::make_body(const entry& sub
       {.name = subject.name(),
        .home = home_,
        .loops = loops_,
-       .names = directory_,
+       .names = *names_,
        .binding = binding_,
        .log = subject.log,
        .messages = subject.messages,

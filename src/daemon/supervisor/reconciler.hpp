@@ -87,10 +87,17 @@ class reconciler {
   void report_unusable(const record& record, const std::string& reason) {
     write_event(record.name, record.type, "unusable", reason);
   }
+  /// Reports a change of another daemon of the cluster, as an event.
+  void report_daemon(const std::string& daemon, std::string_view event, const std::string& detail) {
+    write_event(daemon, "daemon", event, detail);
+  }
 
   [[nodiscard]] entry_list& list() { return list_; }
   [[nodiscard]] const entry_list& list() const { return list_; }
   [[nodiscard]] local_directory& directory() { return directory_; }
+  /// What runtimes find others by: the directory, unless `use_names` gave another.
+  [[nodiscard]] net::directory& names() { return *names_; }
+  void use_names(net::directory& names) { names_ = &names; }
   [[nodiscard]] runtime::journal& events() { return events_; }
   [[nodiscard]] operation_count& operations() { return operations_; }
   [[nodiscard]] record_store& store() { return records_.store(); }
@@ -129,6 +136,7 @@ class reconciler {
   loop::async_lock binding_;
   entry_list list_;
   local_directory directory_;
+  net::directory* names_ = &directory_;
   bool is_ending_ = false;
   operation_count operations_;
   record_writer records_;

@@ -24,6 +24,17 @@ supervisor::supervisor(loop::loop& loop, runtime::loop_source& loops,
       reconciler_(loop, loops, std::move(store), *this, pause_seed),
       follower_(loop, reconciler_, pause_seed) {}
 
+void supervisor::join(cluster_view& cluster) {
+  reconciler_.use_names(cluster.names());
+  cluster_ = &cluster;
+}
+
+result<cluster_view*> supervisor::cluster() const {
+  if (cluster_ != nullptr) return cluster_;
+  return failure(errc::not_found, "show the cluster", "this daemon is in no cluster",
+                 "start it with --cluster etcd://HOST:2379 --name NAME");
+}
+
 loop::task<> supervisor::start_all() {
   const operation_count::member counted(reconciler_.operations());
   // Runtimes start after those that they need, and types in their table's order, so that servers

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemon/store/record_store.hpp"
+#include "daemon/supervisor/cluster_view.hpp"
 #include "daemon/supervisor/entry_list.hpp"
 #include "daemon/supervisor/reconciler.hpp"
 #include "daemon/supervisor/store_follower.hpp"
@@ -75,7 +76,16 @@ class supervisor final : public runtime::runtime_service {
 
   loop::task<result<nlohmann::json>> perform(loop::loop& asking,
                                              runtime::service_request request) override;
-  [[nodiscard]] net::directory& names() override { return reconciler_.directory(); }
+  [[nodiscard]] net::directory& names() override { return reconciler_.names(); }
+  [[nodiscard]] local_directory& local_names() { return reconciler_.directory(); }
+  /// Gives the runtimes the names of a cluster instead of those of this daemon alone. Call it
+  /// before `load`. `cluster` outlives all requests.
+  void join(cluster_view& cluster);
+  /// Errors: not_found if this daemon is in no cluster.
+  [[nodiscard]] result<cluster_view*> cluster() const;
+  void report_daemon(const std::string& daemon, std::string_view event, const std::string& detail) {
+    reconciler_.report_daemon(daemon, event, detail);
+  }
   /// The events; each line's text is a JSON object.
   [[nodiscard]] runtime::journal& events() override { return reconciler_.events(); }
 
@@ -105,6 +115,7 @@ class supervisor final : public runtime::runtime_service {
   loop::loop& home_;
   reconciler reconciler_;
   store_follower follower_;
+  cluster_view* cluster_ = nullptr;  // null: it is in none
 };
 
 }  // namespace strata::daemon

@@ -52,6 +52,12 @@ loop::task<result<json>> supervisor::perform_here(runtime::service_request reque
       co_return json{{"applied", edited->applied}, {"needs_restart", edited->needs_restart}};
     }
     case service_verb::ask: co_return co_await ask_for(std::move(request));
+    case service_verb::cluster: {
+      const auto view = cluster();
+      if (!view) co_return std::unexpected(view.error());
+      auto report = (*view)->report();
+      co_return report;
+    }
   }
   co_return json();
 }

@@ -159,6 +159,14 @@ constexpr callback_entry callback_table[] = {
              .parameters = "piece: string?, request: strata.request",
              .returns = "string|boolean|nil",
              .help = "as on_proxy_request_body, for the body of an answer"}},
+    {.id = callback::cluster_join, .callers = "server|client|proxy|cache",
+     .row = {.name = "on_cluster_join",
+             .parameters = "daemon: string",
+             .help = "another daemon of the cluster is known from now on"}},
+    {.id = callback::cluster_leave, .callers = "server|client|proxy|cache",
+     .row = {.name = "on_cluster_leave",
+             .parameters = "daemon: string",
+             .help = "another daemon has left the cluster, or has not renewed its place in time"}},
 };
 // clang-format on
 
@@ -170,7 +178,7 @@ constexpr auto shown_rows = [] {
 }();
 
 constexpr bool is_numbered_in_order() {
-  constexpr auto last = static_cast<std::size_t>(callback::proxy_response_body);
+  constexpr auto last = static_cast<std::size_t>(callback::cluster_leave);
   if (std::size(callback_table) != last + 1) return false;
   for (std::size_t at = 0; at < std::size(callback_table); ++at) {
     if (static_cast<std::size_t>(callback_table[at].id) != at) return false;

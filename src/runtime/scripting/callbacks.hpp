@@ -37,6 +37,8 @@ enum class callback : std::uint8_t {
   proxy_response,
   proxy_request_body,
   proxy_response_body,
+  cluster_join,
+  cluster_leave,
 };
 
 [[nodiscard]] std::span<const script::callback_row> callback_rows();

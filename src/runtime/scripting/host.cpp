@@ -7,6 +7,9 @@
 
 #include "loop/within.hpp"
 #include "options/locations.hpp"
+#include "runtime/event.hpp"
+#include "runtime/runtime_service.hpp"
+#include "runtime/scripting/cluster_functions.hpp"
 #include "runtime/scripting/evaluation.hpp"
 #include "runtime/scripting/library.hpp"
 #include "runtime/scripting/outside.hpp"
@@ -76,6 +79,7 @@ result<std::unique_ptr<script::machine>> host::make() {
   for (const auto* const each : outside_kinds()) machine.make_kind(*each);
   machine.extend(common_lines(), "=strata");
   machine.extend(service_lines(), "=strata");
+  machine.extend(cluster_lines(), "=strata");
   machine.extend(outside_lines(), "=strata");
   machine.add({"self", own_functions(), {}}, this);
   machine.add({"self", own_, {}}, own_host_);
@@ -116,6 +120,7 @@ result<void> host::begin() {
   };
   arm_tick();
   if (options_.lua_watch) tasks_.spawn(watch());
+  follow_cluster();
   if (!has(callback::start)) return {};
   listener starting;
   start(callback::start, {}, &starting);
@@ -127,6 +132,7 @@ result<void> host::begin() {
 loop::task<> host::end(loop::time_point limit) {
   disarm();
   tasks_.cancel();
+  cluster_ = {};
   if (has(callback::stop)) {
     auto stopping = ask(callback::stop, {}, [](const script::finished&) { return true; });
     [[maybe_unused]] const auto ended =
@@ -145,6 +151,7 @@ result<void> host::reload() {
   figures_.reloads.add();
   note_size();
   arm_tick();
+  follow_cluster();
   if (has(callback::start)) start(callback::start, {});
   return {};
 }
@@ -165,6 +172,23 @@ void host::on_timer() {
   loop_.arm_after(*this, tick_);
   const script::argument with[] = {elapsed};
   start(callback::tick, with);
+}
+
+// Events are many: a script that has none of the functions does not follow them.
+void host::follow_cluster() {
+  cluster_ = {};
+  const bool is_wanted = has(callback::cluster_join) || has(callback::cluster_leave);
+  if (who_.others == nullptr || !is_wanted) return;
+  cluster_ = who_.others->events().follow(loop_, [this](const journal_line& line) {
+    const auto event = event_of(line);
+    if (event.value("type", "") != "daemon") return;
+    const auto what = event.value("event", "");
+    if (what != "join" && what != "leave") return;
+    const auto which = what == "join" ? callback::cluster_join : callback::cluster_leave;
+    const auto daemon = event.value("runtime", "");
+    const script::argument with[] = {std::string_view(daemon)};
+    if (has(which)) start(which, with);
+  });
 }
 
 // Also notices that the file is replaced by another of its name, as editors do.

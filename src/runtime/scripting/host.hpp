@@ -104,6 +104,7 @@ class host final : private script::observer, private loop::timer {
   void arm_tick();
   void note_size();
   loop::task<> watch();
+  void follow_cluster();
 
   loop::loop& loop_;
   script_options options_;
@@ -117,6 +118,7 @@ class host final : private script::observer, private loop::timer {
   std::vector<std::unique_ptr<script::machine>> retired_;
   loop::duration tick_{};
   loop::time_point last_tick_;
+  journal::following cluster_;
   loop::task_group tasks_;
 };
 

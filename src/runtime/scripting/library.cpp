@@ -9,6 +9,7 @@
 
 #include "loop/call_on.hpp"
 #include "net/tls/digest.hpp"
+#include "runtime/scripting/cluster_functions.hpp"
 #include "runtime/scripting/host.hpp"
 #include "runtime/scripting/outside.hpp"
 #include "runtime/scripting/service_functions.hpp"
@@ -409,6 +410,7 @@ std::span<const script::function_row> common_functions() {
   static const auto all = [] {
     std::vector<script::function_row> rows(std::begin(function_table), std::end(function_table));
     std::ranges::copy(service_functions(), std::back_inserter(rows));
+    std::ranges::copy(cluster_functions(), std::back_inserter(rows));
     std::ranges::copy(outside_functions(), std::back_inserter(rows));
     return rows;
   }();

@@ -1,0 +1,205 @@
+// Daemons of one cluster over an etcd whose links are cut, slow and lossy, with daemons that are
+// killed and start again: no name has two holders at a time, and two TTLs after the last fault all
+// views are what stands in etcd.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "cluster/etcd/etcd_registry.hpp"
+#include "cluster/etcd/testing/etcd_in_memory.hpp"
+#include "cluster/membership.hpp"
+#include "loop/backends/sim_loop.hpp"
+#include "net/testing/seeds.hpp"
+
+namespace strata::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto ttl = 10s;
+const std::string prefix = "/strata/daemons/";
+
+/// More processes than names, so that some names are wanted by two.
+struct crowd {
+  std::size_t names;
+  std::size_t processes;
+  std::size_t runtimes;  ///< of each
+};
+constexpr crowd few = {.names = 4, .processes = 6, .runtimes = 1};
+
+/// One process of a daemon.
+class process {
+ public:
+  process(loop::sim_world& world, loop::loop& loop, etcd_in_memory& etcd, std::string name,
+          std::size_t runtimes)
+      : process(loop,
+                std::make_unique<link_in_memory>(
+                    loop, etcd, [&world] { return static_cast<double>(world.draw(1000)) / 1000; }),
+                std::move(name), runtimes, world.draw(1000) + 1) {}
+
+  process(loop::loop& loop, std::unique_ptr<link_in_memory> link, std::string name,
+          std::size_t runtimes, std::uint64_t seed)
+      : runtimes_(runtimes),
+        faults_(link->faults),
+        registry_(std::move(link), {.ttl = ttl}),
+        member_(
+            loop, registry_, {.daemon = name, .ttl = ttl, .pause_seed = seed}, [] {},
+            [](const std::string&) {}),
+        name_(std::move(name)) {
+    member_.begin(next_card());
+  }
+
+  void change() { member_.update(next_card()); }
+  [[nodiscard]] link_faults& faults() { return faults_; }
+  [[nodiscard]] const membership& member() const { return member_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const card& present() const { return card_; }
+
+ private:
+  card next_card() {
+    ++version_;
+    card_ = {.daemon = name_};
+    for (std::size_t number = 0; number < runtimes_; ++number) {
+      card_.runtimes.push_back({.name = "api" + std::to_string(number),
+                                .type = "server",
+                                .state = "running",
+                                .connections = version_});
+    }
+    return card_;
+  }
+
+  const std::size_t runtimes_;
+  link_faults& faults_;
+  etcd_registry registry_;
+  membership member_;
+  std::string name_;
+  card card_;
+  std::uint64_t version_ = 0;
+};
+
+class stage {
+ public:
+  stage(std::uint64_t seed, crowd crowd)
+      : crowd_(crowd), world_(seed), loop_(world_.add_loop()), etcd_(loop_), all_(crowd.processes) {
+    etcd_.on_change = [this](const etcd_in_memory::change& change) { check_holders(change); };
+    for (std::size_t number = 0; number < all_.size(); ++number) start(number);
+    loop_.spawn(keep_time());
+  }
+  ~stage() {
+    for (auto& each : all_) each.reset();
+  }
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+
+  void trouble();
+  void mend();
+  void check();
+  void run_for(loop::duration span) { world_.run_for(span); }
+  std::uint64_t draw(std::uint64_t below) { return world_.draw(below); }
+
+ private:
+  void start(std::size_t number) {
+    all_[number] = std::make_unique<process>(
+        world_, loop_, etcd_, "d" + std::to_string(number % crowd_.names), crowd_.runtimes);
+  }
+  // Whoever has held a name must know that it may be lost before another gets it.
+  void check_holders(const etcd_in_memory::change& change) {
+    const bool is_taken = !change.is_gone && etcd_.keys().at(change.key).created == change.mod;
+    if (!is_taken) return;
+    for (const auto& each : all_) {
+      if (!each || prefix + each->name() != change.key) continue;
+      EXPECT_NE(each->member().present_state(), membership::state::held) << each->name();
+    }
+  }
+  loop::task<> keep_time() {
+    for (;;) {
+      etcd_.expire();
+      co_await loop_.sleep(100ms);
+    }
+  }
+
+  const crowd crowd_;
+  loop::sim_world world_;
+  loop::sim_loop& loop_;
+  etcd_in_memory etcd_;
+  std::vector<std::unique_ptr<process>> all_;
+};
+
+void stage::trouble() {
+  const auto number = draw(all_.size());
+  auto& subject = *all_[number];
+  auto& faults = subject.faults();
+  switch (draw(10)) {
+    case 0: faults.is_cut = !faults.is_cut; break;
+    case 1: faults.is_dead = !faults.is_dead; break;
+    case 2: faults.loses_requests = 0.3; break;
+    case 3: faults.loses_answers = 0.3; break;
+    case 4: faults.slowest = std::chrono::seconds(draw(12)); break;
+    case 5: start(number); break;  // killed, and started again at once
+    case 6: etcd_.compact(); break;
+    case 7: faults = {}; break;
+    case 8: etcd_.is_full = !etcd_.is_full; break;
+    default: subject.change(); break;
+  }
+}
+
+void stage::mend() {
+  etcd_.is_full = false;
+  for (auto& each : all_) {
+    each->faults() = {};
+    each->change();
+  }
+}
+
+void stage::check() {
+  card_texts present;
+  for (const auto& [key, pair] : etcd_.keys()) {
+    present[key.substr(prefix.size())] = pair.value;
+  }
+  EXPECT_EQ(present.size(), crowd_.names);
+  std::map<std::string, std::size_t> holders;
+  for (const auto& each : all_) {
+    const bool holds = each->member().present_state() == membership::state::held;
+    if (holds) {
+      ++holders[each->name()];
+      EXPECT_EQ(present[each->name()], write_card(each->present()));
+    } else {
+      EXPECT_EQ(each->member().present_state(), membership::state::conflict) << each->name();
+    }
+    card_texts seen;
+    for (const auto& [daemon, card] : each->member().cards()) seen[daemon] = write_card(card);
+    EXPECT_EQ(seen, present) << "as " << each->name() << " sees it";
+  }
+  EXPECT_EQ(holders.size(), crowd_.names);
+  for (const auto& [name, count] : holders) EXPECT_EQ(count, 1U) << name;
+}
+
+void run_faults(std::uint64_t seed, crowd crowd, std::uint64_t most_faults) {
+  stage stage(seed, crowd);
+  for (auto faults = stage.draw(most_faults); faults > 0; --faults) {
+    stage.trouble();
+    stage.run_for(std::chrono::milliseconds(stage.draw(8000)));
+  }
+  stage.mend();
+  stage.run_for(2 * ttl + 15s);
+  stage.check();
+}
+
+TEST(membership_simulation, views_agree_two_ttls_after_the_last_fault) {
+  for_each_seed([](std::uint64_t seed) { run_faults(seed, few, 30); });
+}
+
+// STRATA_DAEMONS sets their number. Every five hundredth seed is one of this test.
+TEST(membership_simulation, the_views_of_many_daemons_agree) {
+  const char* const given = std::getenv("STRATA_DAEMONS");
+  const auto count = given == nullptr ? 40 : std::strtoul(given, nullptr, 10);
+  const crowd many = {.names = count, .processes = count + count / 20, .runtimes = 10};
+  for_each_seed([&many](std::uint64_t seed) {
+    if (seed % 500 == 1) run_faults(seed, many, 60);
+  });
+}
+
+}  // namespace
+}  // namespace strata::cluster

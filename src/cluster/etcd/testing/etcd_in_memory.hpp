@@ -1,0 +1,124 @@
+// An etcd that lives in a simulated world: keys, leases, transactions and watches as its JSON
+// gateway has them, behind links that are slow, are cut, and lose answers.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cluster/etcd/gateway.hpp"
+#include "loop/condition.hpp"
+#include "text/base64.hpp"
+#include "text/number.hpp"
+
+namespace strata::cluster {
+
+/// One etcd. Its clock is that of the loop.
+class etcd_in_memory {
+ public:
+  struct change {
+    std::int64_t revision = 0;
+    std::string key;
+    std::string value;
+    std::int64_t mod = 0;
+    bool is_gone = false;
+  };
+  struct pair {
+    std::string value;
+    std::int64_t created = 0;
+    std::int64_t modified = 0;
+    std::int64_t lease = 0;
+  };
+
+  explicit etcd_in_memory(loop::loop& loop) : loop_(loop), changed_(loop) {}
+
+  bool is_full = false;  ///< nothing is written any more
+
+  /// Called with each write and removal of a key, in their order.
+  std::function<void(const change&)> on_change;
+
+  /// Errors: not_found for a lease that has ended.
+  [[nodiscard]] result<nlohmann::json> answer(const std::string& path, const nlohmann::json& body);
+  /// Ends the leases that are due, at most one turn late.
+  void expire();
+  /// Forgets the history up to now: watches that begin earlier are refused.
+  void compact() { compacted_ = revision_; }
+
+  [[nodiscard]] const std::map<std::string, pair>& keys() const { return keys_; }
+  [[nodiscard]] const std::vector<change>& history() const { return history_; }
+  [[nodiscard]] std::int64_t compacted() const { return compacted_; }
+  [[nodiscard]] loop::condition& changed() { return changed_; }
+  [[nodiscard]] static std::string text(const nlohmann::json& body, const char* key) {
+    return strata::text::base64_decode(body.value(key, std::string())).value_or("");
+  }
+
+ private:
+  struct lease {
+    loop::duration ttl;
+    loop::time_point end;
+  };
+
+  void put(const nlohmann::json& body);
+  void remove(const std::string& key);
+  void end_lease(std::int64_t id);
+  [[nodiscard]] bool holds(const nlohmann::json& condition) const;
+  [[nodiscard]] nlohmann::json header() const { return {{"revision", std::to_string(revision_)}}; }
+  [[nodiscard]] nlohmann::json range(const nlohmann::json& body) const;
+  void note(change change);
+
+  loop::loop& loop_;
+  std::map<std::string, pair> keys_;
+  std::map<std::int64_t, lease> leases_;
+  std::vector<change> history_;
+  std::int64_t revision_ = 1;
+  std::int64_t compacted_ = 0;
+  std::int64_t next_lease_ = 100;
+  loop::condition changed_;
+};
+
+/// What a link does to its calls.
+struct link_faults {
+  bool is_cut = false;        ///< nothing arrives; a call fails after a while
+  bool is_dead = false;       ///< watches are silent, and nothing tells
+  double loses_requests = 0;  ///< the chance that a request is lost
+  double loses_answers = 0;   ///< the chance that an answer is lost
+  loop::duration slowest{};   ///< each way takes up to this
+};
+
+/// What has passed over a link.
+struct link_traffic {
+  bool is_counted = false;  ///< whether bytes are: that takes time
+  std::uint64_t calls = 0;
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// One daemon's link to it.
+class link_in_memory final : public gateway {
+ public:
+  /// `chance` draws from 0 to 1.
+  link_in_memory(loop::loop& loop, etcd_in_memory& etcd, std::function<double()> chance)
+      : loop_(loop), etcd_(etcd), chance_(std::move(chance)) {}
+
+  link_faults faults;
+  link_traffic traffic;
+
+  loop::task<result<nlohmann::json>> call(std::string path, nlohmann::json body) override;
+  loop::task<result<std::unique_ptr<gateway_stream>>> open(std::string path,
+                                                           nlohmann::json body) override;
+  loop::task<> travel();
+  void count(const nlohmann::json& message);
+  [[nodiscard]] loop::loop& loop() { return loop_; }
+  [[nodiscard]] etcd_in_memory& etcd() { return etcd_; }
+
+ private:
+  loop::loop& loop_;
+  etcd_in_memory& etcd_;
+  std::function<double()> chance_;
+};
+
+}  // namespace strata::cluster

@@ -1,0 +1,201 @@
+#include "cluster/membership.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "loop/within.hpp"
+
+namespace strata::cluster {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr double least_pause_s = 0.1;
+// More than one update in this time is written as one.
+constexpr loop::duration gathering = 50ms;
+
+}  // namespace
+
+std::string_view name_of(membership::state state) {
+  switch (state) {
+    case membership::state::joining: return "joining";
+    case membership::state::held: return "held";
+    case membership::state::unconfirmed: return "unconfirmed";
+    case membership::state::conflict: return "conflict";
+    case membership::state::left: return "left";
+  }
+  return "";
+}
+
+membership::membership(loop::loop& loop, registry& registry, settings settings,
+                       std::function<void()> on_change,
+                       std::function<void(const std::string&)> on_trouble)
+    : loop_(loop),
+      registry_(registry),
+      settings_(std::move(settings)),
+      on_change_(std::move(on_change)),
+      on_trouble_(std::move(on_trouble)),
+      confirmed_(loop.now()),
+      holding_pauses_(settings_.pause_seed),
+      reading_pauses_(settings_.pause_seed == 0 ? 0 : settings_.pause_seed + 1),
+      changed_(loop) {}
+
+membership::state membership::present_state() const {
+  const bool is_overdue = loop_.now() - renewed_ > settings_.ttl;
+  return state_ == state::held && is_overdue ? state::unconfirmed : state_;
+}
+
+void membership::begin(const card& card) {
+  text_ = write_card(card);
+  tasks_.spawn(hold());
+  tasks_.spawn(follow());
+}
+
+void membership::update(const card& card) {
+  auto text = write_card(card);
+  if (text == text_) return;
+  text_ = std::move(text);
+  has_new_text_ = true;
+  changed_.notify();
+}
+
+loop::task<> membership::leave(loop::time_point limit) {
+  tasks_.cancel();
+  state_ = state::left;
+  (void)co_await loop::within(loop_, registry_.release(), limit);
+}
+
+void membership::set_state(state next) {
+  if (state_ == next) return;
+  state_ = next;
+  on_change_();
+}
+
+void membership::report(const error& trouble, std::string& last) {
+  auto text = describe(trouble);
+  if (text == last) return;
+  on_trouble_(text);
+  last = std::move(text);
+}
+
+loop::task<> membership::pause(net::backoff& pauses) {
+  const auto longest_s = std::chrono::duration<double>(settings_.ttl).count() / 2;
+  const auto span = pauses.next(least_pause_s, longest_s);
+  co_await loop_.sleep(span);
+}
+
+// Takes the name, keeps it, and takes it again when it is lost.
+loop::task<> membership::hold() {
+  for (;;) {
+    has_new_text_ = false;
+    // The registry counts the time to live from some moment after this one.
+    const auto asked = loop_.now();
+    const auto claimed = co_await registry_.claim(settings_.daemon, text_);
+    if (!claimed) {
+      const bool is_taken = claimed.error().code == errc::conflict;
+      set_state(is_taken ? state::conflict : state::joining);
+      report(claimed.error(), last_trouble_);
+      co_await pause(holding_pauses_);
+      continue;
+    }
+    holding_pauses_.succeeded();
+    last_trouble_.clear();
+    renewed_ = asked;
+    set_state(state::held);
+    co_await keep();
+    set_state(state::joining);
+  }
+}
+
+// Returns when the claim has ended.
+loop::task<> membership::keep() {
+  auto due = loop_.now() + settings_.ttl / 3;
+  for (;;) {
+    const bool is_woken = co_await changed_.wait([this] { return has_new_text_; }, due);
+    if (is_woken) co_await loop_.sleep(gathering);
+    const auto asked = loop_.now();
+    const auto prolonged = co_await prolong();
+    if (prolonged) {
+      if (!has_new_text_) {
+        holding_pauses_.succeeded();
+        last_trouble_.clear();
+      }
+      renewed_ = asked;
+      due = renewed_ + settings_.ttl / 3;
+      continue;
+    }
+    report(prolonged.error(), last_trouble_);
+    if (prolonged.error().code == errc::not_found) co_return;
+    co_await pause(holding_pauses_);
+    due = loop_.now();
+  }
+}
+
+// A card that could not be written is written again: it is the newest that counts. Meanwhile a
+// registry that is full may still keep the name.
+loop::task<result<void>> membership::prolong() {
+  if (!has_new_text_) {
+    auto renewed = co_await registry_.renew();
+    co_return renewed;
+  }
+  has_new_text_ = false;
+  auto written = co_await registry_.write(text_);
+  if (written || written.error().code == errc::not_found) co_return written;
+  has_new_text_ = true;
+  report(written.error(), last_trouble_);
+  auto renewed = co_await registry_.renew();
+  if (renewed) co_await pause(holding_pauses_);
+  co_return renewed;
+}
+
+loop::task<> membership::follow() {
+  for (;;) {
+    auto all = co_await registry_.read();
+    if (!all) {
+      report(all.error(), last_reading_trouble_);
+      co_await pause(reading_pauses_);
+      continue;
+    }
+    reading_pauses_.succeeded();
+    last_reading_trouble_.clear();
+    apply(*all);
+    for (;;) {
+      confirmed_ = loop_.now();
+      const auto changes = co_await registry_.next(loop_.now() + settings_.ttl);
+      if (!changes) break;
+      bool has_changed = false;
+      for (const auto& each : *changes) has_changed = apply(each) || has_changed;
+      if (has_changed) on_change_();
+    }
+  }
+}
+
+void membership::apply(const card_texts& all) {
+  std::erase_if(cards_, [&all](const auto& each) { return !all.contains(each.first); });
+  for (const auto& [daemon, text] : all) take(daemon, text);
+  on_change_();
+}
+
+bool membership::apply(const card_change& change) {
+  if (change.text) return take(change.daemon, *change.text);
+  return cards_.erase(change.daemon) != 0;
+}
+
+// A card under another's name is a stranger's.
+bool membership::take(const std::string& daemon, const std::string& text) {
+  auto read = read_card(text);
+  if (read && read->daemon == daemon) {
+    auto& known = cards_[daemon];
+    if (known == *read) return false;
+    known = std::move(*read);
+    return true;
+  }
+  on_trouble_(fmt::format("the card of '{}' is not used: {}", daemon,
+                          read ? "it names another daemon" : describe(read.error())));
+  return cards_.erase(daemon) != 0;
+}
+
+}  // namespace strata::cluster

@@ -1,0 +1,87 @@
+// A daemon's part in a cluster: it holds its name in the registry, keeps its card there up to date,
+// and follows the cards of the others.
+//
+// For one loop's thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "cluster/card.hpp"
+#include "cluster/registry.hpp"
+#include "loop/condition.hpp"
+#include "loop/task_group.hpp"
+#include "net/backoff.hpp"
+
+namespace strata::cluster {
+
+class membership {
+ public:
+  struct settings {
+    std::string daemon;
+    /// The registry drops a card that has not been renewed for this time.
+    loop::duration ttl;
+    std::uint64_t pause_seed = 0;  ///< of the pauses between attempts; 0: random
+  };
+  enum class state : std::uint8_t {
+    joining,      ///< it has not held its name yet, or has lost it
+    held,         ///< it holds its name
+    unconfirmed,  ///< it may have lost its name: the registry has not answered for the TTL
+    conflict,     ///< another daemon holds the name
+    left,
+  };
+
+  /// `registry` outlives it. `on_change` is called when the view or the state has changed;
+  /// `on_trouble` with what a user should know.
+  membership(loop::loop& loop, registry& registry, settings settings,
+             std::function<void()> on_change, std::function<void(const std::string&)> on_trouble);
+
+  /// Takes part from now on, with this card.
+  void begin(const card& card);
+  /// Replaces the card, soon.
+  void update(const card& card);
+  /// Gives up the name and ends its part; at `limit` without the registry's answer.
+  [[nodiscard]] loop::task<> leave(loop::time_point limit);
+
+  [[nodiscard]] state present_state() const;
+  /// The last known cards of all daemons, its own among them.
+  [[nodiscard]] const std::map<std::string, card>& cards() const { return cards_; }
+  /// When the registry last confirmed the cards.
+  [[nodiscard]] loop::time_point confirmed() const { return confirmed_; }
+
+ private:
+  loop::task<> hold();
+  loop::task<> keep();
+  loop::task<> follow();
+  loop::task<result<void>> prolong();
+  loop::task<> pause(net::backoff& pauses);
+  void set_state(state next);
+  void apply(const card_texts& all);
+  // Return whether a card has changed.
+  bool apply(const card_change& change);
+  bool take(const std::string& daemon, const std::string& text);
+  void report(const error& trouble, std::string& last);
+
+  loop::loop& loop_;
+  registry& registry_;
+  settings settings_;
+  std::function<void()> on_change_;
+  std::function<void(const std::string&)> on_trouble_;
+  state state_ = state::joining;
+  std::string text_;  // of its own card
+  bool has_new_text_ = false;
+  loop::time_point renewed_;
+  std::map<std::string, card> cards_;
+  loop::time_point confirmed_;
+  std::string last_trouble_;
+  std::string last_reading_trouble_;
+  net::backoff holding_pauses_;
+  net::backoff reading_pauses_;
+  loop::condition changed_;
+  loop::task_group tasks_;
+};
+
+[[nodiscard]] std::string_view name_of(membership::state state);
+
+}  // namespace strata::cluster

@@ -1,0 +1,233 @@
+"""Daemons that are killed and cut off: a name has one holder, and no request fails."""
+
+import base64
+import json
+import random
+import threading
+import time
+import urllib.error
+import urllib.request
+
+from cluster import TTL, Cluster, Folder, all_know, echo, names, registry_of, state
+from cut_proxy import CutProxy
+from etcd import Etcd
+from strata_daemon import PATIENCE, eventually
+
+
+class Caller:
+    """Sends requests all the time, on connections of their own, and counts those that fail."""
+
+    def __init__(self, url):
+        self.url, self.answered, self.failures = url, 0, []
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.call)
+
+    def call(self):
+        while not self.is_over.is_set():
+            try:
+                with urllib.request.urlopen(self.url, timeout=PATIENCE) as got:
+                    got.read()
+                self.answered += 1
+            except (OSError, urllib.error.URLError) as error:
+                self.failures.append(str(error))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.thread.join()
+
+
+def site(daemon, name, **options):
+    """An HTTP server, as others reach it."""
+    page = daemon.folder / f"{name}-site"
+    page.mkdir()
+    (page / "index.html").write_text("hello")
+    return daemon.create("server", name, listen=["http://0.0.0.0:0"], http=str(page), **options)
+
+
+def killed_without_a_failure(cluster):
+    first, second, third = (cluster.start(each) for each in "abc")
+    for each in (first, second):
+        site(each, "api", group="api")
+    [front] = third.create("proxy", "front", listen=["http://127.0.0.1:0"],
+                           backend=["@api"])["endpoints"]
+    eventually(lambda: len(json.loads(third.cli("backends", "front", "--format", "json"))) == 2,
+               "both are backends")
+    with Caller(front) as caller:
+        eventually(lambda: caller.answered > 20, "requests are answered")
+        first.kill9()
+        began = time.monotonic()
+        eventually(lambda: len(json.loads(third.cli("backends", "front", "--format", "json"))) == 1,
+                   "its backend has left")
+        assert time.monotonic() - began < TTL + 2
+        before = caller.answered
+        eventually(lambda: caller.answered > before + 20, "requests are answered still")
+    assert caller.failures == []
+
+
+def test_a_daemon_is_killed_under_load_with_etcd(make_daemon, tmp_path):
+    with registry_of("etcd", tmp_path) as registry:
+        killed_without_a_failure(Cluster(make_daemon, registry.url))
+
+
+def test_a_daemon_is_killed_under_load_with_a_folder(make_daemon, tmp_path):
+    killed_without_a_failure(Cluster(make_daemon, registry_of("dir", tmp_path).url))
+
+
+def test_a_daemon_that_is_cut_off_comes_back(make_daemon, tmp_path):
+    with Etcd(tmp_path / "etcd") as etcd:
+        cut = CutProxy(etcd.members[0].port)
+        cluster = Cluster(make_daemon, etcd.url)
+        first = cluster.start("a", url=f"etcd://127.0.0.1:{cut.port}")
+        second = cluster.start("b")
+        echo(first, "api", "one", group="api")
+        all_know(first, second)
+        cut.pause()
+        eventually(lambda: names(second) == ["b"], "it has left")
+        assert state(first) in ("unconfirmed", "joining")
+        assert names(first) == ["a", "b"]
+        cut.resume()
+        eventually(lambda: state(first) == "held", "it holds its name again")
+        all_know(first, second)
+        cut.close()
+
+
+def holders(etcd):
+    """Yields the leases under which each key was written, from the first revision on; None where
+    it was removed."""
+    member = etcd.members[0]
+    key = base64.b64encode(b"/strata/daemons/").decode()
+    end = base64.b64encode(b"/strata/daemons0").decode()
+    last = int(member.call("/v3/kv/range", key=key, range_end=end)["header"]["revision"])
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{member.port}/v3/watch",
+        json.dumps({"create_request": {"key": key, "range_end": end,
+                                       "start_revision": "1"}}).encode())
+    with urllib.request.urlopen(request, timeout=5) as stream:
+        for line in stream:
+            for event in json.loads(line)["result"].get("events", []):
+                name = base64.b64decode(event["kv"]["key"]).decode().rpartition("/")[2]
+                is_gone = event.get("type") == "DELETE"
+                yield name, None if is_gone else event["kv"]["lease"]
+                if int(event["kv"]["mod_revision"]) >= last:
+                    return
+
+
+def test_a_name_never_has_two_holders(make_daemon, tmp_path):
+    """Two daemons want one name, and a third one another, while they are cut off and killed at
+    random. Whoever writes a name under a lease of its own must find it free."""
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    chance = random.Random(seed)
+    with Etcd(tmp_path / "etcd") as etcd:
+        cuts = [CutProxy(etcd.members[0].port) for _ in range(3)]
+        cluster = Cluster(make_daemon, etcd.url)
+        daemons = [cluster.start(name, url=f"etcd://127.0.0.1:{cut.port}")
+                   for name, cut in zip(("a", "a", "b"), cuts)]
+        eventually(lambda: len(set(holders(etcd))) >= 2, "names are taken")
+        for _ in range(12):
+            at = chance.randrange(3)
+            if chance.random() < 0.5:
+                cuts[at].pause()
+                time.sleep(chance.uniform(0, 1.5 * TTL))
+                cuts[at].resume()
+            else:
+                daemons[at].kill9()
+                daemons[at].start()
+            # Nobody takes itself for the holder of a name that another one holds.
+            assert sorted(map(state, daemons[:2])) != ["held", "held"]
+        eventually(lambda: sorted(map(state, daemons)) == ["conflict", "held", "held"],
+                   "both names are held")
+        present = {}
+        for name, lease in holders(etcd):
+            assert lease is None or present.get(name) in (None, lease), (name, seed)
+            present[name] = lease
+        for each in cuts:
+            each.close()
+
+
+def test_a_name_in_a_folder_never_has_two_holders(make_daemon, tmp_path):
+    registry = registry_of("dir", tmp_path)
+    cluster = Cluster(make_daemon, registry.url)
+    daemons = [cluster.start("a") for _ in range(2)]
+    for _ in range(3):
+        eventually(lambda: sorted(map(state, daemons)) == ["conflict", "held"], "one holds it")
+        holder = next(each for each in daemons if state(each) == "held")
+        other = next(each for each in daemons if each is not holder)
+        before = registry.holder("a")
+        holder.kill9()
+        eventually(lambda: registry.holder("a") != before, "the other one takes it")
+        assert state(other) == "held"
+        holder.start()
+
+
+def test_an_etcd_that_is_full_keeps_the_names(make_daemon, tmp_path):
+    with Etcd(tmp_path / "etcd") as etcd:
+        cluster = Cluster(make_daemon, etcd.url)
+        first, second = cluster.start("a"), cluster.start("b")
+        all_know(first, second)
+        member = etcd.members[0]
+        member.call("/v3/maintenance/alarm", action="ACTIVATE", alarm="NOSPACE",
+                    memberID=member.call("/v3/maintenance/status")["header"]["member_id"])
+        echo(first, "late", "one", group="late")
+        eventually(lambda: "exceeded" in first.log(), "the log says so")
+        time.sleep(2 * TTL)
+        assert names(second) == ["a", "b"] and {state(first), state(second)} == {"held"}
+        member.call("/v3/maintenance/alarm", action="DEACTIVATE", alarm="NOSPACE",
+                    memberID=member.call("/v3/maintenance/status")["header"]["member_id"])
+        eventually(lambda: "late" in second.cli("cluster", "ps"), "the change arrives")
+
+
+def test_a_history_that_is_compacted_is_read_again(make_daemon, tmp_path):
+    with Etcd(tmp_path / "etcd") as etcd:
+        cut = CutProxy(etcd.members[0].port)
+        cluster = Cluster(make_daemon, etcd.url)
+        first, second = cluster.start("a"), cluster.start("b", url=f"etcd://127.0.0.1:{cut.port}")
+        all_know(first, second)
+        cut.pause()
+        for number in range(5):
+            echo(first, f"api{number}", "one")
+            time.sleep(0.4)
+        status = etcd.members[0].call("/v3/maintenance/status")
+        etcd.members[0].call("/v3/kv/compaction", revision=status["header"]["revision"],
+                             physical=True)
+        cut.resume()
+        eventually(lambda: second.run("cluster", "ps", "-q").stdout.split().count("api4") == 1,
+                   "the present state is known")
+        cut.close()
+
+
+def test_an_etcd_that_starts_afresh_is_joined_again(make_daemon, tmp_path):
+    """As after a restore from an old backup: revisions go back, and leases are gone."""
+    with Etcd(tmp_path / "etcd") as etcd:
+        cluster = Cluster(make_daemon, etcd.url)
+        first, second = cluster.start("a"), cluster.start("b")
+        all_know(first, second)
+        etcd.members[0].kill()
+        etcd.members[0].forget()
+        etcd.members[0].start()
+        echo(first, "new", "one")
+        eventually(lambda: "new" in second.run("cluster", "ps").stdout, "they know each other")
+        eventually(lambda: {state(first), state(second)} == {"held"}, "both hold their names")
+
+
+def test_a_folder_on_a_full_disk(make_daemon, small_disk):
+    registry = Folder(small_disk / "cluster")
+    cluster = Cluster(make_daemon, registry.url)
+    first = cluster.start("a")
+    all_know(first)
+    with open(small_disk / "filling", "wb", buffering=0) as filling:
+        try:
+            while True:
+                filling.write(bytes(4096))
+        except OSError:
+            pass
+    eventually(lambda: state(first) == "unconfirmed", "it may have lost its name")
+    assert "No space left on device" in first.log()
+    first.create("server", "s", listen=["tcp://127.0.0.1:0"])
+    (small_disk / "filling").unlink()
+    eventually(lambda: state(first) == "held", "it holds its name again")
+    eventually(lambda: "s" in first.cli("cluster", "ps"), "its card is whole")
