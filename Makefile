@@ -6,7 +6,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 REVISION = $(shell git describe --always --dirty 2> /dev/null || echo unknown)
 
-.PHONY: all deps deps-compile build build-all program static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-codecs bench-paths bench-xdp bench-l2 bench-netlink fuzz \
+.PHONY: all deps deps-compile build build-all program static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-codecs bench-paths bench-xdp bench-l2 bench-netlink bench-cluster fuzz \
         check reference install clean
 
 all: build
@@ -139,6 +139,10 @@ bench-l2: build-all
 bench-netlink: build-all
 	$(MAKE) -s -C examples/netlink_exchange OUT=$(CURDIR)/build/release/clients
 	build/release/strata bench netlink $(BENCH_FLAGS)
+
+# What a cluster costs as it grows, in a simulation and with a real etcd.
+bench-cluster: build-all
+	python3 bench/cluster.py --build-dir build/release $(BENCH_FLAGS)
 
 # Each target for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 60
