@@ -142,7 +142,7 @@ bench-netlink: build-all
 
 # What a cluster costs as it grows, in a simulation and with a real etcd.
 bench-cluster: build-all
-	python3 bench/cluster.py --build-dir build/release $(BENCH_FLAGS)
+	python3 bench/cluster_scale.py --build-dir build/release $(BENCH_FLAGS)
 
 # Each target for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 60

@@ -1,6 +1,6 @@
 // What the membership of a cluster costs as the cluster grows: daemons with ten runtimes each, one
 // of which changes about once a minute, over an etcd in memory and on virtual time, or over a real
-// one. bench/cluster.py runs it and draws the result.
+// one. bench/cluster_scale.py runs it and draws the result.
 //
 //   bench_cluster sim DAEMONS SECONDS
 //   bench_cluster etcd DAEMONS SECONDS HOST:PORT

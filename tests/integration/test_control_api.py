@@ -166,7 +166,7 @@ KINDS = {"local": [1, "yes", []], "restart": ["never", 1, []], "restart_limit": 
          "max_memory_connections": ["1G", -1, 1.5],
          "max_peers": ["1", -1, 2**20 + 1], "rate_limit": [-1, "1"],
          "global_rate_limit": [-1, 0.5], "idle_timeout": ["1s", -1, [], 1e300],
-         "peer_timeout": [-0.5, True], "udp_join": [5, [], "x" * 5000],
+         "peer_timeout": [-0.5, True], "udp_join": [5, [], "x" * 5000], "cache": [5, [], {}],
          "udp_allowance": [-1, 2**33, "1K"], "receive_buffer": [-1, 2**30, "1K"],
          "send_buffer": [1.5, 2**30, []], "max_message": [0, -1, 2**31, "1K"],
          "max_buffer": [0, 2**33], "slow_client": ["wait", 1], "drain": [0, "true"],

@@ -45,7 +45,16 @@ def a_signal(daemon, name):
     assert daemon.show(name)["state"] == "running"
 
 
-REQUIRED = {"disconnect": a_client, "signal": a_signal}
+@contextlib.contextmanager
+def a_couple(daemon, name):
+    def clients():
+        return daemon.ask("GET", f"/v1/runtimes/{name}/clients")
+
+    eventually(clients, "a client is there")
+    yield f"client={clients()[0]['id']}&runtime={name}&other=1"
+
+
+REQUIRED = {"disconnect": a_client, "signal": a_signal, "couple": a_couple, "uncouple": a_couple}
 
 
 @pytest.fixture
