@@ -60,7 +60,7 @@ def test_a_drained_daemon_is_not_chosen(cluster):
 def test_events_tell_of_daemons(cluster):
     first = cluster.start("a")
     all_know(first)
-    watching = subprocess.Popen([BINARY, "cluster", "watch", "--format", "json", "-n", "0"],
+    watching = subprocess.Popen([BINARY, "cluster", "watch", "--format", "json"],
                                 env=first.environment, text=True, stdout=subprocess.PIPE)
     first.create("server", "own", listen=["tcp://127.0.0.1:0"])  # an event of no daemon
     second = cluster.start("b")
