@@ -44,7 +44,8 @@ membership::membership(loop::loop& loop, registry& registry, settings settings,
       changed_(loop) {}
 
 membership::state membership::present_state() const {
-  const bool is_overdue = loop_.now() - renewed_ > settings_.ttl;
+  // At this very moment the registry may give the name to another daemon.
+  const bool is_overdue = loop_.now() - renewed_ >= settings_.ttl;
   return state_ == state::held && is_overdue ? state::unconfirmed : state_;
 }
 
@@ -88,6 +89,14 @@ loop::task<> membership::pause(net::backoff& pauses) {
 }
 
 // Takes the name, keeps it, and takes it again when it is lost.
+loop::task<> membership::await_name() {
+  has_become_free_ = false;
+  const auto longest_s = std::chrono::duration<double>(settings_.ttl).count() / 2;
+  const auto limit = loop_.now() + holding_pauses_.next(least_pause_s, longest_s);
+  const bool is_free = co_await changed_.wait([this] { return has_become_free_; }, limit);
+  (void)is_free;
+}
+
 loop::task<> membership::hold() {
   for (;;) {
     has_new_text_ = false;
@@ -98,7 +107,7 @@ loop::task<> membership::hold() {
       const bool is_taken = claimed.error().code == errc::conflict;
       set_state(is_taken ? state::conflict : state::joining);
       report(claimed.error(), last_trouble_);
-      co_await pause(holding_pauses_);
+      co_await await_name();
       continue;
     }
     holding_pauses_.succeeded();
@@ -181,6 +190,10 @@ void membership::apply(const card_texts& all) {
 
 bool membership::apply(const card_change& change) {
   if (change.text) return take(change.daemon, *change.text);
+  if (change.daemon == settings_.daemon) {
+    has_become_free_ = true;
+    changed_.notify();
+  }
   return cards_.erase(change.daemon) != 0;
 }
 

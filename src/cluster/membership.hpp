@@ -56,6 +56,8 @@ class membership {
   loop::task<> follow();
   loop::task<result<void>> prolong();
   loop::task<> pause(net::backoff& pauses);
+  /// Waits for a pause, but at most until another daemon gives up the name.
+  loop::task<> await_name();
   void set_state(state next);
   void apply(const card_texts& all);
   // Return whether a card has changed.
@@ -71,6 +73,7 @@ class membership {
   state state_ = state::joining;
   std::string text_;  // of its own card
   bool has_new_text_ = false;
+  bool has_become_free_ = false;  // its name, as the registry tells
   loop::time_point renewed_;
   std::map<std::string, card> cards_;
   loop::time_point confirmed_;
