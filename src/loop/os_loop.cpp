@@ -18,6 +18,7 @@
 #include "loop/descriptor_reserve.hpp"
 #include "loop/names/name_lookup.hpp"
 #include "loop/socket_file.hpp"
+#include "loop/socket_shelf.hpp"
 
 namespace strata::loop {
 
@@ -83,8 +84,25 @@ result<unique_fd> open_socket(int family, socket_address& address, int type, int
   return made;
 }
 
+// The giver may have shared the port among fewer loops, and listened with another backlog.
+result<unique_fd> prepare_taken(unique_fd socket, const socket_address& address,
+                                const listen_options& options) {
+  const auto operation = "listen on " + address.text();
+  if (options.share_port) ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+  if (::listen(socket.get(), options.backlog) != 0) return system_failure(errno, operation);
+  if (options.mode) {
+    if (auto set = set_socket_mode(address.path(), *options.mode); !set) {
+      return std::unexpected(set.error());
+    }
+  }
+  return socket;
+}
+
 result<unique_fd> bind_stream(const socket_address& place, const listen_options& options) {
   auto address = place;
+  if (auto taken = socket_shelf::of_process().take(address, SOCK_STREAM, options.protocol)) {
+    return prepare_taken(std::move(taken), address, options);
+  }
   const std::string operation = "listen on " + address.text();
   if (address.family() == AF_UNIX) {
     if (auto removed = remove_stale_socket(address); !removed) {
@@ -120,11 +138,18 @@ result<unique_fd> bind_stream(const socket_address& place, const listen_options&
 result<unique_fd> bind_datagram(int family, const socket_address& place,
                                 const listen_options& options) {
   auto address = place;
+  const bool is_bound = address.size() != 0;
+  auto taken = is_bound ? socket_shelf::of_process().take(address, SOCK_DGRAM) : unique_fd();
+  if (taken) {
+    if (options.share_port) ::setsockopt(taken.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
+    if (address.is_any()) ask_for_sources(taken.get(), address.family());
+    return taken;
+  }
   auto opened = open_socket(family, address, SOCK_DGRAM, 0);
   if (!opened) return opened;
   auto& made = *opened;
   if (options.share_port) ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
-  if (address.size() != 0 && ::bind(made.get(), address.data(), address.size()) != 0) {
+  if (is_bound && ::bind(made.get(), address.data(), address.size()) != 0) {
     return system_failure(errno, "listen on " + address.text(), open_remedy(errno));
   }
   if (address.is_any()) ask_for_sources(made.get(), address.family());
@@ -174,6 +199,7 @@ result<descriptor> os_loop::listen(const socket_address& address, const listen_o
 }
 
 result<void> os_loop::probe_stream(const socket_address& address, int protocol) {
+  if (socket_shelf::of_process().has(address, SOCK_STREAM, protocol)) return {};
   return success_of(bind_stream(address, {.protocol = protocol}));
 }
 
@@ -201,6 +227,7 @@ result<descriptor> os_loop::open_datagram(int family, const socket_address& addr
 }
 
 result<void> os_loop::probe_datagram(const socket_address& address) {
+  if (socket_shelf::of_process().has(address, SOCK_DGRAM)) return {};
   return success_of(bind_datagram(address.family(), address, {}));
 }
 
@@ -315,5 +342,11 @@ task<found_host> os_loop::look_up(std::string host, std::uint16_t port, name_loo
 }
 
 bool polls_kernel_descriptors(const class loop& loop) { return loop.backend() != "simulation"; }
+
+int accept_waiting(const class loop& loop, const descriptor& listening) {
+  if (!polls_kernel_descriptors(loop)) return -EAGAIN;
+  const int accepted = ::accept4(listening.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  return accepted >= 0 ? accepted : -errno;
+}
 
 }  // namespace strata::loop

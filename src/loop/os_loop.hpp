@@ -64,4 +64,8 @@ class os_loop : public loop {
 /// descriptors are its own.
 [[nodiscard]] bool polls_kernel_descriptors(const loop& loop);
 
+/// Accepts a connection that waits in the queue of a listening socket. Returns its descriptor, for
+/// `adopt()`, or a negative errno (-EAGAIN: none waits); in a simulation none ever does.
+[[nodiscard]] int accept_waiting(const loop& loop, const descriptor& listening);
+
 }  // namespace strata::loop

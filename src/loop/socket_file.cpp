@@ -5,12 +5,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 
 #include "strata/base/unique_fd.hpp"
 
 namespace strata::loop {
+
+namespace {
+
+std::atomic<bool> are_all_kept = false;
+
+}  // namespace
+
+void socket_file::keep_all(bool is_kept) { are_all_kept = is_kept; }
 
 socket_file::socket_file(std::string path) {
   struct stat found{};
@@ -34,7 +43,7 @@ void socket_file::remove() {
   struct stat found{};
   const bool is_ours =
       ::lstat(path_.c_str(), &found) == 0 && found.st_dev == device_ && found.st_ino == inode_;
-  if (is_ours) ::unlink(path_.c_str());
+  if (is_ours && !are_all_kept) ::unlink(path_.c_str());
   path_.clear();
 }
 

@@ -22,6 +22,10 @@ namespace strata::loop {
 
 class socket_file {
  public:
+  /// While true, no file is removed: another process serves the sockets, or is about to. From any
+  /// thread.
+  static void keep_all(bool is_kept);
+
   socket_file() = default;
   /// Takes the file of a socket just bound at `path`. If there is no such file, as in the
   /// simulation, nothing will be removed.

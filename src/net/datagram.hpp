@@ -36,6 +36,10 @@ class datagram {
   /// Waits for the next datagram. -ENODEV is the last one.
   auto receive() { return loop::source_awaiter(*this); }
 
+  /// Takes no more datagrams from the kernel: `receive` returns those that it has given already,
+  /// and then waits. Sending continues.
+  virtual void finish() {}
+
   /// Whether earlier messages do not leave because the kernel's buffer is full. Messages to
   /// addresses where nothing answers can fill it for seconds.
   [[nodiscard]] virtual bool is_stuck() const { return false; }

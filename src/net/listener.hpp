@@ -1,6 +1,7 @@
 // A listening socket: wait for the next connection. It owns the path of a Unix socket.
 #pragma once
 
+#include <cerrno>
 #include <coroutine>
 #include <deque>
 
@@ -18,15 +19,25 @@ class listener final : private loop::request {
   listener(const listener&) = delete;
   listener& operator=(const listener&) = delete;
 
-  /// Waits for a connection. Errors: as of accept(2) (EMFILE …); accepting may go on.
+  /// Waits for a connection. Errors: as of accept(2) (EMFILE …); accepting may go on. After
+  /// `finish`, errc::canceled.
   auto accept() { return loop::source_awaiter(*this); }
+  /// Takes no more connections from the kernel. Those that it has given already are returned by
+  /// `accept` first.
+  void finish();
+  [[nodiscard]] bool is_finished() const { return is_finished_; }
 
  private:
   friend class loop::source_awaiter<listener>;
   void on_completion(loop::completion completion) override;
   bool prepare() {
     if (!arrived_.empty()) return true;
-    if (!under_way()) loop_.accept(socket_, *this);
+    if (under_way()) return false;
+    if (is_finished_) {
+      arrived_.push_back({ECANCELED, {}});
+      return true;
+    }
+    loop_.accept(socket_, *this);
     return false;
   }
   result<loop::descriptor> take();
@@ -41,6 +52,7 @@ class listener final : private loop::request {
   loop::socket_file file_;  // removed before the socket closes
   std::coroutine_handle<> waiter_;
   std::deque<arrival> arrived_;
+  bool is_finished_ = false;
 };
 
 }  // namespace strata::net

@@ -100,8 +100,13 @@ std::uint64_t udp::take_kernel_drops() {
   return all - std::exchange(drops_seen_, all);
 }
 
+void udp::finish() {
+  is_finished_ = true;
+  if (under_way()) cancel();
+}
+
 void udp::want() {
-  if (under_way()) return;
+  if (under_way() || is_finished_) return;
   if (is_large_) {
     loop_.poll(socket_, POLLIN, *this);
   } else {

@@ -21,6 +21,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   udp(loop::loop& owner, loop::descriptor bound);
   ~udp() override;
 
+  void finish() override;
   bool send(const loop::socket_address& address, loop::slice bytes) override;
   [[nodiscard]] bool is_stuck() const override;
   [[nodiscard]] std::size_t max_size() const override { return 65507; }
@@ -54,6 +55,7 @@ class udp final : public datagram, private loop::request, private loop::turn_end
   std::size_t waiting_bytes_ = 0;
   std::uint32_t drops_seen_ = 0;
   bool is_large_ = false;
+  bool is_finished_ = false;
 };
 
 }  // namespace strata::net

@@ -97,6 +97,16 @@ result<unique_fd> open_safe_folder(const std::string& path, const std::string& t
   return folder;
 }
 
+std::string path_beside(const std::string& socket, std::string_view kind) {
+  constexpr std::string_view usual = "strata";
+  constexpr std::string_view suffix = ".sock";
+  auto name = socket.substr(socket.find_last_of('/') + 1);
+  if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+  auto path = folder_of(socket) + "/";
+  if (name != usual) path += name + "-";
+  return path.append(kind).append(suffix);
+}
+
 result<void> check_socket_folder(const std::string& socket) {
   const auto opened = open_safe_folder(folder_of(socket), "control socket", " with --socket");
   if (!opened) return std::unexpected(opened.error());

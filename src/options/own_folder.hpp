@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <string>
+#include <string_view>
 
 #include "strata/base/result.hpp"
 #include "strata/base/unique_fd.hpp"
@@ -26,6 +27,10 @@ namespace strata::options {
 
 /// The folder of `socket`; "." if its path names none.
 [[nodiscard]] std::string folder_of(const std::string& socket);
+
+/// Returns `KIND.sock` beside the default control socket `strata.sock`, and `NAME-KIND.sock` beside
+/// any other `NAME.sock`, so that daemons with control sockets in one folder do not collide.
+[[nodiscard]] std::string path_beside(const std::string& socket, std::string_view kind);
 
 /// Checks that the folder of `socket` belongs to root or to this process's user, and that no other
 /// user may replace its contents: others may write to it only if each may remove just their own

@@ -47,6 +47,12 @@ void acceptor::stop_listening() {
   listeners_.clear();
 }
 
+loop::task<> acceptor::finish_listening() {
+  for (const auto& each : listeners_) each.listener->finish();
+  co_await listening_.drained();
+  listeners_.clear();
+}
+
 loop::task<> acceptor::accept_all(const guarded_listener& source) {
   bool failing = false;
   for (;;) {
@@ -65,6 +71,7 @@ loop::task<> acceptor::accept_all(const guarded_listener& source) {
       receive(source, net::stream::over(loop_, std::move(*connection)));
       continue;
     }
+    if (source.listener->is_finished()) co_return;
     // No descriptor or memory is left: further clients stay in the kernel's queue meanwhile.
     settings_.on_trouble(connection.error(), !std::exchange(failing, true));
     co_await loop_.sleep(pause_in_trouble);

@@ -69,8 +69,11 @@ class acceptor {
   }
   /// Starts to accept on all listeners; until then clients wait in the kernel.
   void begin();
-  /// Stops listening. Connections continue.
+  /// Stops listening. Connections continue; those that are not served yet are lost.
   void stop_listening();
+  /// Stops listening, once all connections that the kernel has handed over are served. Those that
+  /// it has not are left for whoever has a copy of the socket.
+  [[nodiscard]] loop::task<> finish_listening();
   /// Ends all connections; do not call it from one of them.
   void end_connections() { serving_.cancel(); }
   /// Runs a task that continues to serve a connection after `serve` has ended.

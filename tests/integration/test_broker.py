@@ -348,7 +348,7 @@ def test_daemons_in_one_folder_have_a_broker_each(veth, broker, tmp_path):
         listener.bind(str(broker.folder / "third-broker.sock"))
         listener.listen()
         assert stranger.launch().wait(30) == 1
-        assert "another daemon listens there" in stranger.log()
+        assert "another process listens there" in stranger.log()
     # A leftover socket is replaced.
     stranger.start()
     stranger.close()

@@ -6,13 +6,13 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "loop/packet_socket.hpp"
 #include "loop/thread.hpp"
 #include "options/own_folder.hpp"
 
@@ -21,49 +21,7 @@ namespace strata::daemon {
 namespace {
 
 constexpr mode_t for_everybody = 0666;
-constexpr int backlog = 16;
 constexpr int descriptor_pause_ms = 1000;
-
-// Removes a socket left behind by an earlier daemon, but not one with a listener.
-result<void> clear(const std::string& path, const sockaddr_un& address, const std::string& text) {
-  struct stat found{};
-  if (::lstat(path.c_str(), &found) != 0) return {};
-  const unique_fd asked(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!asked) return system_failure(errno, text);
-  const bool is_left =
-      S_ISSOCK(found.st_mode) &&
-      ::connect(asked.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-      errno == ECONNREFUSED;
-  if (!is_left) {
-    return failure(
-        errc::already_exists, text,
-        S_ISSOCK(found.st_mode) ? "another daemon listens there" : "another file exists there",
-        "stop or remove it, or start this daemon with another --socket");
-  }
-  if (::unlink(path.c_str()) != 0) return system_failure(errno, text);
-  return {};
-}
-
-result<unique_fd> listen_at(const std::string& path) {
-  const auto what = "listen at '" + path + "' for socket requests";
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return failure(errc::invalid_argument, what, "the path is longer than 107 bytes");
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  if (auto cleared = clear(path, address, what); !cleared) return std::unexpected(cleared.error());
-  unique_fd made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made ||
-      ::bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return system_failure(errno, what);
-  }
-  if (auto opened = loop::set_socket_mode(path, for_everybody); !opened) {
-    return std::unexpected(opened.error());
-  }
-  if (::listen(made.get(), backlog) != 0) return system_failure(errno, what);
-  return made;
-}
 
 result<socket_request> request_on(int connection) {
   const auto came = broker::read_request(connection);
@@ -97,18 +55,14 @@ void notify(int event) {
 }  // namespace
 
 std::string broker_socket_beside(const std::string& control_socket) {
-  constexpr std::string_view usual = "strata";
-  constexpr std::string_view suffix = ".sock";
-  const auto folder = options::folder_of(control_socket);
-  auto name = control_socket.substr(control_socket.find_last_of('/') + 1);
-  if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
-  return folder + "/" + (name == usual ? "broker.sock" : name + "-broker.sock");
+  return options::path_beside(control_socket, "broker");
 }
 
 result<void> socket_broker::start(const std::string& path, const std::string& policy_path) {
   const auto policy = socket_policy::read(policy_path);
   if (!policy) return std::unexpected(policy.error());
-  auto listening = listen_at(path);
+  auto listening =
+      loop::listen_for_packets(path, for_everybody, "listen at '" + path + "' for socket requests");
   if (!listening) return std::unexpected(listening.error());
   stopping_.reset(::eventfd(0, EFD_CLOEXEC));
   made_some_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

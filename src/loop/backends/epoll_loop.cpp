@@ -120,6 +120,11 @@ void epoll_loop::start_reader(operation& operation) {
   if (state.readable) push_ready(operation.fd);
 }
 
+void epoll_loop::start_shared_reader(operation& operation) {
+  watch_of(operation.fd).may_be_shared = true;
+  start_reader(operation);
+}
+
 void epoll_loop::start_writer(operation& operation) {
   watch& state = watch_of(operation.fd);
   if (state.writable && state.writers.empty() && step_writer(operation)) return;
@@ -133,7 +138,7 @@ void epoll_loop::start_writer(operation& operation) {
 void epoll_loop::accept(const descriptor& descriptor, request& asker) {
   auto* made = new operation(operation::kind::accept, &asker, descriptor.fd());
   attach(asker, *made);
-  start_reader(*made);
+  start_shared_reader(*made);
 }
 
 void epoll_loop::receive(const descriptor& descriptor, request& asker) {
@@ -145,14 +150,14 @@ void epoll_loop::receive(const descriptor& descriptor, request& asker) {
 void epoll_loop::receive_from(const descriptor& descriptor, request& asker) {
   auto* made = new receiving(operation::kind::receive_from, &asker, descriptor.fd());
   attach(asker, *made);
-  start_reader(*made);
+  start_shared_reader(*made);
 }
 
 void epoll_loop::poll(const descriptor& descriptor, unsigned events, request& asker) {
   auto* made = new polling(operation::kind::poll, &asker, descriptor.fd());
   made->events = events;
   attach(asker, *made);
-  start_reader(*made);
+  start_shared_reader(*made);
 }
 
 void epoll_loop::send(const descriptor& descriptor, std::span<const slice> data, request& asker) {
@@ -430,6 +435,9 @@ void epoll_loop::close_fd(int fd) {
   watch& state = watch_of(fd);
   if (state.reader != nullptr) finish_reader(*state.reader, -ECANCELED);
   for (operation* const each : std::exchange(state.writers, {})) finish(*each, -ECANCELED);
+  if (state.registered && state.may_be_shared) {
+    ::epoll_ctl(epoll_fd_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  }
   const bool in_ready = state.in_ready;
   state = {};
   state.in_ready = in_ready;

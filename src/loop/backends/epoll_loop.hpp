@@ -50,11 +50,14 @@ class epoll_loop final : public os_loop, private buffer::pool {
     bool writable = true;   // not yet found full since the last edge
     bool hung_up = false;   // the end or an error is still to be read
     bool in_ready = false;  // is in ready_
+    /// Another process may have a copy. The kernel reports events until all copies are closed.
+    bool may_be_shared = false;
   };
 
   epoll_loop() = default;
   watch& watch_of(int fd);
   void start_reader(operation& operation);
+  void start_shared_reader(operation& operation);
   void start_writer(operation& operation);
   int register_fd(int fd);
   void push_ready(int fd);
