@@ -1,10 +1,11 @@
-// The one binary: the CLI, and behind its verb `daemon` the daemon.
+// The one binary: the CLI, behind its verb `daemon` the daemon, and the keepers of programs.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "cli/cli.hpp"
 #include "daemon/daemon.hpp"
 #include "options/own_lookups.hpp"
+#include "process/keeper.hpp"
 
 namespace {
 
@@ -20,6 +21,7 @@ void open_standard_descriptors() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (strata::process::is_keeper(argc, argv)) return strata::process::run_keeper(argc, argv);
   strata::options::use_own_lookups();
   open_standard_descriptors();
   return strata::cli::run(argc, argv, strata::daemon::run);

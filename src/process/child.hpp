@@ -51,6 +51,8 @@ class child {
   ending wait();
   /// Kills it (SIGKILL), and waits for its end.
   void kill();
+  /// Gives the process up: it outlives the object, and nobody waits for it.
+  void release() { id_ = 0; }
 
  private:
   pid_t id_ = 0;

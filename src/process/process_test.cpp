@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -101,6 +102,23 @@ TEST(program, its_descriptors_are_those_that_it_is_given) {
   in->write.reset();
   EXPECT_EQ(read_all(out->read.get()), "through");
   EXPECT_TRUE(started->wait().is_success());
+}
+
+TEST(program, descriptors_are_handed_over_in_their_order) {
+  auto first = make_pipe();
+  auto second = make_pipe();
+  ASSERT_TRUE(first && second);
+  // Each lies where another one is to be put.
+  const unique_fd low_first(::fcntl(first->write.get(), F_DUPFD_CLOEXEC, 3));
+  auto started = start({.words = {"sh", "-c", "echo one >&3; echo two >&5"},
+                        .handed_over = {second->write.get(), -1, low_first.get()}});
+  ASSERT_TRUE(started);
+  EXPECT_TRUE(started->wait().is_success());
+  second->write.reset();
+  EXPECT_EQ(read_all(second->read.get()), "one\n");
+  char letter = 0;
+  EXPECT_EQ(::read(first->read.get(), &letter, 1), 1);
+  EXPECT_EQ(letter, 't');
 }
 
 TEST(program, signals_do_in_it_what_they_usually_do) {

@@ -1,11 +1,14 @@
 #include "process/program.hpp"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <string_view>
+
+#include "strata/base/unique_fd.hpp"
 
 namespace strata::process {
 
@@ -54,6 +57,19 @@ class preparation {
   short flags_ = 0;
 };
 
+constexpr int first_place = STDERR_FILENO + 1;
+
+// Copies of those that lie where another one is put before them; the copies replace them.
+std::vector<unique_fd> move_above(std::vector<int>& descriptors) {
+  const int end = first_place + static_cast<int>(descriptors.size());
+  std::vector<unique_fd> copies;
+  for (int& each : descriptors) {
+    if (each < 0 || each >= end) continue;
+    each = copies.emplace_back(::fcntl(each, F_DUPFD_CLOEXEC, end)).get();
+  }
+  return copies;
+}
+
 // The last value of a name counts; a name without one is left out.
 std::vector<char*> environment_with(std::vector<std::string>& more) {
   const auto name_of = [](std::string_view text) { return text.substr(0, text.find('=')); };
@@ -84,13 +100,15 @@ result<child> start(program program) {
   prepared.put(program.input, STDIN_FILENO);
   prepared.put(program.output, STDOUT_FILENO);
   prepared.put(program.error, STDERR_FILENO);
-  prepared.put(program.handed_over, STDERR_FILENO + 1);
+  const auto moved = move_above(program.handed_over);
+  for (int place = first_place; const int each : program.handed_over) prepared.put(each, place++);
   prepared.enter(program.folder);
   if (program.is_leader) prepared.begin_session();
   prepared.reset(program.usual_signals);
   const auto environment = environment_with(program.environment);
   pid_t id = 0;
-  const int code = ::posix_spawnp(&id, arguments[0], prepared.actions(), prepared.attributes(),
+  const char* const file = program.file.empty() ? arguments[0] : program.file.c_str();
+  const int code = ::posix_spawnp(&id, file, prepared.actions(), prepared.attributes(),
                                   arguments.data(), environment.data());
   if (code != 0) return system_failure(code, "run '" + program.words[0] + "'");
   return child(id);

@@ -13,12 +13,14 @@ namespace strata::process {
 struct program {
   /// The program, as a path or a name to find in PATH, and its arguments.
   std::vector<std::string> words;
+  /// The file to run in place of the first word, which stays its name; empty: the first word.
+  std::string file = {};
   /// Descriptors that become its standard input, output and error; -1: those of this process.
   int input = -1;
   int output = -1;
   int error = -1;
-  /// Becomes its descriptor 3; -1: it has none.
-  int handed_over = -1;
+  /// Become its descriptors 3, 4, …; -1: it has none of that number.
+  std::vector<int> handed_over = {};
   /// Its environment beside that of this process: `NAME=VALUE` sets a variable, `NAME` removes it.
   std::vector<std::string> environment = {};
   /// Its working directory; empty: that of this process.

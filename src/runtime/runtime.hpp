@@ -58,6 +58,8 @@ struct context {
       [](std::string_view, const std::string&) {};
   /// Carries out a script's requests about other runtimes. Null if there are none.
   runtime_service* others = nullptr;
+  /// The daemon's state folder; empty: it has none.
+  std::string state_folder = {};
 };
 
 /// Figures of one object within a runtime.
@@ -91,9 +93,15 @@ class runtime {
   /// up at `limit`.
   virtual loop::task<void> stop(loop::time_point limit) = 0;
   loop::task<void> stop() { return stop(loop::time_point::max()); }
+  /// Called while running, before `stop`: takes no more connections, since another process takes
+  /// them by copies of the listening sockets. The present ones continue.
+  virtual loop::task<void> stop_accepting() { co_return; }
   /// Makes `start` or `stop` give up its waits: a connection attempt, pending deliveries. Called
   /// while one of them is under way; otherwise it does nothing.
   virtual void hurry() = 0;
+  /// The next stop leaves its processes running, and its data in the folder `handover` of the state
+  /// folder, for the daemon that takes over.
+  virtual void hand_over() {}
   /// Checks whether a restart would succeed, as far as can be told while it runs. Errors: those of
   /// `start`.
   virtual loop::task<result<void>> rehearse() = 0;
@@ -122,6 +130,9 @@ class runtime {
   [[nodiscard]] virtual std::optional<std::vector<std::size_t>> open_instances() const {
     return std::nullopt;
   }
+  /// Whether another process may run the same runtime, on copies of its listening sockets, while
+  /// this one still serves its present clients.
+  [[nodiscard]] virtual bool may_overlap() const { return false; }
   /// Whether it serves clients of other machines, if its endpoints are reachable for them.
   [[nodiscard]] virtual bool serves_strangers() const { return true; }
   /// Names of the runtimes that it connects to: they are started before it, and stopped after it.

@@ -48,3 +48,39 @@ def gone(pid):
     except ProcessLookupError:
         return True
     return False
+
+
+def keeper_of(pid):
+    """Returns the process that keeps a program: its parent."""
+    with open(f"/proc/{pid}/stat") as status:
+        parent = int(status.read().rsplit(")", 1)[1].split()[1])
+    with open(f"/proc/{parent}/comm") as name:
+        assert name.read() == "strata-keeper\n"
+    return parent
+
+
+def keeper_files(daemon):
+    folder = daemon.state_dir / "programs"
+    return sorted(each.name for each in folder.iterdir()) if folder.exists() else []
+
+
+def children_of(pid):
+    """Returns the ids of a process's children, those that have ended and are not waited for
+    included."""
+    ids = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/children") as children:
+            ids += [int(each) for each in children.read().split()]
+    return ids
+
+
+def pids_of(daemon, name):
+    return [each["pid"] for each in instances_of(daemon, name)]
+
+
+def edit_record(daemon, name, **options):
+    """Changes a record while no daemon runs."""
+    path = daemon.state_dir / "runtimes" / f"{name}.json"
+    record = json.loads(path.read_text())
+    record["options"] |= options
+    path.write_text(json.dumps(record))

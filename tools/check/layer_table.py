@@ -233,5 +233,5 @@ ALLOWED = {
     "cli/nl": LIBRARY | FAMILY | {"ynl", "process"},
     "cli/bench": LIBRARY | FAMILY | MEASURE,
     "cli": FAMILY | FAMILIES | {"cli/daemon_client"},
-    "main": {"base", "options", "cli", "cli/line", "daemon"},
+    "main": {"base", "options", "process", "cli", "cli/line", "daemon"},
 }

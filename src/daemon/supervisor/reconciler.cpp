@@ -69,7 +69,8 @@ result<std::unique_ptr<runtime::runtime>> reconciler::make_body(const entry& sub
        .report = [this, name = subject.name(), type = subject.type->name](
                      std::string_view event,
                      const std::string& detail) { write_event(name, type, event, detail); },
-       .others = &others_},
+       .others = &others_,
+       .state_folder = place()},
       options);
 }
 

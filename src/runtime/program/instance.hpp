@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,6 +27,8 @@ class instance {
     loop::loop& loop;
     const program_options& options;
     journal& log;
+    const std::string& state_folder;   ///< empty: the daemon has none
+    const std::atomic<bool>& hurried;  ///< set when a start is to give up its waits
   };
   /// Called on the loop when an instance that was ready has ended by itself.
   using end_listener = std::function<void(instance& ended)>;
@@ -43,17 +46,25 @@ class instance {
   void use_port(std::uint16_t port) { values_.port = std::to_string(port); }
   /// Hands a listening socket to each process that it starts from now on.
   virtual void hand_over(loop::descriptor socket) = 0;
+  /// Takes over the process that an earlier daemon has started for this instance, with its port and
+  /// its socket; `start` then continues with it. One that was started by other options is ended.
+  /// Returns whether there is one. Errors: there may be one, but it does not answer.
+  [[nodiscard]] virtual loop::task<result<bool>> adopt() { co_return false; }
   /// Starts the process, and waits until it is ready, as the options say. Errors: it could not be
   /// started, has ended, or was not ready in time; then nothing of it runs.
   [[nodiscard]] virtual loop::task<result<void>> start() = 0;
   /// Asks it to end, and kills it at `limit`; waits for its end.
   [[nodiscard]] virtual loop::task<> stop(loop::time_point limit) = 0;
+  /// Leaves the process running, for the next daemon to adopt.
+  virtual void leave() {}
 
   [[nodiscard]] virtual bool is_running() const = 0;
   /// Whether it runs, and has become ready.
   [[nodiscard]] virtual bool is_ready() const = 0;
   /// 0 if it does not run, or is not known.
   [[nodiscard]] virtual pid_t process_id() const = 0;
+  /// How long the process has run.
+  [[nodiscard]] virtual loop::duration age() const { return {}; }
   /// What it reports of its state; empty if it reports nothing.
   [[nodiscard]] virtual std::string status() const { return {}; }
   /// Sends a signal to the process and all of its group. Returns false if it may not get one.

@@ -7,6 +7,7 @@
 
 #include "runtime/program/outside_process.hpp"
 #include "runtime/program/own_process.hpp"
+#include "text/number.hpp"
 
 namespace strata::runtime::program {
 
@@ -22,15 +23,22 @@ constexpr auto steady_after = 10s;
 }  // namespace
 
 instance_set::instance_set(loop::loop& loop, program_options options, const context& context,
-                           const std::atomic<bool>& hurried, listeners listeners)
+                           const std::atomic<bool>& hurried, std::atomic<bool>& keeps_processes,
+                           listeners listeners)
     : loop_(loop),
       options_(std::move(options)),
       context_(context),
       hurried_(hurried),
+      keeps_processes_(keeps_processes),
       listeners_(std::move(listeners)) {}
 
 // Without --keep-socket the port is only found free: the program itself takes it.
 result<void> instance_set::take_port(net::bind_target& target, member& member) {
+  if (member.is_adopted) {
+    const auto port = text::number_in<std::uint16_t>(member.process->values().port);
+    target.address.set_port(port.value_or(0));
+    return {};
+  }
   if (!options_.keep_socket && target.address.port() != 0) return {};
   auto socket = loop_.listen(target.address, {});
   if (!socket) return std::unexpected(socket.error());
@@ -46,17 +54,39 @@ loop::task<result<void>> instance_set::open(std::vector<net::bind_target>& targe
   for (unsigned number = 0; number < options_.instances; ++number) {
     auto& member = *members_.emplace_back(std::make_unique<instance_set::member>());
     member.process = make_instance(number + 1);
-    if (number >= targets.size()) continue;
-    auto& target = targets[number];
+  }
+  // Before ports are taken: those processes have theirs.
+  if (auto adopted = co_await adopt(); !adopted) co_return adopted;
+  for (std::size_t index = 0; index < std::min(targets.size(), members_.size()); ++index) {
+    auto& target = targets[index];
+    auto& member = *members_[index];
     if (auto taken = take_port(target, member); !taken) co_return taken;
     member.process->use_port(target.address.port());
   }
   co_return result<void>{};
 }
 
+loop::task<result<void>> instance_set::adopt() {
+  loop::task_group adopting;
+  std::vector<error> errors;
+  for (const auto& each : members_) adopting.spawn(adopt(*each, errors));
+  co_await adopting.drained();
+  if (!errors.empty()) co_return std::unexpected(errors.front());
+  co_return result<void>{};
+}
+
+loop::task<> instance_set::adopt(member& member, std::vector<error>& errors) {
+  const auto adopted = co_await member.process->adopt();
+  member.is_adopted = adopted.value_or(false);
+  if (!adopted) errors.push_back(adopted.error());
+}
+
 std::unique_ptr<instance> instance_set::make_instance(unsigned number) {
-  const instance::surroundings surroundings{
-      .loop = loop_, .options = options_, .log = *context_.log};
+  const instance::surroundings surroundings{.loop = loop_,
+                                            .options = options_,
+                                            .log = *context_.log,
+                                            .state_folder = context_.state_folder,
+                                            .hurried = hurried_};
   place_values values{.name = context_.name, .port = {}, .instance = number};
   auto listener = [this](instance& ended) { on_end(ended); };
   if (options_.attached) {
@@ -81,7 +111,7 @@ loop::task<result<void>> instance_set::begin() {
 
 loop::task<> instance_set::start(member& member, std::vector<error>& errors) {
   auto started = co_await member.process->start();
-  member.started = loop_.now();
+  member.started = loop_.now() - member.process->age();
   if (!started) errors.push_back(std::move(started.error()));
 }
 
@@ -118,7 +148,7 @@ loop::task<> instance_set::restart(member& member) {
     co_await loop_.sleep(pause);
     ++member.restarts;
     const auto started = co_await member.process->start();
-    member.started = loop_.now();
+    member.started = loop_.now() - member.process->age();
     is_running = started.has_value();
     if (!started) {
       counters_.errors.add();
@@ -173,7 +203,7 @@ loop::task<result<void>> instance_set::replace(member& member) {
   co_await loop_.sleep(loop::from_seconds(options_.drain));
   co_await member.process->stop(loop_.now() + loop::from_seconds(options_.grace));
   auto started = co_await member.process->start();
-  member.started = loop_.now();
+  member.started = loop_.now() - member.process->age();
   member.is_leaving = false;
   report_open();
   if (started) co_return started;
@@ -189,6 +219,9 @@ loop::task<result<void>> instance_set::replace(member& member) {
 loop::task<> instance_set::close(loop::time_point limit) {
   is_closing_ = true;
   restarting_.cancel();
+  if (keeps_processes_.exchange(false)) {
+    for (const auto& each : members_) each->process->leave();
+  }
   const auto usual = loop_.now() + loop::from_seconds(options_.grace);
   loop::task_group stopping;
   for (const auto& each : members_) stopping.spawn(each->process->stop(std::min(limit, usual)));

@@ -23,9 +23,12 @@ class instance_set final : public part {
     std::function<void(std::vector<std::size_t> numbers)> on_open_instances;
   };
 
-  /// `context` and `hurried` outlive it; a roll ends early once `hurried` is set.
+  /// `context`, `hurried` and `keeps_processes` outlive it; a roll ends early once `hurried` is
+  /// set, and the next `close` leaves the processes running if `keeps_processes` is, which it
+  /// clears.
   instance_set(loop::loop& loop, program_options options, const context& context,
-               const std::atomic<bool>& hurried, listeners listeners);
+               const std::atomic<bool>& hurried, std::atomic<bool>& keeps_processes,
+               listeners listeners);
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
   [[nodiscard]] loop::task<result<void>> begin() override;
@@ -48,11 +51,14 @@ class instance_set final : public part {
     net::backoff pauses;
     std::uint64_t restarts = 0;
     loop::time_point started;
+    bool is_adopted = false;  // when the set was opened
     bool is_awaiting_restart = false;
     bool is_leaving = false;       // takes no new work
     bool has_ended_early = false;  // before all were ready
   };
 
+  loop::task<result<void>> adopt();
+  loop::task<> adopt(member& member, std::vector<error>& errors);
   result<void> take_port(net::bind_target& target, member& member);
   loop::task<> start(member& member, std::vector<error>& errors);
   loop::task<result<void>> replace(member& member);
@@ -67,6 +73,7 @@ class instance_set final : public part {
   program_options options_;
   const context& context_;
   const std::atomic<bool>& hurried_;
+  std::atomic<bool>& keeps_processes_;
   listeners listeners_;
   counters counters_;
   std::vector<std::unique_ptr<member>> members_;

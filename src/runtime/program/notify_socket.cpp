@@ -52,13 +52,21 @@ result<notify_socket> notify_socket::open() {
   if (!socket) return system_failure(errno, "open a socket for a program's reports");
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
-  socklen_t size = sizeof(sa_family_t);  // the kernel chooses the name
   const int on = 1;
-  auto* const address = reinterpret_cast<sockaddr*>(&name);
-  const bool is_open = ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0 &&
-                       ::bind(socket.get(), address, size) == 0 && (size = sizeof name) != 0 &&
-                       ::getsockname(socket.get(), address, &size) == 0;
+  // The kernel chooses the name.
+  const bool is_open =
+      ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0 &&
+      ::bind(socket.get(), reinterpret_cast<sockaddr*>(&name), sizeof(sa_family_t)) == 0;
   if (!is_open) return system_failure(errno, "open a socket for a program's reports");
+  return adopt(std::move(socket));
+}
+
+result<notify_socket> notify_socket::adopt(unique_fd socket) {
+  sockaddr_un name{};
+  socklen_t size = sizeof name;
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&name), &size) != 0) {
+    return system_failure(errno, "open a socket for a program's reports");
+  }
   const auto length = size - offsetof(sockaddr_un, sun_path);
   // The name begins with a zero byte, for which sd_notify(3) writes @.
   std::string text(name.sun_path, length);

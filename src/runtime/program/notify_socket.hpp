@@ -33,6 +33,9 @@ class notify_socket {
   /// is left.
   [[nodiscard]] static result<notify_socket> open();
 
+  /// Takes over one that is open. Errors: it is no such socket.
+  [[nodiscard]] static result<notify_socket> adopt(unique_fd socket);
+
   /// The value of NOTIFY_SOCKET for the program.
   [[nodiscard]] const std::string& address() const { return address_; }
   [[nodiscard]] int fd() const { return fd_.get(); }

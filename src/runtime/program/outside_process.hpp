@@ -26,6 +26,7 @@ class outside_process final : public instance {
   [[nodiscard]] loop::task<result<void>> start() override;
   /// Ends the watch; only a managed process is asked to end.
   [[nodiscard]] loop::task<> stop(loop::time_point limit) override;
+  void leave() override { is_watched_ = false; }
   [[nodiscard]] bool is_running() const override { return is_watched_; }
   [[nodiscard]] bool is_ready() const override { return is_watched_; }
   [[nodiscard]] pid_t process_id() const override;

@@ -1,6 +1,5 @@
 #include "runtime/program/own_process.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/syscall.h>
@@ -10,21 +9,26 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
+#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "process/pipe.hpp"
-#include "process/program.hpp"
-#include "runtime/program/launch.hpp"
+#include "options/own_folder.hpp"
+#include "process/keeper_list.hpp"
 #include "runtime/program/probe.hpp"
 #include "text/readable.hpp"
 
 namespace strata::runtime::program {
+
+using namespace std::chrono_literals;
 
 namespace {
 
 // A longer line is cut, and its parts are lines.
 constexpr std::size_t longest_line = 8192;
 constexpr std::string_view line_prefix = "line:";
+// Time for a keeper to report an end that has come.
+constexpr auto keeper_limit = 5s;
 // What the daemon ignores or handles.
 constexpr int usual_signals[] = {SIGPIPE, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
                                  SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2};
@@ -41,11 +45,66 @@ own_process::~own_process() {
 }
 
 bool own_process::signal(int number) const {
-  return is_running() && ::kill(-child_.id(), number) == 0;
+  return is_running() && kept_.id != 0 && ::kill(-kept_.id, number) == 0;
 }
 
 std::string own_process::end_reason() const {
   return fmt::format("'{}' has ended with {}", options_.command, ending_.text());
+}
+
+std::string own_process::keeper_name() const {
+  return fmt::format("{}.{}", values_.name, values_.instance);
+}
+
+result<unique_fd> own_process::open_folder() const {
+  if (state_folder_.empty()) return unique_fd();
+  return options::open_own_folder(fmt::format("{}/{}", state_folder_, process::keeper_folder),
+                                  "choose another folder with --state-dir");
+}
+
+loop::task<result<bool>> own_process::adopt() {
+  const auto folder = open_folder();
+  if (!folder) co_return std::unexpected(folder.error());
+  if (!*folder) co_return false;
+  auto found = co_await find_kept(loop_, folder->get(), keeper_name(), hurried_);
+  if (!found) co_return std::unexpected(found.error());
+  if (!*found) co_return false;
+  auto& kept = **found;
+  auto values = values_;
+  values.port = kept.note.port;
+  const auto launch = launch_of(options_, values, {});
+  if (!launch || kept.note.fingerprint != fingerprint_of(options_)) {
+    co_await end_other(std::move(kept));
+    co_return false;
+  }
+  take_adopted(std::move(kept), launch->user);
+  co_return true;
+}
+
+void own_process::take_adopted(kept_process kept, uid_t user) {
+  kept_ = std::move(kept);
+  user_ = user;
+  is_adopted_ = true;
+  values_.port = kept_.note.port;
+  if (kept_.socket) socket_ = std::move(kept_.socket);
+  if (!kept_.notifications) return;
+  auto socket = notify_socket::adopt(std::move(kept_.notifications));
+  if (socket) use_notifications(std::move(*socket));
+}
+
+loop::task<> own_process::end_other(kept_process other) {
+  log_.write(level::info,
+             fmt::format("process {} of an earlier daemon was started by other options: it is "
+                         "ended",
+                         other.id),
+             subject());
+  tasks_.spawn(read(std::move(other.output)));
+  const auto id = other.id;
+  const auto limit = loop_.now() + loop::from_seconds(options_.grace) + keeper_limit;
+  const bool has_ended = co_await end_kept(loop_, std::move(other.connection), limit);
+  if (has_ended) co_return;
+  ::kill(other.keeper_id, SIGKILL);
+  ::kill(-id, SIGKILL);
 }
 
 // One socket serves all processes that follow each other.
@@ -53,50 +112,87 @@ result<void> own_process::open_notifications() {
   if (!options_.takes_notifications() || !notify_address_.empty()) return {};
   auto socket = notify_socket::open();
   if (!socket) return std::unexpected(socket.error());
-  notify_address_ = socket->address();
-  tasks_.spawn(take_notifications(loop_.adopt(socket->release())));
+  use_notifications(std::move(*socket));
   return {};
 }
 
-result<void> own_process::spawn() {
-  if (auto opened = open_notifications(); !opened) return opened;
-  auto launch = launch_of(options_, values_, notify_address_);
-  if (!launch) return std::unexpected(launch.error());
-  const auto folder = options_.folder.empty() ? std::string("/") : options_.folder;
-  if (::access(folder.c_str(), X_OK) != 0) {
-    return system_failure(errno, "enter the folder '" + folder + "'");
+void own_process::use_notifications(notify_socket socket) {
+  notify_address_ = socket.address();
+  notify_descriptor_ = socket.fd();
+  tasks_.spawn(take_notifications(loop_.adopt(socket.release())));
+}
+
+result<process::kept_program> own_process::make_order(int folder, launch& launch) const {
+  const auto working_folder = options_.folder.empty() ? std::string("/") : options_.folder;
+  if (::access(working_folder.c_str(), X_OK) != 0) {
+    return system_failure(errno, "enter the folder '" + working_folder + "'");
   }
-  auto pipe = process::make_pipe();
-  if (!pipe) return std::unexpected(pipe.error());
-  ::fcntl(pipe->read.get(), F_SETFL, O_NONBLOCK);
-  const unique_fd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  auto started = process::start({.words = std::move(launch->words),
-                                 .input = nothing.get(),
-                                 .output = pipe->write.get(),
-                                 .error = pipe->write.get(),
-                                 .handed_over = socket_ ? socket_.fd() : -1,
-                                 .environment = std::move(launch->environment),
-                                 .folder = folder,
-                                 .is_leader = true,
-                                 .usual_signals = usual_signals});
-  if (!started) return std::unexpected(started.error());
-  child_ = std::move(*started);
+  const nlohmann::json note = {{"port", values_.port}, {"fingerprint", fingerprint_of(options_)}};
+  process::kept_program order;
+  order.program.words = std::move(launch.words);
+  order.program.environment = std::move(launch.environment);
+  order.program.folder = working_folder;
+  order.program.usual_signals = usual_signals;
+  order.socket = socket_ ? socket_.fd() : -1;
+  order.notifications = notify_descriptor_;
+  order.folder = folder;
+  order.name = keeper_name();
+  order.note = note.dump();
+  order.stop_signal = signal_number(options_.stop_signal);
+  order.grace_ms = static_cast<std::int64_t>(options_.grace * 1e3);
+  return order;
+}
+
+loop::task<result<void>> own_process::spawn() {
+  if (auto opened = open_notifications(); !opened) co_return opened;
+  auto launch = launch_of(options_, values_, notify_address_);
+  if (!launch) co_return std::unexpected(launch.error());
+  const auto folder = open_folder();
+  if (!folder) co_return std::unexpected(folder.error());
+  auto order = make_order(folder->get(), *launch);
+  if (!order) co_return std::unexpected(order.error());
+  // It may report before the keeper has answered.
   user_ = launch->user;
-  is_ready_ = is_stopping_ = has_signaled_ = has_shown_life_ = false;
+  is_adopted_ = has_signaled_ = has_shown_life_ = false;
   status_.clear();
-  tasks_.spawn(read(loop_.adopt(pipe->read.release())));
-  tasks_.spawn(await_end());
-  return {};
+  auto started = co_await start_kept(loop_, std::move(*order));
+  if (!started) co_return std::unexpected(started.error());
+  kept_ = std::move(*started);
+  co_return result<void>{};
 }
 
 loop::task<result<void>> own_process::start() {
-  if (auto spawned = spawn(); !spawned) co_return spawned;
-  log_.write(level::info, fmt::format("process {} started", child_.id()), subject());
-  auto ready = co_await await_ready();
+  if (kept_.id == 0) {
+    auto spawned = co_await spawn();
+    if (!spawned) co_return spawned;
+  }
+  is_running_ = true;
+  is_ready_ = kept_.was_ready;
+  is_stopping_ = false;
+  log_.write(level::info,
+             fmt::format("process {} {}", kept_.id, is_adopted_ ? "adopted" : "started"),
+             subject());
+  tasks_.spawn(read(std::move(kept_.output)));
+  tasks_.spawn(await_end());
+  result<void> ready;
+  if (!is_ready_) ready = co_await await_ready();
   if (!ready) co_await stop(loop_.now() + loop::from_seconds(options_.grace));
   is_ready_ = ready.has_value();
-  if (is_ready_ && !options_.alive.empty()) tasks_.spawn(await_failed_checks());
+  // One that has ended while no daemon ran was ready: its end follows from its restart policy.
+  if (!is_ready_ || !is_running_) co_return ready;
+  process::send_order(kept_.connection.fd(), process::keeper_order::note_ready);
+  if (!options_.alive.empty()) tasks_.spawn(await_failed_checks());
   co_return ready;
+}
+
+loop::duration own_process::age() const {
+  timespec since_boot{};
+  if (kept_.start_ticks == 0 || ::clock_gettime(CLOCK_BOOTTIME, &since_boot) != 0) return {};
+  const auto per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const auto started = static_cast<double>(kept_.start_ticks) / per_second;
+  const auto now =
+      static_cast<double>(since_boot.tv_sec) + static_cast<double>(since_boot.tv_nsec) / 1e9;
+  return loop::from_seconds(std::max(now - started, 0.0));
 }
 
 loop::task<result<void>> own_process::await_ready() {
@@ -127,10 +223,10 @@ loop::task<bool> own_process::becomes_ready(loop::time_point limit) {
 
 // Whoever restarts the process takes its end for a failure.
 loop::task<> own_process::await_failed_checks() {
-  const auto process = child_.id();
+  const auto process = kept_.id;
   const bool has_failed = co_await fails_checks(
       loop_, options_, [this] { return is_alive(); },
-      [this, process] { return child_.id() == process && !is_stopping_; });
+      [this, process] { return kept_.id == process && !is_stopping_; });
   if (!has_failed) co_return;
   log_.write(level::warning,
              fmt::format("process {} has failed {} checks ({}) in a row: it is killed", process,
@@ -144,20 +240,49 @@ loop::task<bool> own_process::is_alive() {
   co_return co_await answers(loop_, values_.port, path_of(options_.alive));
 }
 
-// The kernel makes the descriptor of a process readable when it has ended.
 loop::task<> own_process::await_end() {
-  const auto handle = loop_.adopt(static_cast<int>(::syscall(SYS_pidfd_open, child_.id(), 0U)));
-  loop::awaited_request ended;
-  loop_.poll(handle, POLLIN, ended);
-  (void)co_await ended;
-  // What it has started in its group ends with it.
-  signal(SIGKILL);
-  ending_ = child_.wait();
+  // Not before `start` has seen it run, even if it has ended already.
+  loop::awaited_request readable;
+  loop_.poll(kept_.connection, POLLIN, readable);
+  (void)co_await readable;
+  auto ended = co_await await_ending(loop_, kept_.connection);
+  ending_ = ended ? *ended : end_without_keeper();
+  // The next process has a file of the same name.
+  if (const auto folder = open_folder(); folder && *folder) {
+    process::remove_keeper_file(folder->get(), keeper_name());
+  }
+  // From now on another process may get its id.
+  kept_.id = 0;
+  co_await let_go(loop_, kept_.connection, loop_.now() + keeper_limit);
+  auto keeper = std::move(kept_.keeper);
+  kept_ = {};
+  is_running_ = is_adopted_ = false;
   log_.write(ending_.is_success() || is_stopping_ ? level::info : level::warning,
              "the process has ended with " + ending_.text(), subject());
   changed_.notify();
   // The end of one that has not become ready is the error of its start.
   if (is_ready_ && !is_stopping_) report_end();
+  if (keeper) tasks_.spawn(await_keeper(std::move(keeper)));
+}
+
+// Nobody reads its output any more, and its exit status is lost.
+process::ending own_process::end_without_keeper() {
+  log_.write(level::error,
+             fmt::format("the keeper of process {}, process {}, has ended: the process is killed",
+                         kept_.id, kept_.keeper_id),
+             subject());
+  ::syscall(SYS_pidfd_send_signal, kept_.handle.get(), SIGKILL, nullptr, 0U);
+  ::kill(-kept_.id, SIGKILL);
+  return {.exit_code = 0, .signal = SIGKILL};
+}
+
+// It ends by itself; here its exit status is taken.
+loop::task<> own_process::await_keeper(process::child keeper) {
+  const auto handle = loop_.adopt(static_cast<int>(::syscall(SYS_pidfd_open, keeper.id(), 0U)));
+  loop::awaited_request ended;
+  loop_.poll(handle, POLLIN, ended);
+  (void)co_await ended;
+  (void)keeper.wait();
 }
 
 loop::task<> own_process::take_notifications(loop::descriptor socket) {
@@ -177,7 +302,14 @@ void own_process::take(notification message) {
 }
 
 loop::task<> own_process::read(loop::descriptor pipe) {
-  std::string unfinished;
+  // A line without an end is one too, also if the reading is canceled.
+  struct last_line {
+    own_process& process;
+    std::string unfinished = {};
+    ~last_line() {
+      if (!unfinished.empty()) process.take_line(unfinished);
+    }
+  } line{*this};
   std::array<char, 16384> piece{};
   for (;;) {
     loop::awaited_request readable;
@@ -186,17 +318,20 @@ loop::task<> own_process::read(loop::descriptor pipe) {
     const auto size = ::read(pipe.fd(), piece.data(), piece.size());
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (size <= 0) break;
-    unfinished.append(piece.data(), static_cast<std::size_t>(size));
-    std::string_view left = unfinished;
-    for (auto end = left.find('\n'); end != std::string_view::npos || left.size() > longest_line;
-         end = left.find('\n')) {
-      const auto length = std::min(end, longest_line);
-      take_line(left.substr(0, length));
-      left.remove_prefix(length == end ? length + 1 : length);
-    }
-    unfinished.erase(0, unfinished.size() - left.size());
+    take_output(line.unfinished, {piece.data(), static_cast<std::size_t>(size)});
   }
-  if (!unfinished.empty()) take_line(unfinished);
+}
+
+void own_process::take_output(std::string& unfinished, std::string_view piece) {
+  unfinished += piece;
+  std::string_view left = unfinished;
+  for (auto end = left.find('\n'); end != std::string_view::npos || left.size() > longest_line;
+       end = left.find('\n')) {
+    const auto length = std::min(end, longest_line);
+    take_line(left.substr(0, length));
+    left.remove_prefix(length == end ? length + 1 : length);
+  }
+  unfinished.erase(0, unfinished.size() - left.size());
 }
 
 void own_process::take_line(std::string_view line) {
@@ -211,17 +346,35 @@ void own_process::take_line(std::string_view line) {
 
 loop::task<> own_process::stop(loop::time_point limit) {
   is_stopping_ = true;
+  if (kept_.id != 0 && !is_running_) {
+    auto unused = std::exchange(kept_, {});
+    const bool is_gone = co_await end_kept(loop_, std::move(unused.connection), limit);
+    if (!is_gone) ::kill(-unused.id, SIGKILL);
+    co_return;
+  }
   signal(signal_number(options_.stop_signal));
   const bool has_ended = co_await changed_.wait([this] { return !is_running(); }, limit);
   if (has_ended) co_return;
   log_.write(level::warning,
-             fmt::format("process {} has not ended by SIG{} in time: it is killed", child_.id(),
+             fmt::format("process {} has not ended by SIG{} in time: it is killed", kept_.id,
                          options_.stop_signal),
              subject());
   signal(SIGKILL);
   const bool is_gone =
+      co_await changed_.wait([this] { return !is_running(); }, loop_.now() + keeper_limit);
+  if (is_gone) co_return;
+  // A keeper that was stopped, by a debugger say, reports nothing.
+  ::kill(kept_.keeper_id, SIGKILL);
+  const bool is_over =
       co_await changed_.wait([this] { return !is_running(); }, loop::time_point::max());
-  (void)is_gone;
+  (void)is_over;
+}
+
+void own_process::leave() {
+  tasks_.cancel();
+  kept_.release();
+  kept_ = {};
+  is_running_ = false;
 }
 
 }  // namespace strata::runtime::program

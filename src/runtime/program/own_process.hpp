@@ -4,12 +4,15 @@
 // For one loop's thread.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
 #include "loop/condition.hpp"
 #include "loop/task_group.hpp"
 #include "runtime/program/instance.hpp"
+#include "runtime/program/kept_process.hpp"
+#include "runtime/program/launch.hpp"
 #include "runtime/program/notify_socket.hpp"
 
 namespace strata::runtime::program {
@@ -17,38 +20,58 @@ namespace strata::runtime::program {
 class own_process final : public instance {
  public:
   own_process(const surroundings& surroundings, place_values values, end_listener on_end)
-      : instance(surroundings, std::move(values), std::move(on_end)), changed_(loop_) {}
+      : instance(surroundings, std::move(values), std::move(on_end)),
+        state_folder_(surroundings.state_folder),
+        hurried_(surroundings.hurried),
+        changed_(loop_) {}
   own_process(const own_process&) = delete;
   own_process& operator=(const own_process&) = delete;
   /// Kills what runs.
   ~own_process() override;
 
   void hand_over(loop::descriptor socket) override { socket_ = std::move(socket); }
+  [[nodiscard]] loop::task<result<bool>> adopt() override;
   [[nodiscard]] loop::task<result<void>> start() override;
   [[nodiscard]] loop::task<> stop(loop::time_point limit) override;
-  [[nodiscard]] bool is_running() const override { return static_cast<bool>(child_); }
+  void leave() override;
+  [[nodiscard]] bool is_running() const override { return is_running_; }
   [[nodiscard]] bool is_ready() const override { return is_running() && is_ready_; }
-  [[nodiscard]] pid_t process_id() const override { return child_.id(); }
+  [[nodiscard]] pid_t process_id() const override { return is_running_ ? kept_.id : 0; }
+  [[nodiscard]] loop::duration age() const override;
   [[nodiscard]] std::string status() const override { return status_; }
   bool signal(int number) const override;
   [[nodiscard]] std::string end_reason() const override;
 
  private:
-  [[nodiscard]] result<void> spawn();
+  [[nodiscard]] std::string keeper_name() const;
+  [[nodiscard]] result<unique_fd> open_folder() const;
+  void take_adopted(kept_process kept, uid_t user);
+  loop::task<> end_other(kept_process other);
+  [[nodiscard]] loop::task<result<void>> spawn();
+  [[nodiscard]] result<process::kept_program> make_order(int folder, launch& launch) const;
   [[nodiscard]] result<void> open_notifications();
+  void use_notifications(notify_socket socket);
   loop::task<> take_notifications(loop::descriptor socket);
   void take(notification message);
   loop::task<> await_end();
+  [[nodiscard]] process::ending end_without_keeper();
+  loop::task<> await_keeper(process::child keeper);
   loop::task<> read(loop::descriptor pipe);
+  void take_output(std::string& unfinished, std::string_view piece);
   void take_line(std::string_view line);
   loop::task<result<void>> await_ready();
   loop::task<bool> becomes_ready(loop::time_point limit);
   loop::task<> await_failed_checks();
   loop::task<bool> is_alive();
 
+  const std::string& state_folder_;
+  const std::atomic<bool>& hurried_;
   loop::descriptor socket_;  // handed over; none unless the options say so
-  process::child child_;
+  kept_process kept_;        // until the process has ended; or adopted, and not started yet
+  bool is_running_ = false;
+  bool is_adopted_ = false;     // by an earlier daemon's keeper
   std::string notify_address_;  // empty: it takes no notifications
+  int notify_descriptor_ = -1;  // its task owns it
   uid_t user_ = 0;
   std::string status_;
   bool is_ready_ = false;

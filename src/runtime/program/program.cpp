@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "runtime/program/instance_set.hpp"
 #include "runtime/program/launch.hpp"
@@ -24,6 +25,7 @@ class program final : public sharded<program_options, instance_set> {
     return open_;
   }
   [[nodiscard]] bool serves_strangers() const override { return false; }
+  void hand_over() override { keeps_processes_ = true; }
 
  private:
   [[nodiscard]] result<void> check(const program_options& options) const override;
@@ -31,6 +33,7 @@ class program final : public sharded<program_options, instance_set> {
   void take_over(std::vector<std::size_t> numbers);
 
   std::vector<std::size_t> open_;
+  std::atomic<bool> keeps_processes_ = false;
 };
 
 // The condition that `flag` gives. `others`: those that it may have beside port, http: and notify.
@@ -136,7 +139,7 @@ program::part_list program::make_parts(const std::vector<loop::loop*>& loops) {
           }};
   part_list parts;
   parts.push_back(std::make_unique<instance_set>(*loops[0], running(), given(), hurried(),
-                                                 std::move(listeners)));
+                                                 keeps_processes_, std::move(listeners)));
   return parts;
 }
 
