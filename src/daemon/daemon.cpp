@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spdlog/sinks/sink.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -14,19 +13,29 @@
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <vector>
 
 #include "daemon/api/control_api.hpp"
 #include "daemon/api/control_socket.hpp"
 #include "daemon/broker/socket_broker.hpp"
 #include "daemon/cluster/cluster_node.hpp"
+#include "daemon/daemon_log.hpp"
 #include "daemon/loop_threads.hpp"
 #include "daemon/readiness.hpp"
+#include "daemon/signals.hpp"
 #include "daemon/store/file_record_store.hpp"
 #include "daemon/supervisor/log_output.hpp"
 #include "daemon/supervisor/supervisor.hpp"
+#include "daemon/takeover/activation.hpp"
+#include "daemon/takeover/handover.hpp"
+#include "daemon/takeover/handover_folder.hpp"
+#include "daemon/takeover/predecessor.hpp"
+#include "daemon/takeover/successor.hpp"
 #include "loop/socket_file.hpp"
+#include "loop/socket_shelf.hpp"
 #include "net/scheme.hpp"
 #include "options/own_folder.hpp"
+#include "process/keeper_list.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::daemon {
@@ -48,32 +57,6 @@ void raise_file_limit() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/// Blocks the signals that end the daemon, in this and all later threads; they are read from a
-/// descriptor.
-result<unique_fd> take_signals() {
-  sigset_t ending;
-  sigemptyset(&ending);
-  sigaddset(&ending, SIGTERM);
-  sigaddset(&ending, SIGINT);
-  sigaddset(&ending, SIGHUP);
-  ::pthread_sigmask(SIG_BLOCK, &ending, nullptr);
-  // Exceeding RLIMIT_FSIZE is reported as an error of the write; the others have no meaning here.
-  for (const int ignored : {SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM}) {
-    ::signal(ignored, SIG_IGN);
-  }
-  unique_fd signals(::signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals) return system_failure(errno, "wait for signals");
-  return signals;
-}
-
-/// If this thread hangs too, in a write to a disk or a log that blocks, the kernel ends the
-/// process.
-void limit_ending(double drain_timeout) {
-  constexpr double longest = 1e6;
-  ::signal(SIGALRM, SIG_DFL);
-  ::alarm(static_cast<unsigned>(std::min(drain_timeout, longest)) + 10);
 }
 
 result<std::optional<socket_group>> group_of(const options::daemon_options& options) {
@@ -108,44 +91,17 @@ bool is_secure_web(const std::string& text) {
   return url && url->scheme->name == "https";
 }
 
-constexpr const char* own_name = "strata daemon";  // name of lines that belong to no runtime
-
-class output_sink final : public spdlog::sinks::sink {
- public:
-  explicit output_sink(std::shared_ptr<log_output> output) : to_(std::move(output)) {}
-
-  void log(const spdlog::details::log_msg& line) override {
-    const auto view = [](const auto& text) { return std::string_view(text.data(), text.size()); };
-    const auto source = view(line.logger_name);  // a runtime's lines come from its own logger
-    to_->write(view(spdlog::level::to_string_view(line.level)),
-               source == own_name ? std::string_view() : source, view(line.payload));
-  }
-  void flush() override {}
-  void set_pattern(const std::string& /*pattern*/) override {}
-  void set_formatter(std::unique_ptr<spdlog::formatter> /*formatter*/) override {}
-
- private:
-  std::shared_ptr<log_output> to_;
-};
-
-result<std::shared_ptr<log_output>> set_up_log(const std::string& level, log_settings settings) {
-  auto opened = log_output::open(std::move(settings));
-  if (!opened) return opened;
-  auto sink = std::make_shared<output_sink>(*opened);
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(own_name, std::move(sink)));
-  spdlog::set_level(spdlog::level::from_str(level));
-  return opened;
-}
-
 /// The parts that live as long as the daemon runs, in the order of their creation.
 class daemon {
  public:
   daemon(loop::loop& loop, loop::backend_kind kind, std::size_t most_loops,
-         std::unique_ptr<record_store> store, std::shared_ptr<log_output> output, readiness& ready)
+         std::unique_ptr<file_record_store> store, std::shared_ptr<log_output> output,
+         readiness& ready)
       : home_(loop),
         output_(std::move(output)),
         ready_(ready),
         loops_(loop, kind, most_loops),
+        store_(*store),
         supervisor_(loop, loops_, std::move(store)),
         api_(
             supervisor_, loops_,
@@ -157,12 +113,17 @@ class daemon {
   }
 
   result<void> listen(const options::daemon_options& options);
+  /// Opens the listeners of the control API.
+  result<void> listen_for_requests(const options::daemon_options& options);
   /// Joins the cluster that the options name, if any, once the daemon runs.
   result<void> join(const options::daemon_options& options);
   /// Reads the certificates shown to remote clients, and the tokens required of them.
   result<void> read_identity(const options::daemon_options& options);
   result<void> listen_remote(const options::daemon_options& options);
   result<void> listen_metrics(const options::daemon_options& options);
+  /// It takes over from this daemon, and lets a later one take over from it.
+  void follow(std::optional<takeover::predecessor> predecessor, takeover::own_command command,
+              const options::daemon_options& options);
   /// Returns the process' exit code.
   int run(unique_fd signals, double drain_timeout);
 
@@ -170,6 +131,11 @@ class daemon {
   loop::task<> read_again();
   loop::task<> live(loop::descriptor signals, double drain_timeout);
   loop::task<> bring_up();
+  void answer_from_now_on();
+  loop::task<result<unique_fd>> begin_handover(options::daemon_options options);
+  loop::task<> take_back(options::daemon_options options);
+  loop::task<> finish_handover();
+  void end_strays(const std::vector<process::keeper_file>& kept);
   loop::task<> report_life(loop::duration interval);
   [[noreturn]] void give_up();
 
@@ -177,6 +143,7 @@ class daemon {
   std::shared_ptr<log_output> output_;
   readiness& ready_;
   loop_threads loops_;
+  file_record_store& store_;  // the supervisor's
   supervisor supervisor_;
   std::unique_ptr<cluster_node> cluster_;  // null: it is in none
   std::shared_ptr<runtime::journal> log_ = std::make_shared<runtime::journal>();
@@ -184,6 +151,10 @@ class daemon {
   std::string token_file_;  // empty: none is read
   control_api api_;
   socket_broker socket_broker_;
+  std::optional<takeover::predecessor> predecessor_;
+  std::unique_ptr<takeover::successor> successor_;
+  std::unique_ptr<takeover::handover> handover_;
+  bool is_handed_over_ = false;
   bool failed_ = false;
   loop::task_group starting_;
 };
@@ -195,13 +166,19 @@ result<void> daemon::listen(const options::daemon_options& options) {
   if (!group) return std::unexpected(group.error());
   if (*group) access.group = (*group)->id;
   if (auto ready = prepare_socket_folder(options.socket, access); !ready) return ready;
-  if (auto listening = api_.listen(options.socket, *group); !listening) return listening;
   if (!options.socket_policy.empty()) {
     auto started =
         socket_broker_.start(broker_socket_beside(options.socket), options.socket_policy);
     if (!started) return started;
   }
   if (auto read = read_identity(options); !read) return read;
+  return listen_for_requests(options);
+}
+
+result<void> daemon::listen_for_requests(const options::daemon_options& options) {
+  const auto group = group_of(options);
+  if (!group) return std::unexpected(group.error());
+  if (auto listening = api_.listen(options.socket, *group); !listening) return listening;
   if (auto remote = listen_remote(options); !remote) return remote;
   return listen_metrics(options);
 }
@@ -269,6 +246,7 @@ result<void> daemon::listen_metrics(const options::daemon_options& options) {
 // Requests wait while the runtimes are being restored, so that none sees a partial state: it would
 // not even see that a name is taken.
 loop::task<> daemon::bring_up() {
+  if (!predecessor_) takeover::remove_handover_folder(supervisor_.place());
   const auto loaded = co_await supervisor_.load();
   if (!loaded) {
     spdlog::error("{}", describe(loaded.error()));
@@ -277,15 +255,92 @@ loop::task<> daemon::bring_up() {
     co_return;
   }
   if (cluster_) cluster_->begin();
+  // Programs that an earlier daemon has left running. Those that start later are not among them.
+  const auto kept = process::read_keeper_files(supervisor_.place());
   loop::task_group restoring;
   restoring.spawn(supervisor_.start_all());
   const auto limit = home_.now() + 2s;
   while (!restoring.empty() && home_.now() < limit) co_await home_.sleep(10ms);
+  // Until all is there, the daemon before it answers what its clients ask.
+  if (!predecessor_) answer_from_now_on();
+  co_await restoring.drained();
+  end_strays(kept);
+  spdlog::info("restored");
+  if (predecessor_) {
+    answer_from_now_on();
+    predecessor_->end();
+    predecessor_.reset();
+    takeover::remove_handover_folder(supervisor_.place());
+  }
+  for (const auto& each : loop::socket_shelf::of_process().close_untaken()) {
+    spdlog::debug("no runtime listens on {}, which was handed over", each.text());
+  }
+}
+
+void daemon::answer_from_now_on() {
   api_.begin();
   spdlog::info("ready");
   ready_.report_ready();
-  co_await restoring.drained();
-  spdlog::info("restored");
+}
+
+void daemon::follow(std::optional<takeover::predecessor> predecessor, takeover::own_command command,
+                    const options::daemon_options& options) {
+  predecessor_ = std::move(predecessor);
+  successor_ = std::make_unique<takeover::successor>(home_, std::move(command));
+  takeover::handover::steps steps{.begin = [this, options] { return begin_handover(options); },
+                                  .take_back = [this, options] { return take_back(options); },
+                                  .finish =
+                                      [this] {
+                                        is_handed_over_ = true;
+                                        // It ends like any other daemon.
+                                        ::kill(::getpid(), SIGTERM);
+                                      }};
+  handover_ = std::make_unique<takeover::handover>(home_, options.state_dir, std::move(steps));
+  // Its path is longer than that of the control socket, perhaps too long.
+  const auto listening = handover_->listen(takeover::path_for(options.socket));
+  if (!listening) spdlog::warn("no daemon can take over: {}", describe(listening.error()));
+}
+
+loop::task<result<unique_fd>> daemon::begin_handover(options::daemon_options options) {
+  auto made = takeover::make_handover_folder(options.state_dir);
+  if (!made) co_return std::unexpected(made.error());
+  loop::socket_file::keep_all(true);
+  co_await api_.stop_accepting();
+  auto lock = store_.hand_over();
+  const auto limit = home_.now() + loop::from_seconds(options.drain_timeout);
+  co_await supervisor_.stop_exclusive(limit);
+  co_return lock;
+}
+
+loop::task<> daemon::take_back(options::daemon_options options) {
+  store_.take_back();
+  co_await supervisor_.resume();
+  takeover::remove_handover_folder(options.state_dir);
+  const auto listening = listen_for_requests(options);
+  if (!listening) spdlog::error("{}", describe(listening.error()));
+  api_.begin();
+  loop::socket_file::keep_all(false);
+}
+
+loop::task<> daemon::finish_handover() {
+  if (successor_->id() != 0) {
+    readiness::notify("MAINPID=" + std::to_string(successor_->id()));
+    successor_->release();
+  }
+  spdlog::info("another daemon has taken over: the connections of this one end");
+  co_await supervisor_.stop_accepting();
+}
+
+// Their records have changed or gone while no daemon ran.
+void daemon::end_strays(const std::vector<process::keeper_file>& kept) {
+  const auto is_wanted = [this](const process::keeper_file& file) {
+    const auto entry = supervisor_.list().entry_of(file.runtime);
+    if (!entry || !entry->desired.running || entry->type->name != "program") return false;
+    return file.instance <= entry->body->options(false).value("instances", 1U);
+  };
+  for (const auto& name : process::end_unwanted(supervisor_.place(), kept, is_wanted)) {
+    spdlog::info("the program '{}' of an earlier daemon is not to run any more: it is ended", name);
+  }
 }
 
 loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
@@ -296,22 +351,22 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
     (void)co_await readable;
     signalfd_siginfo got{};
     if (::read(signals.fd(), &got, sizeof got) != sizeof got) continue;
-    if (got.ssi_signo != SIGHUP) break;
-    starting_.spawn(read_again());
+    if (got.ssi_signo == SIGHUP) {
+      starting_.spawn(read_again());
+    } else if (got.ssi_signo == SIGUSR2) {
+      starting_.spawn(successor_->run());
+    } else {
+      break;
+    }
   }
   spdlog::info("stopping");
-  readiness::notify("STOPPING=1");
+  if (!is_handed_over_) readiness::notify("STOPPING=1");
   // A second signal ends the process at once: saved data is safe at any time.
-  ::signal(SIGTERM, SIG_DFL);
-  ::signal(SIGINT, SIG_DFL);
-  sigset_t ending;
-  sigemptyset(&ending);
-  sigaddset(&ending, SIGTERM);
-  sigaddset(&ending, SIGINT);
-  ::pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
+  heed_no_more_endings();
   api_.refuse_requests();
   limit_ending(drain_timeout);
   const auto limit = home_.now() + loop::from_seconds(drain_timeout);
+  if (is_handed_over_) co_await finish_handover();
   if (cluster_) co_await cluster_->leave(std::min(limit, home_.now() + 1s));
   loop::task_group stopping;
   stopping.spawn(supervisor_.shut_down(limit));
@@ -375,6 +430,8 @@ int daemon::run(unique_fd signals, double drain_timeout) {
 
 int run(const options::daemon_options& options) {
   if (auto good = options::check(options); !good) return refuse(good.error());
+  auto command = takeover::own_command::read();
+  takeover::take_activation_sockets();
   readiness ready;
   if (options.detach) {
     if (auto detached = ready.detach(); !detached) return refuse(detached.error());
@@ -384,12 +441,19 @@ int run(const options::daemon_options& options) {
   raise_file_limit();
   auto kind = loop::parse_backend(options.loop);
   if (!kind) return refuse(kind.error());
+  std::optional<takeover::predecessor> predecessor;
+  if (options.takeover) {
+    auto found = takeover::predecessor::ask(options.socket, options.state_dir);
+    if (!found) return refuse(found.error());
+    predecessor = std::move(*found);
+  }
   auto signals = take_signals();
   if (!signals) return refuse(signals.error());
   std::string why_not;
   auto home = loop::make_loop(*kind, &why_not);
   if (!home) return refuse(home.error());
-  auto store = file_record_store::open(**home, options.state_dir);
+  auto store = file_record_store::open(**home, options.state_dir,
+                                       predecessor ? predecessor->take_lock() : unique_fd());
   if (!store) return refuse(store.error());
   // Only now is the folder known to be safe.
   const auto log_file = options.log_file.empty() && options.detach
@@ -406,6 +470,7 @@ int run(const options::daemon_options& options) {
                std::move(*log), ready);
   if (auto joined = whole.join(options); !joined) return refuse(joined.error());
   if (auto listening = whole.listen(options); !listening) return refuse(listening.error());
+  whole.follow(std::move(predecessor), std::move(command), options);
   spdlog::info("strata {} on {}, state in {}, control socket {}", STRATA_VERSION,
                (*home)->backend(), options.state_dir, options.socket);
   return whole.run(std::move(*signals), options.drain_timeout);

@@ -87,6 +87,10 @@ std::vector<bound_row<daemon_options>> running_rows() {
         .help = "run in the background and return when the daemon is ready; the log goes to "
                 "daemon.log in the state folder, or to --log-file"},
        &daemon_options::detach},
+      {{.key = "takeover", .kind = flag,
+        .help = "take the listening sockets and the state over from the daemon that runs with the "
+                "same --socket and --state-dir, which then ends; if none runs, just start"},
+       &daemon_options::takeover},
       {{.key = "socket_policy", .kind = text, .value_name = "FILE",
         .help = "file with the policy for AF_XDP and AF_PACKET sockets that the daemon hands out "
                 "(default: socket-policy in $STRATA_CONFIG_DIR or /etc/strata, if it exists)",

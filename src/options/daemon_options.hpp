@@ -29,6 +29,7 @@ struct daemon_options {
   std::uint64_t log_size = 10U << 20U;  ///< bytes; 0: one file without limit
   std::uint64_t log_keep = 5;           ///< number of older files
   bool detach = false;
+  bool takeover = false;      ///< from the daemon that runs with the same socket
   std::string socket_policy;  ///< states which sockets the daemon opens for others; empty: none
   std::string name;           ///< of the daemon in its cluster
   std::string cluster;        ///< etcd://HOST:PORT,…; empty: none

@@ -94,6 +94,15 @@ loop::task<void> runtime_of_parts::stop(loop::time_point limit) {
   context_.loops.release(std::exchange(loops_, {}));
 }
 
+loop::task<void> runtime_of_parts::stop_accepting() {
+  loop::task_group stopping;
+  for (std::size_t i = 0; i < opened_; ++i) {
+    stopping.spawn(loop::call_on(context_.home, *loops_[i],
+                                 [&each = *parts_[i]] { return each.stop_accepting(); }));
+  }
+  co_await stopping.drained();
+}
+
 // Posts run in order: this one comes after those of the edits.
 loop::task<void> runtime_of_parts::wait_until_applied() {
   for (std::size_t i = 0; i < opened_; ++i) {
@@ -159,6 +168,10 @@ std::vector<std::string_view> carried_by(const std::vector<std::string>& urls) {
     if (url->is_web() || is_any) all.emplace_back("WebSockets");
   }
   return all;
+}
+
+bool is_shareable(const std::vector<std::string_view>& carried) {
+  return std::ranges::find(carried, "Ethernet") == carried.end();
 }
 
 edit_outcome sort_changes(const std::vector<options::option_row>& rows,

@@ -40,6 +40,8 @@ class part {
   /// Does what takes long at its start, once all parts are open: other runtimes may bind their
   /// ports meanwhile. After an error the part is closed too.
   [[nodiscard]] virtual loop::task<result<void>> begin() { co_return result<void>{}; }
+  /// Takes no more connections, and waits until those that the kernel has handed over are served.
+  [[nodiscard]] virtual loop::task<> stop_accepting() { co_return; }
   /// Stops receiving; earlier data is still delivered. All parts stop receiving before the first
   /// one is closed.
   virtual void stop_receiving() {}
@@ -59,6 +61,7 @@ class runtime_of_parts : public runtime {
   loop::task<result<void>> start() final;
   loop::task<void> stop(loop::time_point limit) override;
   using runtime::stop;
+  loop::task<void> stop_accepting() final;
   void hurry() final { hurried_ = true; }
   loop::task<void> wait_until_applied() final;
   loop::task<result<void>> rehearse() final;
@@ -139,6 +142,8 @@ class runtime_of_parts : public runtime {
 /// What `urls` carry: "streams", "UDP", "Ethernet", "TLS", "WebSockets". A runtime's name may stand
 /// for any of them.
 [[nodiscard]] std::vector<std::string_view> carried_by(const std::vector<std::string>& urls);
+/// Whether all that is `carried` comes by sockets that several processes can share: no Ethernet.
+[[nodiscard]] bool is_shareable(const std::vector<std::string_view>& carried);
 
 /// Sorts the keys of `changes` into those in force at once and those that need a restart.
 [[nodiscard]] edit_outcome sort_changes(const std::vector<options::option_row>& rows,

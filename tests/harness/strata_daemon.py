@@ -149,6 +149,19 @@ class Daemon:
         self.stop()
         return self.start()
 
+    def take_over(self, *more):
+        """Starts a later daemon that takes over, and waits until the earlier one has ended
+        successfully."""
+        before = len(self.log())
+        later = self.launch("--takeover", *more)
+        eventually(lambda: self.is_ready(before) or later.poll() is not None,
+                   "the later daemon is ready")
+        assert later.poll() is None, self.log()[-5000:]
+        code = self.process.wait(PATIENCE)
+        self.process = later
+        assert code == 0, f"exit code {code}\n{self.log()[-5000:]}"
+        assert self.socket.exists()
+
     def close(self):
         if self.process is None:
             assert SANITIZER_REPORT.search(self.log()) is None, self.log()[-20000:]

@@ -106,8 +106,9 @@ def test_much_output_and_long_lines(daemon, program):
 
 
 def test_a_signal(daemon, program):
-    program("import signal, time\n"
-            "signal.signal(signal.SIGUSR1, lambda *_: print('got it', flush=True))\n"
+    # By write(2): the signal may come while the program prints that it is ready.
+    program("import os, signal, time\n"
+            "signal.signal(signal.SIGUSR1, lambda *_: os.write(1, b'got it\\n'))\n"
             "print('ready', flush=True)\nwhile True: time.sleep(0.05)", ready="line:ready")
     assert daemon.run("signal", "p", "USR1").returncode == 0
     eventually(lambda: "got it" in lines_of(daemon, "p"), "it has got the signal")

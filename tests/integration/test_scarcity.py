@@ -126,7 +126,7 @@ def test_a_message_that_is_too_long_is_the_requests_fault(daemon):
 
 # --- the process
 
-@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM,
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGALRM,
                                     signal.SIGXFSZ])
 def test_signals_that_mean_nothing_change_nothing(daemon, number):
     daemon.signal(number)

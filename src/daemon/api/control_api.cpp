@@ -47,6 +47,10 @@ control_api::control_api(supervisor& runtimes, runtime::loop_source& loops,
 
 control_api::~control_api() { stop(); }
 
+loop::task<> control_api::stop_accepting() {
+  for (auto* const each : {&api_, &remote_, &metrics_}) co_await each->finish_listening();
+}
+
 void control_api::stop() {
   for (auto* const each : {&api_, &remote_, &metrics_}) {
     each->stop_listening();

@@ -40,6 +40,8 @@ class control_api {
   void replace_tokens(token_list tokens);
   /// Starts to answer; clients that connect earlier wait.
   void begin();
+  /// Takes no more connections. Those that exist are served.
+  loop::task<> stop_accepting();
   /// From now on refuses new requests; those under way are completed.
   void refuse_requests() { closing_ = true; }
   void stop();

@@ -4,14 +4,29 @@
 
 namespace strata::daemon {
 
-result<std::unique_ptr<record_store>> file_record_store::open(loop::loop& loop,
-                                                              const std::string& folder) {
-  auto files = record_files::open(folder);
+namespace {
+
+std::unexpected<error> refuse_change(const std::string& name) {
+  return failure(errc::conflict, "change '" + name + "'", "another daemon is taking over",
+                 "try again: that daemon will answer");
+}
+
+}  // namespace
+
+result<std::unique_ptr<file_record_store>> file_record_store::open(loop::loop& loop,
+                                                                   const std::string& folder,
+                                                                   unique_fd lock) {
+  auto files = record_files::open(folder, std::move(lock));
   if (!files) return std::unexpected(files.error());
   auto thread = loop::work_thread::start("write to the state folder '" + folder + "'");
   if (!thread) return std::unexpected(thread.error());
-  return std::unique_ptr<record_store>(
+  return std::unique_ptr<file_record_store>(
       new file_record_store(loop, std::move(*files), std::move(*thread)));
+}
+
+unique_fd file_record_store::hand_over() {
+  is_handed_over_ = true;
+  return files_.copy_of_lock();
 }
 
 loop::task<result<record_list>> file_record_store::load(
@@ -43,12 +58,14 @@ loop::task<result<std::optional<record>>> file_record_store::find(std::string na
 }
 
 loop::task<result<std::uint64_t>> file_record_store::put(record record, std::uint64_t expected) {
+  if (is_handed_over_) co_return refuse_change(record.name);
   auto work = [this, record = std::move(record), expected] { return save(record, expected); };
   auto saved = co_await thread_->run(home_, std::move(work));
   co_return saved;
 }
 
 loop::task<result<void>> file_record_store::remove(std::string name, std::uint64_t expected) {
+  if (is_handed_over_) co_return refuse_change(name);
   auto work = [this, name = std::move(name), expected] { return remove_file(name, expected); };
   auto gone = co_await thread_->run(home_, std::move(work));
   co_return gone;

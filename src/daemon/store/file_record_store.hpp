@@ -21,7 +21,10 @@ class file_record_store final : public record_store {
  public:
   /// `loop` calls the store and must outlive it. Errors: those of `record_files::open`, and
   /// limit_exceeded if no thread can be started.
-  static result<std::unique_ptr<record_store>> open(loop::loop& loop, const std::string& folder);
+  /// `lock`: as of `record_files::open`.
+  static result<std::unique_ptr<file_record_store>> open(loop::loop& loop,
+                                                         const std::string& folder,
+                                                         unique_fd lock = {});
   /// Waits until everything requested is on disk.
   ~file_record_store() override = default;
 
@@ -32,6 +35,11 @@ class file_record_store final : public record_store {
   /// No other process changes the files: waits for `close`.
   loop::task<result<record_changes>> watch(std::uint64_t last) override;
   void close() override;
+  /// Writes nothing from now on, since another daemon uses the folder: changes are refused. Returns
+  /// a copy of its lock.
+  [[nodiscard]] unique_fd hand_over();
+  /// Writes again.
+  void take_back() { is_handed_over_ = false; }
   [[nodiscard]] const std::string& place() const override { return files_.folder(); }
 
  private:
@@ -48,6 +56,7 @@ class file_record_store final : public record_store {
   const record_files files_;
   std::map<std::string, std::uint64_t> revisions_;  // by name; used by the thread only
   std::uint64_t last_ = 0;                          // revision; used by the thread only
+  bool is_handed_over_ = false;
   bool is_closed_ = false;
   loop::condition closed_;
   std::unique_ptr<loop::work_thread> thread_;  // destroyed first: it works on the files

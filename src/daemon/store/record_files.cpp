@@ -49,6 +49,14 @@ result<void> check_file(int fd, const std::string& operation) {
   return {};
 }
 
+// A full disk must not keep the daemon from starting: the lock holds without its text.
+void write_pid(int lock) {
+  const auto pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(lock, 0) == 0) {
+    [[maybe_unused]] const auto written = ::pwrite(lock, pid.data(), pid.size(), 0);
+  }
+}
+
 result<unique_fd> take_lock(int folder, const std::string& path) {
   const std::string lock_path = path + "/lock";
   unique_fd lock(::openat(folder, "lock", O_RDWR | O_CREAT | safely, 0600));
@@ -61,11 +69,7 @@ result<unique_fd> take_lock(int folder, const std::string& path) {
                    "the daemon with process id " + read_pid(lock.get()) + " uses it",
                    std::string("stop that daemon or ") + other_folder);
   }
-  const auto pid = std::to_string(::getpid()) + "\n";
-  // A full disk must not keep the daemon from starting: the lock holds without its text.
-  if (::ftruncate(lock.get(), 0) == 0) {
-    [[maybe_unused]] const auto written = ::pwrite(lock.get(), pid.data(), pid.size(), 0);
-  }
+  write_pid(lock.get());
   return lock;
 }
 
@@ -166,7 +170,7 @@ bool write_over(int folder, const std::string& file, const std::string& text) {
 
 }  // namespace
 
-result<record_files> record_files::open(const std::string& folder) {
+result<record_files> record_files::open(const std::string& folder, unique_fd lock) {
   if (folder.empty()) {
     return failure(errc::invalid_argument, "store the state",
                    "this user has no home folder, and no variable sets a folder",
@@ -176,8 +180,13 @@ result<record_files> record_files::open(const std::string& folder) {
   if (!opened) return std::unexpected(opened.error());
   // Only the daemon's user may read passwords.
   ::fchmod(opened->get(), 0700);
-  auto lock = take_lock(opened->get(), folder);
-  if (!lock) return std::unexpected(lock.error());
+  if (lock) {
+    write_pid(lock.get());
+  } else {
+    auto taken = take_lock(opened->get(), folder);
+    if (!taken) return std::unexpected(taken.error());
+    lock = std::move(*taken);
+  }
   parts within;
   for (auto [name, part] : {std::pair{"runtimes", &within.runtimes},
                             {"tmp", &within.temporary},
@@ -187,7 +196,11 @@ result<record_files> record_files::open(const std::string& folder) {
     *part = std::move(*made);
   }
   remove_all_in(within.temporary.get(), folder + "/tmp");
-  return record_files(folder, std::move(*lock), std::move(within));
+  return record_files(folder, std::move(lock), std::move(within));
+}
+
+unique_fd record_files::copy_of_lock() const {
+  return unique_fd(::fcntl(lock_.get(), F_DUPFD_CLOEXEC, 0));
 }
 
 result<record> record_files::read(const std::string& file) const {

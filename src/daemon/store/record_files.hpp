@@ -24,8 +24,10 @@ class record_files {
   /// Creates the folders (mode 0700) and takes the lock. From then on names are looked up in the
   /// folders opened here, and no link is followed. Errors: conflict if another daemon has the lock,
   /// with its process id; permission_denied if another user created the folder, or something in it,
-  /// or can write there.
-  static result<record_files> open(const std::string& folder);
+  /// or can write there. `lock` is that of a daemon that hands over; without it, the lock is taken.
+  static result<record_files> open(const std::string& folder, unique_fd lock = {});
+  /// A copy of the lock: it is free once all copies are closed.
+  [[nodiscard]] unique_fd copy_of_lock() const;
 
   /// Returns all records, by name. A damaged file is set aside and passed to `on_damaged`. Errors:
   /// the folder or a file cannot be read; no file is changed then.

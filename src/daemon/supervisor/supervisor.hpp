@@ -47,6 +47,14 @@ class supervisor final : public runtime::runtime_service {
   /// Stops all runtimes, which the next daemon starts again, and waits for the operations under
   /// way. A runtime that has data to deliver has until `limit`.
   loop::task<> shut_down(loop::time_point limit);
+  // --- a later daemon takes over, by copies of the listening sockets
+  /// Stops what two daemons cannot run at once, such as caches; the other runtimes serve on.
+  loop::task<> stop_exclusive(loop::time_point limit);
+  /// Starts again what `stop_exclusive` has stopped.
+  loop::task<> resume();
+  /// No runtime takes connections any more; those that exist are to end in good order, as with
+  /// --drain.
+  loop::task<> stop_accepting();
   /// The runtimes that `shut_down` still waits for.
   [[nodiscard]] std::vector<std::string> unstopped() const;
   /// Makes `shut_down` give up its waits.
@@ -109,6 +117,7 @@ class supervisor final : public runtime::runtime_service {
   /// Steps that have to wait continue in `waiting`.
   loop::task<> start_again(entry_ref subject, loop::task_group& waiting);
   loop::task<> await_port(entry_ref subject);
+  loop::task<> stop_accepting(entry_ref subject);
   loop::task<> halt(entry_ref subject, loop::time_point limit);
   [[nodiscard]] const entry_map& entries() const { return list().entries(); }
 

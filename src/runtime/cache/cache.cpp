@@ -111,6 +111,8 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
     return all;
   }
   [[nodiscard]] bool serves_strangers() const override { return wanted().serves_strangers(); }
+  void hand_over() override { is_handed_over_ = true; }
+  [[nodiscard]] std::string handover_file() const;
 
   void keep_figures() override;
   /// Called on the shard's loop.
@@ -123,6 +125,7 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
   [[nodiscard]] key_figures counted_keys() const;
   [[nodiscard]] behind_figures counted_changes() const;
 
+  std::atomic<bool> is_handed_over_ = false;
   std::shared_ptr<record_keeping> keeping_ = std::make_shared<record_keeping>();
   std::string record_trouble_;  ///< why changed options are not in the record; empty if they are
   key_figures past_keys_;
@@ -179,12 +182,19 @@ cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
           [this](const std::string& why) { note_trouble(&cache::disk_trouble_, why); }};
   leader_trouble_.clear();
   disk_trouble_.clear();
+  is_handed_over_ = false;
   scripting::identity who{given().name, "cache", given().log, shared(), given().others};
   part_list made;
-  made.push_back(std::make_unique<cache_part>(*loops[0], running(), connections(), given().log,
-                                              given().tap, identity_.slot(), std::move(events),
-                                              std::move(who), hurried()));
+  made.push_back(std::make_unique<cache_part>(
+      *loops[0], running(), connections(), given().log, given().tap, identity_.slot(),
+      std::move(events), std::move(who), hurried(),
+      cache_part::handover{.file = handover_file(), .is_due = is_handed_over_}));
   return made;
+}
+
+std::string cache::handover_file() const {
+  const auto& folder = given().state_folder;
+  return folder.empty() ? "" : fmt::format("{}/handover/{}.rdb", folder, given().name);
 }
 
 result<void> cache::try_certificates() const {

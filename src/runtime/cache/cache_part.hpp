@@ -14,10 +14,15 @@ namespace strata::runtime::cache {
 /// Creates the shard on the loop's thread, so that its memory is accounted to that thread.
 class cache_part final : public part {
  public:
+  /// Where the data lies that a daemon hands over to the next one.
+  struct handover {
+    std::string file;                 ///< empty: there is none
+    const std::atomic<bool>& is_due;  ///< the end leaves the data there
+  };
   cache_part(loop::loop& loop, cache_options options, serve::connection_gauge& gauge,
              std::shared_ptr<journal> log, std::shared_ptr<tap> tap,
              std::shared_ptr<net::tls_slot> identity, shard::events events, scripting::identity who,
-             const std::atomic<bool>& hurried)
+             const std::atomic<bool>& hurried, handover handover)
       : loop_(loop),
         options_(std::move(options)),
         gauge_(gauge),
@@ -26,11 +31,12 @@ class cache_part final : public part {
         identity_(std::move(identity)),
         events_(std::move(events)),
         who_(std::move(who)),
-        hurried_(hurried) {}
+        hurried_(hurried),
+        handover_(std::move(handover)) {}
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override {
     shard_ = std::make_unique<shard>(loop_, options_, gauge_, log_, tap_, std::move(events_),
-                                     std::move(who_));
+                                     std::move(who_), handover_.file);
     auto loaded = co_await shard_->load();
     if (!loaded) co_return loaded;
     co_return shard_->open(targets, identity_);
@@ -39,8 +45,9 @@ class cache_part final : public part {
                                               const std::atomic<bool>& hurried) {
     return shard_->save(limit, hurried);
   }
+  [[nodiscard]] loop::task<> stop_accepting() override { return shard_->stop_accepting(); }
   [[nodiscard]] loop::task<> close(loop::time_point limit) override {
-    return shard_->close(limit, hurried_);
+    return shard_->close(limit, hurried_, handover_.is_due);
   }
   [[nodiscard]] result<bool> read_certificates() { return shard_->read_certificates(); }
   void note_record_trouble(const std::string& trouble) { shard_->note_record_trouble(trouble); }
@@ -63,7 +70,8 @@ class cache_part final : public part {
   shard::events events_;
   scripting::identity who_;
   const std::atomic<bool>& hurried_;  // the runtime's
-  std::unique_ptr<shard> shard_;      // null until opened
+  handover handover_;
+  std::unique_ptr<shard> shard_;  // null until opened
 };
 
 }  // namespace strata::runtime::cache

@@ -274,6 +274,11 @@ void gate::report(level severity, std::string_view event, const std::string& tex
   setting_.given.report(event, text);
 }
 
+loop::task<> gate::stop_accepting() {
+  messages_.finish();
+  return acceptor_.finish_listening();
+}
+
 void gate::stop_receiving() {
   acceptor_.stop_listening();
   messages_.stop_receiving();

@@ -47,6 +47,7 @@ class gate final : public part, private loop::timer {
   ~gate() override;
 
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
+  [[nodiscard]] loop::task<> stop_accepting() override;
   void stop_receiving() override;
   [[nodiscard]] loop::task<> close(loop::time_point limit) override;
   [[nodiscard]] const counters& counted() const override { return counters_; }

@@ -28,6 +28,7 @@ class proxy final : public scripting::scripted<proxy_options, gate> {
   loop::task<result<nlohmann::json>> clients(operation_call call);
   loop::task<result<nlohmann::json>> disconnect(operation_call call);
   [[nodiscard]] std::vector<std::string> needs() const override;
+  [[nodiscard]] bool may_overlap() const override { return is_shareable(carried(running())); }
   [[nodiscard]] std::vector<std::string> follows() const override;
   [[nodiscard]] std::string warning() const override;
 

@@ -28,6 +28,10 @@ class datagram_port final {
   datagram_port& operator=(const datagram_port&) = delete;
 
   loop::task<> run();
+  /// Takes no more datagrams from the kernel; those that it has given are still messages.
+  void finish() {
+    if (wire_) wire_->finish();
+  }
   /// Removes peers that have been silent since `oldest`.
   void expire(loop::time_point oldest);
   /// Removes all UDP peers: the token has changed, and they have to join again.

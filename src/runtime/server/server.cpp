@@ -29,6 +29,7 @@ class server final : public scripting::scripted<server_options, shard> {
   loop::task<result<nlohmann::json>> uncouple(operation_call call);
   [[nodiscard]] std::vector<nlohmann::json> figures() const override;
   [[nodiscard]] std::vector<std::string> needs() const override;
+  [[nodiscard]] bool may_overlap() const override { return is_shareable(carried(running())); }
 
  private:
   loop::task<result<nlohmann::json>> send_to(std::uint64_t client, const std::string& message);

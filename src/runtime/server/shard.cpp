@@ -134,6 +134,11 @@ protocol shard::protocol_of(const net::endpoint_url& url) const {
   return options_.protocol == "raw" ? protocol::raw : protocol::automatic;
 }
 
+loop::task<> shard::stop_accepting() {
+  for (auto& each : datagram_ports_) each.finish();
+  return acceptor_.finish_listening();
+}
+
 void shard::stop_receiving() {
   silent_ = true;
   receiving_.cancel();

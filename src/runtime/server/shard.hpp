@@ -37,6 +37,7 @@ class shard final : public part, private loop::timer {
 
   /// Starts to listen. Errors: those of the first endpoint that cannot be bound.
   [[nodiscard]] loop::task<result<void>> open(std::vector<net::bind_target>& targets) override;
+  [[nodiscard]] loop::task<> stop_accepting() override;
   /// Stops listening, and stops receiving from members; earlier messages are still delivered.
   void stop_receiving() override;
   /// Ends all members; delivers unsent messages first, until `limit`, if the options say so.

@@ -54,24 +54,35 @@ disk_persistence::~disk_persistence() {
 
 loop::task<result<void>> disk_persistence::open() {
   if (auto claimed = claim_files(); !claimed) co_return claimed;
-  const auto has_log = holds_something(where_.log);
-  if (!has_log) co_return std::unexpected(has_log.error());
-  const auto has_snapshot = *has_log ? result<bool>(false) : holds_something(where_.snapshot);
-  if (!has_snapshot) co_return std::unexpected(has_snapshot.error());
-  if (*has_log || *has_snapshot) {
-    auto loaded = co_await load(*has_log ? where_.log : where_.snapshot);
+  const auto source = find_source();
+  if (!source) co_return std::unexpected(source.error());
+  if (!source->empty()) {
+    auto loaded = co_await load(*source);
     if (!loaded) co_return loaded;
   }
   hooks_.begin_work();
   figures_.last_save_s = engine_.keys().now_ms() / 1000;
   hooks_.end_work();
   figures_.changes_at_save = engine_.keys().changes().total();
+  // What was handed over may lie in no snapshot yet.
+  if (*source == where_.handover) --figures_.changes_at_save;
   heed_settings();
   if (where_.log.empty()) co_return result<void>{};
   auto opened = co_await open_log();
   // Data from a snapshot must be in the log before changes to it are.
-  if (opened && *has_snapshot) opened = co_await write_log_anew();
+  const bool is_in_log = source->empty() || *source == where_.log;
+  if (opened && !is_in_log) opened = co_await write_log_anew();
   co_return opened;
+}
+
+// The file that has the latest data; empty if there is none.
+result<std::string> disk_persistence::find_source() {
+  for (const auto* const each : {&where_.log, &where_.handover, &where_.snapshot}) {
+    const auto has_data = holds_something(*each);
+    if (!has_data) return std::unexpected(has_data.error());
+    if (*has_data) return *each;
+  }
+  return std::string();
 }
 
 result<void> disk_persistence::claim_files() {

@@ -25,6 +25,7 @@ class disk_persistence final : public persistence {
   struct places {
     std::string log;       ///< the append-only log's file; empty if none
     std::string snapshot;  ///< the file for SAVE; empty if none
+    std::string handover;  ///< where another daemon may have left the data; empty if nowhere
   };
   /// Callbacks. `begin_work` and `end_work` enclose work on the data.
   struct hooks {
@@ -50,6 +51,8 @@ class disk_persistence final : public persistence {
   /// the file; timed_out at `limit`, canceled when `hurried` is set.
   [[nodiscard]] loop::task<result<void>> save_changes(loop::time_point limit,
                                                       const std::atomic<bool>& hurried);
+  /// Leaves the data for another daemon, unless the log has it. A failure is logged.
+  [[nodiscard]] loop::task<> hand_over();
   /// Waits until all changes are on the disk; for an orderly end. Waits for a snapshot until
   /// `limit`, or until `hurried` is set; if the limit has passed, writes none.
   [[nodiscard]] loop::task<> close(loop::time_point limit, const std::atomic<bool>& hurried);
@@ -81,6 +84,7 @@ class disk_persistence final : public persistence {
                                         loop::file_claim& claim);
   result<void> claim_files();
   result<bool> holds_something(const std::string& path);
+  result<std::string> find_source();
   loop::task<result<void>> write_log_anew();
   loop::task<result<void>> catch_up(growing_file& file, command_log::position position);
   loop::task<result<void>> copy_log(growing_file& file, command_log::position position,

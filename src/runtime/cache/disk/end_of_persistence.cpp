@@ -55,6 +55,25 @@ loop::task<> disk_persistence::save_last_changes(loop::time_point limit,
                   engine_.keys().changes().total() - figures_.changes_at_save));
 }
 
+loop::task<> disk_persistence::hand_over() {
+  if (!where_.log.empty() || where_.handover.empty()) co_return;
+  const auto is_idle = [this] { return !is_writing(); };
+  const bool has_ended = co_await written_.wait(is_idle);
+  (void)has_ended;
+  auto file = growing_file::create(loop_, where_.handover + ".new");
+  result<void> outcome;
+  if (file) {
+    outcome = co_await write_snapshot(*file, false);
+    if (outcome) outcome = co_await file->finish(where_.handover);
+  } else {
+    outcome = std::unexpected(file.error());
+  }
+  if (!outcome) {
+    journal_->write(level::error, fmt::format("{}: the next daemon does not get the data",
+                                              describe(outcome.error())));
+  }
+}
+
 loop::task<> disk_persistence::close(loop::time_point limit, const std::atomic<bool>& hurried) {
   co_await save_last_changes(limit, hurried);
   is_closing_ = true;

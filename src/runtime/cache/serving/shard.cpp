@@ -28,7 +28,7 @@ constexpr std::int64_t between_idle_checks_ms = 1000;
 
 shard::shard(loop::loop& loop, const cache_options& options, serve::connection_gauge& connections,
              std::shared_ptr<journal> log, std::shared_ptr<tap> tap, events events,
-             scripting::identity identity)
+             scripting::identity identity, std::string handover_file)
     : loop_(loop),
       log_(std::move(log)),
       bench_(
@@ -36,7 +36,10 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
       data_(bench_.data()),
       commands_(std::move(tap), identity.name),
       turn_(loop, data_.keys()),
-      persistence_(loop, data_, turn_, {.log = options.persistent, .snapshot = options.snapshot},
+      persistence_(loop, data_, turn_,
+                   {.log = options.persistent,
+                    .snapshot = options.snapshot,
+                    .handover = std::move(handover_file)},
                    {.begin_work = [this] { bench_.begin_work(); },
                     .end_work = [this] { bench_.end_work(); },
                     .on_safe = [this] { bench_.release_held(); },
@@ -168,7 +171,8 @@ loop::task<result<void>> shard::save(loop::time_point limit, const std::atomic<b
   return persistence_.save_changes(end_limit(limit), hurried);
 }
 
-loop::task<> shard::close(loop::time_point limit, const std::atomic<bool>& hurried) {
+loop::task<> shard::close(loop::time_point limit, const std::atomic<bool>& hurried,
+                          bool is_handed_over) {
   const auto end = end_limit(limit);
   acceptor_.stop_listening();
   replication_.close();
@@ -176,6 +180,7 @@ loop::task<> shard::close(loop::time_point limit, const std::atomic<bool>& hurri
   acceptor_.end_connections();
   if (script_) co_await script_->end(end, hurried);
   disarm();
+  if (is_handed_over) co_await persistence_.hand_over();
   co_await persistence_.close(end, hurried);
 }
 

@@ -34,9 +34,10 @@ class shard final : private loop::timer {
     std::function<void(const std::string& why)> on_disk_trouble;
   };
 
+  /// `handover_file`: where another daemon may have left the data; empty: nowhere.
   shard(loop::loop& loop, const cache_options& options, serve::connection_gauge& connections,
         std::shared_ptr<journal> log, std::shared_ptr<tap> tap, events events,
-        scripting::identity identity);
+        scripting::identity identity, std::string handover_file);
   ~shard() override;
   shard(const shard&) = delete;
   shard& operator=(const shard&) = delete;
@@ -55,9 +56,13 @@ class shard final : private loop::timer {
   /// Saves what an end would lose. Errors: as of `disk_persistence::save_changes`.
   [[nodiscard]] loop::task<result<void>> save(loop::time_point limit,
                                               const std::atomic<bool>& hurried);
+  /// Takes no more connections; the present ones continue.
+  [[nodiscard]] loop::task<> stop_accepting() { return acceptor_.finish_listening(); }
   /// Ends all connections, and waits until the script has received all changes and a snapshot has
-  /// them, until `limit`, --drain-timeout or `hurried`; then until the log is on the disk.
-  [[nodiscard]] loop::task<> close(loop::time_point limit, const std::atomic<bool>& hurried);
+  /// them, until `limit`, --drain-timeout or `hurried`; then until the log is on the disk. Data
+  /// that lies in no log is left in the handover's file if `is_handed_over`.
+  [[nodiscard]] loop::task<> close(loop::time_point limit, const std::atomic<bool>& hurried,
+                                   bool is_handed_over);
   /// Returns the clients in CLIENT LIST.
   [[nodiscard]] std::vector<client_report> report() const;
   /// Ends a client, as CLIENT KILL ID does. Returns false if there is none.

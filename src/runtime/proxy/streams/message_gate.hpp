@@ -62,6 +62,10 @@ class message_gate {
   void add(std::unique_ptr<net::datagram> datagram);
   /// Serves the client of a stream, which opens a WebSocket first if `is_websocket`.
   [[nodiscard]] loop::task<> serve(std::unique_ptr<net::stream> client, bool is_websocket);
+  /// Takes no more datagrams from the kernel.
+  void finish() {
+    for (auto& each : fronts_) each.over->finish();
+  }
   /// Accepts no new senders. Sessions still receive.
   void stop_receiving() { is_silent_ = true; }
   /// Ends all sessions; do not call it from one of them.

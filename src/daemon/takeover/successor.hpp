@@ -1,0 +1,41 @@
+// A later daemon that this one starts itself: the program as it lies on the disk by now, with the
+// same command line and --takeover.
+//
+// For the home loop.
+#pragma once
+
+#include "loop/loop.hpp"
+#include "process/child.hpp"
+
+namespace strata::daemon::takeover {
+
+/// How this process was started. Read it before anything can change.
+struct own_command {
+  std::string program = {};             ///< path of the file
+  std::vector<std::string> words = {};  ///< as given, the program's name first
+
+  /// Without words if /proc does not say it.
+  [[nodiscard]] static own_command read();
+};
+
+class successor {
+ public:
+  successor(loop::loop& loop, own_command command) : loop_(loop), command_(std::move(command)) {}
+  ~successor() { release(); }
+  successor(const successor&) = delete;
+  successor& operator=(const successor&) = delete;
+
+  /// Starts it, and waits for its end: an early end is logged. Does nothing if one runs already.
+  loop::task<> run();
+  /// Its process id; 0 if none runs.
+  [[nodiscard]] pid_t id() const { return process_.id(); }
+  /// It runs on by itself.
+  void release() { process_.release(); }
+
+ private:
+  loop::loop& loop_;
+  own_command command_;
+  process::child process_;
+};
+
+}  // namespace strata::daemon::takeover
