@@ -401,7 +401,7 @@ function strata.watch_group(name, call) end
 function strata.cluster.get() end
 
 ---the daemons of the cluster, this one among them: {daemon=, version=, control=, is_own=,
----runtimes=}; waits; none outside of a cluster
+---is_drained=, zone=, labels=, runtimes=}; waits; none outside of a cluster
 ---@return table[]
 function strata.cluster.daemons() end
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "cli/daemon_client/cluster.hpp"
 #include "cli/daemon_client/names.hpp"
 #include "cli/help.hpp"
 #include "cli/line/command_line.hpp"
@@ -110,7 +111,7 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   call.daemon = daemon_of(call.flags, *line->verb, std::move(usual));
   call.as_json = call.text("format") == "json";
   call.quiet = call.is_set("quiet");
-  const bool is_for_many = is_glob(call.daemon.other);
+  const bool is_for_many = names_daemons(call.daemon.other);
   return is_for_many ? run_on_each(*line->verb, call) : line->verb->run(call);
 }
 

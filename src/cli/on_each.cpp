@@ -129,7 +129,9 @@ void show_documents(const std::vector<worker>& all) {
 }  // namespace
 
 outcome<int> run_on_each(const verb_row& verb, const invocation& call) {
-  const auto names = daemons_of_glob(call.daemon, call.daemon.other);
+  const auto cluster = read_local_cluster(call.daemon);
+  if (!cluster) return std::unexpected(cluster.error());
+  const auto names = select_daemons(*cluster, call.daemon.other);
   if (!names) return std::unexpected(names.error());
   std::vector<worker> all(names->size());
   std::size_t width = 0;

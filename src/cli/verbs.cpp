@@ -60,8 +60,9 @@ std::span<const options::option_row> common_flags() {
        .help = "control socket of the daemon; overrides $STRATA_SOCKET"},
       {.key = "on",
        .kind = text,
-       .value_name = "DAEMON|GLOB",
-       .help = "the daemon of that name in the cluster of this one, or each that fits"},
+       .value_name = "DAEMON|GLOB|KEY=VALUE",
+       .help = "the daemon of that name in the cluster of this one, or each that fits or has this "
+               "label"},
       {.key = "timeout",
        .kind = seconds,
        .value_name = "TIME",

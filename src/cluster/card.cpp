@@ -90,11 +90,15 @@ bool is_daemon_name(std::string_view name) {
          name.front() != '.';
 }
 
+bool is_zone_name(std::string_view name) { return name.empty() || is_daemon_name(name); }
+
 std::string write_card(const card& card) {
   json object = {{"daemon", card.daemon}, {"runtimes", json::array()}};
   if (!card.version.empty()) object["version"] = card.version;
   if (!card.control.empty()) object["control"] = card.control;
   if (card.is_drained) object["drained"] = true;
+  if (!card.zone.empty()) object["zone"] = card.zone;
+  if (!card.labels.empty()) object["labels"] = card.labels;
   for (const auto& each : card.runtimes) object["runtimes"].push_back(runtime_json(each));
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -108,8 +112,11 @@ result<card> read_card(std::string_view text) {
   bool good = true;
   card read{.daemon = text_in(object, "daemon", good),
             .version = text_in(object, "version", good),
-            .control = text_in(object, "control", good)};
+            .control = text_in(object, "control", good),
+            .zone = text_in(object, "zone", good)};
   if (!good || !is_daemon_name(read.daemon)) return malformed("its daemon has no valid name");
+  if (!is_zone_name(read.zone)) return malformed("its zone has no valid name");
+  if (!read_labels(object, read.labels)) return malformed("its labels are not texts by their keys");
   const auto drained = object.find("drained");
   if (drained != object.end() && !drained->is_boolean())
     return malformed("'drained' is no boolean");

@@ -32,6 +32,8 @@ struct card {
   std::string version = {};
   std::string control = {};  ///< URL of its control API; empty: it is not reached from elsewhere
   bool is_drained = false;   ///< its runtimes are not to be chosen by others
+  std::string zone = {};     ///< empty: none
+  std::map<std::string, std::string> labels = {};
   std::vector<runtime_card> runtimes = {};
   bool operator==(const card&) const = default;
 };
@@ -47,5 +49,7 @@ inline constexpr std::size_t longest_name = 128;
 
 /// Whether a daemon may have this name: letters, digits, '.', '_' and '-', and not too long.
 [[nodiscard]] bool is_daemon_name(std::string_view name);
+/// Whether a zone may have this name: as that of a daemon, or empty for none.
+[[nodiscard]] bool is_zone_name(std::string_view name);
 
 }  // namespace strata::cluster

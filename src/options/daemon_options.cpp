@@ -112,6 +112,14 @@ std::vector<bound_row<daemon_options>> cluster_rows() {
         .help = "share the names of runtimes with other daemons by etcd://HOST:PORT,HOST:PORT,..., "
                 "with TLS by etcds://HOST:PORT, or by a folder that all have, dir:///PATH"},
        &daemon_options::cluster},
+      {{.key = "label", .kind = list, .value_name = "KEY=VALUE",
+        .help = "label by which --on selects this daemon; repeatable",
+        .only_with = "cluster"},
+       &daemon_options::label},
+      {{.key = "zone", .kind = text, .value_name = "NAME",
+        .help = "place of this daemon, such as a data centre",
+        .only_with = "cluster"},
+       &daemon_options::zone},
       {{.key = "advertise", .kind = text, .value_name = "HOST",
         .help = "host name or address by which the other daemons reach this machine; without it, "
                 "only endpoints with an address of their own are shared",

@@ -33,9 +33,11 @@ struct daemon_options {
   std::string socket_policy;  ///< states which sockets the daemon opens for others; empty: none
   std::string name;           ///< of the daemon in its cluster
   std::string cluster;        ///< etcd://HOST:PORT,…; empty: none
-  std::string advertise;      ///< host by which others reach it
-  double cluster_ttl = 10;    ///< seconds
-  std::string cluster_user;   ///< of etcd; empty: none
+  std::vector<std::string> label;  ///< KEY=VALUE, of the daemon in its cluster
+  std::string zone;                ///< of the daemon in its cluster; empty: none
+  std::string advertise;           ///< host by which others reach it
+  double cluster_ttl = 10;         ///< seconds
+  std::string cluster_user;        ///< of etcd; empty: none
   std::string cluster_password;
   std::string cluster_ca;    ///< a file of authorities; empty: those of the system
   double drain_timeout = 5;  ///< seconds that runtimes may take to stop when the daemon ends

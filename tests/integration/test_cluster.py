@@ -37,6 +37,20 @@ def test_daemons_know_of_each_other(cluster):
     eventually(lambda: names(first) == ["a"], "who leaves is gone at once", within=TTL)
 
 
+def test_daemons_have_zones_and_labels(cluster):
+    first = cluster.start("a", "--zone", "hall-2", "--label", "region=eu", "--label", "tier=1")
+    second = cluster.start("b")
+    all_know(first, second)
+    listed = json.loads(second.cli("cluster", "ls", "--format", "json"))
+    assert [(each["zone"], each["labels"]) for each in listed] == [
+        ("hall-2", {"region": "eu", "tier": "1"}), ("", {})]
+    assert second.cli("cluster", "ls", "--columns", "daemon,zone,labels").split("\n")[1:] == [
+        "a       hall-2  region eu, tier 1", "b       -       -", ""]
+    assert first.cli("ls", "-q", "--on", "tier=1,region=eu") == ""
+    assert "no daemon of the cluster has the label 'tier=2'" in first.run(
+        "ls", "--on", "tier=2").stderr
+
+
 def test_a_proxy_uses_runtimes_of_other_daemons(cluster):
     first, second, third = cluster.start("a"), cluster.start("b"), cluster.start("c")
     echo(first, "api", "one", group="api")
@@ -211,6 +225,8 @@ def test_the_leader_of_etcd_may_die(make_daemon, tmp_path):
     (["--cluster", "dir:///none/such", "--name", "a"], "create the folder above it"),
     (["--cluster", "dir:///tmp", "--name", "a"], "every user may write there"),
     (["--cluster", "etcd://127.0.0.1:1", "--name", "a/b"], "not a name"),
+    (["--cluster", "etcd://127.0.0.1:1", "--name", "a", "--zone", "hall 2"], "name of a zone"),
+    (["--cluster", "etcd://127.0.0.1:1", "--name", "a", "--label", "eu"], "write KEY=VALUE"),
     (["--cluster", "etcd://127.0.0.1:1", "--name", "a", "--cluster-ttl", "0.5"], "below 1 s")])
 def test_what_cannot_be_is_refused(tmp_path, flags, why):
     daemon = Daemon(tmp_path / "d", *flags)

@@ -78,7 +78,7 @@ def test_events_tell_of_daemons(cluster):
 
 
 def test_scripts_know_of_other_daemons(cluster):
-    first = cluster.start("a")
+    first = cluster.start("a", "--zone", "hall", "--label", "tier=edge")
     script = first.folder / "watch.lua"
     script.write_text("""
         function on_cluster_join(daemon) strata.log('joined ' .. daemon) end
@@ -94,7 +94,8 @@ def test_scripts_know_of_other_daemons(cluster):
           local sums = strata.cluster.stats()
           local group = strata.cluster.group('web')
           self.send(id, sums.daemons .. ' ' .. sums.runtimes .. ' ' .. #group .. ' '
-            .. #strata.cluster.runtimes() .. ' ' .. strata.cluster.get().name)
+            .. #strata.cluster.runtimes() .. ' ' .. strata.cluster.get().name .. ' '
+            .. strata.cluster.daemons()[1].zone .. ' ' .. strata.cluster.daemons()[1].labels.tier)
         end
     """)
     [url] = first.create("server", "watch", listen=["tcp://127.0.0.1:0"],
@@ -105,7 +106,8 @@ def test_scripts_know_of_other_daemons(cluster):
     eventually(lambda: first.logged("watch", "joined b"), "the script is told")
     echo(second, "far", "two", group="web")
     eventually(lambda: first.logged("watch", "members here:near b:far"), "the script is told")
-    eventually(lambda: answers(url, 1) == {b"2 3 2 3 a"}, "the numbers are those of the cluster")
+    eventually(lambda: answers(url, 1) == {b"2 3 2 3 a hall edge"},
+               "the numbers are those of the cluster")
     second.stop()
     eventually(lambda: first.logged("watch", "left b"), "the script is told")
 

@@ -20,9 +20,9 @@ using nlohmann::json;
 namespace {
 
 constexpr column daemon_columns[] = {
-    {"daemon", "/daemon"},   {"version", "/version"},         {"runtimes", "/count"},
-    {"running", "/running"}, {"connections", "/connections"}, {"drained", "/is_drained"},
-    {"control", "/control"},
+    {"daemon", "/daemon"},      {"version", "/version"}, {"zone", "/zone"},
+    {"runtimes", "/count"},     {"running", "/running"}, {"connections", "/connections"},
+    {"drained", "/is_drained"}, {"control", "/control"}, {"labels", "/labels", unit::none, false},
 };
 constexpr column remote_columns[] = {
     {"daemon", "/daemon"},       {"name", "/name"},

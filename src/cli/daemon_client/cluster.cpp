@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/daemon_client/control_client.hpp"
+#include "cli/daemon_client/names.hpp"
 #include "cli/terminal/table.hpp"
 #include "text/readable.hpp"
 
@@ -16,6 +17,12 @@ using nlohmann::json;
 namespace {
 
 std::unexpected<refusal> not_there(const json& cluster, const std::string& name) {
+  if (is_label(name)) {
+    return refuse(exit_not_found,
+                  fmt::format("no daemon of the cluster has the label '{}'; 'strata cluster ls "
+                              "--columns daemon,labels' shows all labels",
+                              text::printable(name)));
+  }
   std::string names;
   for (const auto& each : cluster.at("daemons")) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", text_at(each, "daemon"));
@@ -36,10 +43,15 @@ outcome<json> read_cluster(const daemon_address& daemon) {
   return cluster;
 }
 
+outcome<json> read_local_cluster(daemon_address daemon) {
+  daemon.other.clear();
+  return read_cluster(daemon);
+}
+
 outcome<daemon_address> find_in_cluster(const daemon_address& daemon) {
   auto found = daemon;
   found.other.clear();
-  const auto cluster = read_cluster(found);
+  const auto cluster = read_local_cluster(daemon);
   if (!cluster) return std::unexpected(cluster.error());
   for (const auto& each : cluster->at("daemons")) {
     if (text_at(each, "daemon") != daemon.other) continue;
@@ -55,18 +67,17 @@ outcome<daemon_address> find_in_cluster(const daemon_address& daemon) {
   return not_there(*cluster, daemon.other);
 }
 
-outcome<std::vector<std::string>> daemons_of_glob(const daemon_address& daemon,
-                                                  const std::string& glob) {
-  auto asked = daemon;
-  asked.other.clear();
-  const auto cluster = read_cluster(asked);
-  if (!cluster) return std::unexpected(cluster.error());
+bool names_daemons(std::string_view word) { return is_glob(word) || is_label(word); }
+
+outcome<std::vector<std::string>> select_daemons(const json& cluster, const std::string& word) {
   std::vector<std::string> names;
-  for (const auto& each : cluster->at("daemons")) {
+  for (const auto& each : cluster.at("daemons")) {
     auto name = text_at(each, "daemon");
-    if (::fnmatch(glob.c_str(), name.c_str(), 0) == 0) names.push_back(std::move(name));
+    const bool is_selected = is_label(word) ? has_labels(labels_of(each), word)
+                                            : ::fnmatch(word.c_str(), name.c_str(), 0) == 0;
+    if (is_selected) names.push_back(std::move(name));
   }
-  if (names.empty()) return not_there(*cluster, glob);
+  if (names.empty()) return not_there(cluster, word);
   return names;
 }
 

@@ -15,21 +15,8 @@ namespace {
 
 bool is_group(std::string_view word) { return word.starts_with('@'); }
 
-bool is_label(std::string_view word) { return word.contains('='); }
-
-/// Whether the runtime has all labels of `KEY=VALUE,KEY=VALUE`.
-bool has_labels(const known_runtime& runtime, std::string_view word) {
-  return std::ranges::all_of(word | std::views::split(','), [&runtime](const auto& part) {
-    const std::string_view label(part);
-    const auto equals = std::min(label.find('='), label.size());
-    const auto held = runtime.labels.find(std::string(label.substr(0, equals)));
-    return equals < label.size() && held != runtime.labels.end() &&
-           held->second == label.substr(equals + 1);
-  });
-}
-
 bool fits(const std::string& word, const known_runtime& runtime) {
-  if (is_label(word)) return has_labels(runtime, word);
+  if (is_label(word)) return has_labels(runtime.labels, word);
   if (!is_group(word)) return ::fnmatch(word.c_str(), runtime.name.c_str(), 0) == 0;
   const auto group = word.substr(1);
   return !runtime.group.empty() &&
@@ -54,6 +41,27 @@ std::string why_none(const std::string& word) {
 
 bool is_glob(std::string_view word) { return word.find_first_of("*?[") != std::string_view::npos; }
 
+bool is_label(std::string_view word) { return word.contains('='); }
+
+bool has_labels(const labels& held, std::string_view word) {
+  return std::ranges::all_of(word | std::views::split(','), [&held](const auto& part) {
+    const std::string_view label(part);
+    const auto equals = std::min(label.find('='), label.size());
+    const auto value = held.find(std::string(label.substr(0, equals)));
+    return equals < label.size() && value != held.end() &&
+           value->second == label.substr(equals + 1);
+  });
+}
+
+labels labels_of(const nlohmann::json& shown) {
+  labels held;
+  const auto given = shown.value("labels", nlohmann::json::object());
+  for (const auto& [key, value] : given.items()) {
+    if (value.is_string()) held.emplace(key, value.get<std::string>());
+  }
+  return held;
+}
+
 bool names_several(std::string_view word) {
   return is_glob(word) || is_group(word) || is_label(word);
 }
@@ -72,11 +80,8 @@ std::vector<known_runtime> known_runtimes(const nlohmann::json& listed) {
   std::vector<known_runtime> known;
   for (const auto& each : listed) {
     if (auto name = text_at(each, "name"); !name.empty()) {
-      known.push_back({.name = std::move(name), .group = text_at(each, "group"), .labels = {}});
-      const auto labels = each.value("labels", nlohmann::json::object());
-      for (const auto& [key, value] : labels.items()) {
-        if (value.is_string()) known.back().labels.emplace(key, value.get<std::string>());
-      }
+      known.push_back(
+          {.name = std::move(name), .group = text_at(each, "group"), .labels = labels_of(each)});
     }
   }
   return known;

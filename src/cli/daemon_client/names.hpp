@@ -21,13 +21,23 @@ namespace strata::cli {
 /// Whether the word may name more than one runtime: a glob, a group, or labels.
 [[nodiscard]] bool names_several(std::string_view word);
 
+/// Whether the word stands for what has labels: KEY=VALUE, or KEY=VALUE,KEY=VALUE.
+[[nodiscard]] bool is_label(std::string_view word);
+
+using labels = std::map<std::string, std::string>;
+
+/// Whether `held` has all labels of such a word.
+[[nodiscard]] bool has_labels(const labels& held, std::string_view word);
+/// The member `labels` of an object that the API returns.
+[[nodiscard]] labels labels_of(const nlohmann::json& shown);
+
 /// The flag of verbs that take `NAME|GLOB|@GROUP`: each of its values is a word of labels.
 [[nodiscard]] options::option_row label_flag();
 
 struct known_runtime {
   std::string name;
   std::string group;
-  std::map<std::string, std::string> labels = {};
+  cli::labels labels = {};
 };
 
 /// The runtimes that the API lists.

@@ -114,6 +114,8 @@ constexpr const char* documents = R"json({
       "control": {"type": "string", "description": "URL of its control API; empty: none"},
       "is_own": {"type": "boolean"},
       "is_drained": {"type": "boolean", "description": "its runtimes are not chosen by others"},
+      "zone": {"type": "string", "description": "empty: none"},
+      "labels": {"type": "object", "additionalProperties": {"type": "string"}},
       "runtimes": {"type": "array", "items": {"type": "object", "properties": {
         "name": {"type": "string"},
         "type": {"type": "string"},

@@ -49,6 +49,15 @@ std::string changes_between(const cluster::card& previous, const cluster::card& 
   return changes;
 }
 
+std::map<std::string, std::string> labels_by_key(const std::vector<std::string>& labels) {
+  std::map<std::string, std::string> keyed;
+  for (const auto& label : labels) {
+    const auto mark = label.find('=');
+    keyed[label.substr(0, mark)] = mark == std::string::npos ? "" : label.substr(mark + 1);
+  }
+  return keyed;
+}
+
 std::unexpected<error> refuse(const options::daemon_options& options, std::string reason,
                               std::string advice) {
   return failure(errc::invalid_argument, fmt::format("join the cluster '{}'", options.cluster),
@@ -69,6 +78,13 @@ result<std::unique_ptr<cluster_node>> cluster_node::make(supervisor& supervisor,
   if (options.cluster_ttl < 1) {
     return refuse(options, "--cluster-ttl is below 1 s", "give --cluster-ttl 10s");
   }
+  if (!cluster::is_zone_name(options.zone)) {
+    return refuse(options, fmt::format("'{}' is not a name of a zone", options.zone),
+                  "give --zone with letters, digits, '.', '_' and '-'");
+  }
+  if (auto checked = runtime::check_labels(options.label); !checked) {
+    return std::unexpected(checked.error());
+  }
   const auto ttl = loop::from_seconds(options.cluster_ttl);
   auto registry = cluster::open_registry(supervisor.home(), {.url = options.cluster,
                                                              .ttl = ttl,
@@ -79,6 +95,8 @@ result<std::unique_ptr<cluster_node>> cluster_node::make(supervisor& supervisor,
   settings settings{.daemon = options.name,
                     .place = options.cluster,
                     .advertise = options.advertise,
+                    .zone = options.zone,
+                    .labels = labels_by_key(options.label),
                     .control = options.listen,
                     .ttl = ttl};
   return std::unique_ptr<cluster_node>(
@@ -196,7 +214,9 @@ cluster::card cluster_node::present_card() const {
   cluster::card card{.daemon = settings_.daemon,
                      .version = STRATA_VERSION,
                      .control = as_reached(settings_.control).value_or(""),
-                     .is_drained = is_drained_};
+                     .is_drained = is_drained_,
+                     .zone = settings_.zone,
+                     .labels = settings_.labels};
   for (const auto& [name, each] : supervisor_.list().entries()) {
     const auto& common = each->body->common();
     cluster::runtime_card runtime{.name = name,
@@ -207,11 +227,7 @@ cluster::card cluster_node::present_card() const {
                                   .connections = each->body->stats().connections_now.get()};
     runtime.targets = each->body->needs();
     for (const auto& group : each->body->follows()) runtime.targets.push_back(group_mark + group);
-    for (const auto& label : common.label) {
-      const auto mark = label.find('=');
-      runtime.labels[label.substr(0, mark)] =
-          mark == std::string::npos ? "" : label.substr(mark + 1);
-    }
+    runtime.labels = labels_by_key(common.label);
     card.runtimes.push_back(std::move(runtime));
   }
   return card;
@@ -236,6 +252,8 @@ json cluster_node::report() const {
                        {"control", card.control},
                        {"is_own", daemon == settings_.daemon},
                        {"is_drained", card.is_drained},
+                       {"zone", card.zone},
+                       {"labels", card.labels},
                        {"runtimes", std::move(runtimes)}});
   }
   return {{"name", settings_.daemon},

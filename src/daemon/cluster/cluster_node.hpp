@@ -38,7 +38,9 @@ class cluster_node final : public cluster_view {
     std::string daemon;
     std::string place;      ///< the registry, without secrets
     std::string advertise;  ///< empty: no runtime is reached from other machines
-    std::string control;    ///< URL of the control API for others; empty: none
+    std::string zone;       ///< empty: none
+    std::map<std::string, std::string> labels;
+    std::string control;  ///< URL of the control API for others; empty: none
     loop::duration ttl{};
   };
 

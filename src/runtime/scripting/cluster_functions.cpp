@@ -28,7 +28,7 @@ constexpr script::function_row cluster_table[] = {
      nullptr, get},
     {"cluster.daemons", "", "table[]",
      "the daemons of the cluster, this one among them: {daemon=, version=, control=, is_own=, "
-     "runtimes=}; waits; none outside of a cluster"},
+     "is_drained=, zone=, labels=, runtimes=}; waits; none outside of a cluster"},
     {"cluster.runtimes", "", "table[]",
      "the runtimes of all daemons: {daemon=, name=, type=, state=, group=, endpoints=, "
      "connections=, labels=}; waits"},
