@@ -111,7 +111,7 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   call.daemon = daemon_of(call.flags, *line->verb, std::move(usual));
   call.as_json = call.text("format") == "json";
   call.quiet = call.is_set("quiet");
-  const bool is_for_many = names_daemons(call.daemon.other);
+  const bool is_for_many = names_daemons(call.daemon.other) && !line->verb->serves_several_daemons;
   return is_for_many ? run_on_each(*line->verb, call) : line->verb->run(call);
 }
 

@@ -113,7 +113,7 @@ std::vector<bound_row<daemon_options>> cluster_rows() {
                 "with TLS by etcds://HOST:PORT, or by a folder that all have, dir:///PATH"},
        &daemon_options::cluster},
       {{.key = "label", .kind = list, .value_name = "KEY=VALUE",
-        .help = "label by which --on selects this daemon; repeatable",
+        .help = "label by which the 'on' of stacks and --on select this daemon; repeatable",
         .only_with = "cluster"},
        &daemon_options::label},
       {{.key = "zone", .kind = text, .value_name = "NAME",

@@ -5,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -24,9 +25,13 @@ constexpr std::size_t most_nodes = 100'000;
 constexpr std::size_t most_merges = 20;  // within each other
 constexpr std::string_view merge_key = "<<";
 
+position position_of(const YAML::Node& node) {
+  return {.line = node.Mark().line + 1, .column = node.Mark().column + 1};
+}
+
 struct mistake : std::runtime_error {
   mistake(const YAML::Node& node, const std::string& text)
-      : runtime_error(text), at{.line = node.Mark().line + 1, .column = node.Mark().column + 1} {}
+      : runtime_error(text), at(position_of(node)) {}
   position at;
 };
 
@@ -40,7 +45,8 @@ struct member {
 class document_reader {
  public:
   document_reader(std::string_view default_name, const reading& reading)
-      : reading_(reading), document_{.name = std::string(default_name), .runtimes = {}} {}
+      : reading_(reading),
+        document_{.name = std::string(default_name), .file = reading.file, .runtimes = {}} {}
 
   document read(const YAML::Node& root);
 
@@ -51,7 +57,9 @@ class document_reader {
                                                     const std::string& type) const;
   [[nodiscard]] json value_of(const YAML::Node& node);
   [[nodiscard]] std::string text_of(const YAML::Node& node, std::string_view subject);
-  [[nodiscard]] std::vector<std::string> names_in(const YAML::Node& node);
+  /// The elements of a list, or a single one; `key` is the list's.
+  [[nodiscard]] std::vector<std::string> texts_in(const YAML::Node& node, std::string_view key);
+  void read_daemons(const YAML::Node& node, described_runtime& described);
   /// The members, with those of merged maps that it does not have itself.
   [[nodiscard]] std::vector<member> members_of(const YAML::Node& node, std::string_view subject);
   void merge(const YAML::Node& node, std::vector<member>& members);
@@ -90,6 +98,16 @@ class document_reader::nested {
  private:
   document_reader& reader_;
 };
+
+/// Labels have an '=' in each part, with a key before it.
+bool is_daemon_selector(std::string_view word) {
+  if (word.empty() || word.contains(' ')) return false;
+  if (!word.contains('=')) return !word.contains(',');
+  return std::ranges::all_of(word | std::views::split(','), [](const auto& part) {
+    const auto equals = std::string_view(part).find('=');
+    return equals != std::string_view::npos && equals != 0;
+  });
+}
 
 std::string key_text(const YAML::Node& key) {
   if (!key.IsScalar()) throw mistake(key, "a key must be a plain word");
@@ -191,12 +209,27 @@ json document_reader::value_of(const YAML::Node& node) {
   return list;
 }
 
-std::vector<std::string> document_reader::names_in(const YAML::Node& node) {
-  if (node.IsScalar()) return {text_of(node, "'depends_on'")};
-  if (!node.IsSequence()) throw mistake(node, "'depends_on' must be a list of runtimes");
-  std::vector<std::string> names;
-  for (const auto& each : node) names.push_back(text_of(each, "each name in 'depends_on'"));
-  return names;
+std::vector<std::string> document_reader::texts_in(const YAML::Node& node, std::string_view key) {
+  if (node.IsScalar()) return {text_of(node, fmt::format("'{}'", key))};
+  if (!node.IsSequence()) throw mistake(node, fmt::format("'{}' must be a name or a list", key));
+  std::vector<std::string> texts;
+  for (const auto& each : node) {
+    texts.push_back(text_of(each, fmt::format("each element of '{}'", key)));
+  }
+  return texts;
+}
+
+void document_reader::read_daemons(const YAML::Node& node, described_runtime& described) {
+  if (node.IsMap()) throw mistake(node, "'on' is a map; write a label as KEY=VALUE");
+  described.daemons = texts_in(node, "on");
+  described.daemons_at = position_of(node);
+  if (described.daemons.empty()) throw mistake(node, "'on' names no daemon; leave it out");
+  for (const auto& each : described.daemons) {
+    if (is_daemon_selector(each)) continue;
+    throw mistake(node, fmt::format("'{}' in 'on' is neither the name of a daemon, a glob nor "
+                                    "KEY=VALUE,KEY=VALUE",
+                                    each));
+  }
 }
 
 std::span<const option_row> document_reader::rows_of(const YAML::Node& node,
@@ -211,9 +244,7 @@ std::span<const option_row> document_reader::rows_of(const YAML::Node& node,
 }
 
 void document_reader::read_runtime(const member& entry) {
-  described_runtime described{
-      .desired = {.name = entry.key},
-      .at = {.line = entry.key_node.Mark().line + 1, .column = entry.key_node.Mark().column + 1}};
+  described_runtime described{.desired = {.name = entry.key}, .at = position_of(entry.key_node)};
   const auto members = members_of(entry.value, fmt::format("the runtime '{}'", entry.key));
   const auto type = std::ranges::find(members, "type", &member::key);
   if (type == members.end()) {
@@ -226,7 +257,9 @@ void document_reader::read_runtime(const member& entry) {
   for (const auto& each : members) {
     if (each.key == "type") continue;
     if (each.key == "depends_on") {
-      described.needs = names_in(each.value);
+      described.needs = texts_in(each.value, "depends_on");
+    } else if (each.key == "on") {
+      read_daemons(each.value, described);
     } else if (each.key == "start") {
       const auto start = text_of(each.value, "'start'");
       if (start != "true" && start != "false") {
@@ -269,6 +302,7 @@ void document_reader::add_needs() {
       name = name.substr(0, name.find(' '));
       constexpr std::string_view scheme = "runtime://";
       if (name.starts_with(scheme)) name.erase(0, scheme.size());
+      if (const auto mark = name.find('@', 1); mark != std::string::npos) name.resize(mark);
       if (name != each.desired.name && is_described(name)) each.needs.push_back(std::move(name));
     };
     for (const auto& row : reading_.rows_of(each.desired.type)) {
@@ -314,11 +348,15 @@ void document_reader::sort() {
 
 }  // namespace
 
+std::string placed_reason(std::string_view file, position place, std::string_view reason) {
+  return fmt::format("{}:{}:{}: {}", file, place.line, place.column, reason);
+}
+
 result<document> read_document(std::string_view text, std::string_view default_name,
                                const reading& reading) {
   const auto refused = [&reading](errc code, position place, std::string_view reason) {
     return failure(code, fmt::format("read the stack '{}'", reading.file),
-                   fmt::format("{}:{}:{}: {}", reading.file, place.line, place.column, reason));
+                   placed_reason(reading.file, place, reason));
   };
   if (text.size() > most_bytes) {
     return refused(errc::malformed, {.line = 1, .column = 1}, "it is larger than 1 MiB");

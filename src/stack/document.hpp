@@ -30,10 +30,15 @@ struct described_runtime {
   desired_runtime desired;
   std::vector<std::string> needs = {};  ///< the stack's runtimes that must exist before it
   position at = {};
+  /// The daemons to which it belongs: names, globs, and labels KEY=VALUE,KEY=VALUE. Empty: the
+  /// daemon that the command speaks to.
+  std::vector<std::string> daemons = {};
+  position daemons_at = {};
 };
 
 struct document {
   std::string name;
+  std::string file = {};                    ///< its name, for errors
   std::vector<described_runtime> runtimes;  ///< those that others need come first
 };
 
@@ -54,17 +59,22 @@ struct reading {
 ///     variables: {port: 8080}
 ///     runtimes:
 ///       store: {type: cache, listen: tcp://127.0.0.1:6390, resp: true}
-///       web: {type: server, port: "${port}", depends_on: [store], start: false}
+///       web: {type: server, port: "${port}", depends_on: [store], start: false, on: west-*}
 ///
 /// Each runtime has a `type`; `start: false` leaves it started or stopped as it is; `depends_on`
-/// names runtimes of the stack; all other keys are options. `${NAME}` and `${NAME:-VALUE}` stand
-/// for variables, `$$` for `$`; `<<` merges maps. A document without a name has `default_name`.
+/// names runtimes of the stack, `on` daemons of a cluster; all other keys are options. `${NAME}`
+/// and `${NAME:-VALUE}` stand for variables, `$$` for `$`; `<<` merges maps. A document without a
+/// name has `default_name`.
 ///
 /// Errors: malformed, for text that is not YAML, is too large (1 MiB, or 100,000 nodes with those
 /// that aliases repeat) or nested too deeply; invalid_argument, for anything else. The reason
 /// begins with FILE:LINE:COLUMN.
 [[nodiscard]] result<document> read_document(std::string_view text, std::string_view default_name,
                                              const reading& reading);
+
+/// "FILE:LINE:COLUMN: REASON", as errors in a document begin.
+[[nodiscard]] std::string placed_reason(std::string_view file, position place,
+                                        std::string_view reason);
 
 /// A JSON Schema (draft 2020-12) of the document, from the option rows of all types.
 [[nodiscard]] nlohmann::ordered_json document_schema(const reading& reading);

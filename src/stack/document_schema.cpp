@@ -58,6 +58,14 @@ ordered_json option_schema(const option_row& row) {
   return schema;
 }
 
+ordered_json daemons_schema() {
+  return {
+      {"description",
+       "daemons of the cluster that have it: names, globs, or labels as KEY=VALUE; without "
+       "it, the daemon that the command speaks to"},
+      {"anyOf", {text_schema(), {{"type", "array"}, {"minItems", 1}, {"items", text_schema()}}}}};
+}
+
 ordered_json runtime_schema(const reading& reading, const std::string& type) {
   ordered_json properties{{"type", {{"const", type}}},
                           {"start",
@@ -68,6 +76,7 @@ ordered_json runtime_schema(const reading& reading, const std::string& type) {
                            {{"description", "runtimes of the stack that must exist before it"},
                             {"type", "array"},
                             {"items", text_schema()}}},
+                          {"on", daemons_schema()},
                           {"<<", ordered_json::object()}};
   for (const auto& row : reading.rows_of(type)) {
     properties[std::string(row.key)] = option_schema(row);

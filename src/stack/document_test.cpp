@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace strata::stack {
 namespace {
@@ -109,6 +110,27 @@ runtimes:
   EXPECT_EQ(order_of("runtimes: {b: {type: server}, a: {type: server}}"), (names{"b", "a"}));
 }
 
+TEST(document, runtimes_belong_to_daemons) {
+  const auto placed = read(R"(
+variables: {region: eu}
+runtimes:
+  front: {type: proxy, backend: [api@west, "@group"]}
+  api:
+    type: server
+    on: west
+  store: {type: server, on: [east-*, "region=${region},tier=1"]}
+)");
+  ASSERT_TRUE(placed) << placed.error().reason;
+  const auto& [api, front, store] =
+      std::tie(placed->runtimes.at(0), placed->runtimes.at(1), placed->runtimes.at(2));
+  EXPECT_EQ(api.desired.name, "api");
+  EXPECT_EQ(api.daemons, names{"west"});
+  EXPECT_EQ(api.daemons_at.line, 7);
+  EXPECT_EQ(api.daemons_at.column, 9);
+  EXPECT_TRUE(front.daemons.empty());
+  EXPECT_EQ(store.daemons, (names{"east-*", "region=eu,tier=1"}));
+}
+
 TEST(document, a_circle_is_refused_with_its_runtimes) {
   EXPECT_NE(reason_of(R"(
 runtimes:
@@ -155,6 +177,10 @@ TEST(document, mistakes_have_a_place_and_a_remedy) {
       {"runtimes:\n  a: {type: server, depends_on: [b]}",
        "strata.yaml:2:3: ", "which the stack does not describe"},
       {"runtimes:\n  a: {type: server}\n  a: {type: server}", "strata.yaml:3:3: ", "twice"},
+      {"runtimes:\n  a: {type: server, on: [a, =x]}", "strata.yaml:2:25: ", "'=x' in 'on'"},
+      {"runtimes:\n  a: {type: server, on: a b}", "strata.yaml:2:25: ", "'a b' in 'on'"},
+      {"runtimes:\n  a: {type: server, on: {a: b}}", "strata.yaml:2:25: ", "KEY=VALUE"},
+      {"runtimes:\n  a: {type: server, on: []}", "strata.yaml:2:25: ", "names no daemon"},
       {"runtimes:\n  a: {type: server, mode: $x}", "strata.yaml:2:27: ", "${NAME}"},
       {"runtimes:\n  a: {type: server, mode: '${nope}'}",
        "strata.yaml:2:27: ", "'nope' has no value"},

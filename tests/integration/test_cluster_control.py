@@ -5,10 +5,9 @@ import subprocess
 
 import pytest
 
-from certificates import Authority
 from cluster import Cluster, all_know, answer, answers, echo, names, registry_of
-from strata_daemon import BINARY, PATIENCE, eventually
-from talker import free_port
+from controlled import Controlled
+from strata_daemon import BINARY, eventually
 
 
 @pytest.fixture
@@ -120,33 +119,6 @@ def test_a_script_outside_of_a_cluster_finds_none(scripted):
         end
     """, protocol="auto")
     assert answer(url).startswith(b"0 nil") and b"in no cluster" in answer(url)
-
-
-class Controlled:
-    """Daemons of a cluster that can be controlled from elsewhere with certificates."""
-
-    def __init__(self, cluster, folder):
-        self.cluster, self.folder = cluster, folder
-        self.authority = Authority(folder / "authority")
-        self.own = self.authority.issue("operator")
-        # The authority is the one of `strata cert make`.
-        made = subprocess.run([BINARY, "cluster", "ca", "ann", "-o", folder], text=True,
-                              env=self.authority.environment, capture_output=True, timeout=PATIENCE)
-        assert made.returncode == 0 and self.authority.ca in made.stdout, made
-
-    def start(self, name):
-        certificate, key = self.authority.issue(
-            "127.0.0.1", "localhost", into=self.folder / f"{name}-tls")
-        return self.cluster.start(
-            name, "--listen", f"https://0.0.0.0:{free_port()}", "--cert", certificate, "--key", key,
-            "--client-ca", self.authority.ca, "--client-role", "admin:CN=operator")
-
-    def run(self, daemon, *words, **variables):
-        environment = daemon.environment | {
-            "STRATA_CA": self.authority.ca, "STRATA_CLIENT_CERT": self.own[0],
-            "STRATA_CLIENT_KEY": self.own[1], **variables}
-        return subprocess.run([BINARY, *words], env=environment, text=True, capture_output=True,
-                              timeout=PATIENCE)
 
 
 def test_a_verb_acts_on_another_daemon(cluster, tmp_path):

@@ -185,7 +185,11 @@ def test_the_schema_takes_what_strata_takes(daemon, stack):
     stack("up", SHOP)
     assert list(validator.iter_errors(yaml.safe_load(SHOP))) == []
     assert list(validator.iter_errors(yaml.safe_load(daemon.cli("export")))) == []
-    for wrong in ("runtimes: {a: {}}", "runtimes: {a: {type: sever}}", "nam: x",
+    placed = "runtimes: {a: {type: server, port: 0, 'on': %s}}"
+    for right in ("east", "'west-*'", "[east, tier=1]"):
+        assert list(validator.iter_errors(yaml.safe_load(placed % right))) == [], right
+    for wrong in (placed % "[]", placed % "{tier: x}",
+                  "runtimes: {a: {}}", "runtimes: {a: {type: sever}}", "nam: x",
                   "runtimes: {a: {type: server, prot: 1}}",
                   "runtimes: {a: {type: server, port: 99999}}",
                   "runtimes: {a: {type: server, mode: odd}}"):

@@ -37,6 +37,8 @@ struct verb_row {
   option_rows flags = {};
   type_finder find_type = nullptr;
   std::vector<std::string_view> aliases = {};  ///< other common names for it
+  /// Whether `run` itself acts on all daemons that `--on` stands for; else it runs for each.
+  bool serves_several_daemons = false;
 };
 
 /// For `most_words`: no limit.

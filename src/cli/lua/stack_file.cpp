@@ -11,7 +11,7 @@ namespace strata::cli {
 
 stack_file::stack_file(const invocation& call, std::string folder)
     : deployment_(call.daemon,
-                  {.is_dry = call.is_set("dry_run"), .restarts = call.is_set("restart")}),
+                  {.is_dry = call.is_set("dry_run"), .restarts = call.is_set("restart")}, deeds_),
       folder_(std::move(folder)) {}
 
 std::optional<nlohmann::json> stack_file::accepted(script::call& call, outcome<json> answer) {

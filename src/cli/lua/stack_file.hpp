@@ -60,6 +60,7 @@ class stack_file {
   [[nodiscard]] std::optional<json> find(script::call& call, const std::string& name);
   [[nodiscard]] std::optional<json> accepted(script::call& call, outcome<json> answer);
 
+  std::vector<deed> deeds_;
   deployment deployment_;
   std::string folder_;
   std::optional<refusal> refused_;

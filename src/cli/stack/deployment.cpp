@@ -11,14 +11,19 @@ namespace strata::cli {
 
 using nlohmann::json;
 
+std::string shown_name(const std::string& name, const std::string& daemon) {
+  return text::printable(daemon.empty() ? name : fmt::format("{}@{}", name, daemon));
+}
+
 std::string line_of(const deed& deed, bool is_dry) {
-  auto line = fmt::format("{}: ", text::printable(deed.name));
+  auto line = fmt::format("{}: ", shown_name(deed.name, deed.daemon));
   if (is_dry && deed.effect != "unchanged") line += "would be ";
   line += deed.effect;
   if (!deed.options.empty()) line += fmt::format(": {}", fmt::join(deed.options, ", "));
   if (!deed.waiting.empty()) {
-    line += fmt::format(" (from the next start, 'strata restart {}': {})",
-                        text::printable(deed.name), fmt::join(deed.waiting, ", "));
+    const auto daemon = deed.daemon.empty() ? "" : " --on " + text::printable(deed.daemon);
+    line += fmt::format(" (from the next start, 'strata restart {}{}': {})",
+                        text::printable(deed.name), daemon, fmt::join(deed.waiting, ", "));
   }
   return line + "\n";
 }
@@ -30,6 +35,7 @@ json json_of(const std::vector<deed>& deeds) {
                    {"what", each.effect},
                    {"options", each.options},
                    {"needs_restart", each.waiting}});
+    if (!each.daemon.empty()) all.back()["daemon"] = each.daemon;
   }
   return all;
 }
@@ -63,7 +69,7 @@ outcome<> deployment::apply(const runtime::type_row& type, const stack::desired_
     const auto started = client_.post(runtime_target(desired.name, "start"));
     if (!started) return std::unexpected(started.error());
   }
-  deeds_.push_back({desired.name, "started", {}, {}});
+  add(desired.name, "started");
   return {};
 }
 
@@ -81,12 +87,13 @@ outcome<> deployment::create(const stack::desired_runtime& desired) {
     if (!created) return std::unexpected(created.error());
   }
   if (settings_.is_dry) planned_.insert(desired.name);
-  deeds_.push_back({desired.name, "created", {}, {}});
+  add(desired.name, "created");
   return {};
 }
 
 outcome<> deployment::adjust(const std::string& name, const stack::plan& plan, bool is_running) {
-  deed done{name, plan.changes.empty() ? "unchanged" : "changed", {}, plan.waiting};
+  deed done{
+      name, settings_.daemon, plan.changes.empty() ? "unchanged" : "changed", {}, plan.waiting};
   for (const auto& [key, value] : plan.changes.items()) done.options.push_back(key);
   if (!plan.changes.empty() && !settings_.is_dry) {
     const auto edited = client_.patch(runtime_target(name), {{"options", plan.changes}});
@@ -118,7 +125,7 @@ outcome<> deployment::act(const std::string& name, const char* verb, std::string
     const auto answer = client_.post(runtime_target(name, verb));
     if (!answer) return std::unexpected(answer.error());
   }
-  deeds_.push_back({name, is_so ? "unchanged" : effect, {}, {}});
+  add(name, is_so ? "unchanged" : effect);
   return {};
 }
 
@@ -130,7 +137,7 @@ outcome<> deployment::remove(const std::string& name) {
     const auto answer = client_.remove(runtime_target(name));
     if (!answer) return std::unexpected(answer.error());
   }
-  deeds_.push_back({name, is_gone ? "unchanged" : "removed", {}, {}});
+  add(name, is_gone ? "unchanged" : "removed");
   return {};
 }
 

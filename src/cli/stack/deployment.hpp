@@ -20,10 +20,14 @@ namespace strata::cli {
 /// What was done to one runtime.
 struct deed {
   std::string name;
+  std::string daemon;                ///< empty: there is only one
   std::string effect;                ///< `created`, `changed`, `unchanged`, …
   std::vector<std::string> options;  ///< the changed options
   std::vector<std::string> waiting;  ///< the options among these that wait for a restart
 };
+
+/// NAME, or NAME@DAEMON for a daemon.
+[[nodiscard]] std::string shown_name(const std::string& name, const std::string& daemon);
 
 /// "web: changed: group"; for a dry run, "web: would be changed: group". One line.
 [[nodiscard]] std::string line_of(const deed& deed, bool is_dry);
@@ -35,11 +39,13 @@ struct deed {
 class deployment {
  public:
   struct settings {
-    bool is_dry = false;    ///< nothing is changed
-    bool restarts = false;  ///< running runtimes are restarted if a change needs it
+    bool is_dry = false;      ///< nothing is changed
+    bool restarts = false;    ///< running runtimes are restarted if a change needs it
+    std::string daemon = {};  ///< the daemon's name, in deeds; empty: there is only one
   };
-  deployment(daemon_address daemon, settings settings)
-      : client_(std::move(daemon)), settings_(settings) {}
+  /// `deeds` outlives it; deployments on several daemons may have it in common.
+  deployment(daemon_address daemon, settings settings, std::vector<deed>& deeds)
+      : client_(std::move(daemon)), settings_(std::move(settings)), deeds_(deeds) {}
 
   /// The runtime as the daemon shows it; null if there is none.
   [[nodiscard]] outcome<nlohmann::json> find(const std::string& name);
@@ -60,16 +66,24 @@ class deployment {
   [[nodiscard]] bool is_planned(const std::string& name) const { return planned_.contains(name); }
   [[nodiscard]] const std::vector<deed>& deeds() const { return deeds_; }
   [[nodiscard]] control_client& client() { return client_; }
+  [[nodiscard]] const std::string& daemon() const { return settings_.daemon; }
+  /// As deeds show the runtime.
+  [[nodiscard]] std::string shown_name(const std::string& name) const {
+    return cli::shown_name(name, settings_.daemon);
+  }
 
  private:
   [[nodiscard]] outcome<> create(const stack::desired_runtime& desired);
   [[nodiscard]] outcome<> adjust(const std::string& name, const stack::plan& plan, bool is_running);
   [[nodiscard]] outcome<> act(const std::string& name, const char* verb, std::string_view state,
                               const char* effect);
+  void add(const std::string& name, const char* effect) {
+    deeds_.push_back({name, settings_.daemon, effect, {}, {}});
+  }
 
   control_client client_;
   settings settings_;
-  std::vector<deed> deeds_;
+  std::vector<deed>& deeds_;
   std::set<std::string> planned_;  // runtimes that a dry run would have created
 };
 

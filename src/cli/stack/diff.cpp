@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/stack/deployment.hpp"
+#include "cli/stack/fleet.hpp"
 #include "cli/stack/rows.hpp"
 #include "cli/stack/selection.hpp"
 #include "cli/stack/stack_source.hpp"
@@ -16,17 +16,20 @@ using nlohmann::json;
 
 namespace {
 
+// With the first one if there is more than one daemon.
 constexpr column columns[] = {
-    {"name", "/name"},       {"change", "/change"},   {"option", "/option"},
-    {"present", "/present"}, {"desired", "/desired"},
+    {"daemon", "/daemon"}, {"name", "/name"},       {"change", "/change"},
+    {"option", "/option"}, {"present", "/present"}, {"desired", "/desired"},
 };
 
-json row_of(const std::string& name, std::string_view change) {
-  return {{"name", name},
-          {"change", change},
-          {"option", ""},
-          {"present", nullptr},
-          {"desired", nullptr}};
+json row_of(const deployment& deployment, const std::string& name, std::string_view change) {
+  json row = {{"name", name},
+              {"change", change},
+              {"option", ""},
+              {"present", nullptr},
+              {"desired", nullptr}};
+  if (!deployment.daemon().empty()) row["daemon"] = deployment.daemon();
+  return row;
 }
 
 /// The value, unless it is a secret.
@@ -36,9 +39,10 @@ json shown_value(const runtime::type_row& type, const std::string& key, const js
   return is_hidden ? json("********") : value;
 }
 
-outcome<> compare(deployment& deployment, const stack::document& document,
-                  const stack::described_runtime& described, json& rows) {
-  const auto shown = deployment.find(described.desired.name);
+outcome<> compare(const fleet::placed_runtime& placed, const stack::document& document,
+                  json& rows) {
+  const auto& [described, deployment] = placed;
+  const auto shown = deployment->find(described.desired.name);
   if (!shown) return std::unexpected(shown.error());
   const auto present = present_in(*shown);
   auto desired = described.desired;
@@ -47,17 +51,17 @@ outcome<> compare(deployment& deployment, const stack::document& document,
   const auto plan = stack::plan_for(type.rows(), desired, present);
   if (!plan) return refuse(exit_failed, message_of(plan.error()));
   if (plan->is_creation) {
-    rows.push_back(row_of(desired.name, "create"));
+    rows.push_back(row_of(*deployment, desired.name, "create"));
     return {};
   }
   for (const auto& [key, value] : plan->changes.items()) {
-    auto row = row_of(desired.name, "edit");
+    auto row = row_of(*deployment, desired.name, "edit");
     row["option"] = key;
     row["present"] = shown_value(type, key, present->options.value(key, json()));
     row["desired"] = shown_value(type, key, value);
     rows.push_back(std::move(row));
   }
-  if (plan->is_start) rows.push_back(row_of(desired.name, "start"));
+  if (plan->is_start) rows.push_back(row_of(*deployment, desired.name, "start"));
   return {};
 }
 
@@ -68,19 +72,23 @@ outcome<int> run_diff(const invocation& call) {
   if (!document) return std::unexpected(document.error());
   const auto selected = select_runtimes(*document, call.words);
   if (!selected) return std::unexpected(selected.error());
-  deployment deployment(call.daemon, {.is_dry = true});
+  fleet fleet(call, {.is_dry = true});
+  if (auto found = fleet.find_daemons(*document); !found) return std::unexpected(found.error());
+  const auto placed = fleet.place(*selected);
+  if (!placed) return std::unexpected(placed.error());
   auto rows = json::array();
-  for (const auto& each : *selected) {
-    if (auto compared = compare(deployment, *document, each, rows); !compared) {
+  for (const auto& each : *placed) {
+    if (auto compared = compare(each, *document, rows); !compared) {
       return std::unexpected(compared.error());
     }
   }
   if (call.words.empty()) {
-    const auto stale = stale_members(deployment.client(), *document);
+    const auto stale = fleet.stale_members();
     if (!stale) return std::unexpected(stale.error());
-    for (const auto& name : *stale) rows.push_back(row_of(name, "prune"));
+    for (const auto& each : *stale) rows.push_back(row_of(*each.deployment, each.name, "prune"));
   }
-  if (call.as_json || !rows.empty()) show_list(call, columns, rows);
+  const auto shown = std::span(columns).subspan(fleet.is_wide() ? 0 : 1);
+  if (call.as_json || !rows.empty()) show_list(call, shown, rows);
   return rows.empty() ? exit_done : exit_failed;
 }
 

@@ -1,10 +1,9 @@
 // strata down: removes the runtimes that a stack has created.
 #include <algorithm>
 
-#include "cli/stack/deployment.hpp"
+#include "cli/stack/fleet.hpp"
 #include "cli/stack/report.hpp"
 #include "cli/stack/rows.hpp"
-#include "cli/stack/selection.hpp"
 #include "cli/stack/stack_source.hpp"
 
 namespace strata::cli {
@@ -12,9 +11,9 @@ namespace strata::cli {
 namespace {
 
 /// The members in the order of their removal: those that need others come first.
-void order_for_removal(std::vector<std::string>& members, const stack::document& document) {
-  const auto place = [&document](const std::string& name) {
-    const auto found = std::ranges::find(document.runtimes, name,
+void order_for_removal(std::vector<fleet::placed_name>& members, const stack::document& document) {
+  const auto place = [&document](const fleet::placed_name& member) {
+    const auto found = std::ranges::find(document.runtimes, member.name,
                                          [](const auto& each) { return each.desired.name; });
     return document.runtimes.end() - found;  // 0: it is not described
   };
@@ -30,13 +29,14 @@ outcome<int> run_down(const invocation& call) {
     if (!read) return std::unexpected(read.error());
     document = std::move(*read);
   }
-  deployment deployment(call.daemon, {.is_dry = call.is_set("dry_run")});
-  auto members = members_of(deployment.client(), document.name);
+  fleet fleet(call, {.is_dry = call.is_set("dry_run")});
+  if (auto found = fleet.find_daemons(document); !found) return std::unexpected(found.error());
+  auto members = fleet.members();
   if (!members) return std::unexpected(members.error());
   order_for_removal(*members, document);
-  deed_report report(call, deployment);
-  for (const auto& name : *members) {
-    const auto removed = deployment.remove(name);
+  deed_report report(call, fleet.deeds(), fleet.is_dry());
+  for (const auto& each : *members) {
+    const auto removed = each.deployment->remove(each.name);
     report.update();
     if (!removed) return std::unexpected(removed.error());
   }

@@ -1,4 +1,4 @@
-// Reports the deeds of a deployment: each at once, or all as one JSON document at the end.
+// Reports deeds: each at once, or all as one JSON document at the end.
 #pragma once
 
 #include "cli/line/invocation.hpp"
@@ -9,8 +9,8 @@ namespace strata::cli {
 class deed_report {
  public:
   /// Both outlive the report. `--quiet` prints only the names of runtimes that were changed.
-  deed_report(const invocation& call, const deployment& deployment)
-      : call_(call), deployment_(deployment) {}
+  deed_report(const invocation& call, const std::vector<deed>& deeds, bool is_dry)
+      : call_(call), deeds_(deeds), is_dry_(is_dry) {}
   deed_report(const deed_report&) = delete;
   deed_report& operator=(const deed_report&) = delete;
   /// Prints the JSON document, also of a deployment that has failed.
@@ -21,11 +21,12 @@ class deed_report {
 
  private:
   const invocation& call_;
-  const deployment& deployment_;
+  const std::vector<deed>& deeds_;
+  bool is_dry_;
   std::size_t reported_ = 0;
 };
 
-/// Reports all deeds.
+/// Reports all deeds of a deployment.
 void report_deeds(const invocation& call, const deployment& deployment);
 
 }  // namespace strata::cli

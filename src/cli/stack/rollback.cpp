@@ -4,7 +4,6 @@
 
 #include <ranges>
 
-#include "cli/stack/deployment.hpp"
 #include "cli/terminal/output.hpp"
 #include "runtime/types/types.hpp"
 
@@ -30,7 +29,8 @@ json earlier_options(const stack::present_runtime& before, const stack::present_
 
 }  // namespace
 
-outcome<> rollback::restore(control_client& client, const note_of_state& note) {
+outcome<> rollback::restore(const note_of_state& note) {
+  auto& client = note.deployment->client();
   const auto target = runtime_target(note.name);
   const auto shown = client.get(target);
   const bool is_gone = !shown && shown.error().exit == exit_not_found;
@@ -54,15 +54,15 @@ outcome<> rollback::restore(control_client& client, const note_of_state& note) {
   return {};
 }
 
-std::vector<std::string> rollback::run(control_client& client) const {
+std::vector<std::string> rollback::run() const {
   std::vector<std::string> restored;
   for (const auto& each : notes_ | std::views::reverse) {
-    const auto done = restore(client, each);
+    const auto done = restore(each);
+    const auto name = each.deployment->shown_name(each.name);
     if (done) {
-      restored.push_back(each.name);
+      restored.push_back(name);
     } else {
-      complain(
-          fmt::format("'{}' could not be made as it was: {}", each.name, done.error().message));
+      complain(fmt::format("'{}' could not be made as it was: {}", name, done.error().message));
     }
   }
   return restored;

@@ -6,30 +6,33 @@
 #include <string>
 #include <vector>
 
-#include "cli/daemon_client/control_client.hpp"
 #include "cli/line/outcome.hpp"
+#include "cli/stack/deployment.hpp"
 #include "stack/plan.hpp"
 
 namespace strata::cli {
 
 class rollback {
  public:
-  /// Notes the state of a runtime before it is changed; nullopt: it does not exist.
-  void note(const std::string& name, const std::optional<stack::present_runtime>& before) {
-    notes_.push_back({name, before});
+  /// Notes the state of a runtime before it is changed; nullopt: it does not exist. The deployment
+  /// outlives this object.
+  void note(deployment& deployment, const std::string& name,
+            const std::optional<stack::present_runtime>& before) {
+    notes_.push_back({&deployment, name, before});
   }
   /// Makes the runtimes as they were, the last one first: removes those that did not exist; sets
   /// the options of the others, and starts or stops them. A secret cannot be restored. Each failure
   /// is reported, and the rest is done. Returns the names of those that are as they were.
-  [[nodiscard]] std::vector<std::string> run(control_client& client) const;
+  [[nodiscard]] std::vector<std::string> run() const;
 
  private:
   struct note_of_state {
+    cli::deployment* deployment;
     std::string name;
     std::optional<stack::present_runtime> before;
   };
 
-  [[nodiscard]] static outcome<> restore(control_client& client, const note_of_state& note);
+  [[nodiscard]] static outcome<> restore(const note_of_state& note);
 
   std::vector<note_of_state> notes_;
 };

@@ -28,7 +28,7 @@ option_rows with_file_flags(option_rows own) {
 }  // namespace
 
 std::vector<verb_row> stack_verbs() {
-  return {
+  std::vector<verb_row> rows = {
       {"up", "[NAME...]", verb_group::runtimes,
        "create, change and start the runtimes of a stack; repeating it changes nothing", 0,
        any_number, run_up,
@@ -80,6 +80,8 @@ std::vector<verb_row> stack_verbs() {
                          .kind = flag,
                          .help = "print the JSON Schema of stacks, for editors"}})},
   };
+  for (auto& each : rows) each.serves_several_daemons = true;
+  return rows;
 }
 
 }  // namespace strata::cli

@@ -51,15 +51,4 @@ outcome<std::vector<std::string>> members_of(control_client& client, const std::
   return members;
 }
 
-outcome<std::vector<std::string>> stale_members(control_client& client,
-                                                const stack::document& document) {
-  auto members = members_of(client, document.name);
-  if (!members) return members;
-  std::erase_if(*members, [&document](const std::string& name) {
-    return std::ranges::any_of(document.runtimes,
-                               [&name](const auto& each) { return each.desired.name == name; });
-  });
-  return members;
-}
-
 }  // namespace strata::cli

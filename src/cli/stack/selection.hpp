@@ -20,8 +20,4 @@ namespace strata::cli {
 [[nodiscard]] outcome<std::vector<std::string>> members_of(control_client& client,
                                                            const std::string& stack);
 
-/// Those that the document no longer describes.
-[[nodiscard]] outcome<std::vector<std::string>> stale_members(control_client& client,
-                                                              const stack::document& document);
-
 }  // namespace strata::cli

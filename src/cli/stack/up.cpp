@@ -6,7 +6,7 @@
 #include <ranges>
 #include <thread>
 
-#include "cli/stack/deployment.hpp"
+#include "cli/stack/fleet.hpp"
 #include "cli/stack/report.hpp"
 #include "cli/stack/rollback.hpp"
 #include "cli/stack/rows.hpp"
@@ -28,67 +28,108 @@ class stack_up {
   stack_up(const invocation& call, stack::document document)
       : call_(call),
         document_(std::move(document)),
-        deployment_(call.daemon,
-                    {.is_dry = call.is_set("dry_run"), .restarts = call.is_set("restart")}) {}
+        fleet_(call, {.is_dry = call.is_set("dry_run"), .restarts = call.is_set("restart")}) {}
 
   outcome<int> run();
 
  private:
-  outcome<> apply_all(std::span<const stack::described_runtime> selected, deed_report& report);
-  outcome<> apply(const stack::described_runtime& described);
+  using placed_runtime = fleet::placed_runtime;
+
+  outcome<std::vector<placed_runtime>> find_runtimes();
+  outcome<> rehearse(std::span<const stack::described_runtime> selected);
+  outcome<> apply_all(std::span<const placed_runtime> placed, deed_report& report);
+  outcome<> apply(const placed_runtime& placed);
+  outcome<> make_as_described(const placed_runtime& placed);
   outcome<> prune(deed_report& report);
-  outcome<> wait(std::span<const stack::described_runtime> selected);
+  outcome<> wait(std::span<const placed_runtime> placed);
   /// Why a runtime is not ready; empty if it is. Errors: it has failed.
-  outcome<std::string> obstacle_of(const std::string& name);
+  outcome<std::string> obstacle_of(const placed_runtime& placed);
 
   const invocation& call_;
   stack::document document_;
-  deployment deployment_;
+  fleet fleet_;
+  std::vector<fleet::placed_name> stale_;  // for --prune
   rollback rollback_;
 };
 
-outcome<> stack_up::apply(const stack::described_runtime& described) {
-  const auto shown = deployment_.find(described.desired.name);
+std::string shown_name_of(const fleet::placed_runtime& placed) {
+  return placed.deployment->shown_name(placed.described.desired.name);
+}
+
+// All that can be wrong with daemons is found before anything is changed.
+outcome<std::vector<fleet::placed_runtime>> stack_up::find_runtimes() {
+  const auto selected = select_runtimes(document_, call_.words);
+  if (!selected) return std::unexpected(selected.error());
+  if (auto found = fleet_.find_daemons(document_); !found) return std::unexpected(found.error());
+  auto placed = fleet_.place(*selected);
+  if (!placed) return placed;
+  if (fleet_.is_wide() && !fleet_.is_dry()) {
+    if (auto rehearsed = rehearse(*selected); !rehearsed) return std::unexpected(rehearsed.error());
+  }
+  if (!call_.is_set("prune")) return placed;
+  auto stale = fleet_.stale_members();
+  if (!stale) return std::unexpected(stale.error());
+  stale_ = std::move(*stale);
+  return placed;
+}
+
+// What one daemon would refuse is known before another one is changed.
+outcome<> stack_up::rehearse(std::span<const stack::described_runtime> selected) {
+  fleet rehearsal(call_, {.is_dry = true});
+  if (auto found = rehearsal.find_daemons(document_); !found) return found;
+  const auto placed = rehearsal.place(selected);
+  if (!placed) return std::unexpected(placed.error());
+  for (const auto& each : *placed) {
+    if (auto applied = apply(each); !applied) return applied;
+  }
+  return {};
+}
+
+outcome<> stack_up::apply(const placed_runtime& placed) {
+  auto applied = make_as_described(placed);
+  if (applied) return applied;
+  return refuse(applied.error().exit,
+                fmt::format("'{}': {}", shown_name_of(placed), applied.error().message));
+}
+
+outcome<> stack_up::make_as_described(const placed_runtime& placed) {
+  const auto& [described, deployment] = placed;
+  const auto shown = deployment->find(described.desired.name);
   if (!shown) return std::unexpected(shown.error());
   const auto present = present_in(*shown);
   auto desired = described.desired;
   stack::join_stack(desired, document_.name, present);
-  rollback_.note(desired.name, present);
-  return deployment_.apply(*runtime::find_type(desired.type), desired, present);
+  if (!deployment->is_dry()) rollback_.note(*deployment, desired.name, present);
+  return deployment->apply(*runtime::find_type(desired.type), desired, present);
 }
 
-outcome<> stack_up::apply_all(std::span<const stack::described_runtime> selected,
-                              deed_report& report) {
+outcome<> stack_up::apply_all(std::span<const placed_runtime> placed, deed_report& report) {
   progress_bar bar;
   double done = 0;
-  for (const auto& each : selected) {
-    bar.show(done++ / static_cast<double>(selected.size()), each.desired.name);
+  for (const auto& each : placed) {
+    bar.show(done++ / static_cast<double>(placed.size()), shown_name_of(each));
     const auto applied = apply(each);
     bar.clear();
     report.update();
-    if (!applied) {
-      return refuse(applied.error().exit,
-                    fmt::format("'{}': {}", each.desired.name, applied.error().message));
-    }
+    if (!applied) return applied;
   }
   return {};
 }
 
 // After all else: until then, the others may have needed them.
 outcome<> stack_up::prune(deed_report& report) {
-  const auto stale = stale_members(deployment_.client(), document_);
-  if (!stale) return std::unexpected(stale.error());
-  for (const auto& name : *stale) {
-    const auto removed = deployment_.remove(name);
+  for (const auto& each : stale_) {
+    const auto removed = each.deployment->remove(each.name);
     report.update();
     if (!removed) return removed;
   }
   return {};
 }
 
-outcome<std::string> stack_up::obstacle_of(const std::string& name) {
-  const auto shown = deployment_.find(name);
+outcome<std::string> stack_up::obstacle_of(const placed_runtime& placed) {
+  const auto shown = placed.deployment->find(placed.described.desired.name);
   if (!shown) return std::unexpected(shown.error());
+  const auto name = shown_name_of(placed);
   if (shown->is_null()) return refuse(exit_failed, fmt::format("'{}' was removed meanwhile", name));
   const auto state = text_at(*shown, "state");
   if (state == "failed") {
@@ -99,15 +140,15 @@ outcome<std::string> stack_up::obstacle_of(const std::string& name) {
   return warning.empty() ? std::string() : fmt::format("'{}': {}", name, warning);
 }
 
-outcome<> stack_up::wait(std::span<const stack::described_runtime> selected) {
+outcome<> stack_up::wait(std::span<const placed_runtime> placed) {
   constexpr auto pause = std::chrono::milliseconds(100);
   const std::chrono::duration<double> timeout(call_.flags.value("wait_timeout", 60.0));
   const auto limit = clock::now() + std::chrono::duration_cast<clock::duration>(timeout);
   progress_bar bar;
-  for (const auto& each : selected) {
-    if (!each.desired.runs) continue;
+  for (const auto& each : placed) {
+    if (!each.described.desired.runs) continue;
     for (;;) {
-      const auto obstacle = obstacle_of(each.desired.name);
+      const auto obstacle = obstacle_of(each);
       if (!obstacle) return std::unexpected(obstacle.error());
       if (obstacle->empty()) break;
       if (clock::now() >= limit) {
@@ -122,16 +163,16 @@ outcome<> stack_up::wait(std::span<const stack::described_runtime> selected) {
 }
 
 outcome<int> stack_up::run() {
-  const auto selected = select_runtimes(document_, call_.words);
-  if (!selected) return std::unexpected(selected.error());
-  deed_report report(call_, deployment_);
-  auto done = apply_all(*selected, report);
-  if (done && call_.is_set("wait") && !deployment_.is_dry()) done = wait(*selected);
+  const auto placed = find_runtimes();
+  if (!placed) return std::unexpected(placed.error());
+  deed_report report(call_, fleet_.deeds(), fleet_.is_dry());
+  auto done = apply_all(*placed, report);
+  if (done && call_.is_set("wait") && !fleet_.is_dry()) done = wait(*placed);
   if (done && call_.is_set("prune")) done = prune(report);
   if (done) return exit_done;
-  if (!call_.is_set("rollback") || deployment_.is_dry()) return std::unexpected(done.error());
+  if (!call_.is_set("rollback") || fleet_.is_dry()) return std::unexpected(done.error());
   complain(done.error().message);
-  const auto restored = rollback_.run(deployment_.client());
+  const auto restored = rollback_.run();
   return refuse(done.error().exit, restored.empty()
                                        ? "nothing was rolled back"
                                        : fmt::format("as before: {}", fmt::join(restored, ", ")));
