@@ -17,6 +17,8 @@ struct place_members {
   /// In the group's order. `NAME#2` is the second instance of a runtime that has instances.
   std::vector<std::string> names;
   std::vector<std::string> circular;  ///< other members, which connect to the watching runtime
+  /// Those of `names` on other daemons of the zone of this one.
+  std::vector<std::string> neighbours = {};
   bool operator==(const place_members&) const = default;
 };
 

@@ -117,7 +117,8 @@ std::vector<bound_row<daemon_options>> cluster_rows() {
         .only_with = "cluster"},
        &daemon_options::label},
       {{.key = "zone", .kind = text, .value_name = "NAME",
-        .help = "place of this daemon, such as a data centre",
+        .help = "place of this daemon, such as a data centre; proxies whose backend has "
+                "prefer=zone choose daemons of their own zone first",
         .only_with = "cluster"},
        &daemon_options::zone},
       {{.key = "advertise", .kind = text, .value_name = "HOST",

@@ -94,6 +94,28 @@ def test_the_runtimes_of_the_own_daemon_come_first_if_asked(cluster):
     assert refused.returncode == 2 and "needs the name of a runtime" in refused.stderr
 
 
+def test_the_runtimes_of_the_own_zone_come_first_if_asked(cluster):
+    far, near, own = (cluster.start(name, "--zone", zone)
+                      for name, zone in (("far", "hall-1"), ("near", "hall-2"), ("own", "hall-2")))
+    nowhere = cluster.start("nowhere")
+    for each, text in ((far, "far"), (near, "near"), (own, "own"), (nowhere, "nowhere")):
+        echo(each, "api", text, group="api")
+    fronts = {}
+    for each in (own, nowhere):
+        [fronts[each]] = each.create("proxy", "front", listen=["tcp://127.0.0.1:0"],
+                                     backend=["@api prefer=zone"])["endpoints"]
+        eventually(lambda daemon=each: len(json.loads(
+            daemon.cli("backends", "front", "--format", "json"))) == 4, "all are backends")
+    assert answers(fronts[own]) == {b"own", b"near"}
+    assert answers(fronts[nowhere]) == {b"nowhere"}  # without a zone, as prefer=local
+    own.act("api", "stop")
+    eventually(lambda: answers(fronts[own]) == {b"near"}, "the zone serves")
+    near.act("api", "stop")
+    eventually(lambda: answers(fronts[own]) == {b"far", b"nowhere"}, "the others serve")
+    refused = own.run("create", "proxy", "p", "-l", "tcp://127.0.0.1:0", "-b", "@api prefer=rack")
+    assert refused.returncode == 2 and "prefer=local nor prefer=zone" in refused.stderr
+
+
 def test_a_member_that_moves_is_followed(cluster):
     first, second = cluster.start("a"), cluster.start("b")
     echo(first, "api", "one", group="api")

@@ -126,7 +126,7 @@ def test_who_is_not_awaited_to_send_one_is_not_believed(daemon, make_backend):
     with pytest.raises(Refused, match="'10.0.0.0/99'"):
         daemon.create("proxy", "no", listen=["http://127.0.0.1:0"], backend=[backend.where],
                       proxy_protocol=["10.0.0.0/99"])
-    with pytest.raises(Refused, match="proxy=v1, proxy=v2 nor prefer=local"):
+    with pytest.raises(Refused, match="proxy=v1, proxy=v2, prefer=local nor prefer=zone"):
         daemon.edit("gw", backend=[f"{backend.where} proxy=v3"])
 
 

@@ -71,6 +71,7 @@ struct cluster_directory::watch_state {
     if (is_name && remote != net::place_members{}) all.names.clear();
     std::ranges::copy(remote.names, std::back_inserter(all.names));
     std::ranges::copy(remote.circular, std::back_inserter(all.circular));
+    all.neighbours = remote.neighbours;
     if (given == all) return;
     given = all;
     on_members(std::move(all));
@@ -138,8 +139,8 @@ net::place_members cluster_directory::remote_members(const std::string& watcher,
   if (!is_group && !wanted.daemon.empty()) {
     const auto runtime = wanted.runtime + daemon_mark + wanted.daemon;
     const bool is_circular = !cluster::leading_to(cards_, {runtime}, own).empty();
-    return is_circular ? net::place_members{.names = {}, .circular = {place}}
-                       : net::place_members{.names = {place}, .circular = {}};
+    if (is_circular) return {.names = {}, .circular = {place}};
+    return {.names = {place}, .circular = {}, .neighbours = neighbours_in({place})};
   }
   net::place_members found;
   if (!is_group && local_.has(wanted.runtime)) return found;
@@ -155,7 +156,19 @@ net::place_members cluster_directory::remote_members(const std::string& watcher,
   std::erase_if(found.names, [&found](const std::string& each) {
     return std::ranges::find(found.circular, each) != found.circular.end();
   });
+  found.neighbours = neighbours_in(found.names);
   return found;
+}
+
+std::vector<std::string> cluster_directory::neighbours_in(
+    const std::vector<std::string>& names) const {
+  std::vector<std::string> neighbours;
+  if (zone_.empty()) return neighbours;
+  std::ranges::copy_if(names, std::back_inserter(neighbours), [this](const std::string& name) {
+    const auto card = cards_.find(split(name).daemon);
+    return card != cards_.end() && card->second.zone == zone_;
+  });
+  return neighbours;
 }
 
 const cluster::runtime_card* cluster_directory::find(const std::string& name,

@@ -16,9 +16,10 @@ namespace strata::daemon {
 
 class cluster_directory final : public net::directory {
  public:
-  /// `local` and `loop`, the home loop, outlive it. `daemon` is the name of this one.
-  cluster_directory(loop::loop& loop, local_directory& local, std::string daemon)
-      : home_(loop), local_(local), own_(std::move(daemon)) {}
+  /// `local` and `loop`, the home loop, outlive it. `daemon` is the name of this one, and `zone`,
+  /// which may be empty, its zone.
+  cluster_directory(loop::loop& loop, local_directory& local, std::string daemon, std::string zone)
+      : home_(loop), local_(local), own_(std::move(daemon)), zone_(std::move(zone)) {}
 
   /// `NAME` is a runtime of this daemon or, if it has none of that name, of any other;
   /// `NAME@DAEMON` is one of that daemon.
@@ -41,11 +42,14 @@ class cluster_directory final : public net::directory {
       const std::string& name) const;
   [[nodiscard]] const cluster::runtime_card* find(const std::string& name,
                                                   const std::string& daemon) const;
+  /// Those of the names that are on daemons of this one's zone.
+  [[nodiscard]] std::vector<std::string> neighbours_in(const std::vector<std::string>& names) const;
   void notify(const std::shared_ptr<watch_state>& state);
 
   loop::loop& home_;
   local_directory& local_;
   std::string own_;
+  std::string zone_;
   std::map<std::string, cluster::card> cards_;
   std::vector<std::weak_ptr<watch_state>> watches_;
 };

@@ -112,7 +112,7 @@ cluster_node::cluster_node(supervisor& supervisor, settings settings,
           supervisor.home(), *registry_, {.daemon = settings_.daemon, .ttl = settings_.ttl},
           [this] { take_cards(); },
           [](const std::string& trouble) { spdlog::warn("cluster: {}", trouble); }),
-      names_(supervisor.home(), supervisor.local_names(), settings_.daemon),
+      names_(supervisor.home(), supervisor.local_names(), settings_.daemon, settings_.zone),
       changed_(supervisor.home()) {}
 
 void cluster_node::begin() {

@@ -32,8 +32,8 @@ std::vector<row> own_rows() {
                 "@GROUP for all its runtimes; each address of a host name is a backend. Options "
                 "after a blank: weight=N (1 to 1000), max=N at the same time, backup: serves only "
                 "when no other can, http2: use HTTP/2, proxy=v1 or v2: name the client in a PROXY "
-                "header, prefer=local: the runtimes of other daemons are backups; repeatable, or "
-                "several with commas between them",
+                "header, prefer=local or prefer=zone: the runtimes of other daemons, or of those "
+                "in other zones, are backups; repeatable, or several with commas between them",
         .reach = options::option_reach::connecting, .separators = ",;"},
        &proxy_options::backend},
       {{.key = "balance", .kind = text, .value_name = "HOW", .default_text = "round-robin",

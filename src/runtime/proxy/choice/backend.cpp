@@ -20,7 +20,7 @@ std::unexpected<error> refuse(const std::string& text, std::string reason) {
   return failure(
       errc::invalid_argument, "use backend '" + text + "'", std::move(reason),
       "write HOST:PORT, a URL, a runtime's name or @GROUP; after a blank, weight=N, max=N, backup, "
-      "drain, http2, proxy=v1, proxy=v2 or prefer=local");
+      "drain, http2, proxy=v1, proxy=v2, prefer=local or prefer=zone");
 }
 
 std::string as_url(const std::string& place) {
@@ -72,18 +72,19 @@ result<backend_text> parse_backend(const std::string& text) {
       made.is_drained = true;
     } else if (words[at] == "http2") {
       made.speaks_http2 = true;
-    } else if (words[at] == "prefer=local") {
+    } else if (words[at] == "prefer=local" || words[at] == "prefer=zone") {
       if (made.url.scheme->form != net::url_form::name) {
-        return refuse(text, "'prefer=local' needs the name of a runtime or @GROUP");
+        return refuse(text, "'" + words[at] + "' needs the name of a runtime or @GROUP");
       }
-      made.prefers_local = true;
+      made.preferred = words[at].ends_with("zone") ? preference::zone : preference::local;
     } else if (words[at] == "proxy=v1" || words[at] == "proxy=v2") {
       made.proxy_version = words[at].back() - '0';
     } else if (!read_number(words[at], "weight=", {1, heaviest}, made.weight) &&
                !read_number(words[at], "max=", {0, most_at_a_time}, made.max)) {
       return refuse(text, "'" + words[at] +
                               "' is neither weight=N (1 to 1000), max=N (0 to 1000000), backup, "
-                              "drain, http2, proxy=v1, proxy=v2 nor prefer=local");
+                              "drain, http2, proxy=v1, proxy=v2, prefer=local nor "
+                              "prefer=zone");
     }
   }
   return made;

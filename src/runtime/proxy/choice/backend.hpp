@@ -20,6 +20,13 @@
 
 namespace strata::runtime::proxy {
 
+/// The runtimes behind a name that are not backups.
+enum class preference : std::uint8_t {
+  none,   ///< all
+  local,  ///< those of this daemon
+  zone,   ///< those of the daemons in the zone of this one
+};
+
 /// One `--backend`, parsed.
 struct backend_text {
   std::string text;
@@ -32,8 +39,8 @@ struct backend_text {
   bool is_backup = false;
   bool is_drained = false;  ///< gets nothing new
   bool speaks_http2 = false;
-  bool prefers_local = false;  ///< of its runtimes, those of other daemons are backups
-  int proxy_version = 0;       ///< version of the PROXY header sent on connections to it; 0: none
+  preference preferred = preference::none;
+  int proxy_version = 0;  ///< version of the PROXY header sent on connections to it; 0: none
 
   /// As a URL: with the address, if the host has several.
   [[nodiscard]] std::string where() const;
@@ -47,7 +54,8 @@ struct backend_text {
 };
 
 /// Parses `HOST:PORT`, a URL, a runtime's name or `@GROUP`, followed by `weight=N`, `max=N`,
-/// `backup`, `drain`, `http2`, `proxy=v1`, `proxy=v2` and `prefer=local`, separated by blanks.
+/// `backup`, `drain`, `http2`, `proxy=v1`, `proxy=v2`, `prefer=local` and `prefer=zone`, separated
+/// by blanks.
 /// Errors: invalid_argument, naming the text and the mistake.
 [[nodiscard]] result<backend_text> parse_backend(const std::string& text);
 

@@ -21,7 +21,9 @@ backend_text backend_at(const backend_text& text, const sighting& seen) {
   made.at = seen.at;
   made.is_group = false;
   const bool is_elsewhere = seen.host.contains('@');  // NAME@DAEMON
-  if (text.prefers_local && is_elsewhere) made.is_backup = true;
+  const bool is_preferred =
+      !is_elsewhere || (text.preferred == preference::zone && seen.is_neighbour);
+  if (text.preferred != preference::none && !is_preferred) made.is_backup = true;
   return made;
 }
 
@@ -150,7 +152,9 @@ void roster::take_members(entry& entry, net::place_members members) {
   std::vector<sighting> found;
   found.reserve(members.names.size());
   for (auto& each : members.names) {
-    found.push_back({.host = std::move(each), .at = std::nullopt});
+    const bool is_neighbour =
+        std::ranges::find(members.neighbours, each) != members.neighbours.end();
+    found.push_back({.host = std::move(each), .at = std::nullopt, .is_neighbour = is_neighbour});
   }
   take_sightings(entry, std::move(found));
 }

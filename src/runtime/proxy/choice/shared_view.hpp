@@ -29,6 +29,7 @@ struct route_standing {
 struct sighting {
   std::string host;
   std::optional<loop::socket_address> at;
+  bool is_neighbour = false;  ///< on another daemon of this one's zone
 
   bool operator==(const sighting&) const = default;
 };
