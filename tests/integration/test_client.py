@@ -4,6 +4,7 @@ import contextlib
 import json
 import socket
 import threading
+import time
 
 import pytest
 
@@ -44,6 +45,24 @@ def messages_of(daemon, name):
 
 def is_connected(daemon, name):
     return daemon.stats(name)["connections"]["now"] == 1
+
+
+def test_a_client_takes_a_limited_rate_of_messages(daemon, tmp_path):
+    written = tmp_path / "messages"
+    with Listener() as listener:
+        daemon.create("client", "guest", target=f"127.0.0.1:{listener.port}", write=str(written),
+                      global_rate_limit=20)
+        with listener.accept() as host:
+            began = time.monotonic()
+            host.say(*[b"%d" % number for number in range(200)])
+            eventually(lambda: daemon.stats("guest")["messages"]["in"] == 200, "all are read")
+            passed = 200 - daemon.stats("guest")["dropped"]["global_rate_limit"]
+            assert 20 <= passed <= 20 + 20 * (time.monotonic() - began) + 1
+            eventually(lambda: len(written.read_text().split()) == passed, "the rest is written")
+            assert written.read_text().split()[:20] == [str(each) for each in range(20)]
+            daemon.edit("guest", global_rate_limit=0)
+            host.say(*[b"free"] * 100)
+            eventually(lambda: written.read_text().count("free") == 100, "there is no limit now")
 
 
 def test_a_client_hears_and_is_heard(daemon):

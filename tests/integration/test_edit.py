@@ -16,7 +16,7 @@ LIVE = {"mode": "in", "max_connections": 5,
 LIVE_MASTER = {"master_pw": "secret", "master_forward": True}
 LIVE_CLIENT = {"connect_timeout": 3, "reconnect": 3, "reconnect_min": 0.5, "reconnect_max": 4,
                "reconnect_seed": 6, "mode": "in", "queue": 7, "max_message": 4096,
-               "max_buffer": 8192}
+               "max_buffer": 8192, "global_rate_limit": 9}
 
 
 def test_every_live_option_of_a_server_is_applied_at_once(daemon):

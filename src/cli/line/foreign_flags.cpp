@@ -41,6 +41,7 @@ constexpr foreign_flag rows[] = {
     {"--masterauth", "cache", "--follow-password"},
     {"--appendonly", "cache", "--persistent"},
     {"--dbfilename", "cache", "--snapshot"},
+    {"--rate-limit", "client", "--global-rate-limit"},
     {"--strategy", "proxy", "--balance"},
     {"--server", "proxy", "--backend"},
     {"--health-check", "proxy", "--check"},

@@ -10,6 +10,7 @@
 #include "net/connector.hpp"
 #include "net/ethernet/link_watch.hpp"
 #include "runtime/client/connection_script.hpp"
+#include "runtime/rate_limiter.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::client {
@@ -252,9 +253,17 @@ void connection::on_message(byte_span message) {
     counters_.drop_message(drop::mode);
     return;
   }
+  if (!is_within_limit()) return;
   if (file_ && !file_->append(message)) counters_.drop_message(drop::file);
   if (!messages_->idle()) messages_->write(level::info, std::string(as_text(message)));
   if (script_ && !script_->on_message(message)) counters_.drop_message(drop::script);
+}
+
+bool connection::is_within_limit() {
+  const auto now = loop_.now().time_since_epoch().count();
+  if (admit(rate_due_, now, options_.global_rate_limit)) return true;
+  counters_.drop_message(drop::global_rate_limit);
+  return false;
 }
 
 void connection::show(bool is_outgoing, byte_span message) {

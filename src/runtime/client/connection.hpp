@@ -69,6 +69,7 @@ class connection final : public part {
   [[nodiscard]] bool is_awaited(const error& why) const;
   loop::task<ending> receive();
   void on_message(byte_span message);
+  [[nodiscard]] bool is_within_limit();
   void show(bool is_outgoing, byte_span message);
   bool push(byte_span message);
   void begin_connection();
@@ -87,6 +88,7 @@ class connection final : public part {
   const std::atomic<bool>& hurried_;
   end_listener on_end_;
   counters counters_;
+  std::int64_t rate_due_ = 0;             // survives reconnecting
   serve::connection_gauge::place place_;  // held while it is connected
   net::backoff backoff_;
   net::tls_slot secure_;

@@ -23,6 +23,7 @@ struct client_options : runtime_options, tls_client_options, script_options {
   std::uint64_t reconnect_seed = 0;
   double connect_timeout = 10;
   std::uint64_t queue = 0;
+  std::uint64_t global_rate_limit = 0;
   std::uint64_t max_message = 1U << 20U;
   std::uint64_t max_buffer = 4U << 20U;
   std::string write;
