@@ -62,6 +62,9 @@ def test_a_proxy_uses_runtimes_of_other_daemons(cluster):
     eventually(lambda: answers(by_group) == {b"one", b"two"}, "both answer")
     eventually(lambda: answer(by_name) == b"two", "the one of b answers")
     assert answers(by_name, 4) == {b"two"}
+    assert third.show("named")["warning"] == ""
+    third.create("proxy", "lost", listen=["tcp://127.0.0.1:0"], backend=["other@b"])
+    assert "connects to 'other@b', but no runtime" in third.show("lost")["warning"]
     listed = json.loads(third.cli("backends", "groups", "--format", "json"))
     assert {each["backend"] for each in listed} == {"runtime://api@a", "runtime://api@b"}
 

@@ -105,13 +105,12 @@ def test_a_runtime_that_moves_is_pruned_where_it_was(daemons, stack):
 
 def test_a_failure_goes_back_on_all_daemons(daemons, stack):
     port = free_port()
-    daemons[0].server("holder", listen=[f"tcp://127.0.0.1:{port}"])
-    wrong = SHOP + (f"  last: {{type: server, listen: 'tcp://127.0.0.1:{port}', "
+    wrong = SHOP + (f"  last: {{type: client, target: '127.0.0.1:{port}', "
                     "depends_on: [front, api], on: [b, a]}\n")
     code, output, complaint = stack("up", wrong, "--rollback")
     assert code == 1 and "api@b: created" in output and str(port) in complaint
     assert "as before: last@b, front@a, api@b" in complaint
-    assert [each.names() for each in daemons] == [["holder"], []]
+    assert [each.names() for each in daemons] == [[], []]
 
 
 def test_nothing_is_changed_if_a_daemon_is_missing(controlled, daemons, stack):

@@ -171,6 +171,12 @@ std::vector<std::string> cluster_directory::neighbours_in(
   return neighbours;
 }
 
+bool cluster_directory::has(const std::string& name) const {
+  const auto wanted = split(name);
+  return wanted.daemon == own_ ? local_.has(wanted.runtime)
+                               : find(wanted.runtime, wanted.daemon) != nullptr;
+}
+
 const cluster::runtime_card* cluster_directory::find(const std::string& name,
                                                      const std::string& daemon) const {
   for (const auto& [other, card] : cards_) {

@@ -29,6 +29,9 @@ class cluster_directory final : public net::directory {
   std::unique_ptr<watch> watch_members(loop::loop& asking, std::string watcher, std::string place,
                                        std::function<void(net::place_members)> on_members) override;
 
+  /// Whether `NAME`, or `NAME@DAEMON`, is a runtime of another daemon or, with this one's name, of
+  /// this one. On the home loop.
+  [[nodiscard]] bool has(const std::string& name) const;
   /// Replaces the cards of all daemons, this one among them.
   void take(const std::map<std::string, cluster::card>& cards);
 

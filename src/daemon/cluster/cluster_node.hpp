@@ -26,6 +26,7 @@ class cluster_node final : public cluster_view {
   cluster_node& operator=(const cluster_node&) = delete;
 
   [[nodiscard]] net::directory& names() override { return names_; }
+  [[nodiscard]] bool has(const std::string& name) const override { return names_.has(name); }
   [[nodiscard]] nlohmann::json report() const override;
   void set_drained(bool is_drained) override;
   /// Takes part from now on.

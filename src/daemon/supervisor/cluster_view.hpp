@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 namespace strata::net {
 class directory;
@@ -14,6 +15,8 @@ class cluster_view {
  public:
   /// The names of all daemons.
   [[nodiscard]] virtual net::directory& names() = 0;
+  /// Whether another daemon has a runtime for which `NAME` or `NAME@DAEMON` stands.
+  [[nodiscard]] virtual bool has(const std::string& name) const = 0;
   /// The answer of `GET /v1/cluster`.
   [[nodiscard]] virtual nlohmann::json report() const = 0;
   /// A daemon that is drained stays in the cluster, but the others no longer choose its runtimes as

@@ -27,6 +27,12 @@ std::vector<std::string> entry_list::known_names() const {
   return known;
 }
 
+bool entry_list::is_known(const std::string& name) const {
+  const auto own = entries_.find(name);
+  if (own != entries_.end() && own->second->is_stored()) return true;
+  return unusable_.contains(name) || (cluster_ != nullptr && cluster_->has(name));
+}
+
 std::vector<std::string> entry_list::children(const std::string& name) const {
   std::vector<std::string> names;
   for (const auto& each : all()) {

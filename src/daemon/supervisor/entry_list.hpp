@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/supervisor/cluster_view.hpp"
 #include "daemon/supervisor/entry.hpp"
 
 namespace strata::daemon {
@@ -25,6 +26,10 @@ class entry_list {
   [[nodiscard]] std::vector<entry_ref> all() const;
   /// The names of all, unusable records included.
   [[nodiscard]] std::vector<std::string> known_names() const;
+  /// Whether there is a runtime of that name here or, in a cluster, on another daemon.
+  [[nodiscard]] bool is_known(const std::string& name) const;
+  /// `cluster` outlives this object's use.
+  void join(const cluster_view& cluster) { cluster_ = &cluster; }
   [[nodiscard]] std::vector<std::string> children(const std::string& name) const;
   [[nodiscard]] const std::map<std::string, unusable_record>& unusable() const { return unusable_; }
 
@@ -43,6 +48,7 @@ class entry_list {
  private:
   entry_map entries_;
   std::map<std::string, unusable_record> unusable_;
+  const cluster_view* cluster_ = nullptr;  // null: the daemon is in none
 };
 
 }  // namespace strata::daemon

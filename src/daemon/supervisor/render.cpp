@@ -175,10 +175,9 @@ std::string dump(const nlohmann::json& value) {
 std::string warning_of(const entry& entry, const entry_list& all) {
   if (auto given = entry.body->warning(); !given.empty()) return given;
   for (const auto& name : entry.body->needs()) {
-    const auto known = all.known_names();
-    if (std::ranges::find(known, name) != known.end()) continue;
+    if (all.is_known(name)) continue;
     return fmt::format("runtime not found: it connects to '{}', but no runtime has this name{}",
-                       name, text::did_you_mean(name, known));
+                       name, text::did_you_mean(name, all.known_names()));
   }
   if (entry.state != run_state::running) return {};
   const auto awaited = awaited_interface(entry);

@@ -26,6 +26,7 @@ supervisor::supervisor(loop::loop& loop, runtime::loop_source& loops,
 
 void supervisor::join(cluster_view& cluster) {
   reconciler_.use_names(cluster.names());
+  reconciler_.list().join(cluster);
   cluster_ = &cluster;
 }
 
