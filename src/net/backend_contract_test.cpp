@@ -1,8 +1,12 @@
 // One suite for every backend: each backend keeps all promises of the loop.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <thread>
 
 #include "loop/call_on.hpp"
@@ -229,6 +233,39 @@ TEST_P(loop_thread_test, every_reset_right_behind_data_is_seen) {
   other.join();
   EXPECT_TRUE(run_until([&] { return accepted > each && ended == accepted; }))
       << ended << " of " << accepted;
+}
+
+// Each poll is for the present state: before, between and after changes of it.
+TEST_P(loop_thread_test, a_pipe_is_polled_until_it_has_room) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+  const unique_fd reading(ends[0]);
+  const auto writing = loop_->adopt(ends[1]);
+  std::string piece(4096, 'x');
+  std::size_t written = 0;
+  constexpr std::size_t whole = 1U << 20U;
+  task_group tasks;
+  const auto write = [&]() -> task<> {
+    while (written < whole) {
+      for (int times = 0; times < 3; ++times) {  // it stays writable after the first ones
+        awaited_request writable;
+        loop_->poll(writing, POLLOUT, writable);
+        EXPECT_GT(co_await writable, 0);
+      }
+      const auto size = ::write(writing.fd(), piece.data(), piece.size());
+      if (size > 0) written += static_cast<std::size_t>(size);
+    }
+  };
+  tasks.spawn(write());
+  std::size_t read = 0;
+  std::string taken(65536, '\0');
+  ASSERT_TRUE(run_until([&] {
+    const auto size = written - read < taken.size() && written < whole
+                          ? 0
+                          : ::read(reading.get(), taken.data(), taken.size());
+    if (size > 0) read += static_cast<std::size_t>(size);
+    return read == whole;
+  }));
 }
 
 TEST_P(loop_test, a_listener_in_use_is_an_error_with_the_address) {

@@ -157,6 +157,8 @@ void epoll_loop::poll(const descriptor& descriptor, unsigned events, request& as
   auto* made = new polling(operation::kind::poll, &asker, descriptor.fd());
   made->events = events;
   attach(asker, *made);
+  // The present state counts, whatever edges have passed.
+  watch_of(descriptor.fd()).readable = true;
   start_shared_reader(*made);
 }
 
@@ -404,6 +406,9 @@ void epoll_loop::take_edge(int fd, unsigned events) {
     state.writable = true;
     run_writers(fd);
   }
+  // A poll may wait for this edge too.
+  const bool is_poll = state.reader != nullptr && state.reader->type == operation::kind::poll;
+  if (is_poll && (events & EPOLLOUT) != 0 && step_reader(fd)) push_ready(fd);
 }
 
 void epoll_loop::wait(time_point deadline) {
