@@ -94,5 +94,5 @@ install(CODE "
   configure_file(${PROJECT_SOURCE_DIR}/packaging/strata.service.in
     ${PROJECT_BINARY_DIR}/strata.service @ONLY)")
 install(FILES ${PROJECT_BINARY_DIR}/strata.service DESTINATION lib/systemd/system)
-install(FILES packaging/l2.conf packaging/xdp.conf
+install(FILES packaging/l2.conf packaging/xdp.conf packaging/cgroup.conf
   DESTINATION ${CMAKE_INSTALL_DATADIR}/strata/systemd)

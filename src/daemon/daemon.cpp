@@ -35,6 +35,7 @@
 #include "loop/socket_shelf.hpp"
 #include "net/scheme.hpp"
 #include "options/own_folder.hpp"
+#include "process/control_group.hpp"
 #include "process/keeper_list.hpp"
 #include "runtime/tls_identity.hpp"
 
@@ -465,6 +466,10 @@ int run(const options::daemon_options& options) {
                                        .is_json = options.log_format == "json"});
   if (!log) return refuse(log.error());
   if (!why_not.empty()) spdlog::warn("{}; using epoll instead", why_not);
+  if (auto opened = process::use_group_folder(options.cgroup); !opened) {
+    if (!options.cgroup.empty()) return refuse(opened.error());
+    spdlog::warn("programs get no control groups: {}", describe(opened.error()));
+  }
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
   daemon whole(**home, *kind, options.loops != 0 ? options.loops : cores, std::move(*store),
                std::move(*log), ready);

@@ -9,6 +9,7 @@
 
 #include "http/exchange.hpp"
 #include "proto/websocket/websocket_extensions.hpp"
+#include "proto/websocket/websocket_handshake.hpp"
 
 namespace strata::http {
 
@@ -32,6 +33,11 @@ struct opened_websocket {
 
 /// Whether the request asks for a WebSocket.
 [[nodiscard]] bool asks_for_websocket(const exchange& exchange);
+
+/// Why such a request is refused, if it is. A caller that does something before the WebSocket is
+/// open asks this first.
+[[nodiscard]] std::optional<proto::websocket_refusal> find_refusal(
+    const exchange& exchange, const websocket_settings& settings);
 
 /// Answers such a request: opens the WebSocket, or refuses it and returns nullopt. The channel
 /// lives as `exchange::upgrade` says.

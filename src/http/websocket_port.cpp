@@ -62,6 +62,7 @@ class websocket_port final : public net::message_port, private loop::timer {
     std::size_t max_message = 0;
     loop::duration ping;
     std::string subprotocol = {};
+    bool is_binary = false;
   };
 
   websocket_port(loop::loop& loop, std::unique_ptr<net::byte_channel> over, const settings& how,
@@ -72,6 +73,7 @@ class websocket_port final : public net::message_port, private loop::timer {
         reader_(how.side, how.max_message, agreed),
         ping_(how.ping),
         subprotocol_(how.subprotocol),
+        is_binary_(how.is_binary),
         last_received_(loop.now()) {
     if (agreed && agreed->can_compress(side_)) make_deflater(*agreed);
     if (ping_ != loop::duration::zero()) loop_.arm_after(*this, ping_);
@@ -114,7 +116,7 @@ class websocket_port final : public net::message_port, private loop::timer {
   std::optional<std::size_t> offer(byte_span message) override {
     if (is_closing_) return std::nullopt;
     text::utf8_checker checker;
-    const bool is_text = checker.feed(message) && checker.is_whole();
+    const bool is_text = !is_binary_ && checker.feed(message) && checker.is_whole();
     proto::websocket_frame frame{
         .opcode = is_text ? websocket_opcode::text : websocket_opcode::binary, .mask = {}};
     packed_.clear();
@@ -240,6 +242,7 @@ class websocket_port final : public net::message_port, private loop::timer {
   unforeseeable masks_;
   loop::duration ping_;
   std::string subprotocol_;
+  bool is_binary_;
   loop::time_point last_received_;
   std::optional<net::port_farewell> farewell_;  // the peer's close frame
   bool is_pinged_ = false;
@@ -350,22 +353,17 @@ class admission {
       exchange.respond(std::move(head), "only WebSockets are served here\n");
       co_return;
     }
-    auto settings = how_.settings;
+    auto how = how_;
     if (how_.before) {
       auto chosen = co_await how_.before(exchange.request());
       if (!chosen) {
         exchange.respond(503, "text/plain", "it cannot be opened now\n");
         co_return;
       }
-      settings.protocols.clear();
-      if (!chosen->empty()) settings.protocols.push_back(std::move(*chosen));
+      how.settings.protocols.clear();
+      if (!chosen->empty()) how.settings.protocols.push_back(std::move(*chosen));
     }
-    auto opened = open_websocket(exchange, settings);
-    if (!opened) co_return;
-    const websocket_port::settings how{
-        .side = proto::websocket_role::server, .max_message = how_.max_message, .ping = how_.ping};
-    made_ =
-        std::make_unique<websocket_port>(loop_, std::move(opened->channel), how, opened->deflate);
+    made_ = open_websocket_port(loop_, exchange, how);
   }
 
   loop::loop& loop_;
@@ -374,6 +372,17 @@ class admission {
 };
 
 }  // namespace
+
+std::unique_ptr<net::message_port> open_websocket_port(loop::loop& loop, exchange& exchange,
+                                                       const websocket_welcome& welcome) {
+  auto opened = open_websocket(exchange, welcome.settings);
+  if (!opened) return nullptr;
+  const websocket_port::settings how{.side = proto::websocket_role::server,
+                                     .max_message = welcome.max_message,
+                                     .ping = welcome.ping,
+                                     .is_binary = welcome.is_binary};
+  return std::make_unique<websocket_port>(loop, std::move(opened->channel), how, opened->deflate);
+}
 
 result<void> check_wishes(const websocket_wishes& wishes) {
   for (const auto& [name, value] : wishes.fields) {

@@ -44,7 +44,13 @@ struct websocket_welcome {
   /// Waited for before the WebSocket is opened; may be null. It chooses the subprotocol, one of the
   /// client's or none. If it fails, the client gets 503.
   std::function<loop::task<result<std::string>>(const proto::http_request&)> before = {};
+  bool is_binary = false;  ///< messages are always sent as binary
 };
+
+/// Opens a WebSocket on an exchange that asks for one. Returns null if it was refused, which
+/// answers the exchange. `before` is not called.
+[[nodiscard]] std::unique_ptr<net::message_port> open_websocket_port(
+    loop::loop& loop, exchange& exchange, const websocket_welcome& welcome);
 
 /// Waits, until `limit`, until the client on a stream opens a WebSocket; its other requests are
 /// refused. Messages are sent as by `connect_websocket`. Errors: connection_closed if the client

@@ -91,6 +91,12 @@ std::vector<bound_row<daemon_options>> running_rows() {
         .help = "take the listening sockets and the state over from the daemon that runs with the "
                 "same --socket and --state-dir, which then ends; if none runs, just start"},
        &daemon_options::takeover},
+      {{.key = "cgroup", .kind = text, .value_name = "DIR",
+        .help = "folder of cgroup2, such as /sys/fs/cgroup/strata, in which each instance of a "
+                "program gets a control group (default: the one that a service manager has "
+                "delegated to the daemon, if any)",
+        .reach = option_reach::written_path},
+       &daemon_options::cgroup},
       {{.key = "socket_policy", .kind = text, .value_name = "FILE",
         .help = "file with the policy for AF_XDP and AF_PACKET sockets that the daemon hands out "
                 "(default: socket-policy in $STRATA_CONFIG_DIR or /etc/strata, if it exists)",

@@ -31,6 +31,7 @@ struct daemon_options {
   bool detach = false;
   bool takeover = false;      ///< from the daemon that runs with the same socket
   std::string socket_policy;  ///< states which sockets the daemon opens for others; empty: none
+  std::string cgroup;         ///< folder of the control groups of programs; empty: see its row
   std::string name;           ///< of the daemon in its cluster
   std::string cluster;        ///< etcd://HOST:PORT,…; empty: none
   std::vector<std::string> label;  ///< KEY=VALUE, of the daemon in its cluster

@@ -31,6 +31,12 @@ class preparation {
   void put(int descriptor, int place) {
     if (descriptor >= 0) ::posix_spawn_file_actions_adddup2(&actions_, descriptor, place);
   }
+  /// A leader of a session that has no terminal gets the first one that it opens.
+  void use_terminal(const std::string& path) {
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, path.c_str(), O_RDWR, 0);
+    put(STDIN_FILENO, STDOUT_FILENO);
+    put(STDIN_FILENO, STDERR_FILENO);
+  }
   /// Resets these signals to their defaults, and blocks none.
   void reset(std::span<const int> signals) {
     sigset_t usual{};
@@ -100,6 +106,7 @@ result<child> start(program program) {
   prepared.put(program.input, STDIN_FILENO);
   prepared.put(program.output, STDOUT_FILENO);
   prepared.put(program.error, STDERR_FILENO);
+  if (!program.terminal.empty()) prepared.use_terminal(program.terminal);
   const auto moved = move_above(program.handed_over);
   for (int place = first_place; const int each : program.handed_over) prepared.put(each, place++);
   prepared.enter(program.folder);

@@ -19,6 +19,9 @@ struct program {
   int input = -1;
   int output = -1;
   int error = -1;
+  /// Path of a terminal in place of the three: the program's session controls it, so the program
+  /// must lead one. Empty: none.
+  std::string terminal = {};
   /// Become its descriptors 3, 4, …; -1: it has none of that number.
   std::vector<int> handed_over = {};
   /// Its environment beside that of this process: `NAME=VALUE` sets a variable, `NAME` removes it.

@@ -4,6 +4,7 @@
 // function that the row names.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 
 #include "loop/loop.hpp"
 #include "options/option_table.hpp"
+#include "runtime/session.hpp"
 
 namespace strata::runtime {
 
@@ -81,6 +83,9 @@ struct operation_row {
   bool is_lengthy = false;  ///< callers wait for its end without a limit, unless they set one
   /// The runtime is of the row's type, and runs. Errors: the operation's own.
   loop::task<result<nlohmann::json>> (*run)(runtime& runtime, operation_call call) = nullptr;
+  /// In place of `run`: the API's caller opens a WebSocket, over which it holds the session.
+  loop::task<result<std::unique_ptr<session>>> (*open)(runtime& runtime,
+                                                       operation_call call) = nullptr;
 };
 
 /// Checks the arguments of `call` against the row. Errors: invalid_argument.
@@ -97,6 +102,15 @@ struct operation_method;
 template <class Runtime, loop::task<result<nlohmann::json>> (Runtime::*Method)(operation_call call)>
 struct operation_method<Method> {
   static loop::task<result<nlohmann::json>> run(runtime& runtime, operation_call call) {
+    return (static_cast<Runtime&>(runtime).*Method)(std::move(call));
+  }
+};
+
+/// Makes a row's `open`, likewise.
+template <class Runtime,
+          loop::task<result<std::unique_ptr<session>>> (Runtime::*Method)(operation_call call)>
+struct operation_method<Method> {
+  static loop::task<result<std::unique_ptr<session>>> open(runtime& runtime, operation_call call) {
     return (static_cast<Runtime&>(runtime).*Method)(std::move(call));
   }
 };

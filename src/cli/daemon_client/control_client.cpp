@@ -10,6 +10,8 @@
 #include "cli/daemon_client/cluster.hpp"
 #include "cli/daemon_client/silence.hpp"
 #include "cli/terminal/table.hpp"
+#include "net/tls/digest.hpp"
+#include "proto/websocket/websocket_handshake.hpp"
 #include "runtime/types/types.hpp"
 #include "text/json_text.hpp"
 #include "text/percent.hpp"
@@ -129,12 +131,13 @@ outcome<> line_stream::wait() {
 }
 
 std::string control_client::request::text(bool has_token) const {
-  proto::http_fields fields{{"Host", "strata"}};
+  proto::http_fields all{{"Host", "strata"}};
   if (const auto token = token_of_environment(); has_token && !token.empty()) {
-    fields.emplace_back("Authorization", "Bearer " + token);
+    all.emplace_back("Authorization", "Bearer " + token);
   }
-  if (!body.empty()) fields.emplace_back("Content-Type", content_type);
-  return proto::http_request_text(method, target, fields, body);
+  if (!body.empty()) all.emplace_back("Content-Type", content_type);
+  all.insert(all.end(), fields.begin(), fields.end());
+  return proto::http_request_text(method, target, all, body);
 }
 
 std::string control_client::request::name() const {
@@ -232,13 +235,14 @@ outcome<json> control_client::read_answer(const reply& answer) const {
                             text::printable(std::string_view(answer.body).substr(0, 80))));
 }
 
+bool control_client::is_missing(const std::string& runtime) {
+  const auto seen = exchange({.method = "GET", .target = runtime});
+  return seen && seen->status == 404;
+}
+
 /// The API answers not_found for a file or a host too. Only a missing runtime has an exit code of
 /// its own, so this checks whether it is missing.
 bool control_client::lacks_runtime(const request& request, const std::string& owner) {
-  const auto is_missing = [&](const std::string& runtime) {
-    const auto seen = exchange({.method = "GET", .target = runtime});
-    return seen && seen->status == 404;
-  };
   const auto named = runtime_part(request.target);
   if (!named.empty() && (request.method == "GET" || is_missing(named))) return true;
   return !owner.empty() && is_missing(runtime_target(owner));
@@ -314,15 +318,48 @@ outcome<line_stream> control_client::stream(const std::string& target) {
     (*connected)->wait_at_most({});
     return line_stream(std::move(*connected), std::move(parser));
   }
-  reply answer{.status = status, .body = parser.take_body()};
+  return std::unexpected(refusal_of(**connected, parser));
+}
+
+refusal control_client::refusal_of(wire& wire, proto::http_response_parser& parser) const {
+  reply answer{.status = parser.head()->status, .body = parser.take_body()};
   while (!parser.done() && answer.body.size() < longest_answer) {
-    if (auto more = feed_from(**connected, parser); !more) break;
+    if (auto more = feed_from(wire, parser); !more) break;
     answer.body += parser.take_body();
   }
   auto refused = read_answer(answer);
-  if (!refused) return std::unexpected(refused.error());
-  return refuse(exit_failed, fmt::format("the daemon answered '{} {}' instead of a stream",
-                                         answer.status, proto::http_reason(answer.status)));
+  if (!refused) return refused.error();
+  return {exit_failed, fmt::format("the daemon answered '{} {}' instead of a stream", answer.status,
+                                   proto::http_reason(answer.status))};
+}
+
+outcome<session_stream> control_client::open_session(const std::string& target) {
+  auto connected = connect();
+  if (!connected) return std::unexpected(connected.error());
+  const auto key = new_websocket_key();
+  const request asked{.method = "GET",
+                      .target = target,
+                      .fields = {{"Upgrade", "websocket"},
+                                 {"Connection", "Upgrade"},
+                                 {"Sec-WebSocket-Key", key},
+                                 {"Sec-WebSocket-Version", std::string(proto::websocket_version)}}};
+  proto::http_response_parser parser;
+  if (auto answered = send_and_await_head(**connected, asked, parser); !answered) {
+    return std::unexpected(answered.error());
+  }
+  if (parser.head()->status != 101) {
+    auto refused = refusal_of(**connected, parser);
+    const bool is_absent = refused.exit == exit_not_found && is_missing(runtime_part(target));
+    if (refused.exit == exit_not_found && !is_absent) refused.exit = exit_failed;
+    return std::unexpected(std::move(refused));
+  }
+  const auto hashed = proto::websocket_accept_text(key);
+  const auto accept = proto::websocket_accept(net::sha1(as_bytes(hashed)));
+  if (auto agreed = proto::read_websocket_response(*parser.head(), accept); !agreed) {
+    return refuse_reply(daemon_.socket, agreed.error());
+  }
+  (*connected)->wait_at_most({});
+  return session_stream(std::move(*connected), parser.take_rest());
 }
 
 std::string runtime_target(std::string_view name, std::string_view text) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/daemon_client/session_stream.hpp"
 #include "cli/daemon_client/wire.hpp"
 #include "cli/line/outcome.hpp"
 #include "proto/http/http1.hpp"
@@ -74,6 +75,8 @@ class control_client {
 
   /// Opens a stream on a connection of its own.
   [[nodiscard]] outcome<line_stream> stream(const std::string& target);
+  /// Opens a session, likewise.
+  [[nodiscard]] outcome<session_stream> open_session(const std::string& target);
 
  private:
   struct request {
@@ -81,6 +84,7 @@ class control_client {
     std::string target;
     std::string_view content_type = {};
     std::string_view body = {};
+    proto::http_fields fields = {};  ///< further ones
 
     [[nodiscard]] std::string text(bool has_token) const;
     [[nodiscard]] std::string name() const;
@@ -92,6 +96,8 @@ class control_client {
 
   /// `owner` is another runtime that the request names.
   [[nodiscard]] outcome<nlohmann::json> call(const request& request, const std::string& owner = {});
+  /// Whether the daemon has no runtime at that target.
+  [[nodiscard]] bool is_missing(const std::string& runtime);
   [[nodiscard]] bool lacks_runtime(const request& request, const std::string& owner);
   [[nodiscard]] outcome<std::unique_ptr<wire>> connect();
   [[nodiscard]] outcome<reply> exchange(const request& request);
@@ -100,6 +106,8 @@ class control_client {
   [[nodiscard]] outcome<bool> receive(wire& wire, const request& request,
                                       proto::http_response_parser& parser) const;
   [[nodiscard]] bool is_answering() const;
+  /// Reads the rest of an answer that should have begun a stream.
+  [[nodiscard]] refusal refusal_of(wire& wire, proto::http_response_parser& parser) const;
   [[nodiscard]] outcome<nlohmann::json> read_answer(const reply& answer) const;
 
   daemon_address daemon_;

@@ -47,6 +47,10 @@ class line_reader {
 
  private:
   outcome<> take_word(const std::string& word);
+  void take_no_more_flags() {
+    has_flags_ = false;
+    line_.first_literal = line_.words.size();
+  }
   void take_long_flag(std::string_view token);
   void take_short_flags(std::string_view token);
   void take_value(const option_row& row);
@@ -71,22 +75,21 @@ class line_reader {
   parsed_line line_;
   std::map<std::string, std::size_t> times_given_;  ///< by long flag, for flags that take one value
   std::optional<refusal> wrong_;
+  bool has_flags_ = true;         ///< the next tokens may be flags
   bool is_lost_ = false;          ///< a flag was unknown, so the next token may be its value
   bool has_sought_type_ = false;  ///< looked for once, even if there is none
 };
 
 outcome<parsed_line> line_reader::read() {
-  bool has_flags = true;
   while (next_ < tokens_.size()) {
     const auto& token = tokens_[next_++];
-    if (has_flags && token == "--") {
-      has_flags = false;
-      line_.first_literal = line_.words.size();
-    } else if (has_flags && is_help(token)) {
+    if (has_flags_ && token == "--") {
+      take_no_more_flags();
+    } else if (has_flags_ && is_help(token)) {
       line_.wants_help = true;
     } else if (is_lost_) {
       continue;
-    } else if (!has_flags || !is_flag(token)) {
+    } else if (!has_flags_ || !is_flag(token)) {
       if (auto taken = take_word(token); !taken) return std::unexpected(taken.error());
     } else if (token.starts_with("--")) {
       take_long_flag(token);
@@ -101,6 +104,7 @@ outcome<parsed_line> line_reader::read() {
 /// names no verb may name a runtime.
 outcome<> line_reader::take_word(const std::string& word) {
   if (line_.verb != nullptr) {
+    if (line_.words.size() == line_.verb->first_of_command && has_flags_) take_no_more_flags();
     line_.words.push_back(word);
     return {};
   }

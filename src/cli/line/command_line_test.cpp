@@ -53,6 +53,7 @@ const std::vector<verb_row> verbs = {
      .find_type = find_server},
     {.name = "stop", .synopsis = "NAME", .flags = {{.key = "timeout", .kind = count}}},
     {.name = "l2 send", .synopsis = "IFACE", .flags = {{.key = "hex", .kind = flag}}},
+    {.name = "run", .synopsis = "NAME COMMAND", .most_words = any_number, .first_of_command = 1},
 };
 
 outcome<parsed_line> parse(const words& tokens) {
@@ -310,6 +311,17 @@ TEST(command_line, tells_which_words_are_literal) {
   EXPECT_EQ(parse({"do", "--", "--", "-"})->first_literal, 0U);
   EXPECT_EQ(parse({"--", "do", "-"})->first_literal, 0U);
   EXPECT_EQ(parse({"do", "--group", "--", "-"})->first_literal, SIZE_MAX);  // the flag's value
+}
+
+TEST(command_line, a_users_command_has_flags_of_its_own) {
+  const auto line = parse({"run", "-q", "app", "-p", "1", "ls", "-l", "--help", "--", "-q"});
+  ASSERT_TRUE(line) << line.error().message;
+  EXPECT_EQ(line->words, (words{"app", "ls", "-l", "--help", "--", "-q"}));
+  EXPECT_EQ(line->flags, json::parse(R"({"quiet": true, "port": 1})"));
+  EXPECT_EQ(line->first_literal, 1U);
+  EXPECT_FALSE(line->wants_help);
+  EXPECT_EQ(parse({"run", "app", "--", "-l"})->words, (words{"app", "-l"}));
+  EXPECT_TRUE(parse({"run", "app", "--help"})->wants_help);
 }
 
 TEST(command_line, takes_hostile_lines) {

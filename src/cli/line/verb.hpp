@@ -26,6 +26,9 @@ using type_finder = outcome<const runtime::type_row*> (*)(const std::string& fir
 /// Whether there is a runtime of that name.
 using name_checker = bool (*)(const std::string& name, const daemon_address& daemon);
 
+/// For `most_words`: no limit.
+inline constexpr std::size_t any_number = SIZE_MAX;
+
 struct verb_row {
   std::string_view name;      ///< one word, or preceded by its families: `l2 send`
   std::string_view synopsis;  ///< what follows the name: `NAME|GLOB...`
@@ -39,10 +42,9 @@ struct verb_row {
   std::vector<std::string_view> aliases = {};  ///< other common names for it
   /// Whether `run` itself acts on all daemons that `--on` stands for; else it runs for each.
   bool serves_several_daemons = false;
+  /// The index of the word from which on all is a command of the user's: its flags are its own.
+  std::size_t first_of_command = any_number;
 };
-
-/// For `most_words`: no limit.
-inline constexpr std::size_t any_number = SIZE_MAX;
 
 /// Finds a verb by its name or an alias. Errors: misused, with the nearest of them.
 [[nodiscard]] outcome<const verb_row*> find_verb(std::span<const verb_row> verbs,

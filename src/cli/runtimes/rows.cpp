@@ -128,6 +128,33 @@ std::vector<verb_row> creating_verbs() {
   };
 }
 
+verb_row exec_verb() {
+  return {.name = "exec",
+          .synopsis = "NAME COMMAND [ARGUMENT...]",
+          .group = talk,
+          .summary =
+              "run a command beside a program, as its user, in its folder and with its "
+              "environment; its exit code is the command's",
+          .least_words = 2,
+          .most_words = any_number,
+          .run = run_exec,
+          .flags = {{.key = "interactive",
+                     .short_flag = 'i',
+                     .kind = flag,
+                     .help = "pass standard input on; otherwise the command's input is empty"},
+                    {.key = "terminal",
+                     .short_flag = 't',
+                     .kind = flag,
+                     .help = "run it at a terminal, which is this one; for shells and editors"},
+                    {.key = "instance",
+                     .kind = count,
+                     .value_name = "N",
+                     .default_text = "1",
+                     .help = "the instance whose port and number the command gets",
+                     .min = 1}},
+          .first_of_command = 1};
+}
+
 std::vector<verb_row> changing_verbs() {
   return {
       {"start",
@@ -267,6 +294,7 @@ std::vector<verb_row> runtime_verbs() {
       {"send", "NAME [MESSAGE|-]", talk,
        "send a message, or each line of input, to a client's server or a server's clients", 1, 2,
        run_send});
+  all.push_back(exec_verb());
   all.push_back(
       {"tell",
        "NAME [WORD...]",

@@ -13,6 +13,7 @@ namespace strata::cli {
 outcome<int> run_create(const invocation& call);
 outcome<int> run_add(const invocation& call);
 outcome<int> run_attach(const invocation& call);
+outcome<int> run_exec(const invocation& call);
 outcome<int> run_edit(const invocation& call);
 outcome<int> run_start(const invocation& call);
 outcome<int> run_stop(const invocation& call);

@@ -203,4 +203,11 @@ loop::task<api_answer> control_answers::ask(call call) {
   co_return json_answer(*given);
 }
 
+loop::task<result<std::unique_ptr<runtime::session>>> control_answers::open_session(call call) {
+  auto asked = operation_call_of(call);
+  if (!asked) co_return std::unexpected(asked.error());
+  co_return co_await supervisor_.open_session(call.name, std::string(call.operation->name),
+                                              std::move(*asked));
+}
+
 }  // namespace strata::daemon

@@ -31,7 +31,7 @@ class control_answers {
     const runtime::operation_row* operation = nullptr;
   };
   /// A row and its implementation: a function that answers, one that finds a stream's source, or
-  /// both: then requests with `follow` get the stream.
+  /// both: then requests with `follow` get the stream. An operation that opens a session has none.
   struct route {
     route_row row;
     loop::task<api_answer> (control_answers::*run)(call) = nullptr;
@@ -47,6 +47,9 @@ class control_answers {
   void show_certificates(std::shared_ptr<const net::tls_slot> certificates) {
     certificates_ = std::move(certificates);
   }
+
+  /// Opens the session of an operation, whose WebSocket is to be opened next.
+  loop::task<result<std::unique_ptr<runtime::session>>> open_session(call call);
 
   [[nodiscard]] static std::span<const route> routes();
   [[nodiscard]] static std::vector<route_row> route_rows();

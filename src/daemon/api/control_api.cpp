@@ -8,6 +8,7 @@
 #include "daemon/api/change_note.hpp"
 #include "daemon/api/control_socket.hpp"
 #include "http/server_connection.hpp"
+#include "http/websocket_port.hpp"
 #include "loop/socket_file.hpp"
 
 namespace strata::daemon {
@@ -17,6 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t longest_body = 16U << 20U;  // of a request, in bytes
+constexpr auto session_ping = 30s;                // a caller that has vanished ends its session
 constexpr std::uint64_t most_remote = 256;  // connections of remote clients, not identified yet
 
 /// Matches `/v1/runtimes/{name}/start` against a path; stores the name in `*name`.
@@ -244,6 +246,10 @@ loop::task<> control_api::dispatch(http::exchange& exchange, const api_client& c
     respond(exchange, refuse_role(exchange, client, route.row, role));
     co_return;
   }
+  if (route.operation != nullptr && route.operation->open != nullptr) {
+    co_await hold_session(exchange, client, destination);
+    co_return;
+  }
   result<feed_request> asked;
   if (route.find_feed != nullptr) asked = read_feed_request(request);
   if (!asked) {
@@ -285,9 +291,42 @@ loop::task<api_answer> control_api::run(http::exchange& exchange, const api_clie
 
 loop::task<> control_api::stream_to(http::exchange& exchange, const api_client& client,
                                     const route_row& row, feed source, feed_request request) {
-  open_stream going_out(exchange, client, row.needed);
+  open_stream going_out(exchange, client, row.needed, [&exchange] { exchange.abort(); });
   streams_.push_back(going_out);
   co_await stream(supervisor_.home(), exchange, std::move(source), std::move(request));
+}
+
+loop::task<> control_api::hold_session(http::exchange& exchange, const api_client& client,
+                                       const destination& destination) {
+  const auto& request = exchange.request();
+  if (!http::asks_for_websocket(exchange)) {
+    respond(exchange, error_answer(426, "not_supported", "this opens a WebSocket",
+                                   "send the fields of one, as RFC 6455 says"));
+    co_return;
+  }
+  const http::websocket_welcome welcome{
+      .settings = {}, .target = {}, .ping = session_ping, .is_binary = true};
+  // Nothing is done for a page of another site, whose browser may have a client's certificate.
+  if (const auto refusal = http::find_refusal(exchange, welcome.settings)) {
+    const auto* const code = refusal->status == 403 ? "permission_denied" : "invalid_argument";
+    respond(exchange, error_answer(refusal->status, code, refusal->reason, description_hint));
+    co_return;
+  }
+  const auto& route = *destination.served;
+  const control_answers::call wanted{request, destination.name, {}, route.operation};
+  auto opened = co_await answers_.open_session(wanted);
+  log_->write(runtime::level::info,
+              change_note(route.row, destination.name, {}, client.text, opened.has_value()));
+  if (!opened) {
+    respond(exchange, error_answer(opened.error()));
+    co_return;
+  }
+  const auto caller = http::open_websocket_port(supervisor_.home(), exchange, welcome);
+  if (!caller) co_return;
+  auto& session = **opened;
+  open_stream held(exchange, client, route.row.needed, [&session] { session.end(); });
+  streams_.push_back(held);
+  co_await session.hold(*caller);
 }
 
 void control_api::replace_tokens(token_list tokens) {
@@ -297,7 +336,7 @@ void control_api::replace_tokens(token_list tokens) {
     if (role && *role >= each.needed) continue;
     log_->write(runtime::level::info,
                 each.client.text + " was disconnected: its token is no longer accepted");
-    each.exchange.abort();
+    each.end();
   }
 }
 

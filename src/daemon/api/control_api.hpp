@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/intrusive/list.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,14 +60,16 @@ class control_api {
     runtime::role role;  ///< that of its process or its certificate
     std::string text;    ///< `uid 1000, pid 4242`; `10.0.0.7:5123, CN=ann`
   };
-  /// An active stream; its destructor removes it from the list.
+  /// An active stream or session, which `end` ends; its destructor removes it from the list.
   struct open_stream : boost::intrusive::list_base_hook<
                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
-    open_stream(http::exchange& exchange, const api_client& client, runtime::role needed)
-        : exchange(exchange), client(client), needed(needed) {}
+    open_stream(http::exchange& exchange, const api_client& client, runtime::role needed,
+                std::function<void()> end)
+        : exchange(exchange), client(client), needed(needed), end(std::move(end)) {}
     http::exchange& exchange;
     const api_client& client;
     runtime::role needed;
+    std::function<void()> end;
   };
   /// The route of a path: null if the path has no such method, or is unknown.
   struct destination {
@@ -86,6 +89,9 @@ class control_api {
                                               listener_kind listener);
   loop::task<> stream_to(http::exchange& exchange, const api_client& client, const route_row& row,
                          feed source, feed_request request);
+  /// Opens a session of the route, and holds it.
+  loop::task<> hold_session(http::exchange& exchange, const api_client& client,
+                            const destination& destination);
   /// Nullopt if it lacks the token that its listener requires.
   [[nodiscard]] std::optional<runtime::role> role_of(const http::exchange& exchange,
                                                      const api_client& client) const;

@@ -11,6 +11,16 @@
 
 namespace strata::daemon {
 
+namespace {
+
+constexpr std::string_view about_sessions =
+    "The request opens a WebSocket (RFC 6455). The first byte of each message is a channel. From "
+    "the client: 0, input; 4, the terminal's size as JSON, such as {\"rows\": 24, \"columns\": "
+    "80}; 255 and 0, the end of the input. To the client: 1, output; 2, errors; 3, once, how it "
+    "ended: {\"exit_code\": 0, \"signal\": 0}. It is ended with the WebSocket.";
+
+}  // namespace
+
 // One entry per row.
 // clang-format off
 std::vector<control_answers::route> control_answers::routes_of_records() {
@@ -139,20 +149,25 @@ std::vector<control_answers::route> control_answers::routes_of_operations() {
   for (const auto& [row, types] : runtime::all_operations()) {
     std::string summary(row->summary);
     summary.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(summary.front())));
+    const bool has_session = row->open != nullptr;
     std::string answer(row->answer.empty() ? "Detail" : row->schema);
     if (row->is_list) answer += "[]";
+    if (has_session) answer.clear();
     all.push_back(
         {.row = {.method = row->method,
                  .path = "/v1/runtimes/{name}/" + std::string(row->name),
                  .summary = fmt::format("{} (of a running {})", summary, fmt::join(types, ", ")),
+                 .description = has_session ? about_sessions : std::string_view(),
                  .answer = std::move(answer),
                  .parameters = row->parameters,
                  .required = row->required,
                  .body_type = row->body_type,
+                 .answer_type = has_session ? std::string_view() : json_type,
+                 .status = has_session ? 101 : 200,
                  .needed = row->needed,
                  .has_timeout = row->timeout_s > 0,
                  .is_change = row->is_change},
-         .run = &control_answers::ask,
+         .run = has_session ? nullptr : &control_answers::ask,
          .operation = row});
   }
   return all;

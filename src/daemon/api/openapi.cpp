@@ -95,6 +95,15 @@ json parameters_of(const route_row& row) {
   return parameters;
 }
 
+const char* meaning_of(int status) {
+  switch (status) {
+    case 101: return "the WebSocket is open";
+    case 201: return "created";
+    case 204: return "gone";
+    default: return "done";
+  }
+}
+
 json operation_of(const route_row& row) {
   json operation = {{"summary", row.summary}, {"x-role", runtime::name_of(row.needed)}};
   if (!row.description.empty()) operation["description"] = row.description;
@@ -106,7 +115,7 @@ json operation_of(const route_row& row) {
     operation["requestBody"]["content"][type]["schema"] = schema_of(row.body, "binary");
   }
   auto& answer = operation["responses"][std::to_string(row.status)];
-  answer["description"] = row.status == 204 ? "gone" : row.status == 201 ? "created" : "done";
+  answer["description"] = meaning_of(row.status);
   if (!row.answer_type.empty()) {
     answer["content"][std::string(row.answer_type)]["schema"] = schema_of(row.answer, "");
   }

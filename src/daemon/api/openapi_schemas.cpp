@@ -96,6 +96,7 @@ constexpr const char* documents = R"json({
           "choices": {"type": "array", "items": {"type": "string"}}
         }}},
       "is_list": {"type": "boolean", "description": "the answer is an array of such objects"},
+      "has_session": {"type": "boolean", "description": "the request opens a WebSocket"},
       "role": {"type": "string", "enum": ["read", "operate", "admin"]}
     }}}
   }

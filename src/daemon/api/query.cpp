@@ -20,7 +20,11 @@ result<nlohmann::json> read_query(const proto::http_request& request,
     }
     auto value = options::parse_option(*row, text);
     if (!value) return std::unexpected(value.error());
-    values[key] = std::move(*value);
+    if (row->kind == options::option_kind::list) {
+      values[key].push_back(std::move(*value));
+    } else {
+      values[key] = std::move(*value);
+    }
   }
   return values;
 }

@@ -108,6 +108,7 @@ nlohmann::json operation_json(const runtime::operation_row& row) {
           {"takes_timeout", row.timeout_s > 0},
           {"answer", each_of(row.answer, answer_json)},
           {"is_list", row.is_list},
+          {"has_session", row.open != nullptr},
           {"role", runtime::name_of(row.needed)}};
 }
 

@@ -81,6 +81,10 @@ class supervisor final : public runtime::runtime_service {
   /// operation's own.
   loop::task<result<nlohmann::json>> ask(std::string name, std::string operation,
                                          runtime::operation_call call);
+  /// As `ask`, for an operation that opens a session.
+  loop::task<result<std::unique_ptr<runtime::session>>> open_session(std::string name,
+                                                                     std::string operation,
+                                                                     runtime::operation_call call);
 
   loop::task<result<nlohmann::json>> perform(loop::loop& asking,
                                              runtime::service_request request) override;
@@ -104,6 +108,9 @@ class supervisor final : public runtime::runtime_service {
   [[nodiscard]] const std::string& place() const { return reconciler_.place(); }
 
  private:
+  struct operation_turn;
+  loop::task<result<std::unique_ptr<operation_turn>>> take_turn(
+      std::string name, std::string operation, const runtime::operation_call& call);
   loop::task<result<nlohmann::json>> perform_here(runtime::service_request request);
   static result<void> check_creation(const runtime::service_request& request,
                                      nlohmann::json& options);

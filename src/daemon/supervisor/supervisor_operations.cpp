@@ -208,8 +208,16 @@ loop::task<result<runtime::edit_outcome>> supervisor::edit(std::string name, nlo
   co_return edited;
 }
 
-loop::task<result<nlohmann::json>> supervisor::ask(std::string name, std::string operation,
-                                                   runtime::operation_call call) {
+/// The turn of an operation of a type on a runtime that runs.
+struct supervisor::operation_turn {
+  entry_ref subject;
+  const runtime::operation_row* row;
+  std::optional<operation_count::member> counted;
+  std::optional<loop::async_lock::guard> guard;
+};
+
+loop::task<result<std::unique_ptr<supervisor::operation_turn>>> supervisor::take_turn(
+    std::string name, std::string operation, const runtime::operation_call& call) {
   auto found = find(name);
   if (!found) co_return std::unexpected(found.error());
   const auto subject = *found;
@@ -217,11 +225,10 @@ loop::task<result<nlohmann::json>> supervisor::ask(std::string name, std::string
   if (row == nullptr) co_return has_no_operation(*subject, operation);
   if (auto good = runtime::check_call(*row, call); !good) co_return std::unexpected(good.error());
   // An operation that takes its turn is counted, so that the daemon's end waits for it.
-  std::optional<operation_count::member> counted;
-  std::optional<loop::async_lock::guard> turn;
+  auto turn = std::make_unique<operation_turn>(subject, row);
   if (row->is_in_turn) {
-    counted.emplace(reconciler_.operations());
-    turn.emplace(co_await subject->lock.acquire());
+    turn->counted.emplace(reconciler_.operations());
+    turn->guard.emplace(co_await subject->lock.acquire());
   }
   if (subject->removed) co_return not_found(name);
   if (subject->state != run_state::running) {
@@ -229,7 +236,26 @@ loop::task<result<nlohmann::json>> supervisor::ask(std::string name, std::string
                       fmt::format("it is not running: it is {}", name_of(subject->state)),
                       "start it: strata start " + name);
   }
-  co_return co_await row->run(*subject->body, std::move(call));
+  co_return turn;
+}
+
+loop::task<result<nlohmann::json>> supervisor::ask(std::string name, std::string operation,
+                                                   runtime::operation_call call) {
+  const auto turn = co_await take_turn(name, operation, call);
+  if (!turn) co_return std::unexpected(turn.error());
+  const auto& row = *(*turn)->row;
+  if (row.run == nullptr) {
+    co_return failure(errc::not_supported, fmt::format("make '{}' run '{}'", name, operation),
+                      "it needs a WebSocket to its caller", "use the command line");
+  }
+  co_return co_await row.run(*(*turn)->subject->body, std::move(call));
+}
+
+loop::task<result<std::unique_ptr<runtime::session>>> supervisor::open_session(
+    std::string name, std::string operation, runtime::operation_call call) {
+  const auto turn = co_await take_turn(std::move(name), std::move(operation), call);
+  if (!turn) co_return std::unexpected(turn.error());
+  co_return co_await (*turn)->row->open(*(*turn)->subject->body, std::move(call));
 }
 
 }  // namespace strata::daemon

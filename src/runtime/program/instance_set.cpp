@@ -228,6 +228,11 @@ loop::task<> instance_set::close(loop::time_point limit) {
   co_await stopping.drained();
 }
 
+std::optional<place_values> instance_set::values_of(std::uint64_t number) const {
+  if (number == 0 || number > members_.size()) return std::nullopt;
+  return members_[number - 1]->process->values();
+}
+
 std::size_t instance_set::signal(int number) {
   std::size_t reached = 0;
   for (const auto& each : members_) {

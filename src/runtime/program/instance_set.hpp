@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class instance_set final : public part {
 
   /// The instances, as the operation `instances` shows them.
   [[nodiscard]] nlohmann::json report() const;
+  /// The values of an instance, by its number; nullopt if there is none of that number.
+  [[nodiscard]] std::optional<place_values> values_of(std::uint64_t number) const;
   /// Sends a signal to all instances; returns how many got it.
   std::size_t signal(int number);
   /// Replaces the process of each instance, one after the other: takes it out of the names, stops

@@ -100,6 +100,10 @@ std::string fingerprint_of(const program_options& options) {
     all.push_back(options.alive_interval);
     all.push_back(options.alive_limit);
   }
+  // Those of earlier versions have no such limits.
+  if (options.memory != 0 || !options.cpus.empty() || options.tasks != 0) {
+    all.push_back({options.memory, options.cpus, options.tasks});
+  }
   const auto text = all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return fmt::format("{:016x}", hash_of(text));
 }

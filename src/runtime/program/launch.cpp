@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -126,14 +127,10 @@ result<void> check_variables(const std::vector<std::string>& variables) {
   return {};
 }
 
-}  // namespace
-
-result<launch> launch_of(const program_options& options, const place_values& values,
-                         std::string_view notify_address) {
-  auto words = command_words(options, values);
-  if (!words) return std::unexpected(words.error());
+result<launch> launch_of_words(std::vector<std::string> words, const program_options& options,
+                               const place_values& values, std::string_view notify_address) {
   if (auto good = check_variables(options.env); !good) return std::unexpected(good.error());
-  launch made{.words = std::move(*words), .environment = {}, .user = ::geteuid()};
+  launch made{.words = std::move(words), .environment = {}, .user = ::geteuid()};
   for (const auto each : managed_variables) made.environment.emplace_back(each);
   if (options.keep_socket) {
     // LISTEN_PID is the program's own process, which only that process knows.
@@ -157,6 +154,46 @@ result<launch> launch_of(const program_options& options, const place_values& val
   made.environment.push_back(fmt::format("STRATA_INSTANCE={}", values.instance));
   made.environment.insert(made.environment.end(), options.env.begin(), options.env.end());
   return made;
+}
+
+}  // namespace
+
+result<process::group_limits> group_limits_of(const program_options& options) {
+  process::group_limits limits{.memory = options.memory, .processors = 0, .tasks = options.tasks};
+  if (options.cpus.empty()) return limits;
+  double number = 0;
+  const char* const end = options.cpus.data() + options.cpus.size();
+  const auto [rest, code] = std::from_chars(options.cpus.data(), end, number);
+  constexpr double least = 0.01;  // of the kernel, as it takes at least 1 ms of 100
+  constexpr double most = 10'000;
+  const bool is_number = code == std::errc{} && rest == end;
+  if (!is_number || !(number >= least && number <= most)) {
+    return refuse_options(
+        fmt::format("--cpus {} is not a number from {} to {}", options.cpus, least, most),
+        "write --cpus 0.5 or --cpus 2");
+  }
+  limits.processors = number;
+  return limits;
+}
+
+result<launch> launch_of(const program_options& options, const place_values& values,
+                         std::string_view notify_address, const std::string& group_door) {
+  auto words = command_words(options, values);
+  if (!words) return std::unexpected(words.error());
+  auto made = launch_of_words(std::move(*words), options, values, notify_address);
+  if (made && !group_door.empty()) {
+    // Before it becomes another user, who may not open that file.
+    put_before(made->words, {"/bin/sh", "-c", "echo $$ > \"$0\" && exec \"$@\"", group_door});
+  }
+  return made;
+}
+
+result<launch> launch_beside(const program_options& options, const place_values& values,
+                             std::vector<std::string> words) {
+  auto own = options;
+  own.keep_socket = false;
+  own.alive.clear();
+  return launch_of_words(std::move(words), own, values, {});
 }
 
 }  // namespace strata::runtime::program

@@ -54,6 +54,22 @@ std::vector<row> command_rows() {
   };
 }
 
+std::vector<row> group_rows() {
+  return {
+      {{.key = "memory", .kind = bytes, .value_name = "SIZE",
+        .help = "memory of an instance with all that it starts; the kernel kills it above this; 0 "
+                "means no limit", .needs_restart = true},
+       &program_options::memory},
+      {{.key = "cpus", .kind = text, .value_name = "N",
+        .help = "processors that an instance may use with all that it starts, such as 0.5 or 2 "
+                "(default: all)", .needs_restart = true},
+       &program_options::cpus},
+      {{.key = "tasks", .kind = count, .value_name = "N",
+        .help = "processes and threads of an instance; 0 means no limit", .needs_restart = true},
+       &program_options::tasks},
+  };
+}
+
 std::vector<row> port_rows() {
   return {
       {{.key = "instances", .kind = count, .value_name = "N", .default_text = "1",
@@ -138,7 +154,7 @@ std::unexpected<error> refuse_options(std::string reason, std::string advice) {
 const std::vector<options::bound_row<program_options>>& option_table() {
   static const auto table = [] {
     auto rows = command_rows();
-    for (auto more : {port_rows(), life_rows(), attached_rows()}) {
+    for (auto more : {group_rows(), port_rows(), life_rows(), attached_rows()}) {
       std::ranges::move(more, std::back_inserter(rows));
     }
     return with_runtime_options(std::move(rows));

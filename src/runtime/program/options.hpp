@@ -27,6 +27,9 @@ struct program_options : runtime_options {
   std::uint64_t alive_limit = 3;
   std::string user;
   std::vector<std::string> limit;
+  std::uint64_t memory = 0;  ///< bytes; 0: no limit
+  std::string cpus;          ///< a number of processors; empty: no limit
+  std::uint64_t tasks = 0;   ///< 0: no limit
   bool keep_socket = false;
   double drain = 1;
   bool attached = false;

@@ -29,9 +29,6 @@ constexpr std::size_t longest_line = 8192;
 constexpr std::string_view line_prefix = "line:";
 // Time for a keeper to report an end that has come.
 constexpr auto keeper_limit = 5s;
-// What the daemon ignores or handles.
-constexpr int usual_signals[] = {SIGPIPE, SIGINT,  SIGTERM, SIGHUP, SIGQUIT,
-                                 SIGCHLD, SIGALRM, SIGUSR1, SIGUSR2};
 
 std::string_view after(std::string_view text, std::string_view beginning) {
   return text.starts_with(beginning) ? text.substr(beginning.size()) : std::string_view();
@@ -42,6 +39,7 @@ std::string_view after(std::string_view text, std::string_view beginning) {
 own_process::~own_process() {
   tasks_.cancel();
   signal(SIGKILL);
+  if (is_running() && group_) group_->kill();
 }
 
 bool own_process::signal(int number) const {
@@ -83,6 +81,7 @@ loop::task<result<bool>> own_process::adopt() {
 
 void own_process::take_adopted(kept_process kept, uid_t user) {
   kept_ = std::move(kept);
+  group_ = process::control_group::find(keeper_name());
   user_ = user;
   is_adopted_ = true;
   values_.port = kept_.note.port;
@@ -122,6 +121,32 @@ void own_process::use_notifications(notify_socket socket) {
   tasks_.spawn(take_notifications(loop_.adopt(socket.release())));
 }
 
+result<void> own_process::open_group() {
+  const auto limits = group_limits_of(options_);
+  if (!limits) return std::unexpected(limits.error());
+  auto made = process::control_group::make(keeper_name(), *limits);
+  if (!made) return std::unexpected(made.error());
+  group_ = std::move(*made);
+  return {};
+}
+
+// Ends what the process has left, also outside of its process group. The next process of this
+// instance has a group of the same name.
+loop::task<> own_process::close_group() {
+  if (!group_) co_return;
+  const auto group = *std::exchange(group_, std::nullopt);
+  if (group.killed_for_memory() > 0) {
+    log_.write(level::error,
+               fmt::format("the kernel has killed a process: together they needed more memory than "
+                           "--memory {}",
+                           options_.memory),
+               subject());
+  }
+  group.kill();
+  const auto limit = loop_.now() + keeper_limit;
+  while (!group.remove() && loop_.now() < limit) co_await loop_.sleep(10ms);
+}
+
 result<process::kept_program> own_process::make_order(int folder, launch& launch) const {
   const auto working_folder = options_.folder.empty() ? std::string("/") : options_.folder;
   if (::access(working_folder.c_str(), X_OK) != 0) {
@@ -145,7 +170,8 @@ result<process::kept_program> own_process::make_order(int folder, launch& launch
 
 loop::task<result<void>> own_process::spawn() {
   if (auto opened = open_notifications(); !opened) co_return opened;
-  auto launch = launch_of(options_, values_, notify_address_);
+  if (auto opened = open_group(); !opened) co_return opened;
+  auto launch = launch_of(options_, values_, notify_address_, group_ ? group_->door() : "");
   if (!launch) co_return std::unexpected(launch.error());
   const auto folder = open_folder();
   if (!folder) co_return std::unexpected(folder.error());
@@ -251,6 +277,7 @@ loop::task<> own_process::await_end() {
   if (const auto folder = open_folder(); folder && *folder) {
     process::remove_keeper_file(folder->get(), keeper_name());
   }
+  co_await close_group();
   // From now on another process may get its id.
   kept_.id = 0;
   co_await let_go(loop_, kept_.connection, loop_.now() + keeper_limit);

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "loop/condition.hpp"
 #include "loop/task_group.hpp"
+#include "process/control_group.hpp"
 #include "runtime/program/instance.hpp"
 #include "runtime/program/kept_process.hpp"
 #include "runtime/program/launch.hpp"
@@ -50,6 +52,8 @@ class own_process final : public instance {
   [[nodiscard]] loop::task<result<void>> spawn();
   [[nodiscard]] result<process::kept_program> make_order(int folder, launch& launch) const;
   [[nodiscard]] result<void> open_notifications();
+  [[nodiscard]] result<void> open_group();
+  loop::task<> close_group();
   void use_notifications(notify_socket socket);
   loop::task<> take_notifications(loop::descriptor socket);
   void take(notification message);
@@ -66,8 +70,9 @@ class own_process final : public instance {
 
   const std::string& state_folder_;
   const std::atomic<bool>& hurried_;
-  loop::descriptor socket_;  // handed over; none unless the options say so
-  kept_process kept_;        // until the process has ended; or adopted, and not started yet
+  loop::descriptor socket_;                      // handed over; none unless the options say so
+  std::optional<process::control_group> group_;  // of the process and all that it starts
+  kept_process kept_;  // until the process has ended; or adopted, and not started yet
   bool is_running_ = false;
   bool is_adopted_ = false;     // by an earlier daemon's keeper
   std::string notify_address_;  // empty: it takes no notifications

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "runtime/program/execution.hpp"
 #include "runtime/program/instance_set.hpp"
 #include "runtime/program/launch.hpp"
 #include "runtime/program/outside_process.hpp"
@@ -21,6 +22,7 @@ class program final : public sharded<program_options, instance_set> {
   loop::task<result<nlohmann::json>> instances(operation_call call);
   loop::task<result<nlohmann::json>> signal(operation_call call);
   loop::task<result<nlohmann::json>> roll(operation_call call);
+  loop::task<result<std::unique_ptr<session>>> exec(operation_call call);
   [[nodiscard]] std::optional<std::vector<std::size_t>> open_instances() const override {
     return open_;
   }
@@ -91,6 +93,10 @@ result<void> check_attached(const program_options& options) {
     return refuse_options("an attached process sends no notifications to strata",
                           "give --alive port or --alive http:/health");
   }
+  if (options.memory != 0 || !options.cpus.empty() || options.tasks != 0) {
+    return refuse_options("strata does not limit an attached process",
+                          "leave out --memory, --cpus and --tasks");
+  }
   if (!has_port && !options.alive.empty()) {
     return refuse_options(fmt::format("--alive {} needs a port", options.alive), "give --port");
   }
@@ -108,6 +114,7 @@ result<void> check_command(const program_options& options, const std::string& na
   if (const auto made = launch_of(options, values, {}); !made) {
     return std::unexpected(made.error());
   }
+  if (const auto limits = group_limits_of(options); !limits) return std::unexpected(limits.error());
   return {};
 }
 
@@ -180,6 +187,63 @@ loop::task<result<nlohmann::json>> program::roll(operation_call /*call*/) {
   co_return nlohmann::json{{"instances", *rolled}};
 }
 
+loop::task<result<std::unique_ptr<session>>> program::exec(operation_call call) {
+  const auto operation = fmt::format("run a command beside '{}'", given().name);
+  if (running().attached) {
+    co_return failure(errc::conflict, operation, "strata has not started its process",
+                      "run the command in a shell");
+  }
+  const auto& asked = call.parameters;
+  const auto number = asked.value("instance", std::uint64_t(1));
+  const auto values =
+      co_await run_at(0, [number](instance_set& set) { return set.values_of(number); });
+  if (!values) {
+    co_return failure(errc::invalid_argument, operation,
+                      fmt::format("it has no instance {}", number),
+                      fmt::format("give a number from 1 to {}", running().instances));
+  }
+  const process::terminal_size usual;
+  execution_order order{.words = asked.at("command"),
+                        .takes_input = asked.value("input", false),
+                        .terminal = asked.value("terminal", std::string()),
+                        .size = {.rows = asked.value("rows", usual.rows),
+                                 .columns = asked.value("columns", usual.columns)}};
+  co_return execute(given(), running(), *values, std::move(order));
+}
+
+std::vector<options::option_row> execution_rows() {
+  using enum options::option_kind;
+  return {{.key = "command",
+           .kind = list,
+           .value_name = "WORD",
+           .help = "the command and its arguments, each as it is; repeatable"},
+          {.key = "instance",
+           .kind = count,
+           .value_name = "N",
+           .default_text = "1",
+           .help = "the instance whose port and number the command gets",
+           .min = 1},
+          {.key = "input",
+           .kind = flag,
+           .help = "the command reads what the caller sends; otherwise its input is empty"},
+          {.key = "terminal",
+           .kind = text,
+           .value_name = "TERM",
+           .help = "run it at a terminal of this type, such as xterm"},
+          {.key = "rows",
+           .kind = count,
+           .value_name = "N",
+           .help = "the terminal's lines",
+           .max = UINT16_MAX,
+           .min = 1},
+          {.key = "columns",
+           .kind = count,
+           .value_name = "N",
+           .help = "the terminal's columns",
+           .max = UINT16_MAX,
+           .min = 1}};
+}
+
 std::span<const answer_row> instance_rows() {
   using enum answer_kind;
   static constexpr answer_row rows[] = {
@@ -222,6 +286,14 @@ std::span<const answer_row> signal_rows() {
 
 const std::vector<operation_row>& operation_rows() {
   static const std::vector<operation_row> rows = {
+      {.name = "exec",
+       .summary = "run a command beside a program, as its user and in its folder",
+       .verb = "exec",
+       .parameters = execution_rows(),
+       .required = 1,
+       .needed = role::admin,
+       .is_change = true,
+       .open = operation_method<&program::exec>::open},
       {.name = "instances",
        .summary = "show the processes of a program",
        .schema = "Instance",
