@@ -40,26 +40,30 @@ bool asks_for_websocket(const exchange& exchange) {
   return proto::is_websocket_request(exchange.request());
 }
 
-std::optional<proto::websocket_refusal> find_refusal(const exchange& exchange,
-                                                     const websocket_settings& settings) {
+checked_opening check_opening(const exchange& exchange, const websocket_settings& settings) {
   const auto& request = exchange.request();
-  if (auto asked = proto::read_websocket_request(request); !asked) return std::move(asked.error());
+  auto asked = proto::read_websocket_request(request);
+  if (!asked) return asked;
   const auto origin = request.header("origin");
   const bool is_admitted =
       !origin || is_admitted_origin(*origin, request.header("host").value_or(""), settings.origins);
-  if (is_admitted) return std::nullopt;
+  if (is_admitted) return asked;
   auto reason = "pages of '" + std::string(*origin) + "' may not open a WebSocket here";
-  if (settings.on_refused_origin) settings.on_refused_origin(reason);
-  return proto::websocket_refusal{.status = 403, .reason = std::move(reason), .headers = {}};
+  return std::unexpected(
+      proto::websocket_refusal{.status = 403, .reason = std::move(reason), .headers = {}});
 }
 
 std::optional<opened_websocket> open_websocket(exchange& exchange,
                                                const websocket_settings& settings) {
-  if (auto refusal = find_refusal(exchange, settings)) {
-    refuse(exchange, refusal->status, refusal->reason, std::move(refusal->headers));
+  auto asked = check_opening(exchange, settings);
+  if (!asked) {
+    auto& refusal = asked.error();
+    if (refusal.status == 403 && settings.on_refused_origin) {
+      settings.on_refused_origin(refusal.reason);
+    }
+    refuse(exchange, refusal.status, refusal.reason, std::move(refusal.headers));
     return std::nullopt;
   }
-  const auto asked = proto::read_websocket_request(exchange.request());
   opened_websocket opened;
   proto::http_fields fields;
   if (!asked->key.empty()) {

@@ -1,6 +1,7 @@
 // Opens a WebSocket on an exchange, on the server's side (RFC 6455 section 4.2, RFC 8441).
 #pragma once
 
+#include <expected>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -34,10 +35,12 @@ struct opened_websocket {
 /// Whether the request asks for a WebSocket.
 [[nodiscard]] bool asks_for_websocket(const exchange& exchange);
 
-/// Why such a request is refused, if it is. A caller that does something before the WebSocket is
-/// open asks this first.
-[[nodiscard]] std::optional<proto::websocket_refusal> find_refusal(
-    const exchange& exchange, const websocket_settings& settings);
+using checked_opening = std::expected<proto::websocket_request, proto::websocket_refusal>;
+
+/// What such a request asks for, or why it is refused. A caller that does something before the
+/// WebSocket is open asks this first.
+[[nodiscard]] checked_opening check_opening(const exchange& exchange,
+                                            const websocket_settings& settings);
 
 /// Answers such a request: opens the WebSocket, or refuses it and returns nullopt. The channel
 /// lives as `exchange::upgrade` says.

@@ -4,19 +4,10 @@ version 2 has the controllers.
 SCRIPT is what the guest runs; each test checks a part of the results."""
 
 import json
-import os
-import shutil
-from pathlib import Path
 
 import pytest
 
-import guest
-
-ROOT = Path(__file__).resolve().parents[2]
-WORK = Path(os.environ.get("STRATA_BUILD", ROOT / "build")) / "guest-program-groups"
-KERNELS = os.environ.get("STRATA_GUEST_KERNELS", "6.1").split(",")
-BINARY = Path(os.environ.get("STRATA_BUILD", ROOT / "build/release")) / "strata"
-PATIENCE = 300  # seconds
+from parts import KERNELS, part, run_parts  # noqa: F401
 
 EAT = """
 import time
@@ -44,8 +35,6 @@ with open("/sys/fs/cgroup/service/cgroup.procs", "w") as door: door.write(str(os
 os.execv(sys.argv[1], sys.argv[1:])
 """
 SCRIPT = f"""
-mkdir /tmp/run && cp /run/out/bin/strata /tmp/run && cd /tmp/run
-part() {{ to=/run/out/$1; shift; "$@" > $to 2> $to.errors; echo $? > $to.code; }}
 await() {{ for turn in $(seq 300); do "$@" > /dev/null 2>&1 && return; sleep 0.2; done; }}
 logged() {{ ./strata logs $1 | grep -q "$2"; }}
 export STRATA_SOCKET=/tmp/run/s/control STRATA_STATE_DIR=/tmp/run/state
@@ -104,21 +93,7 @@ exit 0
 
 @pytest.fixture(scope="session")
 def outcome(kernel):
-    folder = WORK / f"out-{kernel.version}"
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "bin").mkdir(parents=True)
-    shutil.copy(BINARY, folder / "bin")
-    done = guest.boot(kernel, SCRIPT, folder, seconds=PATIENCE)
-    assert done.exit_code == 0, f"exit code {done.exit_code}\n{done.output}\n{done.console[-5000:]}"
-    return done
-
-
-def part(outcome, name, code=0):
-    """Returns the output of that part of the script, or its error."""
-    errors = outcome.text(f"{name}.errors")
-    logs = "".join(outcome.text(f"{each}.log") for each in ("daemon", "bare", "delegated"))
-    assert outcome.text(f"{name}.code").strip() == str(code), f"{name}: {errors[-3000:]}\n{logs}"
-    return errors if code else outcome.text(name)
+    return run_parts(kernel, SCRIPT, "guest-program-groups", seconds=300)
 
 
 def test_the_kernel_kills_one_that_needs_too_much_memory(outcome):

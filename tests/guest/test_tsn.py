@@ -7,27 +7,17 @@ SCRIPT is what the guest runs; each test checks a part of the results. STRATA_GU
 the kernels (default 6.1)."""
 
 import json
-import os
-import shutil
-from pathlib import Path
 
 import pytest
 
-import guest
+from parts import KERNELS, part, run_parts  # noqa: F401
 
-ROOT = Path(__file__).resolve().parents[2]
-WORK = Path(os.environ.get("STRATA_BUILD", ROOT / "build")) / "guest-tsn"
-KERNELS = os.environ.get("STRATA_GUEST_KERNELS", "6.1").split(",")
-BINARY = Path(os.environ.get("STRATA_BUILD", ROOT / "build/release")) / "strata"
 CARD = ["-netdev", "user,id=net0,restrict=on", "-device", "e1000e,netdev=net0"]
-PATIENCE = 200  # seconds
 LATER = 4102444800 * 10**9  # in the year 2100, in ns
 
 # Emulated machines are slow, so the cycles are slow too.
 SLOW = "--period 50ms --lead 25ms -c 20"
 SCRIPT = f"""
-mkdir /tmp/run && cp /run/out/bin/strata /tmp/run && cd /tmp/run
-part() {{ to=/run/out/$1; shift; "$@" > $to 2> $to.errors; echo $? > $to.code; }}
 for each in veth 8021q sch_taprio sch_etf macvlan bridge e1000e; do modprobe $each; done
 ip link add vethA numtxqueues 4 type veth peer name vethB
 sysctl -qw net.ipv6.conf.all.disable_ipv6=1
@@ -78,20 +68,7 @@ exit 0
 
 @pytest.fixture(scope="session")
 def outcome(kernel):
-    folder = WORK / f"out-{kernel.version}"
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "bin").mkdir(parents=True)
-    shutil.copy(BINARY, folder / "bin")
-    done = guest.boot(kernel, SCRIPT, folder, CARD, seconds=PATIENCE)
-    assert done.exit_code == 0, f"exit code {done.exit_code}\n{done.output}\n{done.console[-5000:]}"
-    return done
-
-
-def part(outcome, name, code=0):
-    """Returns the output of that part of the script, or its error."""
-    errors = outcome.text(f"{name}.errors")
-    assert outcome.text(f"{name}.code").strip() == str(code), f"{name}: {errors[-3000:]}"
-    return errors if code else outcome.text(name)
+    return run_parts(kernel, SCRIPT, "guest-tsn", CARD)
 
 
 def test_a_vlan_device_is_made_as_the_kernel_sees_it(outcome):

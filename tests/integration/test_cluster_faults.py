@@ -2,7 +2,9 @@
 
 import base64
 import json
+import os
 import random
+import signal
 import threading
 import time
 import urllib.error
@@ -11,6 +13,7 @@ import urllib.request
 from cluster import TTL, Cluster, Folder, all_know, echo, names, registry_of, state
 from cut_proxy import CutProxy
 from etcd import Etcd
+from folder_history import FolderHistory
 from strata_daemon import PATIENCE, eventually
 
 
@@ -162,6 +165,39 @@ def test_a_name_in_a_folder_never_has_two_holders(make_daemon, tmp_path):
         eventually(lambda: registry.holder("a") != before, "the other one takes it")
         eventually(lambda: state(other) == "held", "it knows that it holds it")
         holder.start()
+
+
+def test_no_two_processes_write_one_card(make_daemon, tmp_path, root):
+    """Two daemons want one name of a folder, and a third one another, while they are stopped and
+    killed at random. Whoever writes the card of another process must find it dead."""
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    chance = random.Random(seed)
+    registry = registry_of("dir", tmp_path)
+    registry.path.mkdir(mode=0o700)
+    ends = {}
+    with FolderHistory(registry.path) as history:
+        cluster = Cluster(make_daemon, registry.url)
+        daemons = [cluster.start(name) for name in ("a", "a", "b")]
+        for _ in range(12):
+            victim = chance.choice(daemons)
+            if chance.random() < 0.5:
+                os.kill(victim.pid, signal.SIGSTOP)
+                time.sleep(chance.uniform(0, 1.5 * TTL))
+                os.kill(victim.pid, signal.SIGCONT)
+            else:
+                ends[victim.pid] = time.monotonic()
+                victim.kill9()
+                victim.start()
+        eventually(lambda: sorted(map(state, daemons)) == ["conflict", "held", "held"],
+                   "both names are held")
+    assert len(history.writes) > 20 and len(ends) > 0, seed
+    present = {}
+    for each in history.writes:
+        before = present.get(each.name, each)
+        assert before.pid == each.pid or ends.get(before.pid, each.at) < each.at, \
+            (before, each, seed)
+        present[each.name] = each
 
 
 def test_an_etcd_that_is_full_keeps_the_names(make_daemon, tmp_path):

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from programs import gone, instances_of, pids_of
+from programs import edit_record, gone, instances_of, pids_of
 from strata_daemon import Daemon, Refused, eventually
 
 # Leaves its process group, as daemons do.
@@ -86,6 +86,26 @@ def test_the_next_daemon_knows_the_groups(daemon, program, tmp_path, folder):
     assert not gone(pid)
     daemon.act("p", "stop")
     assert gone(pid) and not (folder / "p.1").exists()
+
+
+def test_what_other_options_have_started_ends_with_its_group(daemon, program, tmp_path, folder):
+    path = tmp_path / "pid"
+    program(ESCAPE + "time.sleep(1000)\n", str(path))
+    pid = escaped(path)
+    daemon.kill9()
+    edit_record(daemon, "p", env=["OTHER=1"])
+    daemon.start()
+    eventually(lambda: daemon.show("p")["state"] == "running", "it runs")
+    eventually(lambda: gone(pid), "what has escaped has ended, and init has reaped it")
+    members = {int(each) for each in (folder / "p.1/cgroup.procs").read_text().split()}
+    assert set(pids_of(daemon, "p")) <= members
+
+
+def test_a_start_that_fails_leaves_no_group(daemon, folder):
+    daemon.create("program", "p", start=False, command="sleep 1000", folder="/no/such")
+    with pytest.raises(Refused, match="/no/such"):
+        daemon.act("p", "start")
+    assert sorted(folder.glob("p.*")) == []
 
 
 def test_a_group_with_limits_needs_a_folder(make_daemon):

@@ -307,9 +307,10 @@ loop::task<> control_api::hold_session(http::exchange& exchange, const api_clien
   const http::websocket_welcome welcome{
       .settings = {}, .target = {}, .ping = session_ping, .is_binary = true};
   // Nothing is done for a page of another site, whose browser may have a client's certificate.
-  if (const auto refusal = http::find_refusal(exchange, welcome.settings)) {
-    const auto* const code = refusal->status == 403 ? "permission_denied" : "invalid_argument";
-    respond(exchange, error_answer(refusal->status, code, refusal->reason, description_hint));
+  if (const auto asked = http::check_opening(exchange, welcome.settings); !asked) {
+    const auto& refusal = asked.error();
+    const auto* const code = refusal.status == 403 ? "permission_denied" : "invalid_argument";
+    respond(exchange, error_answer(refusal.status, code, refusal.reason, description_hint));
     co_return;
   }
   const auto& route = *destination.served;

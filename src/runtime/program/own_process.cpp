@@ -101,9 +101,12 @@ loop::task<> own_process::end_other(kept_process other) {
   const auto id = other.id;
   const auto limit = loop_.now() + loop::from_seconds(options_.grace) + keeper_limit;
   const bool has_ended = co_await end_kept(loop_, std::move(other.connection), limit);
-  if (has_ended) co_return;
-  ::kill(other.keeper_id, SIGKILL);
-  ::kill(-id, SIGKILL);
+  if (!has_ended) {
+    ::kill(other.keeper_id, SIGKILL);
+    ::kill(-id, SIGKILL);
+  }
+  const auto group = process::control_group::find(keeper_name());
+  if (group) co_await end_group(*group);
 }
 
 // One socket serves all processes that follow each other.
@@ -130,8 +133,7 @@ result<void> own_process::open_group() {
   return {};
 }
 
-// Ends what the process has left, also outside of its process group. The next process of this
-// instance has a group of the same name.
+// Ends what the process has left, also outside of its process group.
 loop::task<> own_process::close_group() {
   if (!group_) co_return;
   const auto group = *std::exchange(group_, std::nullopt);
@@ -142,6 +144,11 @@ loop::task<> own_process::close_group() {
                            options_.memory),
                subject());
   }
+  co_await end_group(group);
+}
+
+// The next process of this instance has a group of the same name.
+loop::task<> own_process::end_group(process::control_group group) {
   group.kill();
   const auto limit = loop_.now() + keeper_limit;
   while (!group.remove() && loop_.now() < limit) co_await loop_.sleep(10ms);
@@ -190,7 +197,10 @@ loop::task<result<void>> own_process::spawn() {
 loop::task<result<void>> own_process::start() {
   if (kept_.id == 0) {
     auto spawned = co_await spawn();
-    if (!spawned) co_return spawned;
+    if (!spawned) {
+      co_await close_group();
+      co_return spawned;
+    }
   }
   is_running_ = true;
   is_ready_ = kept_.was_ready;

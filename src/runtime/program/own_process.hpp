@@ -54,6 +54,7 @@ class own_process final : public instance {
   [[nodiscard]] result<void> open_notifications();
   [[nodiscard]] result<void> open_group();
   loop::task<> close_group();
+  loop::task<> end_group(process::control_group group);
   void use_notifications(notify_socket socket);
   loop::task<> take_notifications(loop::descriptor socket);
   void take(notification message);
