@@ -49,6 +49,7 @@ def pipelined(test):
                     MILLION, 0.25, before, rate_goal=3)
 
 
+SCRIPT = "return redis.call('INCRBY', KEYS[1], ARGV[1])"
 RANDOM = ("-r", str(MILLION), "-d", "32")
 SCENARIOS = [
     *map(pipelined, ("set", "get", "lpush", "lpop", "sadd", "hset")),
@@ -62,6 +63,10 @@ SCENARIOS = [
     Scenario("random get", "GET of a million keys, pipelines of 100",
              ("-t", "get", "-P", "100", *RANDOM), MILLION, 0.3,
              before=("-t", "set", "-P", "100", "-n", str(2 * MILLION), *RANDOM)),
+    Scenario("p1 eval", "EVAL of a small script, one at a time",
+             ("EVAL", SCRIPT, "1", "number", "2"), 200_000, 0.8),
+    Scenario("p100 eval", "EVAL of a small script, pipelines of 100",
+             ("-P", "100", "EVAL", SCRIPT, "1", "number", "2"), 500_000, 0.6),
     Scenario("memory", "a million keys of 16 bytes with values of 32", (), MILLION, 0.8,
              unit="B/key"),
 ]

@@ -2,7 +2,7 @@
 // much of the rest is the pattern.
 #include <cstdlib>
 
-#include "script/pattern_matcher.hpp"
+#include "script/libraries/pattern_matcher.hpp"
 #include "strata/base/bytes.hpp"
 
 namespace {

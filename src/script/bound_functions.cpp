@@ -142,6 +142,7 @@ int invoke(lua_State* state, const bound_function& function, void* host) {
     machine.pending() = {};
     return luaL_error(state, "%s: %s", function.shown_name.c_str(), with.failure().c_str());
   }
+  if (with.is_raised()) return lua_error(state);
   if (function.row->run != nullptr) return with.given();
   lua_settop(state, 0);
   lua_pushlightuserdata(state, await_mark());

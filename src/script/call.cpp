@@ -130,6 +130,16 @@ void call::give(const nlohmann::json& value) {
   ++given_;
 }
 
+void call::take_back() {
+  lua_pop(state_, 1);
+  --given_;
+}
+
+void call::replace_given(int index, double value) {
+  lua_pushnumber(state_, value);
+  lua_replace(state_, lua_gettop(state_) - given_ + index);
+}
+
 bool call::give_object(const object_kind& kind, std::shared_ptr<object> object, void* self) {
   if (!machine_.objects().has_room(state_)) {
     fail("the script holds " + std::to_string(machine_.how().most_objects) +

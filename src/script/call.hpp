@@ -13,6 +13,8 @@
 #include <string_view>
 
 #include "script/object.hpp"
+#include "script/value_view.hpp"
+#include "script/value_writer.hpp"
 
 struct lua_State;
 
@@ -70,6 +72,8 @@ class call {
   /// As `fail`, for one argument: `argument 2 (indent) is 99: it must be 0 to 16`.
   void fail_argument(int index, std::string_view reason);
   [[nodiscard]] value_ref function(int index) const;
+  /// The argument as it is.
+  [[nodiscard]] value_view view(int index) const { return {state_, index + 1}; }
 
   // --- what it gives back, in this order
   void give_nothing();
@@ -79,6 +83,17 @@ class call {
   void give(std::string_view value);
   void give(const char* value) { give(std::string_view(value)); }
   void give(const nlohmann::json& value);
+  /// Gives back the one value that `write` writes.
+  template <class Write>
+  void give_written(Write write) {
+    value_writer writer(state_);
+    write(writer);
+    ++given_;
+  }
+  /// Takes the last value given back again.
+  void take_back();
+  /// Replaces one of the values given so far, the first is 0.
+  void replace_given(int index, double value);
   /// Returns an object, of a kind known to its machine, to the script. A function that waits calls
   /// it before it waits: the script gets the object when the task succeeds. Returns false if the
   /// script holds too many objects; `fail` has then been called.
@@ -94,6 +109,8 @@ class call {
   /// Returns the argument, a table, marked as an array.
   void give_as_array(int index);
 
+  /// Raises the last value given in the script, as it is, instead of returning results.
+  void raise_given() { is_raised_ = true; }
   /// Raises this error in the script, at the place of its call, instead of returning results.
   void fail(std::string why) { failure_ = std::move(why); }
 
@@ -104,6 +121,7 @@ class call {
   // --- for the machine
   [[nodiscard]] int given() const { return given_; }
   [[nodiscard]] const std::string& failure() const { return failure_; }
+  [[nodiscard]] bool is_raised() const { return is_raised_; }
 
  private:
   bool give_object(const object_kind& kind, std::shared_ptr<object> object, void* self);
@@ -114,6 +132,7 @@ class call {
   std::span<const parameter> parameters_;
   int given_ = 0;
   std::string failure_;
+  bool is_raised_ = false;
 };
 
 }  // namespace strata::script

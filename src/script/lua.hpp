@@ -5,6 +5,7 @@
 extern "C" {
 #include <lauxlib.h>
 #include <lua.h>
+#include <lua5.1/lua-cjson.h>
 #include <luajit.h>
 #include <lualib.h>
 }

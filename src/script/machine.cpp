@@ -32,13 +32,25 @@ int open_protected(lua_State* state) {
   return 0;
 }
 
+// Handles an error where it was raised. The program's own functions, which raise it on behalf of a
+// script, are not its place.
+int note_place(lua_State* state) {
+  lua_Debug where{};
+  for (int level = 1; lua_getstack(state, level, &where) != 0; ++level) {
+    if (lua_getinfo(state, "Sl", &where) == 0 || *where.source == '=') continue;
+    machine::of(state).note_failure({.source = where.source, .line = where.currentline});
+    break;
+  }
+  return 1;
+}
+
 }  // namespace
 
 machine::machine(loop::loop& loop, const settings& settings, observer& watched_by)
     : loop_(loop),
       settings_(settings),
       observer_(watched_by),
-      limits_(settings_.most_time, settings_.most_memory, file_),
+      limits_(settings_.most_time, settings_.time_limit_of, settings_.most_memory, file_),
       objects_(settings_.most_objects),
       timers_(*this, loop, settings_.most_waiting) {}
 
@@ -162,12 +174,67 @@ void machine::extend(std::string_view lines, const char* name) {
   }
 }
 
-value_ref machine::make_function(std::string_view lines, const char* name) {
+void machine::add_json() {
+  lua_pushcfunction(state_, luaopen_cjson);
+  if (lua_pcall(state_, 0, 1, 0) != 0) {
+    observer_.on_error(lua_tostring(state_, -1));
+    lua_pop(state_, 1);
+    return;
+  }
+  lua_setglobal(state_, "cjson");
+}
+
+value_ref machine::make_value(std::string_view lines, const char* name) {
   const int status = luaL_loadbuffer(state_, lines.data(), lines.size(), name);
   if (status != 0 || lua_pcall(state_, 0, 1, 0) != 0) {
     observer_.on_error(lua_tostring(state_, -1));
   }
   return {state_, luaL_ref(state_, LUA_REGISTRYINDEX)};
+}
+
+void machine::use_globals(const value_ref& globals) {
+  lua_rawgeti(state_, LUA_REGISTRYINDEX, globals.reference());
+  lua_replace(state_, LUA_GLOBALSINDEX);
+}
+
+result<value_ref> machine::compile(std::string_view text, const std::string& name) {
+  const limited_run limited(limits_);
+  const int status = luaL_loadbufferx(state_, text.data(), text.size(), name.c_str(), "t");
+  if (status == 0) return value_ref(state_, luaL_ref(state_, LUA_REGISTRYINDEX));
+  const char* const said = lua_tostring(state_, -1);
+  std::string why = said == nullptr ? "out of memory" : said;
+  lua_pop(state_, 1);
+  return failure(errc::invalid_argument, "compile a script", std::move(why), "fix the script");
+}
+
+failure_place machine::end_of(const value_ref& function) const {
+  lua_Debug where{};
+  lua_rawgeti(state_, LUA_REGISTRYINDEX, function.reference());
+  if (lua_getinfo(state_, ">S", &where) == 0) return {};
+  return {.source = where.source, .line = where.lastlinedefined};
+}
+
+void machine::run(const value_ref& function, const std::function<int(value_writer& writer)>& give,
+                  const result_taker& take) {
+  const int base = lua_gettop(state_);
+  failed_at_ = {};
+  lua_pushcfunction(state_, note_place);
+  int status = 0;
+  {
+    const limited_run limited(limits_);
+    int arguments = 0;
+    {
+      const limits_pause pause(limits_);
+      luaL_checkstack(state_, 4, "to run a function");
+      lua_rawgeti(state_, LUA_REGISTRYINDEX, function.reference());
+      value_writer writer(state_);
+      arguments = give(writer);
+    }
+    limits_.collect_garbage_if_due();
+    status = lua_pcall(state_, arguments, 1, base + 1);
+  }
+  take({state_, -1}, status == 0 ? nullptr : &failed_at_);
+  lua_settop(state_, base);
 }
 
 void machine::retire() {

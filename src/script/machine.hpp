@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -35,6 +36,8 @@ struct settings {
   std::uint64_t most_memory = 64U << 20U;
   /// The CPU time of a handler, from one wait to the next.
   loop::duration most_time = std::chrono::milliseconds(100);
+  /// Whose limit that is, for the error.
+  std::string_view time_limit_of = "--lua-time";
   /// Lets LuaJIT compile code that runs often. Compiled code cannot be stopped.
   bool is_compiled = false;
   /// Gives the script all libraries of Lua, including modules in C.
@@ -66,6 +69,15 @@ class observer {
   ~observer() = default;
 };
 
+/// Where a function of a script has failed.
+struct failure_place {
+  std::string source;  ///< as the script was named; empty: unknown
+  int line = 0;
+};
+
+/// Gets the first result of a function, or, with the place where it failed, its error value.
+using result_taker = std::function<void(value_view value, const failure_place* failed)>;
+
 class machine {
  public:
   /// `watched_by` must outlive the machine. Errors: limit_exceeded if there is too little memory
@@ -87,6 +99,8 @@ class machine {
   void alias(const char* name, const char* other);
   /// Runs the program's own Lua code, which must end without waiting.
   void extend(std::string_view lines, const char* name);
+  /// Adds lua-cjson's table `cjson`.
+  void add_json();
 
   /// Reads the script and runs its chunk. Errors: those of the file, or of the script, with its
   /// lines.
@@ -103,8 +117,19 @@ class machine {
   bool start(const value_ref& function, std::span<const argument> arguments,
              waiter* waiter = nullptr);
   bool start(series& series);
-  /// Returns the function that the program's own Lua code returns, which must end without waiting.
-  [[nodiscard]] value_ref make_function(std::string_view lines, const char* name);
+  /// Returns the value that the program's own Lua code returns, which must end without waiting.
+  [[nodiscard]] value_ref make_value(std::string_view lines, const char* name);
+  /// Gives scripts that are compiled from now on, by themselves too, another table of globals.
+  void use_globals(const value_ref& globals);
+  /// Compiles a script to a function without running it. Errors: invalid_argument, with Lua's own
+  /// words as the reason.
+  [[nodiscard]] result<value_ref> compile(std::string_view text, const std::string& name);
+  /// Returns the place where a function ends.
+  [[nodiscard]] failure_place end_of(const value_ref& function) const;
+  /// Runs a function to its end, within the limits; it must not wait. `give` writes its arguments
+  /// and returns their number.
+  void run(const value_ref& function, const std::function<int(value_writer& writer)>& give,
+           const result_taker& take);
   /// Returns a number that the script has set as a global.
   [[nodiscard]] double global_number(const char* name, double otherwise) const;
 
@@ -129,6 +154,7 @@ class machine {
   [[nodiscard]] static machine& of(lua_State* state);
   [[nodiscard]] const settings& how() const { return settings_; }
   [[nodiscard]] observer& watched_by() const { return observer_; }
+  void note_failure(failure_place place) { failed_at_ = std::move(place); }
   [[nodiscard]] run_limits& limits() { return limits_; }
   [[nodiscard]] held_objects& objects() { return objects_; }
   [[nodiscard]] lazy_tables& tables() { return tables_; }
@@ -157,6 +183,7 @@ class machine {
   std::string file_;
   run_limits limits_;
   std::string last_error_;
+  failure_place failed_at_;  // of the function that runs
   bound_functions functions_;
   std::vector<int> callbacks_;  // references; 0 for those that the script lacks
   pending_call pending_;

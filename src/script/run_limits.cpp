@@ -97,9 +97,9 @@ void run_limits::check_time(lua_State* running, int level) {
   luaL_where(running, level);
   std::string place = lua_tostring(running, -1);
   if (place.empty()) place = script_ + ": ";  // Lua does not know the place of a tail call
-  stop_reason_ =
-      fmt::format("{}the handler was stopped: it ran for {} ms, the limit of --lua-time", place,
-                  std::chrono::duration_cast<std::chrono::milliseconds>(most_time_).count());
+  stop_reason_ = fmt::format(
+      "{}the handler was stopped: it ran for {} ms, the limit of {}", place,
+      std::chrono::duration_cast<std::chrono::milliseconds>(most_time_).count(), limit_of_);
   lua_pushlstring(running, stop_reason_.data(), stop_reason_.size());
   lua_error(running);
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "loop/loop.hpp"
@@ -22,9 +23,11 @@ constexpr std::size_t much_at_once = 64U << 10U;
 
 class run_limits {
  public:
-  /// `script`: the name of the script's file, for errors. It must outlive the limits.
-  run_limits(loop::duration most_time, std::uint64_t most_memory, const std::string& script)
-      : most_time_(most_time), script_(script), memory_(most_memory) {}
+  /// `script`: the name of the script's file, for errors, as `limit_of`. Both must outlive the
+  /// limits.
+  run_limits(loop::duration most_time, std::string_view limit_of, std::uint64_t most_memory,
+             const std::string& script)
+      : most_time_(most_time), limit_of_(limit_of), script_(script), memory_(most_memory) {}
   run_limits(const run_limits&) = delete;
   run_limits& operator=(const run_limits&) = delete;
 
@@ -72,6 +75,7 @@ class run_limits {
   void collect_garbage();
 
   loop::duration most_time_;
+  std::string_view limit_of_;
   const std::string& script_;
   lua_State* state_ = nullptr;
   bool is_limited_ = false;            // while the script runs

@@ -4,11 +4,11 @@
 
 #include <string_view>
 
+#include "script/libraries/patterns.hpp"
+#include "script/libraries/sorting.hpp"
 #include "script/lua.hpp"
 #include "script/machine.hpp"
 #include "script/module_folders.hpp"
-#include "script/patterns.hpp"
-#include "script/sorting.hpp"
 #include "script/source.hpp"
 
 namespace strata::script {

@@ -32,6 +32,7 @@ def run_parts(kernel, script, name, nics=(), seconds=200):
 def part(outcome, name, code=0):
     """Returns the output of that part of the script, or its error."""
     errors = outcome.text(f"{name}.errors")
-    logs = "".join(path.read_text(errors="replace") for path in sorted(outcome.folder.glob("*.log")))
+    logs = "".join(path.read_text(errors="replace")
+                   for path in sorted(outcome.folder.glob("*.log")))
     assert outcome.text(f"{name}.code").strip() == str(code), f"{name}: {errors[-3000:]}\n{logs}"
     return errors if code else outcome.text(name)

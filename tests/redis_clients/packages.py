@@ -52,9 +52,8 @@ def once(folder, locks, make):
     stamp.write_text(digest)
 
 
-def node(folder, program):
-    """Returns the command that runs `program` of node/, which must lie beside its modules."""
-    source = HERE / "node"
+def node(folder, program, source=HERE / "node"):
+    """Returns the command that runs `program` of `source`, which must lie beside its modules."""
     locks = [source / "package.json", source / "package-lock.json"]
 
     def install():
@@ -69,8 +68,8 @@ def node(folder, program):
     return ["node", folder / program]
 
 
-def python(folder, program):
-    locks = [HERE / "python" / "requirements.txt"]
+def python(folder, program, source=HERE / "python"):
+    locks = [source / "requirements.txt"]
 
     def install():
         fetch(program, ["python3", "-m", "pip", "install", "--quiet", "--no-deps",
@@ -79,7 +78,7 @@ def python(folder, program):
                         "--target", folder / "packages", "-r", locks[0]], folder)
 
     once(folder, locks, install)
-    return ["env", f"PYTHONPATH={folder / 'packages'}", "python3", HERE / "python" / program]
+    return ["env", f"PYTHONPATH={folder / 'packages'}", "python3", source / program]
 
 
 def go(folder, program):

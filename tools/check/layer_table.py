@@ -182,6 +182,7 @@ ALLOWED = {
         "runtime/cache/disk",
     },
     "runtime/cache/scripting": RUNTIME | {
+        "net/tls",
         "runtime/scripting",
         "runtime/cache/options",
         "runtime/cache/values",

@@ -56,7 +56,7 @@ end
 }  // namespace
 
 void deploy_table(script::machine& machine) {
-  const auto function = machine.make_function(deploy, "=strata");
+  const auto function = machine.make_value(deploy, "=strata");
   machine.start(function, {});
 }
 

@@ -83,7 +83,7 @@ std::span<const answer_row> evaluation_rows() { return answer_table; }
 loop::task<result<json>> evaluate(script::machine& machine, std::string text,
                                   loop::time_point limit) {
   auto& on = machine.on();
-  auto function = machine.make_function(evaluator, "=strata");
+  auto function = machine.make_value(evaluator, "=strata");
   std::vector<script::argument> with{std::string_view(text)};
   auto asked = script::ask(machine, std::move(function), std::move(with), outcome_of);
   auto given = co_await loop::within(on, std::move(asked), limit);

@@ -29,6 +29,8 @@ constexpr command_group (*groups[])() = {
     set_algebra_commands,
     hash_commands,
     transaction_commands,
+    function_commands,
+    script_commands,
     pubsub_commands,
     connection_commands,
     client_commands,
@@ -63,6 +65,7 @@ constexpr flag_name flag_names[] = {
     {"skip_monitor", flag_skip_monitor},
     {"movablekeys", flag_movable_keys},
     {"loading", flag_loading},
+    {"noscript", flag_no_script},
 };
 
 std::uint32_t flags_of(std::string_view names) {

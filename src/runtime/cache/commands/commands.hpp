@@ -24,6 +24,8 @@ namespace strata::runtime::cache {
 [[nodiscard]] command_group sorted_set_pop_commands();
 [[nodiscard]] command_group sorted_set_algebra_commands();
 [[nodiscard]] command_group transaction_commands();
+[[nodiscard]] command_group function_commands();
+[[nodiscard]] command_group script_commands();
 [[nodiscard]] command_group pubsub_commands();
 [[nodiscard]] command_group connection_commands();
 [[nodiscard]] command_group client_commands();

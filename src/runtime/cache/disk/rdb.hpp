@@ -10,7 +10,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "runtime/cache/engine/function_texts.hpp"
 #include "runtime/cache/engine/parameters.hpp"
 #include "runtime/cache/values/entry.hpp"
 
@@ -116,5 +118,11 @@ enum class refusal : std::uint8_t { none, wrong_checksum, bad_data };
 /// Returns the entry in a payload of RESTORE, or null, with the reason in `why`.
 [[nodiscard]] entry* restore(std::string_view payload, std::string_view key,
                              std::int64_t expires_at_ms, const parameters& settings, refusal& why);
+
+/// Returns the reply of FUNCTION DUMP.
+[[nodiscard]] std::string dump_functions(const function_texts::map& texts);
+/// Returns the libraries in a payload of FUNCTION RESTORE; none, with the reason in `why`, if it is
+/// rejected.
+[[nodiscard]] std::vector<std::string> restore_functions(std::string_view payload, refusal& why);
 
 }  // namespace strata::runtime::cache::rdb

@@ -4,6 +4,7 @@
 
 #include "runtime/cache/engine/access.hpp"
 #include "runtime/cache/engine/keyspace.hpp"
+#include "runtime/cache/engine/script_head.hpp"
 #include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 
@@ -24,6 +25,11 @@ void file_writer::begin(std::int64_t now_ms, std::int64_t used_memory, bool is_l
   field("ctime", text::integer_text(now_ms / 1000).view());
   field("used-mem", text::integer_text(used_memory).view());
   field("aof-base", is_log_base ? "1" : "0");
+}
+
+void file_writer::function(std::string_view text) {
+  writer_.put(mark::function);
+  writer_.string(text);
 }
 
 void file_writer::database(unsigned index, std::size_t keys, std::size_t expiring) {
@@ -125,13 +131,23 @@ file_reader::outcome file_reader::read_item(bool& was_key) {
       (void)reader_.string();
       (void)reader_.string();
       return outcome::more;
-    case mark::function: return fail("the data contains functions, which are not supported");
+    case mark::function: return read_function();
     case mark::module_data: return fail("the data contains module data, which is not supported");
     case mark::end: return read_end();
     default: break;
   }
   was_key = true;
   return read_key(what) ? outcome::more : outcome::failed;
+}
+
+file_reader::outcome file_reader::read_function() {
+  auto text = reader_.string();
+  if (reader_.failed()) return fail("the data is damaged or truncated");
+  const auto head = read_library_head(text);
+  if (!head) return fail(fmt::format("a library of functions cannot be read: {}", head.error()));
+  std::string name(head->name);
+  into_.functions().put(std::move(name), std::move(text));
+  return outcome::more;
 }
 
 bool file_reader::read_key(unsigned kind) {

@@ -21,6 +21,8 @@ class file_writer {
  public:
   /// `is_log_base`: commands will follow after the end.
   void begin(std::int64_t now_ms, std::int64_t used_memory, bool is_log_base);
+  /// Writes a library of functions: before the databases.
+  void function(std::string_view text);
   /// Begins a database, which holds `keys` keys.
   void database(unsigned index, std::size_t keys, std::size_t expiring);
   void put(const entry& entry, eviction policy, std::int64_t now_ms);
@@ -59,6 +61,7 @@ class file_reader {
   /// Reads one item of the file; sets `was_key` if it was a key.
   outcome read_item(bool& was_key);
   bool read_key(unsigned kind);
+  outcome read_function();
   outcome read_end();
   outcome fail(std::string why);
 

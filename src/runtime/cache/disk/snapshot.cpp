@@ -7,6 +7,7 @@ namespace strata::runtime::cache {
 
 snapshot::snapshot(keyspace& keyspace, bool is_log_base) : of_(keyspace) {
   file_.begin(keyspace.now_ms(), keyspace.memory(), is_log_base);
+  for (const auto& [name, text] : keyspace.functions().all()) file_.function(text);
   for (unsigned i = 0; i < keyspace::database_count; ++i) {
     keyspace[i].turn_marks();
     parts_.push_back({&keyspace[i], i});

@@ -97,6 +97,44 @@ const command* engine::accept(client& client, std::span<const std::string_view> 
   return command;
 }
 
+// Checks a command of a script, in the words of Redis 7.
+const command* engine::accept_for_script(const execution& outer, client& hand,
+                                         std::span<const std::string_view> words,
+                                         const script_rules& rules) {
+  auto& reply = hand.reply();
+  const auto* command = find_command(words[0]);
+  if (command != nullptr && !command->row->subcommands.empty() && words.size() > 1) {
+    command = find_subcommand(*command, words[1]);
+  }
+  if (command == nullptr) {
+    reply.error("ERR Unknown Redis command called from script");
+    return nullptr;
+  }
+  if (!command->takes(words.size()) || command->run == nullptr) {
+    reply.error("ERR Wrong number of args calling Redis command from script");
+    return nullptr;
+  }
+  if (command->has(flag_no_script)) {
+    reply.error("ERR This Redis command is not allowed from script");
+    return nullptr;
+  }
+  if (rules.is_read_only && command->has(flag_write)) {
+    reply.error("ERR Write commands are not allowed from read-only scripts.");
+    return nullptr;
+  }
+  if (const auto denied = denial(parameters_.access, *command); denied && !outer.who.is_replay) {
+    reply.error(*denied);
+    return nullptr;
+  }
+  const auto why = reason_to_refuse(hand, *command);
+  const bool is_ignored = rules.may_exceed_memory && why == out_of_memory_error;
+  if (!why.empty() && !is_ignored) {
+    reply.error(why);
+    return nullptr;
+  }
+  return command;
+}
+
 // A replayed command is never refused: it was accepted where it was first executed. EXEC is refused
 // if a command of its transaction would be, so that either all of them are executed or none.
 std::string_view engine::reason_to_refuse(const client& client, const command& command) {

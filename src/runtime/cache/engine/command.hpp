@@ -37,6 +37,7 @@ enum command_flag : std::uint32_t {
   flag_skip_monitor = 1U << 9U,
   flag_movable_keys = 1U << 10U,
   flag_loading = 1U << 11U,  ///< allowed while the data is being loaded
+  flag_no_script = 1U << 12U,
 };
 
 /// Properties of a command that the engine needs beyond COMMAND INFO.

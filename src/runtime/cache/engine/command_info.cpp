@@ -155,7 +155,8 @@ std::vector<std::string> categories_of(const command& command) {
   std::vector<std::string> found;
   const auto add = [&](std::string_view name) { found.push_back("@" + std::string(name)); };
   if (command.has(flag_write)) add("write");
-  if (command.has(flag_readonly)) add("read");
+  const bool runs_script = command.row->categories.contains("scripting");
+  if (command.has(flag_readonly) && !runs_script) add("read");
   for (const auto& each : split(command.row->categories, " ")) add(each);
   add(command.has(flag_fast) && command.row->name != "set" ? "fast" : "slow");
   return found;

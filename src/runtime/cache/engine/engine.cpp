@@ -66,6 +66,23 @@ void engine::execute_inside(const execution& outer, const command& command,
   run(made);
 }
 
+void engine::execute_for_script(const execution& outer, client& hand,
+                                std::span<const std::string_view> words,
+                                const script_rules& rules) {
+  const auto* const command = accept_for_script(outer, hand, words, rules);
+  if (command == nullptr) {
+    ++front_.statistics().counted().errors;
+    return;
+  }
+  call made(*this, hand, *command, words, hash_of_key(*command, words));
+  if (!rules.is_propagated) made.propagate_nothing();
+  run(made);
+  if (outer.who.tracking && command->has(flag_readonly)) {
+    front_.trackers().remember(outer.who, *command, words,
+                               static_cast<std::size_t>(parameters_.tracking_max_keys));
+  }
+}
+
 void engine::run(call& call) {
   const auto& what = call.what;
   auto& who = call.who;

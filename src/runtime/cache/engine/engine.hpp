@@ -14,6 +14,13 @@ namespace strata::runtime::cache {
 class call;
 class execution;
 
+/// What the commands of a script may do.
+struct script_rules {
+  bool is_read_only = false;  ///< no command that writes
+  bool is_propagated = true;  ///< their changes are
+  bool may_exceed_memory = false;
+};
+
 class engine {
  public:
   /// The clock must outlive it.
@@ -35,6 +42,10 @@ class engine {
   /// changes are propagated as the outer command's.
   void execute_inside(const execution& outer, const command& command,
                       std::span<const std::string_view> words);
+  /// Executes a command of a script that runs as `outer`; `hand` gets the reply. A command that
+  /// scripts may not execute replies with an error.
+  void execute_for_script(const execution& outer, client& hand,
+                          std::span<const std::string_view> words, const script_rules& rules);
   /// Reports that the source has no such key: commands that wait for it continue without. Called
   /// while no command is executed.
   void report_missing(unsigned database, std::string_view key);
@@ -62,6 +73,9 @@ class engine {
   [[nodiscard]] const command* accept(client& client, std::span<const std::string_view> words,
                                       const command* command);
   void refuse(client& client, const command& command, std::string text);
+  [[nodiscard]] const command* accept_for_script(const execution& outer, client& hand,
+                                                 std::span<const std::string_view> words,
+                                                 const script_rules& rules);
   [[nodiscard]] std::string_view reason_to_refuse(const client& client, const command& command);
   bool postpone(client& client, const command& command);
   [[nodiscard]] bool make_room();

@@ -22,6 +22,7 @@
 
 namespace strata::runtime::cache {
 
+class evaluator;
 class key_source;
 class persistence;
 class replication;
@@ -94,6 +95,10 @@ class front final : private key_observer {
   /// Sets the source of missing keys, or null.
   void set_source(key_source* source) { source_ = source; }
   [[nodiscard]] key_source* source() const { return source_; }
+  /// Sets what runs scripts, before the first command.
+  void set_evaluator(evaluator* evaluator) { evaluator_ = evaluator; }
+  /// Null if there are no scripts.
+  [[nodiscard]] evaluator* scripts() const { return evaluator_; }
 
  private:
   void on_touch(unsigned database, std::string_view key) override;
@@ -123,6 +128,7 @@ class front final : private key_observer {
   persistence* persistence_ = nullptr;
   replication* replication_ = nullptr;
   key_source* source_ = nullptr;
+  evaluator* evaluator_ = nullptr;
 };
 
 }  // namespace strata::runtime::cache

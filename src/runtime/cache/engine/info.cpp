@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "runtime/cache/engine/access.hpp"
+#include "runtime/cache/engine/evaluator.hpp"
 #include "runtime/cache/engine/front.hpp"
 #include "runtime/cache/engine/persistence.hpp"
 #include "runtime/cache/engine/replication.hpp"
@@ -51,16 +52,31 @@ std::string write_clients(front& front) {
       front.trackers().clients());
 }
 
+// That of a script's text is part of its machine's.
+std::string write_scripts(front& front) {
+  const auto counted =
+      front.scripts() == nullptr ? evaluator::figures{} : front.scripts()->counted();
+  const auto memory = counted.script_memory + counted.function_memory;
+  return fmt::format(
+      "used_memory_vm_eval:{}\r\nused_memory_lua:{}\r\nused_memory_lua_human:{}\r\n"
+      "number_of_cached_scripts:{}\r\nnumber_of_functions:{}\r\nnumber_of_libraries:{}\r\n"
+      "used_memory_vm_functions:{}\r\nused_memory_vm_total:{}\r\n"
+      "used_memory_vm_total_human:{}\r\n",
+      counted.script_memory, counted.script_memory,
+      human(static_cast<std::int64_t>(counted.script_memory)), counted.scripts, counted.functions,
+      counted.libraries, counted.function_memory, memory, human(static_cast<std::int64_t>(memory)));
+}
+
 std::string write_memory(front& front) {
   const auto& keys = front.keys();
   const auto resident = static_cast<std::int64_t>(front.statistics().service().resident_bytes);
   return fmt::format(
       "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\n"
       "used_memory_rss_human:{}\r\nused_memory_peak:{}\r\nused_memory_peak_human:{}\r\n"
-      "used_memory_dataset:{}\r\nmaxmemory:{}\r\nmaxmemory_human:{}\r\nmaxmemory_policy:{}\r\n"
+      "used_memory_dataset:{}\r\n{}maxmemory:{}\r\nmaxmemory_human:{}\r\nmaxmemory_policy:{}\r\n"
       "lazyfree_pending_objects:{}\r\nlazyfreed_objects:{}\r\n",
       keys.memory(), human(keys.memory()), resident, human(resident), keys.peak_memory(),
-      human(keys.peak_memory()), keys.memory(), front.settings().maxmemory,
+      human(keys.peak_memory()), keys.memory(), write_scripts(front), front.settings().maxmemory,
       human(front.settings().maxmemory), value_of(front.settings(), "maxmemory-policy"),
       keys.values_to_free(), front.keys().counted().freed_later);
 }

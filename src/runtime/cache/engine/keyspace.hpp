@@ -12,6 +12,7 @@
 #include "runtime/cache/engine/change_guard.hpp"
 #include "runtime/cache/engine/change_stream.hpp"
 #include "runtime/cache/engine/engine_clock.hpp"
+#include "runtime/cache/engine/function_texts.hpp"
 #include "runtime/cache/engine/key_observer.hpp"
 #include "runtime/cache/values/database.hpp"
 #include "runtime/cache/values/graveyard.hpp"
@@ -88,6 +89,7 @@ class keyspace {
   // --- changes
   /// The changes on their way to the listeners.
   [[nodiscard]] change_stream& changes() { return changes_; }
+  [[nodiscard]] function_texts& functions() { return functions_; }
   /// Sets the guard, which sees data before it changes, until it is removed by null; one at a time.
   void set_guard(change_guard* one);
   [[nodiscard]] bool is_guarded() const { return guard_ != nullptr; }
@@ -144,6 +146,7 @@ class keyspace {
   attention attention_;
   key_observer* observer_ = nullptr;
   change_stream changes_;
+  function_texts functions_;
   change_guard* guard_ = nullptr;
   std::function<void()> on_unguarded_;
   std::vector<std::uint64_t> expiry_cursors_;

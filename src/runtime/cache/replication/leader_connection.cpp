@@ -273,6 +273,7 @@ loop::task<result<void>> leader_connection::load(std::string payload) {
   engine_.home().availability().set_loading(true);
   hooks_.on_discard();
   for (unsigned i = 0; i < keyspace::database_count; ++i) engine_.keys().clear(i);
+  engine_.keys().functions().clear();
   hooks_.end_work();
   rdb::file_reader reader(payload, engine_.keys(), engine_.home().settings());
   const auto how = co_await read_in_steps(loop_, reader, keys_a_step, hooks_);

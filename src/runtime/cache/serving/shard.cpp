@@ -56,7 +56,9 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
                     .on_new_data = [this] { (void)persistence_.rewrite(); },
                     .on_trouble = std::move(events.on_leader_trouble)},
                    log_),
+      evaluator_(loop, data_, *log_),
       acceptor_(loop, acceptor_settings(connections)) {
+  data_.home().set_evaluator(&evaluator_);
   bench_.rely_on(persistence_);
   data_.home().feed().set_watcher(commands_);
   if (!options.lua.empty()) {

@@ -13,6 +13,7 @@
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/replication/redis_replication.hpp"
 #include "runtime/cache/scripting/cache_script.hpp"
+#include "runtime/cache/scripting/script_evaluator.hpp"
 #include "runtime/cache/serving/command_tap.hpp"
 #include "runtime/cache/serving/workbench.hpp"
 #include "runtime/clients.hpp"
@@ -102,6 +103,7 @@ class shard final : private loop::timer {
   snapshot_turn turn_;
   disk_persistence persistence_;
   redis_replication replication_;
+  script_evaluator evaluator_;
   std::int64_t idle_check_ms_ = 0;  // next check for idle clients
   std::uint64_t edit_ = 0;          // the last one applied
   std::unique_ptr<cache_script> script_;

@@ -1,4 +1,4 @@
-#include "script/pattern_matcher.hpp"
+#include "script/libraries/pattern_matcher.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
-#include "script/patterns.hpp"
+#include "script/libraries/patterns.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
 
+#include "script/libraries/pattern_matcher.hpp"
 #include "script/lua.hpp"
 #include "script/machine.hpp"
-#include "script/pattern_matcher.hpp"
 
 namespace strata::script {
 

@@ -1,4 +1,4 @@
-#include "script/sorting.hpp"
+#include "script/libraries/sorting.hpp"
 
 #include "script/lua.hpp"
 #include "script/machine.hpp"

@@ -1,0 +1,115 @@
+#include "runtime/cache/engine/script_head.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "text/word.hpp"
+
+namespace strata::runtime::cache {
+
+namespace {
+
+constexpr std::string_view beginning = "#!";
+
+constexpr std::array<std::pair<std::string_view, script_flag>, 5> flag_names = {{
+    {"no-writes", script_no_writes},
+    {"allow-oom", script_allow_oom},
+    {"allow-stale", script_allow_stale},
+    {"no-cluster", script_no_cluster},
+    {"allow-cross-slot-keys", script_allow_cross_slot_keys},
+}};
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto begin = text.find_first_not_of(separators);
+    if (begin == std::string_view::npos) return parts;
+    const auto end = std::min(text.find_first_of(separators, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    text.remove_prefix(end);
+  }
+}
+
+}  // namespace
+
+bool is_script_name(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char letter) {
+    return letter == '_' || (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
+           (letter >= 'A' && letter <= 'Z');
+  });
+}
+
+std::optional<script_flag> find_script_flag(std::string_view name) {
+  const auto* const found =
+      std::ranges::find(flag_names, name, [](const auto& each) { return each.first; });
+  if (found == flag_names.end()) return std::nullopt;
+  return found->second;
+}
+
+std::string_view name_of(script_flag flag) {
+  return std::ranges::find(flag_names, flag, [](const auto& each) { return each.second; })->first;
+}
+
+std::expected<script_head, std::string> read_script_head(std::string_view text) {
+  script_head head{.body = text};
+  if (!text.starts_with(beginning)) return head;
+  head.is_there = true;
+  const auto end = text.find('\n');
+  if (end == std::string_view::npos) return std::unexpected("ERR Invalid script shebang");
+  head.body = text.substr(end);
+  const auto parts = split(text.substr(0, end), " \t\r");
+  head.engine = parts[0].substr(beginning.size());
+  if (head.engine != "lua") {
+    return std::unexpected(fmt::format("ERR Unexpected engine in script shebang: {}", parts[0]));
+  }
+  for (const auto part : std::span(parts).subspan(1)) {
+    constexpr std::string_view option = "flags=";
+    if (!part.starts_with(option)) {
+      return std::unexpected(fmt::format("ERR Unknown lua shebang option: {}", part));
+    }
+    for (const auto name : split(part.substr(option.size()), ",")) {
+      const auto flag = find_script_flag(name);
+      if (!flag) {
+        return std::unexpected(fmt::format("ERR Unexpected flag in script shebang: {}", name));
+      }
+      head.flags |= *flag;
+    }
+  }
+  return head;
+}
+
+std::expected<script_head, std::string> read_library_head(std::string_view text) {
+  if (!text.starts_with(beginning)) return std::unexpected("ERR Missing library metadata");
+  const auto end = text.find('\n');
+  if (end == std::string_view::npos) return std::unexpected("ERR Invalid library metadata");
+  const auto parts = split(text.substr(0, end), " \t\r");
+  script_head head{
+      .is_there = true, .engine = parts[0].substr(beginning.size()), .body = text.substr(end)};
+  for (const auto part : std::span(parts).subspan(1)) {
+    constexpr std::string_view option = "name=";
+    if (part.size() < option.size() || !text::same_text(part.substr(0, option.size()), option)) {
+      return std::unexpected(fmt::format("ERR Invalid metadata value given: {}", part));
+    }
+    if (!head.name.empty()) {
+      return std::unexpected("ERR Invalid metadata value, name argument was given multiple times");
+    }
+    head.name = part.substr(option.size());
+  }
+  if (head.name.data() == nullptr) return std::unexpected("ERR Library name was not given");
+  if (!is_script_name(head.name)) {
+    return std::unexpected(
+        "ERR Library names can only contain letters, numbers, or underscores(_) and must be at "
+        "least one character long");
+  }
+  if (!text::same_text(head.engine, "lua")) {
+    return std::unexpected(fmt::format("ERR Engine '{}' not found", head.engine));
+  }
+  return head;
+}
+
+}  // namespace strata::runtime::cache
