@@ -230,6 +230,41 @@ class Commands:
         return ["LCS", key(), key() if r.random() < 0.95 else self.key(),
                 *r.choice([[], *options])]
 
+    def estimates(self):
+        """Returns a command on HyperLogLogs. They are not changed as strings: that would make them
+        corrupt, and what then changes is not propagated."""
+        r = self.random
+        key = lambda: f"y{r.randrange(4)}" if r.random() < 0.97 else self.key()
+        return r.choice([
+            lambda: ["PFADD", key(), *self.several(self.member, 6)], lambda: ["PFADD", key()],
+            lambda: ["PFADD", key(), *self.several(lambda: r.randrange(5000), 400)],
+            lambda: ["PFCOUNT", key()], lambda: ["PFCOUNT", *self.several(key, 3)],
+            lambda: ["PFMERGE", *self.several(lambda: f"y{r.randrange(4)}", 3)],
+            lambda: ["GET", f"y{r.randrange(4)}"], lambda: ["DEL", f"y{r.randrange(4)}"],
+        ])()
+
+    def points(self):
+        r = self.random
+        key = lambda: f"e{r.randrange(4)}" if r.random() < 0.97 else self.key()
+        point = lambda: [r.choice([r.uniform(-180, 180), r.randrange(9), 181]),
+                         r.choice([r.uniform(-80, 80), r.randrange(9), "x"])
+                         if r.random() < 0.1 else r.randrange(9)]
+        area = lambda: r.choice([["BYRADIUS", r.randrange(2000)],
+                                 ["BYBOX", r.randrange(2000), r.randrange(2000)]])
+        return r.choice([
+            lambda: ["GEOADD", key(), *point(), self.member()],
+            lambda: ["GEOADD", key(), *r.choice([["NX"], ["XX", "CH"], ["CH"]]), *point(),
+                     self.member(), *point(), self.member()],
+            lambda: ["GEOPOS", key(), *self.several(self.member)],
+            lambda: ["GEODIST", key(), self.member(), self.member(), "km"],
+            lambda: ["GEOSEARCH", key(), "FROMLONLAT", *point(), *area(), "km",
+                     *r.choice([[], ["WITHDIST", "ASC"], ["COUNT", 2, "WITHCOORD"]])],
+            lambda: ["GEOSEARCHSTORE", f"e{r.randrange(4)}", key(), "FROMMEMBER", self.member(),
+                     *area(), "km"],
+            lambda: ["GEORADIUS", key(), *point(), r.randrange(2000), "km", "STOREDIST",
+                     f"e{r.randrange(4)}"],
+        ])()
+
     def keys(self):
         r, k = self.random, self.key()
         return r.choice([
@@ -308,4 +343,4 @@ class Commands:
     ]
 
     FAMILIES = [strings, strings, bits, lists, lists, sets, sets, hashes, hashes, keys,
-                others, sorting, sorting, common_text]
+                others, sorting, sorting, common_text, estimates, points]

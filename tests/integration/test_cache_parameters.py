@@ -325,6 +325,8 @@ TESTED = {
     "lfu-log-factor": (THIS, "test_how_fast_uses_are_counted"),
     **{name: (THIS, "test_nodes_of_lists_are_as_large_as_they_may")
        for name in ("list-max-listpack-size", "list-max-ziplist-size")},
+    "hll-sparse-max-bytes": ("test_cache_hyperloglog.py",
+                             "test_random_commands_get_the_same_replies_bytes_and_events"),
     "slowlog-log-slower-than": (THIS, "test_the_slow_log_notes_what_it_is_to"),
     "slowlog-max-len": (THIS, "test_the_slow_log_notes_what_it_is_to"),
     "latency-monitor-threshold": ("test_cache_latency.py",

@@ -46,6 +46,9 @@ constexpr command_group (*groups[])() = {
     sorted_set_range_commands,
     sorted_set_pop_commands,
     sorted_set_algebra_commands,
+    hyperloglog_commands,
+    geo_commands,
+    geo_search_commands,
 };
 
 struct flag_name {

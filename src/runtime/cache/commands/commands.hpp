@@ -23,6 +23,9 @@ namespace strata::runtime::cache {
 [[nodiscard]] command_group sorted_set_range_commands();
 [[nodiscard]] command_group sorted_set_pop_commands();
 [[nodiscard]] command_group sorted_set_algebra_commands();
+[[nodiscard]] command_group hyperloglog_commands();
+[[nodiscard]] command_group geo_commands();
+[[nodiscard]] command_group geo_search_commands();
 [[nodiscard]] command_group transaction_commands();
 [[nodiscard]] command_group function_commands();
 [[nodiscard]] command_group script_commands();

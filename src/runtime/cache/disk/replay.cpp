@@ -16,10 +16,10 @@ namespace strata::runtime::cache {
 namespace {
 
 // Reports whether a command can occur in a log or from a leader: changes, the frame of a
-// transaction, messages.
+// transaction, messages, and PFCOUNT, which keeps its result in the value.
 bool can_be_repeated(const command& command) {
-  constexpr std::array<std::string_view, 6> others = {"select",  "multi",   "exec",
-                                                      "discard", "publish", "spublish"};
+  constexpr std::array<std::string_view, 7> others = {"select",  "multi",    "exec",   "discard",
+                                                      "publish", "spublish", "pfcount"};
   return command.has(flag_write) || std::ranges::find(others, command.row->name) != others.end();
 }
 

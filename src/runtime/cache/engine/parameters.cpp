@@ -71,6 +71,7 @@ const row table[] = {
     {"zset-max-ziplist-entries", kind::number, &p::sorted_set_max_pack_entries},
     {"zset-max-listpack-value", kind::memory, &p::sorted_set_max_pack_value},
     {"zset-max-ziplist-value", kind::memory, &p::sorted_set_max_pack_value},
+    {"hll-sparse-max-bytes", kind::memory, &p::hyper_log_log_max_sparse_bytes},
     {"list-max-listpack-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
     {"list-max-ziplist-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
     {"list-compress-depth", kind::idle, {}, 0, 0, "0"},

@@ -10,7 +10,7 @@ namespace {
 // Reports whether the command would be propagated to a follower.
 bool is_write(const command& command) {
   return command.has(flag_write) || command.row->name == "publish" ||
-         command.row->name == "spublish";
+         command.row->name == "spublish" || command.row->name == "pfcount";
 }
 
 }  // namespace
