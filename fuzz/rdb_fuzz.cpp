@@ -38,6 +38,13 @@ void try_commands(engine& on, std::string_view key) {
   run({"ZADD", key, "1.5", "member"});
   run({"ZRANGEBYSCORE", key, "-inf", "+inf"});
   run({"ZPOPMIN", key, "2"});
+  run({"XADD", key, "*", "field", "value"});
+  run({"XDEL", key, "1-1", "2-1"});
+  run({"XREADGROUP", "GROUP", "g1", "alice", "STREAMS", key, ">"});
+  run({"XREADGROUP", "GROUP", "g1", "alice", "STREAMS", key, "0"});
+  run({"XAUTOCLAIM", key, "g1", "bob", "0", "0"});
+  run({"XGROUP", "DELCONSUMER", key, "g1", "alice"});
+  run({"XTRIM", key, "MAXLEN", "2"});
   run({"OBJECT", "ENCODING", key});
 }
 

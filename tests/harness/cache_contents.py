@@ -18,6 +18,7 @@ READS = {
     b"+string\r\n": (["GET"], [], False), b"+list\r\n": (["LRANGE"], [0, -1], False),
     b"+set\r\n": (["SMEMBERS"], [], True), b"+hash\r\n": (["HGETALL"], [], True),
     b"+zset\r\n": (["ZRANGE"], [0, -1, "WITHSCORES"], False),
+    b"+stream\r\n": (["XRANGE"], ["-", "+"], False),
 }
 
 

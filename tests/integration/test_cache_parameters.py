@@ -190,6 +190,19 @@ def test_nodes_of_lists_are_as_large_as_they_may(wire, name):
     assert sizes[1] > 2 * sizes[0]
 
 
+@pytest.mark.parametrize("name, value", [("stream-node-max-entries", "1"),
+                                         ("stream-node-max-bytes", "64")])
+def test_blocks_of_streams_are_as_large_as_they_may(wire, name, value):
+    left = []
+    for limit in (None, value):
+        if limit:
+            set_config(wire, name, limit)
+        wire.ask("DEL", "k")
+        wire.ask_all([["XADD", "k", f"{i}-1", "field", "value"] for i in range(1, 21)])
+        left.append(wire.ask("XTRIM", "k", "MAXLEN", "~", "15"))
+    assert left[0] == b":0\r\n" and left[1] != b":0\r\n"
+
+
 def share_of_the_soonest(wire, samples):
     """Evicts about 100 of 200 keys. Returns the share of evicted keys that are among the
     100 that expire first."""
@@ -327,6 +340,8 @@ TESTED = {
        for name in ("list-max-listpack-size", "list-max-ziplist-size")},
     "hll-sparse-max-bytes": ("test_cache_hyperloglog.py",
                              "test_random_commands_get_the_same_replies_bytes_and_events"),
+    **{name: (THIS, "test_blocks_of_streams_are_as_large_as_they_may")
+       for name in ("stream-node-max-entries", "stream-node-max-bytes")},
     "slowlog-log-slower-than": (THIS, "test_the_slow_log_notes_what_it_is_to"),
     "slowlog-max-len": (THIS, "test_the_slow_log_notes_what_it_is_to"),
     "latency-monitor-threshold": ("test_cache_latency.py",

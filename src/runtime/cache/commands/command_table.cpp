@@ -49,6 +49,11 @@ constexpr command_group (*groups[])() = {
     hyperloglog_commands,
     geo_commands,
     geo_search_commands,
+    stream_entry_commands,
+    stream_group_commands,
+    stream_pending_commands,
+    stream_reading_commands,
+    stream_information_commands,
 };
 
 struct flag_name {

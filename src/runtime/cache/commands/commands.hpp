@@ -26,6 +26,11 @@ namespace strata::runtime::cache {
 [[nodiscard]] command_group hyperloglog_commands();
 [[nodiscard]] command_group geo_commands();
 [[nodiscard]] command_group geo_search_commands();
+[[nodiscard]] command_group stream_entry_commands();
+[[nodiscard]] command_group stream_group_commands();
+[[nodiscard]] command_group stream_pending_commands();
+[[nodiscard]] command_group stream_reading_commands();
+[[nodiscard]] command_group stream_information_commands();
 [[nodiscard]] command_group transaction_commands();
 [[nodiscard]] command_group function_commands();
 [[nodiscard]] command_group script_commands();

@@ -5,6 +5,7 @@
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/called_command.hpp"
 #include "runtime/cache/engine/command_info.hpp"
 #include "text/pattern.hpp"
 #include "text/word.hpp"
@@ -102,10 +103,7 @@ struct examined_command {
 
 std::optional<examined_command> examine(call& c) {
   const auto words = c.words.subspan(2);
-  const auto* what = find_command(words[0]);
-  if (what != nullptr && !what->row->subcommands.empty() && words.size() > 1) {
-    what = find_subcommand(*what, words[1]);
-  }
+  const auto* const what = find_called_command(words);
   if (what == nullptr) {
     c.fail("ERR Invalid command specified");
     return {};

@@ -110,6 +110,11 @@ struct sorted_element {
 };
 using elements = std::vector<sorted_element>;
 
+bool can_be_sorted(const entry& entry) {
+  const auto type = entry.type();
+  return type == list_value::kind || type == set_value::kind || type == sorted_set::kind;
+}
+
 elements elements_of(const entry* entry) {
   elements all;
   if (entry == nullptr) return all;
@@ -250,7 +255,7 @@ void sort_key(call& c, bool stores) {
   auto how = read_sort_words(c, stores);
   if (!how) return;
   const entry* const found = c.read(1);
-  if (found != nullptr && (found->is_string() || found->type() == hash_value::kind)) {
+  if (found != nullptr && !can_be_sorted(*found)) {
     c.fail(wrong_type_error);
     return;
   }

@@ -11,6 +11,7 @@
 #include "runtime/cache/values/list_value.hpp"
 #include "runtime/cache/values/set_value.hpp"
 #include "runtime/cache/values/sorted_set.hpp"
+#include "runtime/cache/values/stream_value.hpp"
 
 namespace strata::runtime::cache::rdb {
 
@@ -166,6 +167,7 @@ void writer::kind(const entry& entry) {
     case value_kind::sorted_set:
       byte(entry.as<sorted_set>().is_pack() ? kind_packed_sorted_set : kind_sorted_set);
       break;
+    case value_kind::stream: byte(kind_stream_7); break;
   }
 }
 
@@ -176,6 +178,7 @@ void writer::value(const entry& entry) {
     case value_kind::set: set(entry.as<set_value>()); break;
     case value_kind::hash: hash(entry.as<hash_value>()); break;
     case value_kind::sorted_set: scores(entry.as<sorted_set>()); break;
+    case value_kind::stream: stream(entry.as<stream_value>()); break;
   }
 }
 
@@ -413,9 +416,13 @@ entry* reader::value(unsigned kind, std::string_view key, std::int64_t expires_a
     case kind_packed_hash: made = read_packed_hash(settings); break;
     case kind_sorted_set: made = read_sorted_set(settings); break;
     case kind_packed_sorted_set: made = read_packed_sorted_set(settings); break;
+    case kind_stream_5:
+    case kind_stream_7:
+    case kind_stream_7_2: made = read_stream(kind); break;
     default: failed_ = true; break;
   }
-  if (failed_ || made == nullptr || made->size() == 0) {
+  const bool may_be_empty = made != nullptr && made->type() == value_kind::stream;
+  if (failed_ || made == nullptr || (made->size() == 0 && !may_be_empty)) {
     failed_ = true;
     return nullptr;
   }

@@ -22,6 +22,9 @@ class hash_value;
 class list_value;
 class set_value;
 class sorted_set;
+class stream_group;
+class stream_value;
+struct stream_id;
 
 }  // namespace strata::runtime::cache
 
@@ -31,6 +34,12 @@ inline constexpr int version = 10;
 
 /// Returns CRC-64/REDIS of `bytes` behind others whose checksum is `before`.
 [[nodiscard]] std::uint64_t checksum(std::string_view bytes, std::uint64_t before = 0);
+
+// The kinds of streams, by the version of Redis that writes them: without and with the counters of
+// entries read, and with the times of consumers' activity.
+inline constexpr unsigned kind_stream_5 = 15;
+inline constexpr unsigned kind_stream_7 = 19;
+inline constexpr unsigned kind_stream_7_2 = 21;
 
 // The marks in a file between the values.
 enum class mark : std::uint8_t {
@@ -67,6 +76,10 @@ class writer {
   void set(const set_value& value);
   void hash(const hash_value& value);
   void scores(const sorted_set& set);
+  void stream(const stream_value& stream);
+  void raw_id(const stream_id& id);
+  void id(const stream_id& id);
+  void group(std::string_view name, const stream_group& group);
 
   std::string text_;
 };
@@ -104,6 +117,13 @@ class reader {
   std::unique_ptr<collection> read_packed_hash(const parameters& settings);
   std::unique_ptr<collection> read_sorted_set(const parameters& settings);
   std::unique_ptr<collection> read_packed_sorted_set(const parameters& settings);
+  stream_id read_raw_id(std::string_view bytes);
+  stream_id read_id();
+  bool read_blocks(stream_value& stream);
+  bool read_group(stream_value& stream, unsigned kind);
+  bool read_pending(stream_group& group);
+  bool read_consumer(stream_group& group, unsigned kind);
+  std::unique_ptr<collection> read_stream(unsigned kind);
   std::unique_ptr<collection> fail();
 
   std::string_view text_;

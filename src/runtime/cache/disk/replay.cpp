@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/cache/engine/called_command.hpp"
 #include "runtime/cache/engine/engine.hpp"
 #include "text/redis_number.hpp"
 #include "text/word.hpp"
@@ -33,7 +34,7 @@ replay::replay(engine& engine) : into_(engine) {
 replay::~replay() { into_.home().leave(*this); }
 
 result<void> replay::execute(std::span<const std::string_view> words) {
-  const auto* const what = find_command(words[0]);
+  const auto* const what = find_called_command(words);
   if (what == nullptr) {
     return failure(errc::not_supported, "replay " + text::quoted(words[0].substr(0, 128)),
                    "this cache does not support the command");

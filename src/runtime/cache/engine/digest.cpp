@@ -11,6 +11,7 @@
 #include "runtime/cache/values/list_value.hpp"
 #include "runtime/cache/values/set_value.hpp"
 #include "runtime/cache/values/sorted_set.hpp"
+#include "runtime/cache/values/stream_value.hpp"
 
 namespace strata::runtime::cache {
 
@@ -58,6 +59,25 @@ void digest::add_value(const entry& entry) {
         add(joined(member, std::to_string(std::bit_cast<std::uint64_t>(score + 0.0))));
       });
       break;
+    case value_kind::stream: add_stream(entry.as<stream_value>()); break;
+  }
+}
+
+void digest::add_stream(const stream_value& stream) {
+  stream_cursor cursor(stream, stream_id::lowest(), stream_id::highest(), false);
+  while (cursor.next()) {
+    append(stream_id_text(cursor.entry().id).view());
+    cursor.entry().for_each_field(
+        [this](std::string_view name, std::string_view value) { append(joined(name, value)); });
+  }
+  append(fmt::format("{} {} {}", stream_id_text(stream.last_id).view(),
+                     stream_id_text(stream.max_deleted_id).view(), stream.entries_added));
+  for (const auto& [name, group] : stream.groups()) {
+    append(joined(std::string_view(name), stream_id_text(group.last_id).view()));
+    for (const auto& [consumer_name, consumer] : group.consumers()) {
+      append(std::string_view(consumer_name));
+      for (const auto& id : consumer.pending) append(stream_id_text(id).view());
+    }
   }
 }
 

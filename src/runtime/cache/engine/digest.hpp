@@ -10,6 +10,7 @@
 namespace strata::runtime::cache {
 
 class keyspace;
+class stream_value;
 
 class digest {
  public:
@@ -27,6 +28,7 @@ class digest {
   /// Adds bytes whose order matters.
   void append(std::string_view bytes);
   void add_value(const entry& entry);
+  void add_stream(const stream_value& stream);
 
   std::uint64_t high_ = 0;
   std::uint64_t low_ = 0;

@@ -74,6 +74,8 @@ const row table[] = {
     {"hll-sparse-max-bytes", kind::memory, &p::hyper_log_log_max_sparse_bytes},
     {"list-max-listpack-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
     {"list-max-ziplist-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
+    {"stream-node-max-bytes", kind::memory, &p::stream_max_block_bytes},
+    {"stream-node-max-entries", kind::number, &p::stream_max_block_entries},
     {"list-compress-depth", kind::idle, {}, 0, 0, "0"},
     {"slowlog-log-slower-than", kind::number, &p::slow_log_us, -1},
     {"slowlog-max-len", kind::number, &p::slow_log_length},

@@ -42,6 +42,8 @@ struct parameters : keyspace_limits {
   std::int64_t sorted_set_max_pack_value = 64;
   std::int64_t list_max_pack_size = -2;
   std::int64_t hyper_log_log_max_sparse_bytes = 3000;
+  std::int64_t stream_max_block_bytes = 4096;
+  std::int64_t stream_max_block_entries = 100;
   std::int64_t slow_log_us = 10'000;
   std::int64_t slow_log_length = 128;
   std::int64_t latency_threshold_ms = 0;

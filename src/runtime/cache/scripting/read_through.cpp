@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "runtime/cache/engine/called_command.hpp"
 #include "text/redis_number.hpp"
 
 namespace strata::runtime::cache {
@@ -78,7 +79,7 @@ void read_through::note_removed(unsigned database, std::string_view key) {
 // fetched twice.
 void read_through::on_change(unsigned /*database*/, std::span<const std::string_view> words) {
   if (fetching_.empty() || is_filling_) return;
-  const auto* const what = find_command(words[0]);
+  const auto* const what = find_called_command(words);
   if (what == nullptr || !what->has(flag_write)) return;  // MULTI and EXEC
   std::vector<std::size_t> places;
   const bool are_known = find_keys(*what, words, places, key_choice::changed) && !places.empty();

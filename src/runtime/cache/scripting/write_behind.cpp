@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "runtime/cache/engine/called_command.hpp"
 #include "runtime/cache/values/entry.hpp"
 #include "text/redis_number.hpp"
 #include "text/word.hpp"
@@ -101,7 +102,7 @@ void write_behind::heed_script() {
 // Changes from a leader are for the leader's script.
 void write_behind::on_change(unsigned database, std::span<const std::string_view> words) {
   if (is_deaf_ || data_.home().availability().has(obstacle::follows)) return;
-  const auto* const what = find_command(words[0]);
+  const auto* const what = find_called_command(words);
   if (what == nullptr || !what->has(flag_write)) return;  // MULTI and EXEC
   std::vector<std::size_t> places;
   if (!find_keys(*what, words, places, key_choice::changed) || places.empty()) {

@@ -18,7 +18,8 @@ constexpr std::size_t small_block = 256;
 }  // namespace
 
 std::string_view name_of(value_kind type) {
-  constexpr std::array<std::string_view, 5> names = {"string", "list", "set", "zset", "hash"};
+  constexpr std::array<std::string_view, 6> names = {"string", "list", "set",
+                                                     "zset",   "hash", "stream"};
   return names[static_cast<std::size_t>(type)];
 }
 

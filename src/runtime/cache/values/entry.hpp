@@ -13,7 +13,7 @@
 
 namespace strata::runtime::cache {
 
-enum class value_kind : std::uint8_t { string, list, set, sorted_set, hash };
+enum class value_kind : std::uint8_t { string, list, set, sorted_set, hash, stream };
 /// Returns the type's name, as in TYPE.
 [[nodiscard]] std::string_view name_of(value_kind type);
 
@@ -26,7 +26,8 @@ class collection {
   virtual ~collection() = default;
 
   [[nodiscard]] virtual value_kind type() const = 0;
-  /// The number of elements, fields or members. A key whose value has none is removed.
+  /// The number of elements, fields, members or entries. A key whose value has none is removed,
+  /// except for a stream.
   [[nodiscard]] virtual std::size_t size() const = 0;
   [[nodiscard]] virtual std::unique_ptr<collection> clone() const = 0;
   /// Returns the encoding, as in OBJECT ENCODING.

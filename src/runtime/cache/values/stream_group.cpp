@@ -1,0 +1,65 @@
+#include "runtime/cache/values/stream_group.hpp"
+
+namespace strata::runtime::cache {
+
+namespace {
+
+// What a node of a tree needs beside its value.
+constexpr std::size_t tree_node_size = 32;
+
+}  // namespace
+
+stream_group::stream_group(const stream_group& other)
+    : last_id(other.last_id), entries_read(other.entries_read), pending_(other.pending_) {
+  for (const auto& [name, consumer] : other.consumers_) {
+    auto& copy = add_consumer(name, consumer.seen_ms);
+    copy.pending = consumer.pending;
+    for (const auto& id : copy.pending) pending_.find(id)->second.consumer = &copy;
+  }
+}
+
+stream_consumer* stream_group::find_consumer(std::string_view name) {
+  const auto found = consumers_.find(name);
+  return found == consumers_.end() ? nullptr : &found->second;
+}
+
+stream_consumer& stream_group::add_consumer(std::string_view name, std::int64_t now_ms) {
+  const auto place = consumers_.try_emplace(charged_string(name)).first;
+  place->second.name = place->first;
+  place->second.seen_ms = now_ms;
+  return place->second;
+}
+
+void stream_group::erase_consumer(stream_consumer& consumer) {
+  for (const auto& id : consumer.pending) pending_.erase(id);
+  consumers_.erase(consumers_.find(consumer.name));
+}
+
+void stream_group::assign(pending_place place, stream_consumer& consumer) {
+  auto& entry = place->second;
+  if (entry.consumer == &consumer) return;
+  if (entry.consumer != nullptr) entry.consumer->pending.erase(place->first);
+  consumer.pending.insert(place->first);
+  entry.consumer = &consumer;
+}
+
+stream_group::pending_place stream_group::erase_pending(pending_place place) {
+  if (place->second.consumer != nullptr) place->second.consumer->pending.erase(place->first);
+  return pending_.erase(place);
+}
+
+std::size_t stream_group::memory() const {
+  std::size_t bytes = sizeof *this;
+  bytes += pending_.size() * (2 * tree_node_size + 2 * sizeof(stream_id) + sizeof(pending_entry));
+  for (const auto& [name, consumer] : consumers_) {
+    bytes += tree_node_size + sizeof name + name.size() + sizeof consumer;
+  }
+  return bytes;
+}
+
+bool stream_group::shed(std::size_t steps) {
+  while (steps-- != 0 && !pending_.empty()) erase_pending(pending_.begin());
+  return !pending_.empty();
+}
+
+}  // namespace strata::runtime::cache
