@@ -3,7 +3,7 @@
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
-#include "runtime/cache/engine/info.hpp"
+#include "runtime/cache/engine/statistics/info.hpp"
 #include "runtime/cache/engine/version.hpp"
 
 namespace strata::runtime::cache {

@@ -11,7 +11,7 @@
 #include "runtime/cache/values/list_value.hpp"
 #include "runtime/cache/values/set_value.hpp"
 #include "runtime/cache/values/sorted_set.hpp"
-#include "runtime/cache/values/stream_value.hpp"
+#include "runtime/cache/values/streams/stream_value.hpp"
 
 namespace strata::runtime::cache::rdb {
 
@@ -37,7 +37,6 @@ constexpr std::uint64_t special_int16 = 1;
 constexpr std::uint64_t special_int32 = 2;
 constexpr std::uint64_t special_compressed = 3;
 
-constexpr std::size_t footer_size = 10;
 // The limit for how many times longer a compressed string can be when it is decompressed.
 constexpr std::uint64_t most_expansion = 300;
 
@@ -427,78 +426,6 @@ entry* reader::value(unsigned kind, std::string_view key, std::int64_t expires_a
     return nullptr;
   }
   return entry::make(key, std::move(made), expires_at_ms);
-}
-
-// --- DUMP and RESTORE
-
-std::string dump(const entry& entry) {
-  writer made;
-  made.kind(entry);
-  made.value(entry);
-  made.fixed(version, 2);
-  made.fixed(checksum(made.text()), 8);
-  return std::move(made.text());
-}
-
-std::string dump_functions(const function_texts::map& texts) {
-  writer made;
-  for (const auto& [name, text] : texts) {
-    made.put(mark::function);
-    made.string(text);
-  }
-  made.fixed(version, 2);
-  made.fixed(checksum(made.text()), 8);
-  return std::move(made.text());
-}
-
-namespace {
-
-// The contents of a payload; nullopt if its end does not fit it.
-std::optional<std::string_view> checked_payload(std::string_view payload) {
-  if (payload.size() < footer_size) return std::nullopt;
-  reader footer(payload.substr(payload.size() - footer_size));
-  const auto made_by = footer.fixed(2);
-  const auto sum = footer.fixed(8);
-  const auto summed = payload.substr(0, payload.size() - 8);
-  if (made_by > version || sum != checksum(summed)) return std::nullopt;
-  return payload.substr(0, payload.size() - footer_size);
-}
-
-}  // namespace
-
-std::vector<std::string> restore_functions(std::string_view payload, refusal& why) {
-  const auto contents = checked_payload(payload);
-  why = contents ? refusal::none : refusal::wrong_checksum;
-  std::vector<std::string> texts;
-  if (!contents) return texts;
-  reader body(*contents);
-  while (body.left() != 0 && !body.failed()) {
-    if (body.byte() != static_cast<unsigned>(mark::function)) {
-      why = refusal::bad_data;
-      return {};
-    }
-    texts.push_back(body.string());
-  }
-  if (!body.failed()) return texts;
-  why = refusal::bad_data;
-  return {};
-}
-
-entry* restore(std::string_view payload, std::string_view key, std::int64_t expires_at_ms,
-               const parameters& settings, refusal& why) {
-  why = refusal::wrong_checksum;
-  const auto contents = checked_payload(payload);
-  if (!contents) return nullptr;
-  why = refusal::bad_data;
-  reader body(*contents);
-  const auto kind = body.byte();
-  entry* const made = body.value(kind, key, expires_at_ms, settings);
-  if (made != nullptr && body.left() != 0) {
-    entry::destroy(made);
-    return nullptr;
-  }
-  if (made != nullptr) why = refusal::none;
-  return made;
 }
 
 }  // namespace strata::runtime::cache::rdb

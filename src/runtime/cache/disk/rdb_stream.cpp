@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "runtime/cache/disk/rdb.hpp"
-#include "runtime/cache/values/stream_value.hpp"
+#include "runtime/cache/values/streams/stream_value.hpp"
 
 namespace strata::runtime::cache::rdb {
 

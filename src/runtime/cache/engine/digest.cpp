@@ -11,7 +11,7 @@
 #include "runtime/cache/values/list_value.hpp"
 #include "runtime/cache/values/set_value.hpp"
 #include "runtime/cache/values/sorted_set.hpp"
-#include "runtime/cache/values/stream_value.hpp"
+#include "runtime/cache/values/streams/stream_value.hpp"
 
 namespace strata::runtime::cache {
 

@@ -18,8 +18,8 @@ void write_script_value(script::value_writer& writer, std::string_view reply);
 void write_script_error(script::value_writer& writer, std::string_view text);
 
 /// Replies with what a script has returned: a number without its fraction, a list up to its first
-/// nil, {ok = TEXT} and {err = TEXT} as what they stand for; true as 1 and false as null, unless the
-/// script has chosen RESP3.
+/// nil, {ok = TEXT} and {err = TEXT} as what they stand for; true as 1 and false as null, unless
+/// the script has chosen RESP3.
 void reply_script_value(proto::reply_writer& reply, script::value_view value, bool chose_resp3);
 
 /// The text of an error value, as an error reply has it: with a code first.

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "runtime/cache/engine/call.hpp"
-#include "runtime/cache/values/stream_value.hpp"
+#include "runtime/cache/values/streams/stream_value.hpp"
 
 namespace strata::runtime::cache {
 

@@ -1,4 +1,4 @@
-#include "runtime/cache/engine/info.hpp"
+#include "runtime/cache/engine/statistics/info.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

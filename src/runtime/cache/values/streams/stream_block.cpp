@@ -1,4 +1,4 @@
-#include "runtime/cache/values/stream_block.hpp"
+#include "runtime/cache/values/streams/stream_block.hpp"
 
 namespace strata::runtime::cache {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "runtime/cache/values/charged_allocator.hpp"
-#include "runtime/cache/values/stream_id.hpp"
+#include "runtime/cache/values/streams/stream_id.hpp"
 
 namespace strata::runtime::cache {
 

@@ -1,4 +1,4 @@
-#include "runtime/cache/values/stream_value.hpp"
+#include "runtime/cache/values/streams/stream_value.hpp"
 
 #include <gtest/gtest.h>
 

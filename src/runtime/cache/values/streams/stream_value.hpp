@@ -8,8 +8,8 @@
 
 #include "runtime/cache/values/charged_allocator.hpp"
 #include "runtime/cache/values/entry.hpp"
-#include "runtime/cache/values/stream_block.hpp"
-#include "runtime/cache/values/stream_group.hpp"
+#include "runtime/cache/values/streams/stream_block.hpp"
+#include "runtime/cache/values/streams/stream_group.hpp"
 
 namespace strata::runtime::cache {
 

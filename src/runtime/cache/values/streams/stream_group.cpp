@@ -1,4 +1,4 @@
-#include "runtime/cache/values/stream_group.hpp"
+#include "runtime/cache/values/streams/stream_group.hpp"
 
 namespace strata::runtime::cache {
 
@@ -52,7 +52,7 @@ std::size_t stream_group::memory() const {
   std::size_t bytes = sizeof *this;
   bytes += pending_.size() * (2 * tree_node_size + 2 * sizeof(stream_id) + sizeof(pending_entry));
   for (const auto& [name, consumer] : consumers_) {
-    bytes += tree_node_size + sizeof name + name.size() + sizeof consumer;
+    bytes += tree_node_size + sizeof(charged_string) + name.size() + sizeof consumer;
   }
   return bytes;
 }
