@@ -735,12 +735,29 @@ function proxy.close_client(id) end
 ---@field del fun(...: string): any, string? removes keys
 ---@field dump fun(...: string): any, string? returns the value of a key in the format that RESTORE accepts
 ---@field echo fun(...: string): any, string? returns its argument
+---@field eval fun(...: string): any, string? runs a script
+---@field eval_ro fun(...: string): any, string? runs a script that only reads
+---@field evalsha fun(...: string): any, string? runs a kept script
+---@field evalsha_ro fun(...: string): any, string? runs a kept script that only reads
 ---@field exists fun(...: string): any, string? counts the given keys that exist
 ---@field expire fun(...: string): any, string? sets the time to live of a key in seconds
 ---@field expireat fun(...: string): any, string? sets the expiry of a key to a Unix time in seconds
 ---@field expiretime fun(...: string): any, string? returns the expiry of a key as a Unix time in seconds
+---@field fcall fun(...: string): any, string? runs a function
+---@field fcall_ro fun(...: string): any, string? runs a function that only reads
 ---@field flushall fun(...: string): any, string? removes all keys of all databases
 ---@field flushdb fun(...: string): any, string? removes all keys of the database
+---@field function fun(...: string): any, string? manages libraries of functions
+---@field geoadd fun(...: string): any, string? adds points to a sorted set or moves them
+---@field geodist fun(...: string): any, string? returns the distance between two points
+---@field geohash fun(...: string): any, string? returns the geohashes of points
+---@field geopos fun(...: string): any, string? returns the longitudes and latitudes of points
+---@field georadius fun(...: string): any, string? returns or stores the points within a distance of a point
+---@field georadius_ro fun(...: string): any, string? returns the points within a distance of a point
+---@field georadiusbymember fun(...: string): any, string? returns or stores the points within a distance of a member
+---@field georadiusbymember_ro fun(...: string): any, string? returns the points within a distance of a member
+---@field geosearch fun(...: string): any, string? returns the points within a circle or a rectangle
+---@field geosearchstore fun(...: string): any, string? stores the points within a circle or a rectangle
 ---@field get fun(...: string): any, string? returns the string of a key
 ---@field getbit fun(...: string): any, string? returns one bit of a string
 ---@field getdel fun(...: string): any, string? returns the string of a key and removes the key
@@ -795,6 +812,11 @@ function proxy.close_client(id) end
 ---@field pexpire fun(...: string): any, string? sets the time to live of a key in milliseconds
 ---@field pexpireat fun(...: string): any, string? sets the expiry of a key to a Unix time in milliseconds
 ---@field pexpiretime fun(...: string): any, string? returns the expiry of a key as a Unix time in milliseconds
+---@field pfadd fun(...: string): any, string? adds elements to a HyperLogLog
+---@field pfcount fun(...: string): any, string? estimates the number of distinct elements of HyperLogLogs
+---@field pfdebug fun(...: string): any, string? returns details of the storage of a HyperLogLog
+---@field pfmerge fun(...: string): any, string? merges HyperLogLogs into the first of them
+---@field pfselftest fun(...: string): any, string? tests the implementation of HyperLogLogs
 ---@field ping fun(...: string): any, string? checks that the cache responds
 ---@field psetex fun(...: string): any, string? sets a key to a string that expires after a time in milliseconds
 ---@field pttl fun(...: string): any, string? returns the remaining time to live of a key in milliseconds
@@ -813,6 +835,7 @@ function proxy.close_client(id) end
 ---@field save fun(...: string): any, string? writes a snapshot and waits until it is complete
 ---@field scan fun(...: string): any, string? iterates over the keys of a database
 ---@field scard fun(...: string): any, string? returns the number of members of a set
+---@field script fun(...: string): any, string? manages scripts
 ---@field sdiff fun(...: string): any, string? returns the members of the first set that no other set has
 ---@field sdiffstore fun(...: string): any, string? stores the difference of sets
 ---@field set fun(...: string): any, string? sets a key to a string
@@ -844,6 +867,21 @@ function proxy.close_client(id) end
 ---@field touch fun(...: string): any, string? updates the access time of keys and counts the keys that exist
 ---@field ttl fun(...: string): any, string? returns the remaining time to live of a key in seconds
 ---@field unlink fun(...: string): any, string? removes keys and frees their memory later
+---@field xack fun(...: string): any, string? removes pending entries, which a consumer has processed
+---@field xadd fun(...: string): any, string? appends an entry to a stream
+---@field xautoclaim fun(...: string): any, string? gives pending entries that are idle to a consumer
+---@field xclaim fun(...: string): any, string? gives pending entries to a consumer, by their ids
+---@field xdel fun(...: string): any, string? removes entries from a stream
+---@field xgroup fun(...: string): any, string? manages the consumer groups of a stream
+---@field xinfo fun(...: string): any, string? returns information on streams
+---@field xlen fun(...: string): any, string? returns the number of entries of a stream
+---@field xpending fun(...: string): any, string? returns the pending entries of a group
+---@field xrange fun(...: string): any, string? returns the entries of an interval of ids
+---@field xread fun(...: string): any, string? returns the entries behind an id, of several streams; can wait for entries
+---@field xreadgroup fun(...: string): any, string? returns entries that are new to a group, or a consumer's pending entries; can wait
+---@field xrevrange fun(...: string): any, string? returns the entries of an interval of ids, from the last one on
+---@field xsetid fun(...: string): any, string? sets the last id of a stream; meant for replication
+---@field xtrim fun(...: string): any, string? removes the first entries of a stream
 ---@field zadd fun(...: string): any, string? adds members or updates their scores
 ---@field zcard fun(...: string): any, string? returns the number of members of a sorted set
 ---@field zcount fun(...: string): any, string? counts the members within a score range
