@@ -101,7 +101,10 @@ class Daemon:
     def is_ready(self, before):
         if self.has_log():
             return " ready\n" in self.log()[before:]
-        return self.socket.exists() and self.ask("GET", "/v1/version")
+        try:
+            return self.socket.exists() and self.ask("GET", "/v1/version")
+        except ConnectionRefusedError:  # it has the socket's name, and does not listen yet
+            return False
 
     def await_restored(self, before, within=10):
         """Waits until each stored runtime runs or has failed: on a busy machine the
