@@ -237,7 +237,8 @@ class layout_reader {
   script::call& call_;
   std::string_view bytes_;
   std::size_t at_;
-  std::optional<double> last_;  // the number that was read last, as the length of `c0`
+  bool has_last_ = false;
+  double last_ = 0;  // the number that was read last, as the length of `c0`
 };
 
 bool layout_reader::take(const item& each, bool is_little) {
@@ -246,8 +247,9 @@ bool layout_reader::take(const item& each, bool is_little) {
   if (each.size > bytes_.size() - at_) return fail("data string too short");
   if (each.kind == 's' || each.kind == 'c') return take_text(each);
   if (each.kind != 'x') {
+    has_last_ = true;
     last_ = number_of(each, bytes_.substr(at_, each.size), is_little);
-    call_.give_written([this](script::value_writer& writer) { writer.number(*last_); });
+    call_.give_written([this](script::value_writer& writer) { writer.number(last_); });
   }
   at_ += each.size;
   return true;
@@ -260,15 +262,15 @@ bool layout_reader::take_text(const item& each) {
     if (end == std::string_view::npos) return fail("unfinished string in data");
     size = end - at_;
   } else if (size == 0) {
-    if (!last_) return fail("format `c0' needs a previous size");
-    if (*last_ < 0 || *last_ > static_cast<double>(bytes_.size() - at_)) {
+    if (!has_last_) return fail("format `c0' needs a previous size");
+    if (last_ < 0 || last_ > static_cast<double>(bytes_.size() - at_)) {
       return fail("data string too short");
     }
-    size = static_cast<std::size_t>(*last_);
+    size = static_cast<std::size_t>(last_);
     call_.take_back();
   }
   call_.give_written([&](script::value_writer& writer) { writer.text(bytes_.substr(at_, size)); });
-  last_.reset();
+  has_last_ = false;
   at_ += size + (each.kind == 's' ? 1 : 0);
   return true;
 }
