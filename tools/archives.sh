@@ -42,7 +42,7 @@ if [ "$architecture" != "$native" ]; then
   # What compiling needs here, it needs of that architecture.
   # shellcheck disable=SC2046
   "${apt[@]}" install -y --download-only \
-    $(sed '/^# ---/,$d' deps.txt | grep -E '^(lib|nlohmann).*-dev$')
+    $(sed '/^# ---/,$d' deps.txt | grep -E '^(lib|lua|nlohmann).*-dev$')
   for package in "$folder"/packages/*.deb; do dpkg-deb -x "$package" "$folder/system"; done
 fi
 
