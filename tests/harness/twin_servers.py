@@ -4,21 +4,10 @@ must be the same bytes."""
 import os
 import random
 
-import pytest
-
-from cache_config import new_cache
-from resp_wire import RedisServer, Wire, split_replies
+from resp_wire import Wire, split_replies
 
 COUNT = int(os.environ.get("STRATA_CACHE_COMMANDS", "20000"))
 CHUNK = 200
-
-
-@pytest.fixture
-def ports(daemon, tmp_path):
-    """Yields the ports of a cache and of a real redis-server."""
-    server = RedisServer(tmp_path / "redis")
-    yield new_cache(daemon), server.port
-    server.close()
 
 
 def new_seed():
@@ -27,15 +16,20 @@ def new_seed():
     return seed
 
 
-def assert_same_replies(requests, ours, theirs, seed, shown=12):
-    """Raises an error for the first request whose replies differ, if there is one."""
+def as_it_is(_request, reply):
+    return reply
+
+
+def assert_same_replies(requests, ours, theirs, seed, normalised=as_it_is, shown=12):
+    """Raises an error for the first request whose replies differ, if there is one; `normalised`
+    returns a reply without what may differ."""
     if ours == theirs:
         return
     for number, (request, our, their) in enumerate(
             zip(requests, split_replies(ours), split_replies(theirs), strict=True)):
-        if our == their:
+        if normalised(request, our) == normalised(request, their):
             continue
-        before = "\n".join(f"  {each!r}" for each in requests[max(0, number - shown):number])
+        before = "\n".join(f"  {each!r}"[:200] for each in requests[max(0, number - shown):number])
         raise AssertionError(f"seed {seed}: behind\n{before}\nthe request {request!r}\n"
                              f"gave {our[:900]!r}\nand redis {their[:900]!r}")
 

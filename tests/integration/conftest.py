@@ -7,9 +7,11 @@ import sys
 import pytest
 
 import scripted_server
+from cache_config import new_cache
 from certificates import Authority
 from fixtures import broker, failing_disk, place, root, site, small_disk, veth  # noqa: F401
 from http_backend import Backend
+from resp_wire import RedisServer
 from strata_daemon import BINARY, Daemon
 from talker import port_of
 from veth import DaemonInside
@@ -43,6 +45,20 @@ def authority(tmp_path):
 @pytest.fixture
 def daemon(make_daemon):
     return make_daemon()
+
+
+@pytest.fixture
+def redis(tmp_path):
+    """A real redis-server."""
+    server = RedisServer(tmp_path / "redis")
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def ports(daemon, redis):
+    """The ports of a cache and of a real redis-server."""
+    return new_cache(daemon), redis.port
 
 
 @pytest.fixture

@@ -3,17 +3,10 @@
 import pytest
 import redis as redis_py
 
-from resp_wire import RedisServer, Wire
+from resp_wire import Wire
 from test_cache import new_cache
 
 pytestmark = pytest.mark.once
-
-
-@pytest.fixture
-def redis(tmp_path):
-    server = RedisServer(tmp_path / "redis")
-    yield server
-    server.close()
 
 
 def raw_client(port):

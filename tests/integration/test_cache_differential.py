@@ -7,19 +7,12 @@ import re
 import pytest
 
 from cache_commands import PAIRS, UNORDERED, Commands
-from resp_wire import RedisServer, Wire, encode, sorted_reply, split_replies
+from resp_wire import Wire, encode, sorted_reply, split_replies
 
 pytestmark = pytest.mark.once
 
 COUNT = int(os.environ.get("STRATA_CACHE_COMMANDS", "40000"))
 CHUNK = 200
-
-
-@pytest.fixture
-def redis(tmp_path):
-    server = RedisServer(tmp_path / "redis")
-    yield server
-    server.close()
 
 
 def cache_port(daemon, *flags):

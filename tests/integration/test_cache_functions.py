@@ -4,7 +4,7 @@ in files and at followers, both ways."""
 import pytest
 import redis as redis_py
 
-from resp_wire import RedisServer, Wire
+from resp_wire import Wire
 from strata_daemon import eventually
 from test_cache import new_cache
 
@@ -62,13 +62,6 @@ REQUESTS = [
     ("FUNCTION", "LIST"), ("FUNCTION", "NOSUCH"), ("FUNCTION", "HELP"), ("SCRIPT", "HELP"),
     ("SCRIPT", "KILL"), ("FUNCTION",), ("FCALL", "f"),
 ]
-
-
-@pytest.fixture
-def redis(tmp_path):
-    server = RedisServer(tmp_path / "redis")
-    yield server
-    server.close()
 
 
 @pytest.mark.parametrize("protocol", [2, 3])

@@ -7,7 +7,7 @@ import pytest
 
 from resp_wire import Wire, split_replies
 from strata_daemon import eventually
-from twin_servers import CHUNK, COUNT, Twins, new_seed, ports  # noqa: F401
+from twin_servers import CHUNK, COUNT, Twins, new_seed
 
 pytestmark = pytest.mark.once
 

@@ -9,7 +9,7 @@ from cache_config import new_cache
 from cache_contents import assert_same, contents
 from resp_wire import Wire, split_replies
 from strata_daemon import eventually
-from twin_servers import CHUNK, COUNT, Twins, new_seed, ports  # noqa: F401
+from twin_servers import CHUNK, COUNT, Twins, new_seed
 
 pytestmark = pytest.mark.once
 

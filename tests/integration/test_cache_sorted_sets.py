@@ -1,18 +1,16 @@
 """Sorted sets: the same random commands to a real redis-server and to a cache get the same bytes,
 and cause the same keyspace events."""
 
-import os
 import random
 import re
 
 import pytest
 
-from resp_wire import RedisServer, Wire, sorted_reply, split_replies
+from resp_wire import Wire, sorted_reply, split_replies
+from twin_servers import CHUNK, COUNT, Listener, assert_same_replies, new_seed
 
 pytestmark = pytest.mark.once
 
-COUNT = int(os.environ.get("STRATA_CACHE_COMMANDS", "20000"))
-CHUNK = 200
 BIG = 2**63
 
 BAD_SCORES = ["x", "", "nan", " 1", "1e400", "1 ", "0x10", "(1", "1e-400", "--1", "+5", ".5",
@@ -237,57 +235,15 @@ def normalised(request, reply):
     return reply
 
 
-def compare(requests, ours, theirs, seed):
-    """Raises an error for the first request whose replies differ, if there is one."""
-    if ours == theirs:
-        return
-    for number, (request, our, their) in enumerate(
-            zip(requests, split_replies(ours), split_replies(theirs), strict=True)):
-        if our == their or normalised(request, our) == normalised(request, their):
-            continue
-        before = "\n".join(f"  {each!r}" for each in requests[max(0, number - 12):number])
-        raise AssertionError(f"seed {seed}: behind\n{before}\nthe request {request!r}\n"
-                             f"gave {our[:600]!r}\nand redis {their[:600]!r}")
-
-
 STATE = [words for key in [f"z{i}" for i in range(6)] + ["x0", "x1", "x2"]
          for words in (["OBJECT", "ENCODING", key], ["ZRANGE", key, 0, -1, "WITHSCORES"],
                        ["ZSCAN", key, 0, "COUNT", 5000])]
 
 
-class Listener:
-    """Receives all keyspace events of one server."""
-
-    def __init__(self, port):
-        self.wire = Wire(port)
-        self.wire.ask("CONFIG", "SET", "notify-keyspace-events", "KEAmn")
-        self.wire.send("PSUBSCRIBE", "__key*")
-        self.wire.receive()
-
-    def events_until(self, mark):
-        heard = []
-        while not heard or mark not in heard[-1]:
-            heard.append(self.wire.receive())
-        return heard
-
-    def close(self):
-        self.wire.close()
-
-
-@pytest.fixture
-def ports(daemon, tmp_path):
-    """Yields the ports of a cache and of a real redis-server."""
-    daemon.cli("create", "cache", "db", "-p", "0", "--resp", "-s")
-    server = RedisServer(tmp_path / "redis")
-    yield int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1]), server.port
-    server.close()
-
-
 @pytest.mark.parametrize("protocol", [2, 3])
 @pytest.mark.parametrize("entries,value", [(128, 64), (20, 8), (0, 64)])
 def test_random_commands_get_the_same_replies_and_events(ports, protocol, entries, value):
-    seed = int(os.environ.get("STRATA_SEED", random.randrange(1 << 32)))
-    print(f"STRATA_SEED={seed}")
+    seed = new_seed()
     commands = Commands(seed)
     wires = [Wire(port, protocol) for port in ports]
     listeners = [Listener(port) for port in ports]
@@ -297,7 +253,7 @@ def test_random_commands_get_the_same_replies_and_events(ports, protocol, entrie
     for number in range(COUNT // 6 // CHUNK + 1):
         requests = [each for _ in range(CHUNK) for each in commands.next()] + STATE
         ours, theirs = (wire.ask_all(requests) for wire in wires)
-        compare(requests, ours, theirs, seed)
+        assert_same_replies(requests, ours, theirs, seed, normalised)
         mark = b"end of part %d" % number
         for wire in wires:
             wire.ask("PUBLISH", "__key_mark", mark)

@@ -11,27 +11,21 @@ import threading
 import pytest
 import redis as redis_py
 
-from resp_wire import RedisServer, Wire
+from resp_wire import Wire
 from stream_commands import StreamCommands, without_times
 from test_cache import new_cache
-from test_cache_streams import CHUNK, compare, seeded
+from test_cache_streams import CHUNK, compare
+from twin_servers import new_seed
 
 pytestmark = pytest.mark.once
 
 COUNT = int(os.environ.get("STRATA_STREAM_COMMANDS", "12000"))
 
 
-@pytest.fixture
-def redis(tmp_path):
-    server = RedisServer(tmp_path / "redis")
-    yield server
-    server.close()
-
-
 @pytest.mark.parametrize("protocol", [2, 3])
 @pytest.mark.parametrize("entries", [100, 5])
 def test_random_requests_on_groups(daemon, redis, protocol, entries):
-    seed = seeded()
+    seed = new_seed()
     commands = StreamCommands(seed)
     ours, theirs = Wire(new_cache(daemon), protocol), Wire(redis.port, protocol)
     for wire in (ours, theirs):

@@ -12,7 +12,8 @@ from resp_wire import RedisServer, Wire, split_replies
 from stream_commands import StreamCommands
 from strata_daemon import eventually
 from test_cache import new_cache
-from test_cache_streams import compare, seeded
+from test_cache_streams import compare
+from twin_servers import new_seed
 
 pytestmark = pytest.mark.once
 
@@ -61,7 +62,7 @@ def test_dumps_go_both_ways(daemon, redis, direction):
     ports = [new_cache(daemon), redis.port]
     source, target = ports if direction == "to redis" else reversed(ports)
     for turn in range(4):
-        seed = seeded()
+        seed = new_seed()
         fill(Wire(source), seed + turn)
         written = dumps(Wire(source))
         Wire(target).ask("FLUSHALL")
@@ -71,7 +72,7 @@ def test_dumps_go_both_ways(daemon, redis, direction):
 
 
 def test_dumps_are_those_of_redis(daemon, redis):
-    seed = seeded()
+    seed = new_seed()
     commands = StreamCommands(seed, with_groups=False)
     ours, theirs = Wire(new_cache(daemon)), Wire(redis.port)
     for _ in range(30):
@@ -84,7 +85,7 @@ def test_dumps_are_those_of_redis(daemon, redis):
 def test_followers_have_the_same_streams(daemon, redis, leader):
     ports = [new_cache(daemon), redis.port]
     source, target = ports if leader == "cache" else reversed(ports)
-    seed = seeded()
+    seed = new_seed()
     fill(Wire(source), seed)
     follower = Wire(target)
     assert follower.ask("REPLICAOF", "127.0.0.1", source) == b"+OK\r\n"
@@ -174,7 +175,7 @@ def test_what_is_propagated_is_what_redis_propagates(daemon, redis):
 
 
 def test_a_log_and_its_rewriting_keep_streams(daemon, tmp_path):
-    seed = seeded()
+    seed = new_seed()
     port = new_cache(daemon, "--persistent", str(tmp_path / "log"))
     wire = Wire(port)
     fill(wire, seed)
@@ -208,7 +209,7 @@ def contents_of_streams(port):
 
 
 def test_redis_loads_the_snapshot_of_a_cache_and_the_other_way_around(daemon, tmp_path):
-    seed = seeded()
+    seed = new_seed()
     file = tmp_path / "dump.rdb"
     port = new_cache(daemon, "--snapshot", str(file))
     fill(Wire(port), seed)
@@ -281,7 +282,7 @@ def with_plain_block(whole):
 
 @pytest.mark.parametrize("form", ["compressed", "plain"])
 def test_damaged_payloads_harm_nobody(daemon, form):
-    seed = seeded()
+    seed = new_seed()
     rng = random.Random(seed)
     port = new_cache(daemon)
     wire = Wire(port)

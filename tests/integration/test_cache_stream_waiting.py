@@ -2,19 +2,12 @@
 
 import pytest
 
-from resp_wire import RedisServer, Wire
+from resp_wire import Wire
 from strata_daemon import eventually
 from test_cache import new_cache
 from test_cache_waiting import play
 
 pytestmark = pytest.mark.once
-
-
-@pytest.fixture
-def redis(tmp_path):
-    server = RedisServer(tmp_path / "redis")
-    yield server
-    server.close()
 
 
 GROUP = ["XGROUP CREATE s g $ MKSTREAM", "XADD s 1-1 a 1"]

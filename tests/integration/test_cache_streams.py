@@ -9,11 +9,12 @@ import random
 
 import pytest
 
-from resp_wire import RedisServer, Wire, split_replies
+from resp_wire import Wire, split_replies
 from strata_daemon import eventually
 from stream_commands import StreamCommands, without_times
 from test_cache import new_cache
 from test_cache_waiting import used_memory
+from twin_servers import assert_same_replies, new_seed
 
 pytestmark = pytest.mark.once
 
@@ -21,35 +22,13 @@ COUNT = int(os.environ.get("STRATA_STREAM_COMMANDS", "12000"))
 CHUNK = 100
 
 
-@pytest.fixture
-def redis(tmp_path):
-    server = RedisServer(tmp_path / "redis")
-    yield server
-    server.close()
-
-
 def compare(requests, ours, theirs, seed):
-    """Raises an error for the first request whose replies differ, if there is one."""
-    if ours == theirs:
-        return
-    for number, (request, our, their) in enumerate(
-            zip(requests, split_replies(ours), split_replies(theirs), strict=True)):
-        if without_times(request, our) == without_times(request, their):
-            continue
-        before = "\n".join(f"  {each!r}"[:200] for each in requests[max(0, number - 30):number])
-        raise AssertionError(f"STRATA_SEED={seed}: behind\n{before}\nthe request {request!r}\n"
-                             f"gave {our[:3000]!r}\nand redis {their[:3000]!r}")
-
-
-def seeded():
-    seed = int(os.environ.get("STRATA_SEED", random.randrange(1 << 32)))
-    print(f"STRATA_SEED={seed}")
-    return seed
+    assert_same_replies(requests, ours, theirs, seed, without_times, shown=30)
 
 
 @pytest.mark.parametrize("limits", ["100 4096", "3 4096", "0 200", "300 0", "10 100"])
 def test_random_requests_on_entries(daemon, redis, limits):
-    seed = seeded()
+    seed = new_seed()
     commands = StreamCommands(seed, with_groups=False)
     ours, theirs = Wire(new_cache(daemon)), Wire(redis.port)
     entries, size = limits.split()
@@ -105,7 +84,7 @@ def test_ids_follow_the_clock(daemon):
 
 
 def test_approximate_trimming_keeps_as_many_as_redis(daemon, redis):
-    seed = seeded()
+    seed = new_seed()
     rng = random.Random(seed)
     wires = [Wire(new_cache(daemon)), Wire(redis.port)]
     for turn in range(30):

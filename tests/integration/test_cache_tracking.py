@@ -6,15 +6,8 @@ import time
 
 import pytest
 
-from resp_wire import RedisServer, Wire
+from resp_wire import Wire
 from test_cache import new_cache
-
-
-@pytest.fixture
-def redis(tmp_path):
-    server = RedisServer(tmp_path / "redis")
-    yield server
-    server.close()
 
 
 class Talk:

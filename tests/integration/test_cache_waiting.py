@@ -3,16 +3,9 @@ that waits for clients that do not read."""
 
 import pytest
 
-from resp_wire import RedisServer, Wire, sorted_reply
+from resp_wire import Wire, sorted_reply
 from strata_daemon import eventually
 from test_cache import new_cache
-
-
-@pytest.fixture
-def redis(tmp_path):
-    server = RedisServer(tmp_path / "redis")
-    yield server
-    server.close()
 
 
 # What some clients wait for; what another client does; the order in which replies must arrive.
