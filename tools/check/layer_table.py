@@ -162,6 +162,7 @@ ALLOWED = {
     "runtime/cache/values": {"base", "text"},
     "runtime/cache/engine": LOOP | {
         "base",
+        "net/tls",
         "text",
         "proto",
         "runtime/cache/options",

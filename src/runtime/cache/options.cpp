@@ -28,6 +28,15 @@ std::vector<row> client_rows() {
       {{.key = "password", .kind = secret, .value_name = "PASSWORD",
         .help = "password that AUTH requires; empty: no password"},
        &cache_options::password},
+      {{.key = "user", .value_name = "RULES",
+        .help = "user with permissions of its own, as ACL SETUSER takes them: \"alice on "
+                "#SHA256 ~app:* +@read\"; repeatable"},
+       &cache_options::user},
+      {{.key = "acl_file", .value_name = "FILE",
+        .help = "read the users from FILE, in Redis's format; ACL LOAD reads it again, ACL SAVE "
+                "writes it",
+        .needs_restart = true, .reach = options::option_reach::written_path},
+       &cache_options::acl_file},
       {{.key = "protected_mode", .kind = choice, .value_name = "yes|no", .default_text = "yes",
         .help = "if there is neither a password nor --client-ca, serve only clients on this "
                 "machine",
@@ -72,6 +81,10 @@ std::vector<row> data_rows() {
                 "this cache is then read-only",
         .needs_restart = true, .reach = options::option_reach::connecting},
        &cache_options::follow},
+      {{.key = "follow_user", .value_name = "NAME",
+        .help = "user to log in as at the leader that --follow names; empty: its default user",
+        .only_with = "follow"},
+       &cache_options::follow_user},
       {{.key = "follow_password", .kind = secret, .value_name = "PASSWORD",
         .help = "password of the leader that --follow names",
         .only_with = "follow"},

@@ -20,12 +20,15 @@ struct cache_options : runtime_options, tls_server_options, tls_client_options, 
   std::vector<std::string> proxy_protocol;
   bool resp = false;
   std::string password;
+  std::vector<std::string> user;
+  std::string acl_file;
   std::uint64_t max_memory = 0;
   std::string eviction = "noeviction";
   std::string access = "admin";
   std::uint64_t max_connections = 0;
   std::uint64_t max_memory_connections = 1U << 30U;
   std::string follow;
+  std::string follow_user;
   std::string follow_password;
   std::string persistent;
   std::string appendfsync = "everysec";

@@ -6,47 +6,16 @@
 #include "runtime/cache/commands/client_tracking.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/clients/client_text.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
 namespace {
 
-std::string flags_of(const client& client) {
-  std::string flags;
-  if (client.is_monitor) flags += 'O';
-  if (client.is_subscribed()) flags += 'P';
-  if (client.tracking) flags += 't';
-  if (client.tracking && client.tracking->is_redirect_broken) flags += 'R';
-  if (client.tracking && client.tracking->broadcasts) flags += 'B';
-  if (client.in_transaction) flags += 'x';
-  if (client.is_held()) flags += 'b';
-  if (client.watch_failed) flags += 'd';
-  if (client.is_ending) flags += 'c';
-  if (client.no_evict) flags += 'e';
-  return flags.empty() ? "N" : flags;
-}
-
-std::string describe(front& front, client& client) {
-  const auto now = front.keys().now_ms();
-  return fmt::format(
-      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
-      "multi={} qbuf={} qbuf-free={} multi-mem={} omem={} tot-mem={} events=r cmd={} user=default "
-      "redir={} resp={}",
-      client.id, client.remote_address(), client.local_address(), client.descriptor_number(),
-      client.name, (now - client.since_ms) / 1000, (now - client.last_command_ms) / 1000,
-      flags_of(client), client.database, client.channels.size(), client.patterns.size(),
-      client.shard_channels.size(),
-      client.in_transaction ? static_cast<std::int64_t>(client.queued.size()) : -1,
-      client.input_bytes(), client.input_room(), client.queued_bytes(), client.output_bytes(),
-      client.held(), client.last_command == nullptr ? "NULL" : client.last_command->full_name(),
-      client.tracking ? static_cast<std::int64_t>(client.tracking->redirect) : -1,
-      client.is_resp3() ? 3 : 2);
-}
-
 void client_id(call& c) { c.reply.integer(static_cast<std::int64_t>(c.who.id)); }
 
-void client_info(call& c) { c.reply.verbatim("txt", describe(c.home(), c.who) + "\n"); }
+void client_info(call& c) { c.reply.verbatim("txt", client_text(c.home(), c.who) + "\n"); }
 
 std::optional<bool> matches_type(call& c, std::string_view type, const client& client) {
   if (text::same_text(type, "normal")) return !client.is_subscribed();
@@ -82,7 +51,7 @@ void client_list(call& c) {
   for (auto* each : c.home().clients()) {
     if (type && !*matches_type(c, *type, *each)) continue;
     if (!ids.empty() && std::ranges::find(ids, each->id) == ids.end()) continue;
-    text += describe(c.home(), *each) + "\n";
+    text += client_text(c.home(), *each) + "\n";
   }
   c.reply.verbatim("txt", text);
 }
@@ -158,7 +127,7 @@ std::optional<kill_filter> read_kill_filter(call& c) {
       if (!matches_type(c, c[i + 1], c.who)) return {};
       read.type = c[i + 1];
     } else if (c.is(i, "USER")) {
-      if (c[i + 1] != "default") {
+      if (c.home().users().find(c[i + 1]) == nullptr) {
         c.fail("ERR No such user '" + std::string(c[i + 1]) + "'");
         return {};
       }
@@ -179,6 +148,7 @@ std::int64_t end_matching(call& c, const kill_filter& filter) {
     if (filter.id && each->id != *filter.id) continue;
     if (filter.address && each->remote_address() != *filter.address) continue;
     if (filter.local && each->local_address() != *filter.local) continue;
+    if (filter.user && (each->user == nullptr || each->user->name() != *filter.user)) continue;
     if (filter.type && !*matches_type(c, *filter.type, *each)) continue;
     if (each == &c.who && filter.spares_caller) continue;
     each->disconnect(each == &c.who);

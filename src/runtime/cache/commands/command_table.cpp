@@ -33,6 +33,7 @@ constexpr command_group (*groups[])() = {
     script_commands,
     pubsub_commands,
     connection_commands,
+    acl_commands,
     client_commands,
     config_commands,
     server_commands,

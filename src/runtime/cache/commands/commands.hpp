@@ -35,6 +35,7 @@ namespace strata::runtime::cache {
 [[nodiscard]] command_group function_commands();
 [[nodiscard]] command_group script_commands();
 [[nodiscard]] command_group pubsub_commands();
+[[nodiscard]] command_group acl_commands();
 [[nodiscard]] command_group connection_commands();
 [[nodiscard]] command_group client_commands();
 [[nodiscard]] command_group config_commands();

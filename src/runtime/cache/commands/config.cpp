@@ -65,6 +65,7 @@ void config_rewrite(call& c) {
     c.fail("ERR Rewriting config file: " + trouble);
     return;
   }
+  if (c.home().users_file() == nullptr) c.home().keep_users();
   const auto lost = c.home().settings().changed_names();
   if (lost.empty()) {
     c.reply.ok();

@@ -42,23 +42,18 @@ void select(call& c) {
   c.reply.ok();
 }
 
-// Compares in constant time, whatever the first byte that differs.
-bool is_same_secret(std::string_view left, std::string_view right) {
-  unsigned difference = left.size() == right.size() ? 0 : 1;
-  for (std::size_t i = 0; i < left.size(); ++i) {
-    const char other = right.empty() ? '\0' : right[i % right.size()];
-    difference |= static_cast<unsigned char>(left[i] ^ other);
-  }
-  return difference == 0;
-}
-
-bool log_in(call& c, std::string_view user, std::string_view password) {
-  const auto& wanted = c.home().settings().options.password;
-  if (user == "default" && (wanted.empty() || is_same_secret(password, wanted))) {
-    c.who.is_trusted = true;
+bool log_in(call& c, std::string_view name, std::string_view password) {
+  const auto* const user = c.home().users().find(name);
+  if (user != nullptr && user->accepts(password)) {
+    c.home().log_in(c.who, *user);
     return true;
   }
   c.home().note_wrong_password(c.who);
+  c.home().note_denial(c.who,
+                       {.reason = "auth",
+                        .context = c.is_inside() ? acl_context::transaction : acl_context::toplevel,
+                        .object = std::string(c[0]),
+                        .user = std::string(name)});
   c.fail("WRONGPASS invalid username-password pair or user is disabled.");
   return false;
 }
@@ -68,13 +63,13 @@ void auth(call& c) {
     c.fail_syntax();
     return;
   }
-  if (c.size() == 2 && c.home().settings().options.password.empty()) {
+  if (c.size() == 2 && !c.home().users().default_user().needs_password()) {
     c.fail(
         "ERR AUTH <password> called without any password configured for the default user. Are "
         "you sure your configuration is correct?");
     return;
   }
-  if (log_in(c, c.size() == 3 ? c[1] : "default", c[c.size() - 1])) c.reply.ok();
+  if (log_in(c, c.size() == 3 ? c[1] : default_user_name, c[c.size() - 1])) c.reply.ok();
 }
 
 // Reads HELLO's additional options: AUTH user password, SETNAME name.
@@ -145,7 +140,7 @@ void reset(call& c) {
   who.replies = reply_mode::on;
   who.database = 0;
   who.name.clear();
-  who.is_trusted = c.home().settings().options.password.empty();
+  c.home().log_out(who);
   c.reply.speak(2);
   c.reply.status("RESET");
 }

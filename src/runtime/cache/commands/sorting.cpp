@@ -1,5 +1,7 @@
 // SORT: replies with the elements of a list, set or sorted set in another order, or with the values
 // of keys derived from them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -30,6 +32,14 @@ struct sort_words {
   [[nodiscard]] bool keeps_order() const { return by && !by->contains('*'); }
 };
 
+// Reports whether the client's user may not use patterns, which lead to keys that the words do not
+// name; then replies with an error.
+bool denies_patterns(call& c, std::string_view option) {
+  if (c.who.user == nullptr || c.who.user->may_read_all(c.what, c.words)) return false;
+  c.fail(fmt::format("ERR {} option of SORT denied due to insufficient ACL permissions.", option));
+  return true;
+}
+
 // Reads the word at `i` and its arguments; returns the last of them. Returns nullopt after an
 // error.
 std::optional<std::size_t> read_sort_word(call& c, std::size_t i, bool stores, sort_words& words) {
@@ -54,7 +64,9 @@ std::optional<std::size_t> read_sort_word(call& c, std::size_t i, bool stores, s
     words.target = i + 1;
   } else if (c.is(i, "BY") && behind >= 1) {
     words.by = c[i + 1];
+    if (!words.keeps_order() && denies_patterns(c, "BY")) return {};
   } else if (c.is(i, "GET") && behind >= 1) {
+    if (denies_patterns(c, "GET")) return {};
     words.gets.push_back(c[i + 1]);
   } else {
     c.fail_syntax();

@@ -52,6 +52,12 @@ void execute_queued(call& c) {
   std::vector<std::string_view> words;
   for (const auto& each : queued) {
     words.assign(each.words.begin(), each.words.end());
+    // The rules of the user may have changed since the command was queued.
+    if (const auto denied =
+            c.home().check_access(c.who, *each.what, words, acl_context::transaction)) {
+      c.reply.error(denied->transaction_error());
+      continue;
+    }
     c.execute_inside(*each.what, words);
   }
 }

@@ -74,13 +74,18 @@ const command* engine::accept(client& client, std::span<const std::string_view> 
     reply.error("NOAUTH Authentication required.");
     return nullptr;
   }
+  if (client.in_transaction && command->has(flag_no_multi)) {
+    reply.error("ERR Command not allowed inside a transaction");
+    return nullptr;
+  }
   if (const auto denied = denial(parameters_.access, *command);
       denied && !client.is_replay && !client.is_script) {
     refuse(client, *command, *denied);
     return nullptr;
   }
-  if (client.in_transaction && command->has(flag_no_multi)) {
-    reply.error("ERR Command not allowed inside a transaction");
+  const auto context = client.in_transaction ? acl_context::transaction : acl_context::toplevel;
+  if (const auto denied = front_.check_access(client, *command, words, context)) {
+    refuse(client, *command, denied->reply(*command));
     return nullptr;
   }
   if (const auto why = reason_to_refuse(client, *command); !why.empty()) {
@@ -124,6 +129,10 @@ const command* engine::accept_for_script(const execution& outer, client& hand,
   }
   if (const auto denied = denial(parameters_.access, *command); denied && !outer.who.is_replay) {
     reply.error(*denied);
+    return nullptr;
+  }
+  if (const auto denied = front_.check_access(outer.who, *command, words, acl_context::script)) {
+    reply.error(denied->script_error());
     return nullptr;
   }
   const auto why = reason_to_refuse(hand, *command);

@@ -31,7 +31,11 @@ struct key_use {
   std::optional<int> index;  // where keys begin, or where the search for the keyword begins
   bool is_hidden = false;    // COMMAND INFO shows it as unknown
   bool only_reads = false;
-  std::string_view keyword;  // empty: at the index itself
+  bool reads = false;  // the value
+  bool writes = false;
+  bool is_key = true;
+  bool depends_on_words = false;  // its flags
+  std::string_view keyword;       // empty: at the index itself
   enum class kind : std::uint8_t { range, counted, unknown } find = kind::unknown;
   int last = 0;
   int step = 0;
@@ -75,7 +79,14 @@ key_use read_use(std::string_view text) {
     made.index = number_in(begin);
   }
   read_find(made, std::span(words).subspan(at));
-  made.only_reads = std::ranges::find(made.flags, "RO") != made.flags.end();
+  const auto has = [&made](std::string_view flag) {
+    return std::ranges::find(made.flags, flag) != made.flags.end();
+  };
+  made.only_reads = has("RO");
+  made.reads = has("access");
+  made.writes = has("insert") || has("update") || has("delete");
+  made.is_key = !has("not_key");
+  made.depends_on_words = has("variable_flags");
   return made;
 }
 
@@ -245,7 +256,7 @@ bool has_only_gets(std::span<const std::string_view> words) {
 // Returns how these words use the key. For SET and BITFIELD it depends on the other words.
 std::vector<std::string_view> flags_of(const key_use& use, const command& command,
                                        std::span<const std::string_view> words) {
-  if (std::ranges::find(use.flags, "variable_flags") == use.flags.end()) return use.flags;
+  if (!use.depends_on_words) return use.flags;
   if (command.row->name == "bitfield") {
     if (has_only_gets(words)) return {"RO", "access"};
   } else if (std::ranges::none_of(
@@ -265,7 +276,8 @@ void redact(std::span<std::string_view> words, std::size_t first, std::size_t co
 }
 
 bool is_secret_parameter(std::string_view name) {
-  return text::same_text(name, "requirepass") || text::same_text(name, "masterauth");
+  return text::same_text(name, "requirepass") || text::same_text(name, "masterauth") ||
+         text::same_text(name, "masteruser");
 }
 
 }  // namespace
@@ -326,6 +338,25 @@ bool find_keys(const command& command, std::span<const std::string_view> words,
   });
 }
 
+key_accesses find_key_accesses(const command& command, std::span<const std::string_view> words) {
+  key_accesses accesses;
+  std::vector<std::size_t> positions;
+  for (const auto& use : uses_of(command)) {
+    if (!use.is_key) continue;
+    bool reads = use.reads;
+    bool writes = use.writes;
+    if (use.depends_on_words) {
+      const auto flags = flags_of(use, command, words);
+      reads = std::ranges::find(flags, "access") != flags.end();
+      writes = std::ranges::find(flags, "update") != flags.end();
+    }
+    positions.clear();
+    if (!add_positions(use, words, positions)) return {};
+    for (const auto position : positions) accesses.push_back({position, reads, writes});
+  }
+  return accesses;
+}
+
 void reply_keys_and_flags(proto::reply_writer& reply, const command& command,
                           std::span<const std::string_view> words) {
   std::vector<std::size_t> positions;
@@ -347,9 +378,12 @@ void reply_keys_and_flags(proto::reply_writer& reply, const command& command,
 std::vector<std::string_view> shown_words(const command& command,
                                           std::span<const std::string_view> words) {
   std::vector<std::string_view> shown(words.begin(), words.end());
+  const bool is_of_acl = command.parent != nullptr && command.parent->name == "acl";
   const bool is_setting = command.parent != nullptr && command.parent->name == "config";
   if (command.row->name == "auth") {
     redact(shown, 1, shown.size());
+  } else if (is_of_acl && command.row->name == "setuser") {
+    redact(shown, 2, shown.size());
   } else if (command.row->name == "hello") {
     const auto found = std::ranges::find_if(
         words, [](std::string_view each) { return text::same_text(each, "AUTH"); });

@@ -9,6 +9,7 @@
 // from BEGIN, or from the end if negative), "nINDEX FIRST STEP" (the number is in a word) or "?".
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,17 @@ void reply_command_docs(proto::reply_writer& writer, const command& command);
 /// Replies with each key of a call, and how it is used. `find_keys` must have found its keys.
 void reply_keys_and_flags(proto::reply_writer& reply, const command& command,
                           std::span<const std::string_view> words);
+/// How a call uses one of its keys. It may do neither, as EXISTS does.
+struct key_access {
+  std::size_t position;  ///< among the words
+  bool reads;            ///< returns or copies the value
+  bool writes;           ///< inserts, changes or deletes it
+};
+using key_accesses = boost::container::small_vector<key_access, 8>;
+/// Returns the keys of a call; none if they do not follow from the words.
+[[nodiscard]] key_accesses find_key_accesses(const command& command,
+                                             std::span<const std::string_view> words);
+
 /// `category` is without its "@".
 [[nodiscard]] bool has_category(const command& command, std::string_view category);
 

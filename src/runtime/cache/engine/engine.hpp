@@ -62,9 +62,9 @@ class engine {
  private:
   [[nodiscard]] bool takes_fast_path(const client& client, std::size_t words,
                                      const command* command) const {
-    return command != nullptr && command->is_plain && command->takes(words) && client.is_trusted &&
-           !client.in_transaction && parameters_.maxmemory == 0 && !client.is_subscribed() &&
-           !front_.availability().is_restricted() && parameters_.access == permission::admin;
+    return command != nullptr && command->is_plain && command->takes(words) &&
+           client.is_unrestricted && !client.in_transaction && parameters_.maxmemory == 0 &&
+           !client.is_subscribed() && !front_.availability().is_restricted();
   }
   void run(call& call);
   void serve_waiting();

@@ -30,7 +30,7 @@ front::~front() { keys_.set_observer(nullptr); }
 void front::enter(client& arrived) {
   arrived.id = next_client_++;
   arrived.since_ms = arrived.last_command_ms = keys_.now_ms();
-  arrived.is_trusted = parameters_.options.password.empty();
+  log_out(arrived);
   clients_.push_back(&arrived);
   ++statistics_.counted().connections;
 }
@@ -121,6 +121,7 @@ void front::configure(parameters changed) {
   const auto options = changed_options(parameters_.options, changed.options);
   parameters_ = std::move(changed);
   tracking_.keep_within(static_cast<std::size_t>(parameters_.tracking_max_keys));
+  apply_permissions();
   if (on_configured_) on_configured_(options);
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,12 @@
 #include "runtime/cache/engine/keyspace.hpp"
 #include "runtime/cache/engine/parameters.hpp"
 #include "runtime/cache/engine/statistics/cache_statistics.hpp"
+#include "runtime/cache/engine/users/acl_log.hpp"
+#include "runtime/cache/engine/users/user_table.hpp"
 
 namespace strata::runtime::cache {
 
+class acl_file;
 class evaluator;
 class key_source;
 class persistence;
@@ -68,6 +72,38 @@ class front final : private key_observer {
     if (on_wrong_password_) on_wrong_password_(client);
   }
 
+  // --- users
+  [[nodiscard]] const user_table& users() const { return users_; }
+  /// Sets these users, all or one. Subscribers to channels that their user may not receive any more
+  /// are disconnected.
+  void set_user(user changed);
+  /// Replaces all users. Clients that have logged in are disconnected, except those of the default
+  /// user. Without one among `users`, it keeps its settings.
+  void replace_users(std::vector<user> users);
+  /// Removes a user, and disconnects its clients; not the default one.
+  void remove_user(std::string_view name);
+  /// Makes the client act as this user.
+  void log_in(client& client, const user& user);
+  /// Makes the client one that has not logged in.
+  void log_out(client& client);
+  /// Returns why the rules of the client's user do not permit the call; it is then in ACL LOG.
+  [[nodiscard]] std::optional<access_denial> check_access(client& client, const command& command,
+                                                          std::span<const std::string_view> words,
+                                                          acl_context context);
+  /// Writes an entry to ACL LOG about a call of `client`.
+  void note_denial(client& client, acl_log_entry entry);
+  [[nodiscard]] acl_log& denials() { return acl_log_; }
+  /// Sets the file of the users, or null.
+  void set_acl_file(acl_file* file) { acl_file_ = file; }
+  [[nodiscard]] acl_file* users_file() const { return acl_file_; }
+  /// Called after settings have changed: applies those that concern permissions.
+  void apply_permissions();
+  /// Called after the option `user` has changed: sets the users that it names, and removes those
+  /// that only `earlier` names.
+  void apply_user_options(std::span<const std::string> earlier);
+  /// Sets the option `user` to the present users.
+  void keep_users();
+
   // --- settings
   [[nodiscard]] parameters& settings() { return parameters_; }
   [[nodiscard]] const parameters& settings() const { return parameters_; }
@@ -109,8 +145,16 @@ class front final : private key_observer {
 
   [[nodiscard]] watched_keys::presence presence_of(unsigned database, const std::string& key) const;
 
+  [[nodiscard]] bool is_unrestricted(const client& client) const;
+  [[nodiscard]] user default_user_of_options() const;
+  void end_forbidden_subscriptions(const user& user);
+
   keyspace& keys_;
   parameters& parameters_;
+  user_table users_;
+  std::string applied_password_;  // the option, as the default user has it
+  acl_log acl_log_;
+  acl_file* acl_file_ = nullptr;
   std::function<void(const nlohmann::json&)> on_configured_;
   std::vector<client*> clients_;
   pubsub pubsub_;

@@ -27,6 +27,7 @@ enum class kind : std::uint8_t {
   events,
   sync,
   rules,
+  channels,
   output,
   guarded,
   leader,
@@ -112,6 +113,10 @@ const row table[] = {
     {"lazyfree-lazy-user-del", kind::flag, &p::lazy_delete},
     {"lazyfree-lazy-user-flush", kind::flag, &p::lazy_flush},
     {"activerehashing", kind::flag, &p::active_rehashing},
+    {"acl-pubsub-default", kind::channels, &p::new_user_channels},
+    {"acllog-max-len", kind::number, &p::acl_log_length, 0, INT32_MAX},
+    {"aclfile", kind::guarded, &p::acl_file},
+    {"masteruser", kind::text, {}, 0, 0, {}, "follow_user"},
     {"masterauth", kind::text, {}, 0, 0, {}, "follow_password"},
     {"repl-backlog-size", kind::memory, &p::backlog_size, 16 << 10},
     {"repl-timeout", kind::number, &p::replication_timeout_s, 1, INT32_MAX},
@@ -209,6 +214,7 @@ std::string text_of(const parameters& parameters, const row& row) {
     case kind::output: return parameters.output_buffer_limits.text();
     case kind::flag:
     case kind::address:
+    case kind::channels:
     case kind::guarded:
       if (const auto* const flag = std::get_if<bool p::*>(&row.where)) {
         return parameters.**flag ? "yes" : "no";
@@ -276,6 +282,14 @@ result<void> set_address(parameters& parameters, const row& row, std::string_vie
   return {};
 }
 
+result<void> set_channels(parameters& parameters, const row& row, std::string_view value) {
+  if (!same(value, "allchannels") && !same(value, "resetchannels")) {
+    return refuse(row.name, "argument(s) must be one of the following: allchannels, resetchannels");
+  }
+  parameters.*std::get<std::string p::*>(row.where) = text::in_small_letters(value);
+  return {};
+}
+
 result<void> set_sync(parameters& parameters, const row& row, std::string_view value) {
   if (value != "always" && value != "everysec" && value != "no") {
     return refuse(row.name, "argument(s) must be one of the following: everysec, always, no");
@@ -323,6 +337,7 @@ result<void> set_row(parameters& parameters, const row& row, std::string_view va
     case kind::text: return set_option(parameters, row, value);
     case kind::address: return set_address(parameters, row, value);
     case kind::flag: return set_flag(parameters, row, value);
+    case kind::channels: return set_channels(parameters, row, value);
     case kind::sync: return set_sync(parameters, row, value);
     case kind::policy: return set_policy(parameters, row, value);
     case kind::events: return set_events(parameters, row, value);
@@ -366,6 +381,7 @@ void parameters::heed_options() {
   append_only = !options.persistent.empty();
   log_file = log.filename();
   snapshot_file = snapshot.filename();
+  acl_file = options.acl_file;
   directory = (snapshot.empty() ? log : snapshot).parent_path();
 }
 

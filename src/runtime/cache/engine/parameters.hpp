@@ -25,6 +25,7 @@ struct parameters : keyspace_limits {
   // policy.
   permission access = permission::admin;
   std::string directory;
+  std::string acl_file;
   std::string snapshot_file;
   std::string log_file;
   bool append_only = false;
@@ -65,6 +66,8 @@ struct parameters : keyspace_limits {
   std::int64_t rewrite_min_size = 64 << 20;
   bool stop_writes_on_save_error = true;
   output_limits output_buffer_limits;
+  std::int64_t acl_log_length = 128;
+  std::string new_user_channels = "resetchannels";
   bool latency_tracking = false;
   bool lazy_delete = false;
   bool lazy_flush = false;

@@ -104,6 +104,7 @@ loop::task<result<void>> leader_connection::connect() {
   if (!endpoint) co_return std::unexpected(endpoint.error());
   const auto& settings = engine_.home().settings();
   const redis::address server{.url = std::move(*endpoint),
+                              .user = settings.options.follow_user,
                               .password = settings.options.follow_password};
   const auto timeout = std::chrono::seconds(settings.replication_timeout_s);
   redis::connection connection(loop_, server, reply_limits);

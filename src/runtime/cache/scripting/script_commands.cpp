@@ -163,6 +163,18 @@ void script_commands::turn::reply(std::string_view name, value_view value,
   outer_.fail(text);
 }
 
+// Reports whether the user of the script may execute the command.
+bool script_commands::may_execute(const command& command,
+                                  std::span<const std::string_view> words) const {
+  const auto* called = &command;
+  if (!command.row->subcommands.empty() && words.size() > 1) {
+    called = find_subcommand(command, words[1]);
+  }
+  if (called == nullptr || denial(data_.home().settings().access, *called)) return false;
+  const auto* const user = present_ == nullptr ? nullptr : present_->outer_.who.user;
+  return user == nullptr || !user->check(*called, words);
+}
+
 void script_commands::check_permission(script::call& call) {
   const script_words words(call);
   if (words.texts().empty() || !words.is_whole()) {
@@ -177,7 +189,7 @@ void script_commands::check_permission(script::call& call) {
     raise_error(call, "ERR Invalid command passed to redis.acl_check_cmd()");
     return;
   }
-  call.give(!denial(data_.home().settings().access, *command).has_value());
+  call.give(may_execute(*command, words.texts()));
 }
 
 void script_commands::hash(script::call& call) {

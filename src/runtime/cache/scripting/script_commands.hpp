@@ -67,6 +67,8 @@ class script_commands {
 
   void call_command(script::call& call) { execute(call, true); }
   void try_command(script::call& call) { execute(call, false); }
+  [[nodiscard]] bool may_execute(const command& command,
+                                 std::span<const std::string_view> words) const;
   void check_permission(script::call& call);
   void hash(script::call& call);
   void log(script::call& call);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/acceptor_settings.hpp"
+#include "runtime/cache/engine/users/acl_text.hpp"
 #include "runtime/cache/serving/session.hpp"
 #include "runtime/introducers.hpp"
 #include "runtime/refusals.hpp"
@@ -79,6 +80,26 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
 shard::~shard() {
   acceptor_.stop_listening();
   acceptor_.end_connections();
+}
+
+loop::task<result<void>> shard::load() {
+  if (auto loaded = load_users(); !loaded) co_return loaded;
+  co_return co_await persistence_.open();
+}
+
+result<void> shard::load_users() {
+  auto& front = data_.home();
+  front.apply_permissions();
+  front.apply_user_options({});
+  const auto& path = settings().options.acl_file;
+  if (path.empty()) return {};
+  front.set_acl_file(&users_file_.emplace(loop_.files(), path));
+  const auto text = users_file_->read();
+  if (!text) return std::unexpected(text.error());
+  auto users = parse_acl(*text, path, channel_default::none);
+  if (!users) return std::unexpected(users.error());
+  front.replace_users(std::move(*users));
+  return {};
 }
 
 serve::acceptor_settings shard::acceptor_settings(serve::connection_gauge& connections) {
@@ -188,9 +209,12 @@ loop::task<> shard::close(loop::time_point limit, const std::atomic<bool>& hurri
 
 void shard::apply(const nlohmann::json& changes, std::uint64_t edit) {
   auto& settings = data_.home().settings();
+  const auto users_before = settings.options.user;
   [[maybe_unused]] const auto applied = apply_json(settings.options, option_table(), changes);
   assert(applied);
   settings.heed_options();
+  data_.home().apply_permissions();
+  data_.home().apply_user_options(users_before);
   edit_ = edit;
   bench_.memory().look_soon();
 }

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "loop/loop.hpp"
 #include "net/scheme.hpp"
 #include "runtime/cache/disk/disk_persistence.hpp"
+#include "runtime/cache/disk/users_file.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/replication/redis_replication.hpp"
 #include "runtime/cache/scripting/cache_script.hpp"
@@ -43,8 +45,9 @@ class shard final : private loop::timer {
   shard(const shard&) = delete;
   shard& operator=(const shard&) = delete;
 
-  /// Loads the data from the disk. Errors: as of `disk_persistence::open`.
-  [[nodiscard]] loop::task<result<void>> load() { return persistence_.open(); }
+  /// Loads the users and the data. Errors: as of `disk_persistence::open`; the file of the users
+  /// cannot be read, or has a wrong line.
+  [[nodiscard]] loop::task<result<void>> load();
   /// Starts to listen; a port of 0 is replaced by the actual port. Errors: that of the first target
   /// that cannot be bound. Secure targets use the certificate in `identity`.
   result<void> open(std::vector<net::bind_target>& targets,
@@ -81,6 +84,7 @@ class shard final : private loop::timer {
  private:
   void on_timer() override;
   [[nodiscard]] parameters& settings() const { return data_.home().settings(); }
+  [[nodiscard]] result<void> load_users();
   [[nodiscard]] loop::duration usual_tick() const;
   /// Returns the earlier of `limit` and the end of --drain-timeout.
   [[nodiscard]] loop::time_point end_limit(loop::time_point limit) const;
@@ -102,6 +106,7 @@ class shard final : private loop::timer {
   command_tap commands_;
   snapshot_turn turn_;
   disk_persistence persistence_;
+  std::optional<users_file> users_file_;
   redis_replication replication_;
   script_evaluator evaluator_;
   std::int64_t idle_check_ms_ = 0;  // next check for idle clients

@@ -36,6 +36,7 @@ struct watched_key {
 
 class client;
 class front;
+class user;
 
 /// Writes a blocking command's reply when its wait ends without a result.
 using give_up_reply = void (*)(front& front, client& client);
@@ -131,7 +132,10 @@ class client {
   std::string name;
   std::string library;
   std::string library_version;
-  bool is_trusted = true;  ///< gave the password, or none is needed
+  bool is_trusted = true;  ///< has logged in, or need not
+  /// The user whose rules apply to it; null: none do. The cache's front sets it.
+  const cache::user* user = nullptr;
+  bool is_unrestricted = true;  ///< is trusted, and no rule restricts it
   bool is_monitor = false;
   bool no_evict = false;
   bool no_touch = false;

@@ -1,0 +1,46 @@
+#include "runtime/cache/engine/clients/client_text.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/cache/engine/front.hpp"
+
+namespace strata::runtime::cache {
+
+namespace {
+
+std::string flags_of(const client& client) {
+  std::string flags;
+  if (client.is_monitor) flags += 'O';
+  if (client.is_subscribed()) flags += 'P';
+  if (client.tracking) flags += 't';
+  if (client.tracking && client.tracking->is_redirect_broken) flags += 'R';
+  if (client.tracking && client.tracking->broadcasts) flags += 'B';
+  if (client.in_transaction) flags += 'x';
+  if (client.is_held()) flags += 'b';
+  if (client.watch_failed) flags += 'd';
+  if (client.is_ending) flags += 'c';
+  if (client.no_evict) flags += 'e';
+  return flags.empty() ? "N" : flags;
+}
+
+}  // namespace
+
+std::string client_text(front& front, client& client) {
+  const auto now = front.keys().now_ms();
+  return fmt::format(
+      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
+      "multi={} qbuf={} qbuf-free={} multi-mem={} omem={} tot-mem={} events=r cmd={} user={} "
+      "redir={} resp={}",
+      client.id, client.remote_address(), client.local_address(), client.descriptor_number(),
+      client.name, (now - client.since_ms) / 1000, (now - client.last_command_ms) / 1000,
+      flags_of(client), client.database, client.channels.size(), client.patterns.size(),
+      client.shard_channels.size(),
+      client.in_transaction ? static_cast<std::int64_t>(client.queued.size()) : -1,
+      client.input_bytes(), client.input_room(), client.queued_bytes(), client.output_bytes(),
+      client.held(), client.last_command == nullptr ? "NULL" : client.last_command->full_name(),
+      client.user == nullptr ? default_user_name : client.user->name(),
+      client.tracking ? static_cast<std::int64_t>(client.tracking->redirect) : -1,
+      client.is_resp3() ? 3 : 2);
+}
+
+}  // namespace strata::runtime::cache
