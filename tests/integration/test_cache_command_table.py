@@ -88,7 +88,8 @@ memory usage a|bitfield a get u8 0|bitfield a get u8 0 set u8 0 1|bitfield a ove
 bitfield a get u8|bitfield_ro a get u8 0|sort a|sort a store x store y|sort a by x store
 sort a limit 0 1 store y|sort a by store store y|sort a get store store y|sort_ro a get store
 getdel a|getex a|rename a b|copy a b|del a b c|restore a 0 x|ping x|nosuch x|get
-blmove a b left left 0
+blmove a b left left 0|xread streams a b 0 0|xread count 1 streams a 0|xread streams a b 0
+xreadgroup group g c count 1 streams a b > >|xread streams|xread block 0 streams a b c 0 0 0
 """
 
 

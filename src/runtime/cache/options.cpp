@@ -28,7 +28,7 @@ std::vector<row> client_rows() {
       {{.key = "password", .kind = secret, .value_name = "PASSWORD",
         .help = "password that AUTH requires; empty: no password"},
        &cache_options::password},
-      {{.key = "user", .value_name = "RULES",
+      {{.key = "user", .kind = list, .value_name = "RULES",
         .help = "user with permissions of its own, as ACL SETUSER takes them: \"alice on "
                 "#SHA256 ~app:* +@read\"; repeatable"},
        &cache_options::user},

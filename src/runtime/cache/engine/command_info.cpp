@@ -230,8 +230,11 @@ bool add_positions(const key_use& use, std::span<const std::string_view> words,
   if (use.find == key_use::kind::counted) return add_counted(use, *begin, words, positions);
   if (use.find == key_use::kind::range) {
     const auto count = static_cast<int>(words.size());
-    const int last = use.last < 0 ? count + use.last : static_cast<int>(*begin) + use.last;
-    for (int at = static_cast<int>(*begin); at <= last && at < count; at += use.step) {
+    const int first = static_cast<int>(*begin);
+    const int last = use.last >= 0    ? first + use.last
+                     : use.limit >= 2 ? first + (count - first) / use.limit + use.last
+                                      : count + use.last;
+    for (int at = first; at <= last && at < count; at += use.step) {
       positions.push_back(static_cast<std::size_t>(at));
     }
   }

@@ -50,12 +50,8 @@ std::string read_line(std::vector<user>& users, std::string_view line, std::stri
   if (!is_user_name(words[1])) {
     return fmt::format("'{}: username '{}' contains invalid characters. ", line_name, words[1]);
   }
-  user added(std::string(words[1]), channels);
-  if (auto wrong = apply_all(added, std::span(words).subspan(2), line_name); !wrong.empty()) {
-    return wrong;
-  }
-  users.push_back(std::move(added));
-  return {};
+  auto& added = users.emplace_back(std::string(words[1]), channels);
+  return apply_all(added, std::span(words).subspan(2), line_name);
 }
 
 }  // namespace
