@@ -86,14 +86,15 @@ STORY = """
 def story():
     """Returns pairs of a connection's name and a request."""
     # A bar within a rule is not the end of a request.
-    for line in re.split(r"\|(?=\d )", STORY):
+    for line in re.split(r"\|(?=\d [A-Z])", STORY):
         name, request = line.split(" ", 1)
         yield name, [word.strip('"') for word in request.split(" ")]
 
 
 def without_figures(reply):
-    """Returns a reply of ACL LOG without what differs between two servers."""
+    """Returns a reply without what differs between two servers."""
     reply = re.sub(rb"(age-seconds\r\n)(\$\d+\r\n|,)[0-9.e-]+\r\n", rb"\1", reply)
+    reply = re.sub(rb"id\r\n:\d+", b"id", reply)
     return re.sub(rb"\$\d+\r\nid=\d+.*? (cmd=\S+ user=\S*) .*?\r\n", rb"\1\r\n", reply)
 
 
@@ -232,7 +233,7 @@ def test_random_rules_mean_what_they_mean_to_redis(daemon, redis):
 
 # --- files
 
-LINES = """user alice on #{hash} ~app:* %R~public:* resetchannels &news -@all +@read +set +acl|whoami (~x +del)
+LINES = """user alice on #{hash} ~app:* %R~public:* resetchannels &news -@all +@read +set +acl|whoami +ping (~x +del)
 user bob off sanitize-payload resetchannels -@all
 user default on nopass ~* &* +@all
 """.format(hash="5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8")
@@ -296,11 +297,14 @@ def test_wrong_lines_are_named_as_redis_names_them(daemon, tmp_path):
     server = RedisServer(tmp_path / "redis", "--aclfile", str(path))
     try:
         ours, theirs = Wire(port), Wire(server.port)
-        users = ours.ask("ACL", "USERS")
-        for text in (WRONG, "user default on\nuser default off\n", "user a +get (x\n", "\n\nx\n",
-                     "user a\tb on\n", "user \x01 on ~" + "k" * 100_000 + "\n"):
+        for text in (WRONG, "user default on\nuser default off\n", "\n\nx\n", "user a\tb on\n",
+                     "user \x01 on ~" + "k" * 100_000 + "\n"):
             path.write_text(text)
             assert ours.ask("ACL", "LOAD") == theirs.ask("ACL", "LOAD"), text[:200]
+        # A selector that does not end ends this version of Redis.
+        path.write_text("user a +get (x\n")
+        assert b"Unmatched parenthesis" in ours.ask("ACL", "LOAD")
+        users = ours.ask("ACL", "USERS")
         path.unlink()
         reply = b"-ERR Error loading ACLs, opening file '%s': " % str(path).encode()
         assert theirs.ask("ACL", "LOAD").startswith(reply)

@@ -83,6 +83,7 @@ const command* engine::accept(client& client, std::span<const std::string_view> 
     refuse(client, *command, *denied);
     return nullptr;
   }
+  client.last_command = command;
   const auto context = client.in_transaction ? acl_context::transaction : acl_context::toplevel;
   if (const auto denied = front_.check_access(client, *command, words, context)) {
     refuse(client, *command, denied->reply(*command));
