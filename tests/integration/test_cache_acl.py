@@ -49,7 +49,7 @@ STORY = """
 0 ACL SETUSER b on >b ~r* +get +set +mset &c +publish +psubscribe +subscribe +multi +exec +eval
 0 ACL SETUSER b +ping +acl|whoami +sort +select|1 +hello +config|get +copy +rename +exists +touch
 0 ACL SETUSER b +bitfield +bitfield_ro +unsubscribe +xread +zunionstore +watch +discard +spublish
-1 AUTH b x|1 AUTH nobody x|1 AUTH b b|1 ACL WHOAMI|1 GET x|1 GET r|1 DEL r|1 CONFIG GET port x
+1 AUTH b x|1 AUTH nobody x|1 AUTH b b|1 ACL WHOAMI|1 GET x|1 GET r|1 DEL r|1 CONFIG GET hz x
 1 CONFIG SET maxclients 100|1 CONFIG NOSUCH|1 ACL LIST|1 SELECT 1|1 SELECT 0|1 SELECT|1 EXISTS x
 1 SUBSCRIBE d|1 PSUBSCRIBE c*|1 PUBLISH d x|1 PUBLISH c x|1 SPUBLISH d x|1 SPUBLISH c x|1 NOSUCH
 1 GET|1 RENAME r x|1 COPY r x|1 MSET r 1 x 2|1 ZUNIONSTORE r 1 x|1 ZUNIONSTORE r 9 r|1 TOUCH r x
@@ -71,7 +71,7 @@ STORY = """
 0 ACL DRYRUN m publish e x|0 ACL DRYRUN m del a|0 ACL DRYRUN m set c 1 GET
 0 ACL SETUSER n on nopass +client +multi +acl|0 CLIENT KILL USER nosuch|0 CLIENT KILL USER n
 4 AUTH n x|0 CLIENT KILL USER n|4 PING
-0 CONFIG GET acl*|0 CONFIG SET acl-pubsub-default allchannels|0 ACL SETUSER q|0 ACL GETUSER q
+0 CONFIG GET acllog*|0 CONFIG SET acl-pubsub-default allchannels|0 ACL SETUSER q|0 ACL GETUSER q
 0 ACL SETUSER q reset|0 ACL GETUSER q|0 CONFIG SET acl-pubsub-default x
 0 CONFIG SET acl-pubsub-default resetchannels|0 CONFIG SET acllog-max-len 1|0 CONFIG GET masteruser
 0 ACL SETUSER default resetpass|0 ACL GETUSER default|5 PING|5 GET|5 NOSUCH|5 ACL WHOAMI|5 AUTH x

@@ -107,7 +107,7 @@ void hello(call& c) {
   if (!c.who.is_trusted) {
     c.fail(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
-        "<proto> AUTH <user> <pass> option can be used to authenticate the client and select "
+        "AUTH <user> <pass> option can be used to authenticate the client and select "
         "the RESP protocol version at the same time");
     return;
   }
