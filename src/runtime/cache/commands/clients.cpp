@@ -18,12 +18,13 @@ void client_id(call& c) { c.reply.integer(static_cast<std::int64_t>(c.who.id)); 
 void client_info(call& c) { c.reply.verbatim("txt", client_text(c.home(), c.who) + "\n"); }
 
 std::optional<bool> matches_type(call& c, std::string_view type, const client& client) {
-  if (text::same_text(type, "normal")) return !client.is_subscribed();
-  if (text::same_text(type, "pubsub")) return client.is_subscribed();
-  if (text::same_text(type, "master") || text::same_text(type, "replica") ||
-      text::same_text(type, "slave")) {
-    return false;
+  if (text::same_text(type, "normal")) return !client.is_subscribed() && !client.is_follower;
+  if (text::same_text(type, "pubsub")) return client.is_subscribed() && !client.is_follower;
+  if (text::same_text(type, "replica") || text::same_text(type, "slave")) {
+    return client.is_follower;
   }
+  // The connection to the leader is not among the clients.
+  if (text::same_text(type, "master")) return false;
   c.fail("ERR Unknown client type '" + std::string(type) + "'");
   return {};
 }

@@ -1,5 +1,7 @@
-// The commands of Redis's cluster. A cache is not a cluster node, and replies so, which clients
-// that ask accept.
+// The commands of Redis's cluster and of its modules. A cache is not a cluster node and loads no
+// modules, and replies so, which clients that ask accept.
+#include <array>
+
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 
@@ -8,6 +10,27 @@ namespace strata::runtime::cache {
 namespace {
 
 void refuse(call& c) { c.fail("ERR This instance has cluster support disabled"); }
+
+// --- MODULE
+
+void module_list(call& c) { c.reply.array(0); }
+
+// In the words of a Redis whose configuration does not enable it.
+void refuse_module(call& c) {
+  c.fail(
+      "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", "
+      "you can run it from a local connection, otherwise you need to set this option in the "
+      "configuration file, and then restart the server.");
+}
+
+void module_help(call& c) {
+  constexpr std::array<std::string_view, 5> lines = {
+      "MODULE <subcommand>. Subcommands are:", "LIST -- returns the loaded modules: none.",
+      "LOAD <path> [<argument> ...] -- is refused.",
+      "LOADEX <path> [CONFIG <name> <value> ...] [ARGS <argument> ...] -- is refused.",
+      "UNLOAD <name> -- is refused."};
+  c.reply_lines(lines);
+}
 
 // clang-format off
 const command_row cluster_rows[] = {
@@ -108,10 +131,35 @@ const command_row cluster_group_rows[] = {
      "", "connection", "3.0.0",
      "restricts reads in a cluster to leaders", refuse},
 };
+
+const command_row module_rows[] = {
+    {"help", 2, "loading stale", {0, 0, 0},
+     "", "", "5.0.0",
+     "lists the subcommands of MODULE", module_help},
+    {"list", 2, "admin noscript", {0, 0, 0},
+     "", "admin dangerous", "4.0.0",
+     "returns the loaded modules: a cache has none", module_list},
+    {"load", -3, "admin noscript no_async_loading", {0, 0, 0},
+     "", "admin dangerous", "4.0.0",
+     "is refused: a cache loads no modules", refuse_module},
+    {"loadex", -3, "admin noscript no_async_loading", {0, 0, 0},
+     "", "admin dangerous", "7.0.0",
+     "is refused: a cache loads no modules", refuse_module},
+    {"unload", 3, "admin noscript no_async_loading", {0, 0, 0},
+     "", "admin dangerous", "4.0.0",
+     "is refused: a cache loads no modules", refuse_module},
+};
+
+const command_row module_group_rows[] = {
+    {"module", -2, "", {0, 0, 0},
+     "", "", "4.0.0",
+     "reports modules", nullptr, module_rows},
+};
 // clang-format on
 
 }  // namespace
 
+command_group module_commands() { return {"server", module_group_rows}; }
 command_group cluster_commands() { return {"cluster", cluster_group_rows}; }
 
 }  // namespace strata::runtime::cache

@@ -43,6 +43,7 @@ constexpr command_group (*groups[])() = {
     debug_commands,
     command_commands,
     cluster_commands,
+    module_commands,
     sorted_set_commands,
     sorted_set_range_commands,
     sorted_set_pop_commands,

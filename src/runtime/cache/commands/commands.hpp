@@ -46,5 +46,6 @@ namespace strata::runtime::cache {
 [[nodiscard]] command_group latency_commands();
 [[nodiscard]] command_group command_commands();
 [[nodiscard]] command_group cluster_commands();
+[[nodiscard]] command_group module_commands();
 
 }  // namespace strata::runtime::cache

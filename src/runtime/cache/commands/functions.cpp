@@ -204,7 +204,7 @@ const command_row function_subcommands[] = {
 const command_row function_rows[] = {
     {"fcall", -3, "noscript stale skip_monitor no_mandatory_keys movablekeys", {0, 0, 0},
      "RW access update 2 n0 1 1", "scripting", "7.0.0",
-     "runs a function", fcall},
+     "runs a function", fcall, {}, trait_runs_script},
     {"fcall_ro", -3, "noscript stale skip_monitor no_mandatory_keys readonly movablekeys",
      {0, 0, 0},
      "RO access 2 n0 1 1", "scripting", "7.0.0",

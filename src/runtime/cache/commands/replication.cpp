@@ -33,14 +33,25 @@ void replconf(call& c) {
 
 // Returns false after an error.
 bool has_data_to_give(call& c) {
+  if (c.home().replicated_by()->is_failing_over()) {
+    c.fail("NOMASTERLINK Can't SYNC while failing over");
+    return false;
+  }
   if (!c.home().availability().is_loading()) return true;
   c.fail("NOMASTERLINK Can't SYNC while not connected with my master");
   return false;
 }
 
 void psync(call& c) {
-  const auto from = c.integer(2);
-  if (from && has_data_to_give(c)) c.home().replicated_by()->synchronise(c.who, c[1], *from);
+  auto& with = *c.home().replicated_by();
+  if (c.size() > 3 && c.is(3, "FAILOVER")) {
+    if (const auto wrong = with.take_over(c[1]); !wrong.empty()) {
+      c.fail("ERR " + wrong);
+      return;
+    }
+  }
+  if (!has_data_to_give(c)) return;
+  if (const auto from = c.integer(2)) with.synchronise(c.who, c[1], *from);
 }
 
 void sync(call& c) {
@@ -56,6 +67,10 @@ void keep_leader(call& c) {
 
 void replicaof(call& c) {
   auto& with = *c.home().replicated_by();
+  if (with.is_failing_over()) {
+    c.fail("ERR REPLICAOF not allowed while failing over.");
+    return;
+  }
   if (c.is(1, "NO") && c.is(2, "ONE")) {
     with.follow_nobody();
     keep_leader(c);
@@ -76,6 +91,55 @@ void replicaof(call& c) {
   }
   with.follow(std::string(c[1]), static_cast<std::uint16_t>(*port));
   keep_leader(c);
+  c.reply.ok();
+}
+
+// Returns nullopt after an error.
+std::optional<failover_request> read_failover_options(call& c) {
+  failover_request read;
+  bool has_target = false;
+  for (std::size_t i = 1; i < c.size(); ++i) {
+    const auto left = c.size() - i - 1;
+    if (c.is(i, "TIMEOUT") && left >= 1 && !read.timeout_ms) {
+      read.timeout_ms = c.integer(++i);
+      if (!read.timeout_ms) return {};
+      if (*read.timeout_ms <= 0) {
+        c.fail("ERR FAILOVER timeout must be greater than 0");
+        return {};
+      }
+    } else if (c.is(i, "TO") && left >= 2 && !has_target) {
+      const auto port = c.integer(i + 2);
+      if (!port) return {};
+      read.host = c[i + 1];
+      read.port = *port;
+      has_target = true;
+      i += 2;
+    } else if (c.is(i, "FORCE") && !read.is_forced) {
+      read.is_forced = true;
+    } else {
+      c.fail_syntax();
+      return {};
+    }
+  }
+  return read;
+}
+
+void fail_over(call& c) {
+  auto& with = *c.home().replicated_by();
+  if (c.size() == 2 && c.is(1, "ABORT")) {
+    if (with.abort_failover()) {
+      c.reply.ok();
+    } else {
+      c.fail("ERR No failover in progress.");
+    }
+    return;
+  }
+  auto request = read_failover_options(c);
+  if (!request) return;
+  if (const auto wrong = with.begin_failover(std::move(*request)); !wrong.empty()) {
+    c.fail("ERR " + wrong);
+    return;
+  }
   c.reply.ok();
 }
 
@@ -142,6 +206,9 @@ void wait(call& c) {
 
 // clang-format off
 const command_row replication_rows[] = {
+    {"failover", -1, "admin noscript stale", {0, 0, 0},
+     "", "admin dangerous", "6.2.0",
+     "hands the leadership to a follower", fail_over},
     {"psync", -3, "admin noscript no_async_loading no_multi", {0, 0, 0},
      "", "admin dangerous", "2.8.0",
      "starts or resumes replication of this cache; for use between caches", psync},

@@ -1,6 +1,10 @@
 // Commands on the cache as a whole.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <random>
+
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/statistics/info.hpp"
@@ -68,9 +72,57 @@ void monitor(call& c) {
   c.reply.ok();
 }
 
+// --- LOLWUT
+
+struct picture_size {
+  std::int64_t columns = 66;
+  std::int64_t rows = 12;
+};
+
+// Folds the layers by two waves; the chance chooses their lengths and phases.
+std::string draw_layers(picture_size size, std::mt19937_64& random) {
+  constexpr std::string_view layers = " .:-=+*#%@#=-. ";
+  std::uniform_real_distribution<double> chance(0.0, 1.0);
+  const double long_wave = 0.05 + 0.05 * chance(random);
+  const double short_wave = 0.15 + 0.15 * chance(random);
+  const double phase = 6.28 * chance(random);
+  const auto offset = static_cast<std::int64_t>(15 * chance(random));
+  std::string text;
+  for (std::int64_t row = 0; row < size.rows; ++row) {
+    for (std::int64_t column = 0; column < size.columns; ++column) {
+      const auto place = static_cast<double>(column);
+      const double fold =
+          3.0 * std::sin(place * long_wave + phase) + 1.2 * std::sin(place * short_wave);
+      const auto depth = row + offset + std::llround(fold + 5.0);
+      text += layers[static_cast<std::size_t>(depth) % layers.size()];
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+// The versions 5 and 6 take the size of their pictures; as in Redis, others take anything.
+bool read_picture_size(call& c, picture_size& size) {
+  if (c.size() < 3 || !c.is(1, "VERSION")) return true;
+  const auto version = c.integer(2);
+  if (!version) return false;
+  if (*version != 5 && *version != 6) return true;
+  constexpr std::int64_t most_columns = 1000;
+  constexpr std::int64_t most_rows = 200;
+  for (std::size_t i = 3; i < std::min<std::size_t>(c.size(), 6); ++i) {
+    const auto number = c.integer(i);
+    if (!number) return false;
+    if (i == 3) size.columns = std::clamp<std::int64_t>(*number, 1, most_columns);
+    if (i == 4) size.rows = std::clamp<std::int64_t>(*number, 1, most_rows);
+  }
+  return true;
+}
+
 void lolwut(call& c) {
-  c.reply.verbatim("txt",
-                   fmt::format("strata, layer on layer\nRedis ver. {}\n", compatible_version));
+  picture_size size;
+  if (!read_picture_size(c, size)) return;
+  c.reply.verbatim("txt", fmt::format("{}\nRedis ver. {}\n", draw_layers(size, c.keys().random()),
+                                      compatible_version));
 }
 
 // --- MEMORY
@@ -232,7 +284,7 @@ const command_row server_rows[] = {
      "returns properties and statistics of this cache", info},
     {"lolwut", -1, "readonly fast", {0, 0, 0},
      "", "", "5.0.0",
-     "returns a motto and the version", lolwut},
+     "returns a picture and the version", lolwut},
     {"memory", -2, "", {0, 0, 0},
      "", "", "4.0.0",
      "reports the use of memory", nullptr, memory_rows},

@@ -19,9 +19,9 @@ namespace {
 // Reports whether a command can occur in a log or from a leader: changes, the frame of a
 // transaction, messages, and PFCOUNT, which keeps its result in the value.
 bool can_be_repeated(const command& command) {
-  constexpr std::array<std::string_view, 7> others = {"select",  "multi",    "exec",   "discard",
-                                                      "publish", "spublish", "pfcount"};
-  return command.has(flag_write) || std::ranges::find(others, command.row->name) != others.end();
+  constexpr std::array<std::string_view, 4> frame = {"select", "multi", "exec", "discard"};
+  return command.has(flag_write) || command.has(trait_propagated) ||
+         std::ranges::find(frame, command.row->name) != frame.end();
 }
 
 }  // namespace

@@ -10,26 +10,29 @@ namespace strata::runtime::cache {
 
 namespace {
 
+// Returns what an error shows of a word: as in Redis, it ends at its first NUL.
+std::string_view shown_part(std::string_view word, std::size_t most) {
+  return word.substr(0, std::min(word.find('\0'), most));
+}
+
 std::string unknown_command(std::span<const std::string_view> words) {
   constexpr std::size_t most = 128;
   std::string arguments;
   for (const auto& each : words.subspan(1)) {
     if (arguments.size() >= most) break;
-    arguments += fmt::format("'{}' ", each.substr(0, most - arguments.size()));
+    arguments += fmt::format("'{}' ", shown_part(each, most - arguments.size()));
   }
   return fmt::format("ERR unknown command '{}', with args beginning with: {}",
-                     words[0].substr(0, most), arguments);
+                     shown_part(words[0], most), arguments);
 }
 
 }  // namespace
 
 // Reports whether the command must wait for a pause's end; its client then executes it again.
-bool engine::postpone(client& client, const command& command) {
-  if (front_.pausing().is_over(keys_.now_ms())) {
-    front_.pausing().end();
-    return false;
-  }
-  if (!front_.pausing().holds(client, command)) return false;
+bool engine::postpone(client& client, const command& command,
+                      std::span<const std::string_view> words) {
+  if (front_.pausing().is_over(keys_.now_ms())) front_.pausing().end();
+  if (!front_.pausing().holds(client, command, words)) return false;
   --front_.statistics().counted().commands;
   --client.calls;
   front_.pausing().postpone(client);
@@ -56,8 +59,8 @@ const command* engine::accept(client& client, std::span<const std::string_view> 
     const auto* const container = command;
     command = find_subcommand(*container, words[1]);
     if (command == nullptr) {
-      reply.error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", words[1].substr(0, 128),
-                              text::in_capitals(container->row->name)));
+      reply.error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.",
+                              shown_part(words[1], 128), text::in_capitals(container->row->name)));
       return nullptr;
     }
   }
@@ -173,9 +176,10 @@ std::string_view engine::reason_to_refuse(const client& client, const command& c
   return is_queued || has(flag_deny_oom) ? out_of_memory_error : std::string_view();
 }
 
-// May evict keys. Returns false if there is no room.
+// May evict keys, which is a change, so not while changes are postponed. Returns false if there is
+// no room.
 bool engine::make_room() {
-  if (keys_.has_room()) return true;
+  if (keys_.has_room() || front_.pausing().holds_writes()) return true;
   const bool timed = parameters_.latency_threshold_ms > 0;
   const auto began_us = timed ? keys_.clock().steady_us() : 0;
   const bool is_there = keys_.make_room();

@@ -78,8 +78,8 @@ void call::fail_arity() {
 void call::fail_subcommand() {
   const auto& container = what.parent == nullptr ? *what.row : *what.parent;
   fail("ERR unknown subcommand or wrong number of arguments for '" +
-       std::string(words[1].substr(0, 128)) + "'. Try " + text::in_capitals(container.name) +
-       " HELP.");
+       std::string(words[1].substr(0, std::min<std::size_t>(words[1].find('\0'), 128))) +
+       "'. Try " + text::in_capitals(container.name) + " HELP.");
 }
 
 void call::reply_lines(std::span<const std::string_view> lines) {

@@ -46,6 +46,8 @@ enum command_trait : std::uint8_t {
   trait_ends_transaction = 1U << 1U,  ///< executed inside MULTI, not queued
   trait_quick = 1U << 2U,  ///< its time depends only on its words, though Redis does not flag it as
                            ///< fast
+  trait_propagated = 1U << 3U,  ///< propagated to followers, though Redis does not flag it as write
+  trait_runs_script = 1U << 4U,     ///< its script may execute commands that are propagated
   trait_publishes = 1U << 5U,       ///< its first argument is a channel
   trait_takes_channels = 1U << 6U,  ///< its arguments are channels
   trait_takes_patterns = 1U << 7U,  ///< its arguments are patterns of channels

@@ -221,10 +221,32 @@ bool add_counted(const key_use& use, std::size_t begin, std::span<const std::str
   return true;
 }
 
+// MIGRATE has one key, or those behind KEYS, which may be an argument of AUTH or AUTH2 too. Returns
+// false if it has both.
+bool add_migrated(std::span<const std::string_view> words, std::vector<std::size_t>& positions) {
+  constexpr std::size_t single_key = 3;
+  for (std::size_t at = 6; at + 1 < words.size(); ++at) {
+    if (text::same_text(words[at], "AUTH")) {
+      at += 1;
+    } else if (text::same_text(words[at], "AUTH2")) {
+      at += 2;
+    } else if (text::same_text(words[at], "KEYS")) {
+      if (!words[single_key].empty()) return false;
+      for (++at; at < words.size(); ++at) positions.push_back(at);
+      return true;
+    }
+  }
+  positions.push_back(single_key);
+  return true;
+}
+
 // Adds the positions of this specification's keys. Returns false if they do not follow from the
 // words.
-bool add_positions(const key_use& use, std::span<const std::string_view> words,
-                   std::vector<std::size_t>& positions) {
+bool add_positions(const key_use& use, const command& command,
+                   std::span<const std::string_view> words, std::vector<std::size_t>& positions) {
+  if (command.row->name == "migrate") {
+    return !use.keyword.empty() || add_migrated(words, positions);
+  }
   const auto begin = find_begin(use, words);
   if (!begin || *begin >= words.size()) return true;
   if (use.find == key_use::kind::counted) return add_counted(use, *begin, words, positions);
@@ -276,6 +298,18 @@ constexpr std::string_view redacted = "(redacted)";
 void redact(std::span<std::string_view> words, std::size_t first, std::size_t count) {
   first = std::min(first, words.size());
   std::ranges::fill(words.subspan(first, std::min(count, words.size() - first)), redacted);
+}
+
+// Hides the users and passwords of MIGRATE.
+void redact_passwords(std::span<std::string_view> words) {
+  for (std::size_t at = 6; at < words.size(); ++at) {
+    if (text::same_text(words[at], "KEYS")) return;
+    const std::size_t count = text::same_text(words[at], "AUTH")    ? 1
+                              : text::same_text(words[at], "AUTH2") ? 2
+                                                                    : 0;
+    redact(words, at + 1, count);
+    at += count;
+  }
 }
 
 bool is_secret_parameter(std::string_view name) {
@@ -337,7 +371,7 @@ bool find_keys(const command& command, std::span<const std::string_view> words,
                std::vector<std::size_t>& positions, key_choice choice) {
   return std::ranges::all_of(uses_of(command), [&](const key_use& use) {
     const bool is_left_out = use.only_reads && choice == key_choice::changed;
-    return is_left_out || add_positions(use, words, positions);
+    return is_left_out || add_positions(use, command, words, positions);
   });
 }
 
@@ -367,7 +401,7 @@ void reply_keys_and_flags(proto::reply_writer& reply, const command& command,
   reply.array(positions.size());
   for (const auto& use : uses_of(command)) {
     positions.clear();
-    (void)add_positions(use, words, positions);
+    (void)add_positions(use, command, words, positions);
     const auto flags = flags_of(use, command, words);
     for (const auto position : positions) {
       reply.array(2);
@@ -391,6 +425,8 @@ std::vector<std::string_view> shown_words(const command& command,
     const auto found = std::ranges::find_if(
         words, [](std::string_view each) { return text::same_text(each, "AUTH"); });
     redact(shown, static_cast<std::size_t>(found - words.begin()) + 1, 2);
+  } else if (command.row->name == "migrate") {
+    redact_passwords(shown);
   } else if (is_setting && command.row->name == "set") {
     for (std::size_t at = 2; at + 1 < words.size(); at += 2) {
       if (is_secret_parameter(words[at])) redact(shown, at + 1, 1);

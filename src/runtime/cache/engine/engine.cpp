@@ -42,7 +42,7 @@ void engine::execute(client& client, std::span<const std::string_view> words,
     if (client.in_transaction) client.transaction_failed = true;
     return;
   }
-  if (front_.pausing().is_on() && postpone(client, *command)) return;
+  if (front_.pausing().is_on() && postpone(client, *command, words)) return;
   client.last_command = command;
   if (client.in_transaction && !command->has(trait_ends_transaction)) {
     client.queued.emplace_back(command, words);
@@ -160,7 +160,7 @@ void engine::fail_fetching(unsigned database, std::string_view key, std::string_
 bool engine::tick(loop::duration budget) {
   front_.end_overdue();
   const auto began_us = keys_.clock().steady_us();
-  const bool is_paused = front_.pausing().is_on();
+  const bool is_paused = front_.pausing().holds_writes();
   const bool done = keys_.tidy(budget, !is_paused);
   if (!is_paused) {
     front_.statistics().note_latency("expire-cycle", keys_.clock().steady_us() - began_us);

@@ -77,7 +77,7 @@ class engine {
                                                  std::span<const std::string_view> words,
                                                  const script_rules& rules);
   [[nodiscard]] std::string_view reason_to_refuse(const client& client, const command& command);
-  bool postpone(client& client, const command& command);
+  bool postpone(client& client, const command& command, std::span<const std::string_view> words);
   [[nodiscard]] bool make_room();
 
   parameters parameters_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,12 +35,50 @@ struct replication_figures {
   std::string_view link_state;  ///< "connect", "connecting", "sync" or "connected"
   std::int64_t silent_s = -1;
   std::uint64_t followed_offset = 0;
+
+  std::string previous_id;         ///< of the leader whose place this cache took; empty: none
+  std::uint64_t previous_end = 0;  ///< the first offset that its stream does not have
+  std::string_view failover_state = "no-failover";
+};
+
+/// What FAILOVER asks for.
+struct failover_request {
+  std::string host;  ///< of the follower that is to lead; empty: the first that has everything
+  std::int64_t port = 0;
+  std::optional<std::int64_t> timeout_ms;
+  bool is_forced = false;  ///< after the timeout, the follower leads though it lacks changes
+};
+
+/// What MIGRATE asks for.
+struct migration_request {
+  std::string host;
+  std::string port;  ///< as the client gave it
+  std::string database;
+  std::int64_t timeout_ms = 0;
+  std::string user;
+  std::string password;
+  bool has_password = false;
+  bool keeps_keys = false;  ///< COPY
+  bool replaces = false;
+  std::vector<std::string> keys;
 };
 
 class replication {
  public:
   virtual void follow(std::string host, std::uint16_t port) = 0;
   virtual void follow_nobody() = 0;
+  /// Begins to hand the leadership to a follower. Returns Redis's error text after "ERR "; empty if
+  /// it has begun.
+  [[nodiscard]] virtual std::string begin_failover(failover_request request) = 0;
+  /// Returns false if there is no failover.
+  [[nodiscard]] virtual bool abort_failover() = 0;
+  [[nodiscard]] virtual bool is_failing_over() const = 0;
+  /// PSYNC … FAILOVER: makes this follower a leader. Returns Redis's error text after "ERR "; empty
+  /// if it leads.
+  [[nodiscard]] virtual std::string take_over(std::string_view id) = 0;
+  /// MIGRATE: moves existing keys to another server. The client, which must wait, gets the reply
+  /// when that is done.
+  virtual void migrate(client& client, migration_request request) = 0;
   /// Returns the leader in the format of the option --follow; empty if there is none.
   [[nodiscard]] virtual std::string leader_url() const = 0;
   /// REPLCONF: sets a follower's properties. Returns Redis's error text after "ERR "; empty if

@@ -154,7 +154,8 @@ void leader::check_followers() {
 bool leader::can_go_on(std::string_view id, std::int64_t start) const {
   if (start < 1 || !is_listening_) return false;
   const auto first = static_cast<std::uint64_t>(start);
-  if (id != id_) return false;
+  const bool is_previous = !previous_id_.empty() && id == previous_id_;
+  if (is_previous ? first > previous_end_ : id != id_) return false;
   const auto begin = offset_ - pending_.size() - backlog_.size();
   return first > begin && first <= offset_ + 1;
 }
@@ -207,7 +208,7 @@ std::size_t leader::count_followers(std::uint64_t offset) const {
 
 void leader::ask_followers() {
   const std::array<std::string_view, 3> words = {"REPLCONF", "GETACK", "*"};
-  if (is_listening_) append(words);
+  if (is_listening_ && !is_quiet_) append(words);
 }
 
 void leader::begin_history() {
@@ -215,10 +216,53 @@ void leader::begin_history() {
   pending_.clear();
   backlog_.clear();
   id_ = text::random_id(engine_.keys().random());
+  previous_id_.clear();
 }
 
+// One that only introduces itself has nothing of the stream yet.
 void leader::drop_followers() {
-  for (const auto& each : followers_) each.who->disconnect(false);
+  for (const auto& each : followers_) {
+    if (each.at != stage::introduces_itself) each.who->disconnect(false);
+  }
+}
+
+void leader::succeed(std::string id, std::uint64_t offset) {
+  begin_history();
+  previous_id_ = std::move(id);
+  previous_end_ = offset + 1;
+  offset_ = offset;
+  // A follower that continues does not know the database of the next change.
+  row_.begin_anew();
+  if (!std::exchange(is_listening_, true)) engine_.keys().changes().add_listener(*this);
+}
+
+std::string leader::objection_to_successor(std::string_view address, std::int64_t port) const {
+  if (std::ranges::none_of(followers_, can_lead)) return "FAILOVER requires connected replicas.";
+  if (address.empty()) return {};
+  const auto found = std::ranges::find_if(followers_, [&](const follower& each) {
+    return can_lead(each) && address_of(each) == address && each.port == port;
+  });
+  if (found == followers_.end()) return "FAILOVER target HOST and PORT is not a replica.";
+  return found->at == stage::online ? "" : "FAILOVER target replica is not online.";
+}
+
+std::optional<leader::place> leader::find_successor(std::string_view address,
+                                                    std::int64_t port) const {
+  for (const auto& each : followers_) {
+    if (!can_lead(each) || each.at != stage::online || each.acknowledged != offset_) continue;
+    auto found = address_of(each);
+    if (address.empty() || (found == address && each.port == port)) {
+      return place{.address = std::move(found), .port = each.port};
+    }
+  }
+  return {};
+}
+
+std::string leader::address_of(const follower& follower) {
+  if (!follower.address.empty()) return follower.address;
+  auto address = follower.who->remote_address();
+  address.resize(std::min(address.rfind(':'), address.size()));
+  return address;
 }
 
 void leader::tick() {
@@ -234,7 +278,7 @@ void leader::tick() {
       each.who->disconnect(false);
     }
   }
-  if (followers_.empty() || !is_listening_) return;
+  if (followers_.empty() || !is_listening_ || is_quiet_) return;
   if (now_ms - pinged_ms_ >= settings.replication_ping_s * 1000) {
     pinged_ms_ = now_ms;
     const std::array<std::string_view, 1> ping = {"PING"};
@@ -244,18 +288,15 @@ void leader::tick() {
 
 void leader::add_to(replication_figures& figures) const {
   figures.id = id_;
+  figures.previous_id = previous_id_;
+  figures.previous_end = previous_end_;
   figures.offset = offset_;
   figures.backlog_size = backlog_.size();
   figures.backlog_begin = offset_ - pending_.size() - backlog_.size() + 1;
   figures.prompt_followers = prompt_followers();
   for (const auto& each : followers_) {
     if (each.at == stage::introduces_itself) continue;
-    auto address = each.address;
-    if (address.empty()) {
-      address = each.who->remote_address();
-      address.resize(std::min(address.rfind(':'), address.size()));
-    }
-    figures.followers.push_back({.address = std::move(address),
+    figures.followers.push_back({.address = address_of(each),
                                  .port = each.port,
                                  .is_online = each.at == stage::online,
                                  .acknowledged = each.acknowledged,

@@ -30,7 +30,13 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void on_change(unsigned database, std::span<const std::string_view> words) override;
   void on_message(std::span<const std::string_view> words) override { append(words); }
 
+  struct place {
+    std::string address;
+    unsigned port;
+  };
+
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  [[nodiscard]] const std::string& id() const { return id_; }
   std::string configure(client& client, std::string_view option, std::string_view value);
   void acknowledge(client& who, std::uint64_t offset);
   void synchronise(client& client, std::string_view id, std::int64_t start);
@@ -43,6 +49,18 @@ class leader final : public change_listener, private loop::turn_end_hook {
   void begin_history();
   /// Disconnects each follower; a follower that reconnects may continue the stream.
   void drop_followers();
+  /// Continues the stream of a leader whose place this cache takes: whoever has it up to `offset`
+  /// continues with this cache's changes.
+  void succeed(std::string id, std::uint64_t offset);
+  /// While enabled, adds nothing to the stream but changes: followers can reach its end.
+  void set_quiet(bool enabled) { is_quiet_ = enabled; }
+  /// Reports in Redis's words why no follower, or not that one, can take this cache's place; empty
+  /// if one can. `address` is empty for any.
+  [[nodiscard]] std::string objection_to_successor(std::string_view address,
+                                                   std::int64_t port) const;
+  /// Returns the follower at that place, or any, that has everything; nullopt if there is none.
+  [[nodiscard]] std::optional<place> find_successor(std::string_view address,
+                                                    std::int64_t port) const;
   /// Called periodically: disconnects followers that are silent for too long, and sends the others
   /// a PING.
   void tick();
@@ -70,6 +88,10 @@ class leader final : public change_listener, private loop::turn_end_hook {
 
   void on_turn_end() override { flush(); }
   follower& follower_of(client& client);
+  [[nodiscard]] static std::string address_of(const follower& follower);
+  [[nodiscard]] static bool can_lead(const follower& follower) {
+    return follower.at != stage::introduces_itself && follower.acknowledges;
+  }
   void append(std::span<const std::string_view> words);
   void count_appended(std::size_t before);
   void flush();
@@ -96,13 +118,16 @@ class leader final : public change_listener, private loop::turn_end_hook {
   std::shared_ptr<journal> log_;
   std::vector<follower> followers_;
   std::string id_;
-  std::string pending_;  // changes of this turn
-  std::string backlog_;  // the last bytes of the stream before them
+  std::string previous_id_;         // of the leader whose place this cache took; empty: none
+  std::uint64_t previous_end_ = 0;  // the first offset that its stream does not have
+  std::string pending_;             // changes of this turn
+  std::string backlog_;             // the last bytes of the stream before them
   std::uint64_t offset_ = 0;
   change_row row_;
   std::int64_t pinged_ms_ = 0;
   bool is_listening_ = false;
   bool is_sending_ = false;
+  bool is_quiet_ = false;
   loop::task_group running_;
 };
 

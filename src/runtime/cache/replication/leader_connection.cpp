@@ -33,6 +33,12 @@ leader_connection::leader_connection(loop::loop& loop, engine& engine, place lea
   engine_.keys().set_expires_by_leader(true);
   engine_.home().availability().refuse_changes(
       obstacle::follows, "READONLY You can't write against a read only replica.");
+  if (leader_.handed_over) {
+    id_ = leader_.handed_over->id;
+    offset_ = leader_.handed_over->offset;
+    replay_ = std::make_unique<replay>(engine_);
+    handover_ = handover::pending;
+  }
   running_.spawn(run());
 }
 
@@ -206,9 +212,12 @@ loop::task<result<std::string>> leader_connection::ask(std::span<const std::stri
 loop::task<result<void>> leader_connection::synchronise() {
   const auto next = std::to_string(offset_ + 1);
   const bool has_past = !id_.empty();
-  const std::array<std::string_view, 3> words = {"PSYNC", has_past ? std::string_view(id_) : "?",
-                                                 has_past ? std::string_view(next) : "-1"};
-  auto said = co_await ask(words);
+  std::vector<std::string_view> words = {"PSYNC", has_past ? std::string_view(id_) : "?",
+                                         has_past ? std::string_view(next) : "-1"};
+  if (handover_ == handover::pending) words.emplace_back("FAILOVER");
+  auto asking = ask(words);
+  auto said = co_await asking;
+  if (handover_ == handover::pending) note_handover(said);
   if (!said) co_return std::unexpected(said.error());
   std::vector<std::string> parts;
   if (!proto::split_words(*said, parts)) parts.clear();
@@ -233,6 +242,18 @@ loop::task<result<void>> leader_connection::synchronise() {
   state_ = "connected";
   acknowledge();
   co_return result<void>{};
+}
+
+// If the connection broke before the answer, the other one may already lead, and then refuses to be
+// asked again.
+void leader_connection::note_handover(const result<std::string>& reply) {
+  if (reply) {
+    handover_ = handover::accepted;
+  } else if (reply.error().code == errc::conflict) {
+    const bool leads = has_asked_ && reply.error().reason.contains("can't be sent to a master");
+    handover_ = leads ? handover::accepted : handover::rejected;
+  }
+  has_asked_ = true;
 }
 
 loop::task<result<void>> leader_connection::take_snapshot() {

@@ -22,12 +22,19 @@ class engine;
 
 class leader_connection {
  public:
+  struct position {
+    std::string id;
+    std::uint64_t offset = 0;
+  };
   struct place {
     std::string host;
     std::uint16_t port;
     unsigned own_port;                            ///< this cache's listening port; 0: not announced
     std::shared_ptr<const net::tls_slot> secure;  ///< empty: without TLS
+    /// This cache's own stream, if it hands the leadership over: the other one must accept that.
+    std::optional<position> handed_over = std::nullopt;
   };
+  enum class handover : std::uint8_t { none, pending, accepted, rejected };
   struct hooks {
     std::function<void()> begin_work;
     std::function<void()> end_work;
@@ -57,6 +64,8 @@ class leader_connection {
   [[nodiscard]] const std::string& id() const { return id_; }
   /// When bytes last arrived from the leader; nullopt before the first time.
   [[nodiscard]] std::optional<std::int64_t> received_ms() const { return received_ms_; }
+  /// How the other one has answered to the handed-over leadership.
+  [[nodiscard]] handover handed_over() const { return handover_; }
   /// Called periodically: acknowledges what has arrived, and gives up on a silent leader.
   void tick();
 
@@ -65,6 +74,7 @@ class leader_connection {
   loop::task<result<void>> connect();
   loop::task<result<void>> introduce(redis::connection& connection);
   loop::task<result<void>> synchronise();
+  void note_handover(const result<std::string>& reply);
   loop::task<result<void>> take_snapshot();
   loop::task<result<std::string>> receive_payload();
   loop::task<result<void>> load(std::string payload);
@@ -92,6 +102,8 @@ class leader_connection {
   std::uint64_t unfinished_ = 0;  // bytes of an incomplete transaction behind it
   std::optional<std::int64_t> received_ms_;
   std::int64_t acknowledged_ms_ = 0;
+  handover handover_ = handover::none;
+  bool has_asked_ = false;  // sent PSYNC … FAILOVER, perhaps without an answer
   loop::task_group running_;
 };
 

@@ -10,31 +10,85 @@ redis_replication::redis_replication(loop::loop& loop, engine& engine, snapshot_
       engine_(engine),
       hooks_(std::move(hooks)),
       log_(std::move(log)),
-      leader_(loop, engine, turn, log_) {
+      leader_(loop, engine, turn, log_),
+      failover_(engine, leader_, log_),
+      migrations_(loop, engine, secure_, {hooks_.begin_work, hooks_.end_work}) {
   engine_.home().set_replication(this);
 }
 
 redis_replication::~redis_replication() { engine_.home().set_replication(nullptr); }
 
-void redis_replication::close() { link_.reset(); }
+void redis_replication::close() {
+  migrations_.cancel();
+  failover_.end();
+  link_.reset();
+}
 
 void redis_replication::tick() {
   leader_.tick();
   if (link_) link_->tick();
+  if (failover_.is_on()) tick_failover();
+}
+
+void redis_replication::tick_failover() {
+  using enum leader_connection::handover;
+  if (const auto successor = failover_.choose_successor()) {
+    follow({.host = successor->address,
+            .port = static_cast<std::uint16_t>(successor->port),
+            .own_port = own_port_,
+            .secure = secure_,
+            .handed_over = leader_connection::position{leader_.id(), leader_.offset()}});
+  } else if (link_ && link_->handed_over() == accepted) {
+    keep_leader();
+    failover_.end();
+    log_->write(level::info, "the failover is complete");
+  } else if (link_ && link_->handed_over() == rejected) {
+    log_->write(level::warning, "the follower refuses to lead: the failover is aborted");
+    (void)abort_failover();
+  }
+}
+
+bool redis_replication::abort_failover() {
+  if (!failover_.is_on()) return false;
+  if (link_) {
+    link_.reset();
+    hooks_.on_trouble({});
+  }
+  failover_.end();
+  return true;
+}
+
+std::string redis_replication::take_over(std::string_view id) {
+  if (!link_) return "PSYNC FAILOVER can't be sent to a master.";
+  if (id != link_->id()) return "PSYNC FAILOVER replid must match my replid.";
+  const auto offset = link_->offset();
+  follow_nobody();
+  leader_.succeed(std::string(id), offset);
+  keep_leader();
+  log_->write(level::info, "leads from now on: the leader has handed over");
+  return {};
+}
+
+// Also updates the daemon's record, so that the cache has the same leader after a restart.
+void redis_replication::keep_leader() {
+  auto next = engine_.home().settings();
+  next.options.follow = leader_url();
+  engine_.home().configure(std::move(next));
 }
 
 void redis_replication::follow(std::string host, std::uint16_t port) {
   if (link_ && link_->leader().host == host && link_->leader().port == port) return;
+  follow({.host = std::move(host), .port = port, .own_port = own_port_, .secure = secure_});
+}
+
+void redis_replication::follow(leader_connection::place place) {
   // Followers of this cache must get the new data.
   leader_.drop_followers();
   link_.reset();
   auto hooks = hooks_;
   hooks.on_discard = [this] { leader_.begin_history(); };
-  link_ = std::make_unique<leader_connection>(
-      loop_, engine_,
-      leader_connection::place{
-          .host = std::move(host), .port = port, .own_port = own_port_, .secure = secure_},
-      std::move(hooks), log_);
+  link_ =
+      std::make_unique<leader_connection>(loop_, engine_, std::move(place), std::move(hooks), log_);
 }
 
 void redis_replication::follow_nobody() {
@@ -81,6 +135,7 @@ void redis_replication::wait_for_followers(client& client, std::size_t count) {
 replication_figures redis_replication::figures() const {
   replication_figures now;
   leader_.add_to(now);
+  now.failover_state = failover_.state();
   if (!link_) return now;
   now.is_follower = true;
   now.leader_host = link_->leader().host;

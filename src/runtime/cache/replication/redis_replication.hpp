@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "runtime/cache/engine/replication.hpp"
+#include "runtime/cache/replication/failover.hpp"
+#include "runtime/cache/replication/key_migration.hpp"
 #include "runtime/cache/replication/leader.hpp"
 #include "runtime/cache/replication/leader_connection.hpp"
 
@@ -34,6 +36,15 @@ class redis_replication final : public replication {
 
   void follow(std::string host, std::uint16_t port) override;
   void follow_nobody() override;
+  [[nodiscard]] std::string begin_failover(failover_request request) override {
+    return failover_.begin(std::move(request), link_ != nullptr);
+  }
+  [[nodiscard]] bool abort_failover() override;
+  [[nodiscard]] bool is_failing_over() const override { return failover_.is_on(); }
+  [[nodiscard]] std::string take_over(std::string_view id) override;
+  void migrate(client& client, migration_request request) override {
+    migrations_.begin(client, std::move(request));
+  }
   [[nodiscard]] std::string leader_url() const override { return link_ ? link_->url() : ""; }
   std::string configure(client& client, std::string_view option, std::string_view value) override;
   void acknowledge(client& who, std::uint64_t offset) override;
@@ -54,14 +65,20 @@ class redis_replication final : public replication {
     std::size_t count;
   };
 
+  void follow(leader_connection::place place);
+  void tick_failover();
+  void keep_leader();
+
   loop::loop& loop_;
   engine& engine_;
   leader_connection::hooks hooks_;
   std::shared_ptr<journal> log_;
   leader leader_;
+  failover failover_;
   std::unique_ptr<leader_connection> link_;
   std::shared_ptr<net::tls_slot> secure_ = std::make_shared<net::tls_slot>();
   std::vector<waiting_client> waiting_;
+  key_migration migrations_;
   unsigned own_port_ = 0;
 };
 

@@ -49,7 +49,7 @@ proto::resp_value own_client::execute(unsigned in_database,
   if (is_postponed) {
     in_.home().pausing().leave(*this);
     is_postponed = false;
-    return refusal("BUSY the cache is paused (CLIENT PAUSE)");
+    return refusal("BUSY the cache is paused (CLIENT PAUSE, FAILOVER or MIGRATE)");
   }
   proto::value_reader reader;
   reader.feed(as_bytes(reply_.take()));

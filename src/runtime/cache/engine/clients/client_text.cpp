@@ -10,6 +10,7 @@ namespace {
 
 std::string flags_of(const client& client) {
   std::string flags;
+  if (client.is_follower) flags += 'S';
   if (client.is_monitor) flags += 'O';
   if (client.is_subscribed()) flags += 'P';
   if (client.tracking) flags += 't';

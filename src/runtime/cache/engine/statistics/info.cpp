@@ -152,12 +152,14 @@ std::string write_replication(front& front) {
                    each.lag_s);
   }
   fmt::format_to(to,
-                 "master_failover_state:no-failover\r\nmaster_replid:{}\r\nmaster_replid2:{:0>40}"
-                 "\r\nmaster_repl_offset:{}\r\nsecond_repl_offset:-1\r\n"
+                 "master_failover_state:{}\r\nmaster_replid:{}\r\nmaster_replid2:{:0>40}"
+                 "\r\nmaster_repl_offset:{}\r\nsecond_repl_offset:{}\r\n"
                  "repl_backlog_active:{:d}\r\nrepl_backlog_size:{}\r\n"
                  "repl_backlog_first_byte_offset:{}\r\nrepl_backlog_histlen:{}\r\n",
-                 now.id, "", now.offset, now.backlog_size != 0, front.settings().backlog_size,
-                 now.backlog_begin, now.backlog_size);
+                 now.failover_state, now.id, now.previous_id, now.offset,
+                 now.previous_id.empty() ? -1 : static_cast<std::int64_t>(now.previous_end),
+                 now.backlog_size != 0, front.settings().backlog_size, now.backlog_begin,
+                 now.backlog_size);
   return text;
 }
 
