@@ -388,7 +388,7 @@ key_accesses find_key_accesses(const command& command, std::span<const std::stri
       writes = std::ranges::find(flags, "update") != flags.end();
     }
     positions.clear();
-    if (!add_positions(use, words, positions)) return {};
+    if (!add_positions(use, command, words, positions)) return {};
     for (const auto position : positions) accesses.push_back({position, reads, writes});
   }
   return accesses;
