@@ -98,7 +98,6 @@ MIGRATED = ["keys a b", "auth keys keys a b", "auth2 keys keys keys a", "copy ke
             "replace", "keys", "auth x keys"]
 
 
-
 def test_keys_and_how_they_are_used_are_told_as_redis_tells_them(daemon, redis):
     ours, theirs = Wire(new_cache(daemon), 3), Wire(redis.port, 3)
     for call in KEYS.strip().replace("\n", "|").split("|"):
