@@ -9,7 +9,7 @@ from cache_contents import assert_same, contents
 from resp_wire import RedisServer, Wire
 from strata_daemon import eventually
 from test_cache import new_cache
-from twin_servers import Listener
+from twin_servers import Listener, Twins
 
 VALUES = """
 SET text some-text|SET number 12345|SET brief v PX 10000000|SET long {long}|RPUSH list a b 3 {long}
@@ -92,6 +92,20 @@ def test_each_call_gives_redis_s_reply_events_and_data(daemon, redis, target, ca
     assert outcomes[0][1] == outcomes[1][1]
     for ours, theirs in zip(outcomes[0][2:], outcomes[1][2:]):
         assert_same(ours, theirs)
+
+
+RESTORED = bytes.fromhex("00036162630a00d9ac303d4172a2e2")
+
+
+@pytest.mark.parametrize("command", ["RESTORE", "RESTORE-ASKING"])
+def test_a_replaced_key_has_redis_s_events(daemon, redis, command):
+    twins = Twins([new_cache(daemon), redis.port], 2)
+    for words in ([0], [0], [0, "REPLACE"], [100000, "REPLACE"], [1, "REPLACE", "ABSTTL"],
+                  [1, "ABSTTL"], [0, "REPLACE"], [0, "REPLACE", "IDLETIME", 5]):
+        twins.compare([[command, "k", words[0], RESTORED, *words[1:]]])
+    twins.compare([["RPUSH", "l", "a"], [command, "l", 0, RESTORED, "REPLACE"],
+                   [command, "l", 0, "x", "REPLACE"]])
+    twins.close()
 
 
 WRONG = [

@@ -360,6 +360,25 @@ def test_a_pause_puts_off_what_it_is_to(daemon, words):
     assert one.ask("GET", "k") == b"$1\r\nw\r\n"
 
 
+SCRIPTS = [["EVAL", "return 1", "0"], ["EVAL", "#!lua flags=no-writes\nreturn 1", "0"],
+           ["EVAL", "#!lua\nreturn 1", "0"], ["EVAL_RO", "return 1", "0"], ["PFCOUNT", "k"],
+           ["PUBLISH", "c", "m"], ["SPUBLISH", "c", "m"], ["GET", "k"], ["MIGRATE", *"h1k00"],
+           ["RESTORE-ASKING", "k", "0", "x"], ["EVALSHA", "0" * 40, "0"], ["SUBSCRIBE", "c"]]
+
+
+@pytest.mark.parametrize("words", SCRIPTS, ids=" ".join)
+def test_a_pause_of_writes_puts_off_what_redis_puts_off(daemon, redis, words):
+    outcomes = []
+    for port in (new_cache(daemon), redis.port):
+        one, other = Wire(port), Wire(port)
+        assert one.ask("CLIENT", "PAUSE", "60000", "WRITE") == b"+OK\r\n"
+        other.send(*words)
+        is_put_off = other.is_silent()
+        assert one.ask("CLIENT", "UNPAUSE") == b"+OK\r\n"
+        outcomes.append((is_put_off, other.receive()))
+    assert outcomes[0] == outcomes[1]
+
+
 def test_all_is_put_off_by_a_pause_of_all(daemon):
     port = new_cache(daemon)
     one, other = Wire(port), Wire(port)

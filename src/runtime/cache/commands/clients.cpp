@@ -225,10 +225,11 @@ void client_unpause(call& c) {
 }
 
 void client_help(call& c) {
-  constexpr std::array<std::string_view, 15> lines = {
+  constexpr std::array<std::string_view, 16> lines = {
       "CLIENT <subcommand>. Subcommands are:",
       "CACHING YES|NO -- sets whether the keys that the next command reads are tracked.",
       "GETNAME -- returns the name of this connection.",
+      "GETREDIR -- returns the connection that receives the tracking messages.",
       "ID -- returns the ID of this connection.",
       "INFO -- returns the properties of this connection.",
       "KILL <address> | ID <id> | TYPE <type> -- closes connections.",

@@ -78,11 +78,11 @@ void config_rewrite(call& c) {
 }
 
 void config_help(call& c) {
-  constexpr std::array<std::string_view, 4> lines = {
+  constexpr std::array<std::string_view, 5> lines = {
       "CONFIG <subcommand>. Subcommands are:",
       "GET <pattern> -- returns the matching parameters and their values.",
       "SET <parameter> <value> ... -- sets parameters, all or none.",
-      "RESETSTAT -- sets all counters to zero."};
+      "RESETSTAT -- sets all counters to zero.", "REWRITE -- saves parameters permanently."};
   c.reply_lines(lines);
 }
 

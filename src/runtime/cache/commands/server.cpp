@@ -176,8 +176,11 @@ void memory_malloc_stats(call& c) {
 }
 
 void memory_help(call& c) {
-  constexpr std::array<std::string_view, 4> lines = {
-      "MEMORY <subcommand>. Subcommands are:", "DOCTOR -- reports the memory in use and its peak.",
+  constexpr std::array<std::string_view, 6> lines = {
+      "MEMORY <subcommand>. Subcommands are:",
+      "DOCTOR -- reports the memory in use and its peak.",
+      "MALLOC-STATS -- returns the statistics of the allocator.",
+      "PURGE -- returns free memory to the kernel.",
       "STATS -- returns figures on the use of memory.",
       "USAGE <key> [SAMPLES <n>] -- returns the bytes used by a key and its value."};
   c.reply_lines(lines);
