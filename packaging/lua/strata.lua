@@ -709,6 +709,7 @@ function proxy.close_client(id) end
 ---@field port integer the first port at which it listens; 0: none, or none yet; waits
 ---@field state string its state, as `strata ls` shows it; waits
 ---@field protocol string? its option 'protocol', or nil; waits
+---@field acl fun(...: string): any, string? manages users and their permissions
 ---@field append fun(...: string): any, string? appends to a string
 ---@field bgrewriteaof fun(...: string): any, string? rewrites the append-only log in the background
 ---@field bgsave fun(...: string): any, string? writes a snapshot in the background
@@ -793,7 +794,7 @@ function proxy.close_client(id) end
 ---@field llen fun(...: string): any, string? returns the number of elements of a list
 ---@field lmove fun(...: string): any, string? moves an element between lists
 ---@field lmpop fun(...: string): any, string? removes and returns elements of the first list that is not empty
----@field lolwut fun(...: string): any, string? returns a motto and the version
+---@field lolwut fun(...: string): any, string? returns a picture and the version
 ---@field lpop fun(...: string): any, string? removes and returns the first elements of a list
 ---@field lpos fun(...: string): any, string? returns the index of an element
 ---@field lpush fun(...: string): any, string? inserts elements at the front of a list
@@ -804,6 +805,8 @@ function proxy.close_client(id) end
 ---@field ltrim fun(...: string): any, string? removes all elements outside a range of a list
 ---@field memory fun(...: string): any, string? reports the use of memory
 ---@field mget fun(...: string): any, string? returns the strings of several keys
+---@field migrate fun(...: string): any, string? moves keys to another server
+---@field module fun(...: string): any, string? reports modules
 ---@field move fun(...: string): any, string? moves a key to another database
 ---@field mset fun(...: string): any, string? sets several keys to strings
 ---@field msetnx fun(...: string): any, string? sets several keys to strings unless one of the keys exists
@@ -826,6 +829,7 @@ function proxy.close_client(id) end
 ---@field rename fun(...: string): any, string? renames a key
 ---@field renamenx fun(...: string): any, string? renames a key unless the new name exists
 ---@field restore fun(...: string): any, string? creates a value from the output of DUMP
+---@field restore-asking fun(...: string): any, string? creates a value from the output of DUMP; for use between the nodes of a cluster
 ---@field role fun(...: string): any, string? returns whether this cache is a leader or a follower
 ---@field rpop fun(...: string): any, string? removes and returns the last elements of a list
 ---@field rpoplpush fun(...: string): any, string? moves the last element to the front of another list
