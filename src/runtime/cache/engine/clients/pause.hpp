@@ -1,6 +1,6 @@
-// Postpones clients' commands: all of them or only those that write, while CLIENT PAUSE lasts; those
-// that write, during a failover; those that may change certain keys, while MIGRATE moves these.
-// When the reason is over, each client continues with its postponed command.
+// Postpones clients' commands: all of them or only those that write, while CLIENT PAUSE lasts;
+// those that write, during a failover; those that may change certain keys, while MIGRATE moves
+// these. When the reason is over, each client continues with its postponed command.
 #pragma once
 
 #include <cstdint>
