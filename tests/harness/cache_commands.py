@@ -265,6 +265,31 @@ class Commands:
                      f"e{r.randrange(4)}"],
         ])()
 
+    # What a script does with the command in ARGV.
+    SCRIPTS = [
+        "return redis.call(unpack(ARGV))", "return redis.pcall(unpack(ARGV))",
+        "local r = redis.pcall(unpack(ARGV)) return {type(r), r, r}",
+        "redis.setresp(3) return redis.pcall(unpack(ARGV))",
+        "local r = redis.pcall(unpack(ARGV)) return {redis.pcall('TYPE', KEYS[1]), r, #KEYS}",
+        "for i = 1, 3 do redis.pcall(unpack(ARGV)) end return redis.status_reply('done')",
+        "redis.call('SET', KEYS[1], ARGV[2] or '') return redis.call(unpack(ARGV))",
+        "redis.call('SELECT', 1) return redis.pcall(unpack(ARGV))",
+        "local r = redis.pcall(unpack(ARGV)) if type(r) == 'table' and r.err then return r end "
+        "return cjson.encode({ARGV[1], #ARGV})",
+        "#!lua flags=no-writes\nreturn redis.call(unpack(ARGV))",
+        "#!lua flags=allow-oom\nreturn redis.pcall(unpack(ARGV))",
+    ]
+    # Their replies have no order, or their errors differ.
+    NOT_IN_SCRIPTS = UNORDERED | {"DUMP", "SORT", "SORT_RO", "EVAL", "EVAL_RO"}
+
+    def scripts(self):
+        r = self.random
+        inner = r.choice(self.FAMILIES)(self)
+        while str(inner[0]).upper() in self.NOT_IN_SCRIPTS:
+            inner = r.choice(self.FAMILIES)(self)
+        return ["EVAL" if r.random() < 0.8 else "EVAL_RO", r.choice(self.SCRIPTS), 1,
+                self.key("s"), *inner]
+
     def keys(self):
         r, k = self.random, self.key()
         return r.choice([
@@ -343,4 +368,4 @@ class Commands:
     ]
 
     FAMILIES = [strings, strings, bits, lists, lists, sets, sets, hashes, hashes, keys,
-                others, sorting, sorting, common_text, estimates, points]
+                others, sorting, sorting, common_text, estimates, points, scripts]

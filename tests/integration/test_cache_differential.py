@@ -8,6 +8,12 @@ import pytest
 
 from cache_commands import PAIRS, UNORDERED, Commands
 from resp_wire import Wire, encode, sorted_reply, split_replies
+from stream_commands import StreamCommands, without_times
+from test_cache_geo import Commands as GeoCommands
+from test_cache_hyperloglog import Commands as EstimateCommands
+from test_cache_sorted_sets import Commands as SortedSetCommands
+from test_cache_sorted_sets import normalised as normalised_sorted_set
+from twin_servers import as_it_is, assert_same_replies, new_seed
 
 pytestmark = pytest.mark.once
 
@@ -68,8 +74,9 @@ def is_refused_for_another(request, our, their):
 
 
 def is_unordered_transaction(request, our, their):
-    """Reports whether the replies are EXEC's and differ only in the order of unordered parts."""
-    if str(request[0]).upper() != "EXEC" or our[:1] != b"*":
+    """Reports whether the replies are of EXEC or of a script and differ only in the order of
+    unordered parts."""
+    if str(request[0]).upper() not in ("EXEC", "EVAL", "EVAL_RO") or our[:1] not in b"*%":
         return False
     return deep_sorted(our) == deep_sorted(their)
 
@@ -94,6 +101,29 @@ def test_random_commands_get_the_same_replies(daemon, redis, protocol):
         # A transaction left open would queue the mark at the pipeline's end.
         requests = [commands.next() for _ in range(CHUNK)] + [["DISCARD"], ["SELECT", "0"]]
         compare(requests, ours.ask_all(requests), theirs.ask_all(requests), seed)
+    ours.close()
+    theirs.close()
+
+
+def test_random_commands_of_all_types_get_the_same_replies(daemon, redis):
+    """Each kind of commands has a database of its own, since some need keys of which the others
+    know nothing."""
+    seed = new_seed()
+    chance = random.Random(seed)
+    kinds = [(0, Commands(seed), normalised), (3, SortedSetCommands(seed), normalised_sorted_set),
+             (4, StreamCommands(seed), without_times), (5, GeoCommands(seed), as_it_is),
+             (6, EstimateCommands(seed), as_it_is)]
+    protocol = chance.choice([2, 3])
+    ours, theirs = Wire(cache_port(daemon), protocol), Wire(redis.port, protocol)
+    for _ in range(0, COUNT // 4, CHUNK):
+        database, commands, normalise = chance.choice(kinds)
+        requests = [["SELECT", str(database)], *(commands.next() for _ in range(CHUNK)),
+                    ["DISCARD"]]
+        replies = [wire.ask_all(requests) for wire in (ours, theirs)]
+        if database == 0:
+            compare(requests, *replies, seed)
+        else:
+            assert_same_replies(requests, *replies, seed, normalise)
     ours.close()
     theirs.close()
 

@@ -95,7 +95,8 @@ void reply_reader::value() {
   if (kind == '%') return map();
   if (kind == '~') return set();
   const auto head = line();
-  const bool is_null = kind == '_' || ((kind == '$' || kind == '*') && head.starts_with('-'));
+  if (kind == '_') return writer_.nil();
+  const bool is_null = (kind == '$' || kind == '*') && head.starts_with('-');
   if (is_null) return writer_.boolean(false);
   switch (kind) {
     case '+': write_named(writer_, "ok", head); break;
