@@ -12,7 +12,8 @@
 namespace strata::runtime::cache {
 
 /// Writes a reply of the cache, RESP2 or RESP3, as a value: an integer as a number, null as false
-/// in RESP2 and as nil in RESP3, a status as {ok = TEXT}, an error as {err = TEXT}; what only RESP3 has as a table of its own.
+/// in RESP2 and as nil in RESP3, a status as {ok = TEXT}, an error as {err = TEXT}; what only RESP3
+/// has as a table of its own.
 void write_script_value(script::value_writer& writer, std::string_view reply);
 /// Writes an error reply of that text.
 void write_script_error(script::value_writer& writer, std::string_view text);
