@@ -1,4 +1,5 @@
-"""Users and their permissions: each request to a cache and to a real redis-server, byte for byte."""
+"""Users and their permissions: each request to a cache and to a real redis-server, byte for
+byte."""
 
 import random
 import re
@@ -221,8 +222,9 @@ def test_random_rules_mean_what_they_mean_to_redis(daemon, redis):
                 "ACL", "SETUSER", "u", *rules), (seed, rules)
         if b"flags" not in ours.ask("ACL", "GETUSER", "u"):
             continue  # none of its rules was right
-        described = next(each for each in split_replies(ours.ask("ACL", "LIST").split(b"\r\n", 1)[1])
-                         if b"user u " in each).split(b"\r\n")[1].split(b" ", 2)[2]
+        lines = split_replies(ours.ask("ACL", "LIST").split(b"\r\n", 1)[1])
+        line = next(each for each in lines if b"user u " in each)
+        described = line.split(b"\r\n")[1].split(b" ", 2)[2]
         assert theirs.ask("ACL", "SETUSER", "copy", *described.split(b" ")) == b"+OK\r\n", described
         assert theirs.ask("ACL", "GETUSER", "copy") == theirs.ask("ACL", "GETUSER", "u"), (
             seed, rules, described)
@@ -233,10 +235,13 @@ def test_random_rules_mean_what_they_mean_to_redis(daemon, redis):
 
 # --- files
 
-LINES = """user alice on #{hash} ~app:* %R~public:* resetchannels &news -@all +@read +set +acl|whoami +ping (~x +del)
+PASSWORD = "#5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8"  # "password"
+ALLOWED = "-@all +@read +set +acl|whoami +ping"
+
+LINES = f"""user alice on {PASSWORD} ~app:* %R~public:* &news {ALLOWED} (~x +del)
 user bob off sanitize-payload resetchannels -@all
 user default on nopass ~* &* +@all
-""".format(hash="5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8")
+"""
 
 WRONG = """user u on >p ~* +nosuch
 user u on
@@ -402,7 +407,8 @@ def test_many_users_selectors_and_denials_cost_little(daemon):
     wire.ask_all([("ACL", "SETUSER", f"user{i}", "on", f">p{i}", f"~{i}:*", "+@read", "-@admin")
                   for i in range(2000)])
     assert wire.ask("ACL", "USERS").startswith(b"*2001\r\n")
-    wire.ask("ACL", "SETUSER", "wide", "on", "nopass", "+echo", *[f"(+get ~{i})" for i in range(3000)])
+    selectors = [f"(+get ~{i})" for i in range(3000)]
+    wire.ask("ACL", "SETUSER", "wide", "on", "nopass", "+echo", *selectors)
     other = Wire(int(wire.socket.getpeername()[1]))
     assert other.ask("AUTH", "wide", "x") == b"+OK\r\n"
     assert other.ask("GET", "2999") == b"$-1\r\n"

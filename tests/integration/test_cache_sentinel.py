@@ -133,9 +133,10 @@ class Group:
                 followers = each.sentinel_slaves(NAME)
             except (redis_py.RedisError, OSError):
                 return False
-            is_up = [not row["is_sdown"] and row["flags"] == "slave"
-                     and row["master-link-status"] == "ok" for row in followers]
-            if state["num-other-sentinels"] != 2 or state["flags"] != "master" or is_up != [True] * 2:
+            up = [row for row in followers if not row["is_sdown"] and row["flags"] == "slave"
+                  and row["master-link-status"] == "ok"]
+            is_calm = state["num-other-sentinels"] == 2 and state["flags"] == "master"
+            if not is_calm or len(followers) != 2 or len(up) != 2:
                 return False
         return True
 

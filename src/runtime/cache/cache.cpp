@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/cache/cache_part.hpp"
-#include "runtime/cache/engine/users/acl_text.hpp"
+#include "runtime/cache/serving/user_options.hpp"
 #include "runtime/clients.hpp"
 #include "runtime/data_saver.hpp"
 #include "runtime/introducers.hpp"
@@ -25,32 +25,6 @@ result<void> check_path(std::string_view flag, const std::string& path) {
                  "give an absolute path");
 }
 
-// Rules with a password are refused: the daemon's record and `strata show` have them as they are.
-result<void> check_users(const cache_options& options) {
-  std::vector<std::string_view> names;
-  for (const auto& text : options.user) {
-    const auto operation = fmt::format("use the value of --user for '{}'", user_name_in(text));
-    if (text.contains(" >") || text.contains(" <")) {
-      return failure(errc::invalid_argument, operation,
-                     "the option would show the password in clear text",
-                     "give its hash: #$(printf %s PASSWORD | sha256sum | cut -d ' ' -f 1)");
-    }
-    if (const auto read = parse_user(text, channel_default::none); !read) {
-      return failure(errc::invalid_argument, operation, read.error().reason,
-                     "give a name and rules of ACL SETUSER: \"alice on #HASH ~app:* +@read\"");
-    }
-    if (std::ranges::find(names, user_name_in(text)) != names.end()) {
-      return failure(errc::invalid_argument, operation, "it is given twice", "give each user once");
-    }
-    names.push_back(user_name_in(text));
-  }
-  if (!options.user.empty() && !options.acl_file.empty()) {
-    return failure(errc::invalid_argument, fmt::format("use '{}' as --acl-file", options.acl_file),
-                   "users are also given with --user", "give the users in one place");
-  }
-  return check_path("--acl-file", options.acl_file);
-}
-
 result<void> check_files(const cache_options& options) {
   if (auto checked = check_path("--persistent", options.persistent); !checked) return checked;
   if (auto checked = check_path("--snapshot", options.snapshot); !checked) return checked;
@@ -63,6 +37,7 @@ result<void> check_files(const cache_options& options) {
                    "the value is not a list of pairs",
                    "give seconds and changes: \"3600 1 60 1000\"");
   }
+  if (auto checked = check_path("--acl-file", options.acl_file); !checked) return checked;
   if (!options.save.empty() && options.snapshot.empty()) {
     return failure(errc::invalid_argument, fmt::format("use '{}' as --save", options.save),
                    "no snapshot file is given", "also give --snapshot FILE");
