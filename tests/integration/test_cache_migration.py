@@ -68,7 +68,8 @@ CALLS = """
 text|text COPY|text REPLACE|nokey|nokey REPLACE|text BAD|text COPY COPY|text KEYS a b|text AUTH
 text AUTH pw|text AUTH2 u|text AUTH2 u p|text AUTH pw COPY|text AUTH COPY|text AUTH x AUTH2 a b
  KEYS text list set| KEYS text list REPLACE| REPLACE KEYS text list| KEYS nokey| KEYS
- KEYS list list| COPY KEYS brief list nokey| REPLACE KEYS list list| COPY|text keys|hash copy replace| KEYS text
+ KEYS list list| COPY KEYS brief list nokey| REPLACE KEYS list list| COPY|text keys
+hash copy replace| KEYS text
  COPY REPLACE KEYS text text|ints auth
 """
 
