@@ -127,7 +127,7 @@ const command* engine::accept_for_script(const execution& outer, client& hand,
     reply.error("ERR This Redis command is not allowed from script");
     return nullptr;
   }
-  if (rules.is_read_only && command->has(flag_write)) {
+  if (rules.is_read_only && (command->has(flag_write) || command->has(trait_propagated))) {
     reply.error("ERR Write commands are not allowed from read-only scripts.");
     return nullptr;
   }
