@@ -279,8 +279,9 @@ class Commands:
         "#!lua flags=no-writes\nreturn redis.call(unpack(ARGV))",
         "#!lua flags=allow-oom\nreturn redis.pcall(unpack(ARGV))",
     ]
-    # Their replies have no order, or their errors differ.
-    NOT_IN_SCRIPTS = UNORDERED | {"DUMP", "SORT", "SORT_RO", "EVAL", "EVAL_RO"}
+    # Their replies have no order, are random, or differ in their errors.
+    NOT_IN_SCRIPTS = UNORDERED | {"DUMP", "SORT", "SORT_RO", "EVAL", "EVAL_RO", "SPOP",
+                                  "SRANDMEMBER", "HRANDFIELD"}
 
     def scripts(self):
         r = self.random
