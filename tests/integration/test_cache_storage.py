@@ -4,6 +4,7 @@ a real redis-server and back."""
 import contextlib
 import os
 import random
+import re
 import shutil
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from cache_commands import Commands
 from cache_contents import assert_same, contents
 from resp_wire import RedisServer, Wire, encode
 from strata_daemon import PATIENCE, eventually
+from stream_commands import StreamCommands
 
 ROUNDS = int(os.environ.get("STRATA_KILL_ROUNDS", "12"))
 COUNT = int(os.environ.get("STRATA_CACHE_COMMANDS", "20000"))
@@ -39,9 +41,10 @@ def new_cache(daemon, *flags, name="db"):
 def run_random(port, seed, count=COUNT):
     """Sends random commands; afterwards no transaction is open and the database is 0."""
     wire = Wire(port)
-    commands = Commands(seed)
+    commands, entries = Commands(seed), StreamCommands(seed)
     for _ in range(0, count, 500):
-        wire.ask_all([commands.next() for _ in range(500)] + [["DISCARD"], ["SELECT", "0"]])
+        wire.ask_all([commands.next() for _ in range(400)] + [["DISCARD"], ["SELECT", "2"]]
+                     + [entries.next() for _ in range(100)] + [["SELECT", "0"]])
     wire.close()
 
 
@@ -64,8 +67,9 @@ def log(tmp_path):
 def test_random_commands_survive_kill_9(daemon, log):
     port = new_cache(daemon, "--persistent", log)
     seed = seeded()
-    for turn in range(3):
-        run_random(port, seed + turn, COUNT // 3)
+    rounds = max(3, ROUNDS // 4)
+    for turn in range(rounds):
+        run_random(port, seed + turn, COUNT // rounds)
         before = contents(port)
         assert len(before) > 20
         port = crash(daemon)
@@ -88,10 +92,11 @@ def test_a_string_that_only_grew_survives_kill_9(daemon, log):
 
 
 def test_what_was_acknowledged_under_always_survives_kill_9(daemon, log):
-    """Several clients each have their own list and remember what was acknowledged."""
+    """Several clients each have their own list or stream, some by scripts, and remember what was
+    acknowledged."""
     rng = random.Random(seeded())
     port = new_cache(daemon, "--persistent", log, "--appendfsync", "always")
-    acknowledged = [0] * 6
+    acknowledged = [0] * 8
     for _ in range(ROUNDS):
         clients = [threading.Thread(target=push_until_cut, args=(port, i, acknowledged))
                    for i in range(len(acknowledged))]
@@ -106,7 +111,7 @@ def test_what_was_acknowledged_under_always_survives_kill_9(daemon, log):
         port = port_of(daemon)
         wire = Wire(port)
         for number, least in enumerate(acknowledged):
-            found = wire.ask("LRANGE", f"list{number}", 0, -1).split(b"\r\n")[2::2]
+            found = pushed(wire, number)
             assert [int(each) for each in found] == list(range(1, len(found) + 1))
             assert len(found) >= least, f"client {number} lost {least - len(found)}"
             acknowledged[number] = len(found)
@@ -124,21 +129,45 @@ def rewrite_until_cut(port):
         pass
 
 
+# How the clients add a value, and the number of lines of the reply.
+PUSHES = [
+    (lambda key, value: ["RPUSH", key, value], 1),
+    (lambda key, value: ["EVAL", "return redis.call('RPUSH', KEYS[1], ARGV[1])", 1, key, value], 1),
+    (lambda key, value: ["XADD", key, f"{value}-0", "f", "v"], 2),
+    (lambda key, value: ["EVAL", "redis.call('XADD', KEYS[1], ARGV[1] .. '-0', 'f', 'v') "
+                         "redis.call('XADD', KEYS[1], ARGV[1] .. '-1', 'f', 'v') return 1",
+                         1, key, value], 1),
+]
+
+
+def pushed(wire, number):
+    """Returns the values that a client has added. A script's two entries are there or not."""
+    key = f"values{number}"
+    if number % len(PUSHES) < 2:
+        return wire.ask("LRANGE", key, 0, -1).split(b"\r\n")[2::2]
+    ids = re.findall(rb"\r\n(\d+)-(\d)\r\n", wire.ask("XRANGE", key, "-", "+"))
+    firsts = [value for value, part in ids if part == b"0"]
+    if number % len(PUSHES) == 3:
+        assert firsts == [value for value, part in ids if part == b"1"]
+    return firsts
+
+
 def push_until_cut(port, number, acknowledged):
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as wire:
             value = acknowledged[number]
+            request, lines = PUSHES[number % len(PUSHES)]
             while True:
                 batch = 1 + (value + number) % 5
-                wire.sendall(b"".join(encode(["RPUSH", f"list{number}", value + i + 1])
+                wire.sendall(b"".join(encode(request(f"values{number}", value + i + 1))
                                       for i in range(batch)))
                 replies = b""
-                while replies.count(b"\n") < batch:
+                while replies.count(b"\n") < batch * lines:
                     part = wire.recv(4096)
                     if not part:
                         return
                     replies += part
-                    whole = replies.count(b"\n")
+                    whole = replies.count(b"\n") // lines
                     acknowledged[number] = value + whole
                 value += batch
     except OSError:
