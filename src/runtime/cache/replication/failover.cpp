@@ -16,8 +16,7 @@ std::string_view failover::state() const {
 std::string failover::begin(failover_request request, bool is_follower) {
   if (is_on()) return "FAILOVER already in progress.";
   if (is_follower) return "FAILOVER is not valid when server is a replica.";
-  const auto any = leader_.objection_to_successor({}, 0);
-  if (!any.empty()) return any;
+  if (auto objection = leader_.objection_to_successor({}, 0); !objection.empty()) return objection;
   if (request.is_forced && (!request.timeout_ms || request.host.empty())) {
     return "FAILOVER with force option requires both a timeout and target HOST and IP.";
   }
