@@ -172,3 +172,20 @@ def test_an_address_that_a_follower_announces_is_one_word(daemon):
     for address in ("a\r\nb", "a b", "x" * 256):
         assert wire.ask("REPLCONF", "ip-address", address).startswith(b"-ERR")
         assert wire.ask("CONFIG", "SET", "replica-announce-ip", address).startswith(b"-ERR")
+
+
+def test_memory_and_shard_channels_are_reported_as_redis_reports_them(daemon, redis):
+    found = []
+    for server in (new_cache(daemon), redis.port):
+        wire, subscriber = Wire(server), Wire(server)
+        for name in "abc":
+            subscriber.send("SSUBSCRIBE", name)
+            subscriber.receive()
+        wire.ask_all([["SET", "j", "stays"], ["SET", "k", "x" * 100_000], ["DEL", "k"]])
+        fields = info(wire)
+        assert re.fullmatch(r"[0-9]+\.[0-9]{2}%", fields["used_memory_peak_perc"])
+        found.append([fields[name] for name in (
+            "pubsubshard_channels", "total_system_memory", "total_system_memory_human",
+            "total_forks", "migrate_cached_sockets")])
+    assert found[0] == found[1]
+    assert found[0][0] == "3"

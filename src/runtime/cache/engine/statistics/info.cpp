@@ -67,16 +67,25 @@ std::string write_scripts(front& front) {
       counted.libraries, counted.function_memory, memory, human(static_cast<std::int64_t>(memory)));
 }
 
+std::int64_t machine_memory() { return ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE); }
+
+double percentage(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
 std::string write_memory(front& front) {
   const auto& keys = front.keys();
   const auto resident = static_cast<std::int64_t>(front.statistics().service().resident_bytes);
   return fmt::format(
       "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\n"
       "used_memory_rss_human:{}\r\nused_memory_peak:{}\r\nused_memory_peak_human:{}\r\n"
-      "used_memory_dataset:{}\r\n{}maxmemory:{}\r\nmaxmemory_human:{}\r\nmaxmemory_policy:{}\r\n"
+      "used_memory_peak_perc:{:.2f}%\r\nused_memory_dataset:{}\r\ntotal_system_memory:{}\r\n"
+      "total_system_memory_human:{}\r\n{}maxmemory:{}\r\nmaxmemory_human:{}\r\nmaxmemory_policy:{}"
+      "\r\n"
       "lazyfree_pending_objects:{}\r\nlazyfreed_objects:{}\r\n",
       keys.memory(), human(keys.memory()), resident, human(resident), keys.peak_memory(),
-      human(keys.peak_memory()), keys.memory(), write_scripts(front), front.settings().maxmemory,
+      human(keys.peak_memory()), percentage(keys.memory(), keys.peak_memory()), keys.memory(),
+      machine_memory(), human(machine_memory()), write_scripts(front), front.settings().maxmemory,
       human(front.settings().maxmemory), value_of(front.settings(), "maxmemory-policy"),
       keys.values_to_free(), front.keys().counted().freed_later);
 }
@@ -114,13 +123,15 @@ std::string write_stats(front& front) {
       "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
       "rejected_connections:{}\r\nsync_full:{}\r\nsync_partial_ok:{}\r\nsync_partial_err:{}\r\n"
       "expired_keys:{}\r\nevicted_keys:{}\r\nkeyspace_hits:{}\r\nkeyspace_misses:{}\r\n"
-      "pubsub_channels:{}\r\npubsub_patterns:{}\r\ntracking_total_keys:{}\r\n"
+      "pubsub_channels:{}\r\npubsub_patterns:{}\r\npubsubshard_channels:{}\r\n"
+      "total_forks:0\r\nmigrate_cached_sockets:0\r\ntracking_total_keys:{}\r\n"
       "tracking_total_items:{}\r\ntracking_total_prefixes:{}\r\ntotal_error_replies:{}\r\n",
       counted.connections, counted.commands, service.commands_1s, service.bytes_in,
       service.bytes_out, counted.rejected, counted.full_syncs, counted.partial_syncs,
       counted.refused_partials, keys.expired, keys.evicted, keys.hits, keys.misses,
-      front.channels().channels().size(), front.channels().patterns().size(), trackers.keys(),
-      trackers.items(), trackers.prefixes(), counted.errors);
+      front.channels().channels().size(), front.channels().patterns().size(),
+      front.channels().shard_channels().size(), trackers.keys(), trackers.items(),
+      trackers.prefixes(), counted.errors);
 }
 
 void write_leader(std::string& text, const replication_figures& figures, std::int64_t priority) {
