@@ -4,7 +4,6 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/statistics/info.hpp"
-#include "runtime/cache/engine/version.hpp"
 
 namespace strata::runtime::cache {
 
@@ -69,8 +68,8 @@ void monitor(call& c) {
 }
 
 void lolwut(call& c) {
-  c.reply.verbatim("txt",
-                   fmt::format("strata, layer on layer\nRedis ver. {}\n", compatible_version));
+  c.reply.verbatim("txt", fmt::format("strata, layer on layer\nRedis ver. {}\n",
+                                      c.home().settings().version.reported));
 }
 
 // --- MEMORY

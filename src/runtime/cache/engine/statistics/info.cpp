@@ -11,7 +11,6 @@
 #include "runtime/cache/engine/front.hpp"
 #include "runtime/cache/engine/persistence.hpp"
 #include "runtime/cache/engine/replication.hpp"
-#include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -38,7 +37,7 @@ std::string write_server(front& front) {
       "os:Linux\r\narch_bits:64\r\nmultiplexing_api:{}\r\nprocess_id:{}\r\nrun_id:{}\r\n"
       "tcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{}\r\nuptime_in_days:{}\r\nhz:{}\r\n"
       "configured_hz:{}\r\nlru_clock:{}\r\n",
-      compatible_version, STRATA_VERSION, front.statistics().service().backend, ::getpid(),
+      settings.version.reported, STRATA_VERSION, front.statistics().service().backend, ::getpid(),
       front.run_id(), settings.port == "0" ? settings.tls_port : settings.port,
       front.keys().clock().wall_us(), uptime_s, uptime_s / 86400, settings.hz, settings.hz,
       front.keys().access_clock() & access_mask);
