@@ -16,6 +16,7 @@ namespace {
 
 constexpr command_group (*groups[])() = {
     string_commands,
+    conditional_deletion_commands,
     bit_commands,
     bitfield_commands,
     subsequence_commands,
@@ -29,6 +30,8 @@ constexpr command_group (*groups[])() = {
     set_commands,
     set_algebra_commands,
     hash_commands,
+    hash_combination_commands,
+    hash_expiry_commands,
     transaction_commands,
     function_commands,
     script_commands,

@@ -3,6 +3,7 @@
 // what it missed, if the leader still has it.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -71,6 +72,7 @@ class leader_connection {
   loop::task<result<void>> repeat();
   result<void> execute(std::span<const std::string_view> words);
   void acknowledge();
+  void note_synced();
 
   loop::task<result<void>> receive();
   loop::task<result<std::string>> read_line();
@@ -92,6 +94,12 @@ class leader_connection {
   std::uint64_t unfinished_ = 0;  // bytes of an incomplete transaction behind it
   std::optional<std::int64_t> received_ms_;
   std::int64_t acknowledged_ms_ = 0;
+  struct logged_offset {
+    std::uint64_t offset;
+    std::uint64_t position;  // in this cache's log
+  };
+  std::deque<logged_offset> unsynced_;
+  std::uint64_t synced_ = 0;  // 0: no log, or nothing is synced
   loop::task_group running_;
 };
 
