@@ -1,4 +1,4 @@
-// Commands that delete a key if it has a certain value: DELEX of Redis 8.4, and DELIFEQ of Valkey 9.
+// Commands that delete a key if it has a certain value: DELEX of Redis 8.4 and DELIFEQ of Valkey 9.
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 

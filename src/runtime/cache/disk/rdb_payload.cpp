@@ -66,8 +66,10 @@ std::vector<std::string> restore_functions(std::string_view payload, refusal& wh
 entry* restore(std::string_view payload, std::string_view key, std::int64_t expires_at_ms,
                const parameters& settings, refusal& why) {
   why = refusal::wrong_checksum;
-  const bool knows_times = settings.knows(version_7_4);
-  const auto contents = checked_payload(payload, knows_times ? field_times_version : version);
+  // Redis 7.2 writes version 11.
+  const int newest = settings.knows(version_7_4) ? field_times_version
+                                                 : version + (settings.knows(version_7_2) ? 1 : 0);
+  const auto contents = checked_payload(payload, newest);
   if (!contents) return nullptr;
   why = refusal::bad_data;
   reader body(*contents);

@@ -330,8 +330,8 @@ loop::task<> leader::send_snapshot() {
 // A Redis does not say whether it can read the times of fields, and one that cannot refuses the
 // whole snapshot: the option that names a version decides for it.
 bool leader::may_send_field_times() const {
-  const auto& version = engine_.home().settings().version;
-  if (version.newest != version_newest) return version.newest >= version_7_4;
+  const auto newest = engine_.home().settings().version.newest;
+  if (newest >= version_7_4 && newest != version_newest) return true;
   return std::ranges::all_of(followers_, [](const follower& each) {
     return each.at != stage::waits || each.takes_field_times;
   });
