@@ -7,19 +7,19 @@ namespace strata::runtime::cache {
 namespace {
 
 // Deletes the key at word 1, which may not exist, if it `is_wanted`.
-void delete_if(call& c, entry* found, bool is_wanted) {
-  if (found == nullptr || !is_wanted) {
+void delete_if(call& c, entry* entry, bool is_wanted) {
+  if (entry == nullptr || !is_wanted) {
     c.reply.integer(0);
     return;
   }
   c.propagate_as("DEL", c[1]);
   c.keys().changes().record();
-  c.remove(found, c.hash(1));
+  c.remove(entry, c.hash(1));
   c.reply.integer(1);
 }
 
-bool has_value(const entry* found, std::string_view value) {
-  return found != nullptr && string_view_of(*found).view() == value;
+bool has_value(const entry* entry, std::string_view value) {
+  return entry != nullptr && string_view_of(*entry).view() == value;
 }
 
 void delex(call& c) {

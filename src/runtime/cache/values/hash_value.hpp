@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "runtime/cache/values/entry.hpp"
-#include "runtime/cache/values/field_times.hpp"
 #include "runtime/cache/values/hash_table.hpp"
+#include "runtime/cache/values/hashes/field_times.hpp"
 #include "runtime/cache/values/pack.hpp"
 
 namespace strata::runtime::cache {

@@ -1,7 +1,7 @@
 // Commands on the expiry times of hash fields: HEXPIRE and its relatives, of Redis 7.4.
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/expiry_words.hpp"
-#include "runtime/cache/commands/hash_fields.hpp"
+#include "runtime/cache/commands/hashes/hash_fields.hpp"
 
 namespace strata::runtime::cache {
 

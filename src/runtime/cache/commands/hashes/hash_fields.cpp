@@ -1,4 +1,4 @@
-#include "runtime/cache/commands/hash_fields.hpp"
+#include "runtime/cache/commands/hashes/hash_fields.hpp"
 
 #include <array>
 

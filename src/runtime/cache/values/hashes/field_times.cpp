@@ -1,4 +1,4 @@
-#include "runtime/cache/values/field_times.hpp"
+#include "runtime/cache/values/hashes/field_times.hpp"
 
 #include <new>
 

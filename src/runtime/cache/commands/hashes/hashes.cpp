@@ -3,7 +3,7 @@
 
 #include "runtime/cache/commands/collections.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/commands/hash_fields.hpp"
+#include "runtime/cache/commands/hashes/hash_fields.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {

@@ -2,7 +2,7 @@
 // Redis 8.0.
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/expiry_words.hpp"
-#include "runtime/cache/commands/hash_fields.hpp"
+#include "runtime/cache/commands/hashes/hash_fields.hpp"
 
 namespace strata::runtime::cache {
 
