@@ -85,6 +85,7 @@ def test_fields_expire_without_being_read(port, size):
     eventually(lambda: client.dbsize() == 2, "the hash whose fields have expired is gone")
     assert client.hlen("h") == size - 2
     assert client.hmget("h", "f0", "f1", "f2") == [None, "v1", None]
+    assert client.info("stats")["expired_subkeys"] == size + 2
 
 
 def test_an_expired_field_is_not_seen(port, size):
