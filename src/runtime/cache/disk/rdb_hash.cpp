@@ -18,12 +18,16 @@ struct timed_field {
   std::int64_t at_ms;
 };
 
+// The last time of a field, in milliseconds since 1970: Redis has 48 bits for it.
+constexpr std::int64_t last_time_ms = (std::int64_t{1} << 48) - 1;
+
 // Adds a field to a hash that is being read; returns false if it exists, or its time is invalid.
 bool add_field(hash_value& hash, const timed_field& field, const parameters& settings) {
   const hash_limits limits{settings.hash_max_pack_entries, settings.hash_max_pack_value};
   const std::array<std::string_view, 2> texts = {field.name, field.value};
   hash.fit(texts, limits);
-  if (field.at_ms < 0 || !hash.set(field.name, field.value, limits)) return false;
+  if (field.at_ms < 0 || field.at_ms > last_time_ms) return false;
+  if (!hash.set(field.name, field.value, limits)) return false;
   if (field.at_ms != 0) hash.set_expiry(field.name, field.at_ms);
   return true;
 }

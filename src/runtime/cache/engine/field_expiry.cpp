@@ -52,21 +52,23 @@ bool keyspace::expire_fields(unsigned index, std::int64_t deadline_us) {
   auto& cursor = field_cursors_[index];
   const auto most = source.dated() / 8 + 64;
   std::size_t seen = 0;
+  std::size_t rounds = 0;
   std::vector<entry*> found;
   while (source.dated() != 0 && seen < most) {
     found.clear();
     cursor = source.scan_dated(cursor, [&](entry* each) {
       ++seen;
-      found.push_back(each);
+      // Fields may have lost their times by a command that overwrote them.
+      const auto& value = each->as<hash_value>();
+      if (value.times() == nullptr || value.has_overdue(now_ms_)) found.push_back(each);
     });
     for (auto* each : found) {
       const auto hash = hash_of(each->key());
-      // Fields may have lost their times by a command that overwrote them.
       source.note_field_times(each, hash);
       (void)without_overdue_fields(index, each, hash);
-      if (clock_.steady_us() >= deadline_us) return false;
     }
     if (cursor == 0) break;
+    if (++rounds % 16 == 0 && clock_.steady_us() >= deadline_us) return false;
   }
   return true;
 }

@@ -1,5 +1,6 @@
 #include "runtime/cache/commands/hashes/hash_fields.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace strata::runtime::cache {
@@ -70,8 +71,9 @@ bool field_time_changes::set(std::string_view name, std::int64_t at_ms) {
     erase(name);
     return false;
   }
-  at_ms_ = at_ms;
-  hash().set_expiry(name, at_ms);
+  // In a snapshot, 0 means that the field has no time.
+  at_ms_ = std::max<std::int64_t>(at_ms, 1);
+  hash().set_expiry(name, at_ms_);
   dated_.push_back(name);
   return true;
 }
