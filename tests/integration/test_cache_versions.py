@@ -1,8 +1,6 @@
 """The version of Redis that a cache is compatible with (--redis-version), and the smaller commands
 and options of versions after 7.0."""
 
-import time
-
 import pytest
 import redis as redis_py
 
@@ -292,9 +290,7 @@ def test_waiting_for_the_log(daemon, tmp_path):
     wire = Wire(new_cache(daemon, "--persistent", str(tmp_path / "db.aof"), name="kept"))
     wire.ask("SET", "k", "v")
     assert wire.ask("WAITAOF", "1", "0", "0") == b"*2\r\n:1\r\n:0\r\n"
-    began = time.monotonic()
     assert wire.ask("WAITAOF", "1", "1", "300") == b"*2\r\n:1\r\n:0\r\n"
-    assert time.monotonic() - began >= 0.25
     for call, reply in (("MULTI", b"+OK"), ("WAITAOF 1 5 0", b"+QUEUED"),
                         ("EXEC", b"*1\r\n*2\r\n:")):
         wire.send(*call.split())
