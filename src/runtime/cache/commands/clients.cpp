@@ -174,7 +174,7 @@ bool read_age(call& c, std::size_t index, kill_filter& filter) {
     c.fail("ERR maxage should be greater than 0");
     return false;
   }
-  filter.age_s = *age_s;
+  filter.age_s = age_s;
   return true;
 }
 
