@@ -734,6 +734,8 @@ function proxy.close_client(id) end
 ---@field decr fun(...: string): any, string? subtracts one from a number
 ---@field decrby fun(...: string): any, string? subtracts an integer from a number
 ---@field del fun(...: string): any, string? removes keys
+---@field delex fun(...: string): any, string? deletes a key, if its value is, or is not, a given one
+---@field delifeq fun(...: string): any, string? deletes a key if its value is a given one
 ---@field dump fun(...: string): any, string? returns the value of a key in the format that RESTORE accepts
 ---@field echo fun(...: string): any, string? returns its argument
 ---@field eval fun(...: string): any, string? runs a script
@@ -767,19 +769,31 @@ function proxy.close_client(id) end
 ---@field getset fun(...: string): any, string? sets a key to a string and returns the previous string
 ---@field hdel fun(...: string): any, string? removes fields from a hash
 ---@field hexists fun(...: string): any, string? checks whether a hash has a field
+---@field hexpire fun(...: string): any, string? sets the time to live of hash fields in seconds
+---@field hexpireat fun(...: string): any, string? sets the expiry of hash fields to a Unix time in seconds
+---@field hexpiretime fun(...: string): any, string? returns the expiry of hash fields as Unix times in seconds
 ---@field hget fun(...: string): any, string? returns the value of a hash field
 ---@field hgetall fun(...: string): any, string? returns all fields and values of a hash
+---@field hgetdel fun(...: string): any, string? returns and removes hash fields
+---@field hgetex fun(...: string): any, string? returns hash fields, and sets or removes their expiry
 ---@field hincrby fun(...: string): any, string? adds an integer to the number in a hash field
 ---@field hincrbyfloat fun(...: string): any, string? adds a floating-point number to the number in a hash field
 ---@field hkeys fun(...: string): any, string? returns all fields of a hash
 ---@field hlen fun(...: string): any, string? returns the number of fields of a hash
 ---@field hmget fun(...: string): any, string? returns the values of several hash fields
 ---@field hmset fun(...: string): any, string? sets several fields of a hash
+---@field hpersist fun(...: string): any, string? removes the expiry of hash fields
+---@field hpexpire fun(...: string): any, string? sets the time to live of hash fields in milliseconds
+---@field hpexpireat fun(...: string): any, string? sets the expiry of hash fields to a Unix time in milliseconds
+---@field hpexpiretime fun(...: string): any, string? returns the expiry of hash fields as Unix times in milliseconds
+---@field hpttl fun(...: string): any, string? returns the remaining time to live of hash fields in milliseconds
 ---@field hrandfield fun(...: string): any, string? returns random fields of a hash
 ---@field hscan fun(...: string): any, string? iterates over the fields of a hash
 ---@field hset fun(...: string): any, string? sets fields of a hash
+---@field hsetex fun(...: string): any, string? sets hash fields and their expiry
 ---@field hsetnx fun(...: string): any, string? sets a hash field unless it exists
 ---@field hstrlen fun(...: string): any, string? returns the length of the value of a hash field
+---@field httl fun(...: string): any, string? returns the remaining time to live of hash fields in seconds
 ---@field hvals fun(...: string): any, string? returns all values of a hash
 ---@field incr fun(...: string): any, string? adds one to a number
 ---@field incrby fun(...: string): any, string? adds an integer to a number

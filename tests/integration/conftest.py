@@ -58,7 +58,7 @@ def redis(tmp_path):
 @pytest.fixture
 def ports(daemon, redis):
     """The ports of a cache and of a real redis-server."""
-    return new_cache(daemon), redis.port
+    return new_cache(daemon, redis_version="7.0"), redis.port
 
 
 @pytest.fixture

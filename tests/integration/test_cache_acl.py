@@ -168,12 +168,11 @@ def test_a_script_may_do_what_its_user_may(conversations):
 
 
 def test_a_category_has_the_commands_of_redis(daemon, redis):
-    ours, theirs = Wire(new_cache(daemon)), Wire(redis.port)
-    known = set(split_replies(theirs.ask("COMMAND", "LIST")[5:]))
+    ours, theirs = Wire(new_cache(daemon, redis_version="7.0")), Wire(redis.port)
     for name in redis_py.Redis(port=redis.port).acl_cat():
         our, their = (sorted(split_replies(each.ask("ACL", "CAT", name).split(b"\r\n", 1)[1]))
                       for each in (ours, theirs))
-        assert known and our == their, name
+        assert our == their, name
 
 
 def random_rules(chance):

@@ -47,6 +47,11 @@ std::vector<row> client_rows() {
                 "everything",
         .choices = "readonly|readwrite|admin"},
        &cache_options::access},
+      {{.key = "redis_version", .kind = choice, .value_name = "VERSION", .default_text = "all",
+        .help = "Redis version that HELLO and INFO report; commands of later versions are "
+                "unknown; all: report 7.0 and know every command",
+        .needs_restart = true, .choices = "all|7.0|7.2|7.4|8.0|8.2|8.4"},
+       &cache_options::redis_version},
       {{.key = "max_memory", .kind = bytes, .value_name = "SIZE", .default_text = "0",
         .help = "memory limit of the data; 0 means no limit"},
        &cache_options::max_memory},

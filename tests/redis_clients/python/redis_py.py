@@ -136,13 +136,45 @@ def transactions(client):
         want("a pipeline", pipe.execute(), list(range(1, 1001)))
 
 
+def commands_of_later_versions(client):
+    client.flushall()
+    own = client.client_info()
+    want("CLIENT SETINFO at connect", own["lib-name"].startswith("redis-py"), True)
+    want("CLIENT NO-TOUCH", client.client_no_touch("OFF"), b"OK")
+    want("WAITAOF", client.waitaof(0, 0, 0), [0, 0])
+    client.zadd("z", {"a": 1, "b": 2.5})
+    want("ZRANK WITHSCORE", list(client.zrank("z", "b", withscore=True)), [1, 2.5])
+    client.hset("h", mapping={"a": "1", "b": "2", "c": "3"})
+    want("HEXPIRE", client.hexpire("h", 100, "a", "none"), [1, -2])
+    want("HEXPIRE NX", client.hexpire("h", 200, "a", nx=True), [0])
+    want("HTTL", 0 < client.httl("h", "a")[0] <= 100, True)
+    want("HPEXPIREAT", client.hpexpireat("h", 4_000_000_000_000, "b"), [1])
+    want("HPEXPIRETIME", client.hpexpiretime("h", "b", "c"), [4_000_000_000_000, -1])
+    want("HPERSIST", client.hpersist("h", "b", "c"), [1, -1])
+    want("HPEXPIRE of 0", client.hpexpire("h", 0, "c"), [2])
+    want("HSETEX", client.hsetex("h", "d", "4", ex=100), 1)
+    want("HGETEX", client.hgetex("h", "d", persist=True), [b"4"])
+    want("HTTL of what persists", client.httl("h", "d"), [-1])
+    want("HGETDEL", client.hgetdel("h", "d", "none"), [b"4", None])
+    want("HSCAN NOVALUES", set(client.hscan_iter("h", no_values=True)), {b"a", b"b"})
+    client.hpexpire("h", 1, "a", "b")
+    time.sleep(0.02)
+    want("HGETALL of what has expired", client.hgetall("h"), {})
+    want("SET IFEQ", client.set("k", "v", ifeq="w"), None)
+    want("SET IFNE", client.set("k", "v", ifne="w"), True)
+    want("DELEX", client.delex("k", ifeq="v"), 1)
+    client.mset({"x": b"\x0f", "y": b"\x03"})
+    want("BITOP DIFF", client.bitop("DIFF", "d", "x", "y"), 1)
+    want("GET of the difference", client.get("d"), b"\x0c")
+
+
 def main():
     host, port = sys.argv[1], int(sys.argv[2])
     client = redis.Redis(host, port)
     want("the protocol", client.execute_command("HELLO")[b"proto"], 3)
     client.flushall()
     for act in (strings, lists, sets_and_hashes, sorted_sets, keys, publish_and_subscribe,
-                transactions):
+                transactions, commands_of_later_versions):
         act(client)
     client.close()
 

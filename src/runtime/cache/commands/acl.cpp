@@ -36,10 +36,13 @@ void acl_cat(call& c) {
     c.fail(fmt::format("ERR Unknown category '{}'", c[2]));
     return;
   }
-  c.reply.array(category->count());
+  std::vector<std::string> names;
   for (const auto& command : all_commands()) {
-    if ((*category)[command.index]) c.reply.bulk(command.full_name());
+    const bool is_shown = (*category)[command.index] && c.home().settings().knows(command.since);
+    if (is_shown) names.push_back(command.full_name());
   }
+  c.reply.array(names.size());
+  for (const auto& name : names) c.reply.bulk(name);
 }
 
 // --- users
@@ -168,7 +171,7 @@ void acl_dryrun(call& c) {
   if (command != nullptr && !command->row->subcommands.empty() && words.size() > 1) {
     command = find_subcommand(*command, words[1]);
   }
-  if (command == nullptr) {
+  if (command == nullptr || !c.home().settings().knows(command->since)) {
     c.fail(fmt::format("ERR Command '{}' not found", words[0]));
     return;
   }

@@ -7,6 +7,7 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/string_bytes.hpp"
 #include "runtime/cache/engine/call.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
@@ -201,56 +202,136 @@ void bitpos(call& c) {
   c.reply.integer(position);
 }
 
-enum class operation : std::uint8_t { conjunction, disjunction, difference, negation };
+enum class operation : std::uint8_t {
+  conjunction,
+  disjunction,
+  difference,
+  negation,
+  // Of Redis 8.2. The first three compare the first string with the union of the others.
+  only_first,
+  only_others,
+  first_and_others,
+  exactly_one
+};
 
 std::optional<operation> read_operation(call& c) {
   if (c.is(1, "AND")) return operation::conjunction;
   if (c.is(1, "OR")) return operation::disjunction;
   if (c.is(1, "XOR")) return operation::difference;
   if (c.is(1, "NOT")) return operation::negation;
+  if (c.home().settings().knows(version_8_2)) {
+    if (c.is(1, "DIFF")) return operation::only_first;
+    if (c.is(1, "DIFF1")) return operation::only_others;
+    if (c.is(1, "ANDOR")) return operation::first_and_others;
+    if (c.is(1, "ONE")) return operation::exactly_one;
+  }
   c.fail_syntax();
   return {};
 }
 
-char combine(operation operation, char left, char right) {
+bool has_first(operation operation) {
+  return operation == operation::only_first || operation == operation::only_others ||
+         operation == operation::first_and_others;
+}
+
+// Returns false after an error.
+bool check_operation(call& c, operation operation) {
+  if (operation == operation::negation && c.size() != 4) {
+    c.fail("ERR BITOP NOT must be called with a single source key.");
+    return false;
+  }
+  if (has_first(operation) && c.size() < 5) {
+    c.fail("ERR BITOP " + text::in_capitals(c[1]) +
+           " must be called with at least two source keys.");
+    return false;
+  }
+  return true;
+}
+
+// Combines a string's byte with those before it. `several` has the bits that were set more than
+// once.
+char combine(operation operation, char left, char right, char& several) {
   switch (operation) {
     case operation::conjunction: return static_cast<char>(left & right);
-    case operation::disjunction: return static_cast<char>(left | right);
-    default: return static_cast<char>(left ^ right);
+    case operation::difference: return static_cast<char>(left ^ right);
+    case operation::exactly_one:
+      several = static_cast<char>(several | (left & right));
+      return static_cast<char>(left | right);
+    default: return static_cast<char>(left | right);
   }
+}
+
+char combine_first(operation operation, char first, char others) {
+  switch (operation) {
+    case operation::only_first: return static_cast<char>(first & ~others);
+    case operation::only_others: return static_cast<char>(others & ~first);
+    default: return static_cast<char>(first & others);
+  }
+}
+
+// Combines the strings at the words from `index` on. Returns nullopt after an error.
+std::optional<std::string> combine_strings(call& c, operation operation, std::size_t index) {
+  std::string combined;
+  std::string several;
+  for (auto i = index; i < c.size(); ++i) {
+    const auto found = c.open_string(c.read(i));
+    if (!found) return {};
+    std::optional<string_view_of> held;
+    if (*found != nullptr) held.emplace(**found);
+    const auto text = held ? held->view() : std::string_view();
+    if (i == index) {
+      combined = text;
+      continue;
+    }
+    if (text.size() > combined.size()) combined.resize(text.size());
+    if (operation == operation::exactly_one) several.resize(combined.size());
+    char unused = 0;
+    for (std::size_t at = 0; at < combined.size(); ++at) {
+      combined[at] = combine(operation, combined[at], at < text.size() ? text[at] : '\0',
+                             several.empty() ? unused : several[at]);
+    }
+  }
+  for (std::size_t at = 0; at < several.size(); ++at) {
+    combined[at] = static_cast<char>(combined[at] & ~several[at]);
+  }
+  return combined;
+}
+
+// Combines the first string with the union of the others. Returns nullopt after an error.
+std::optional<std::string> combine_with_first(call& c, operation operation) {
+  auto others = combine_strings(c, operation::disjunction, 4);
+  if (!others) return {};
+  const auto found = c.open_string(c.read(3));
+  if (!found) return {};
+  std::optional<string_view_of> held;
+  if (*found != nullptr) held.emplace(**found);
+  const auto first = held ? held->view() : std::string_view();
+  if (first.size() > others->size()) others->resize(first.size());
+  for (std::size_t at = 0; at < others->size(); ++at) {
+    auto& each = (*others)[at];
+    each = combine_first(operation, at < first.size() ? first[at] : '\0', each);
+  }
+  return others;
 }
 
 void bitop(call& c) {
   const auto how = read_operation(c);
-  if (!how) return;
-  if (*how == operation::negation && c.size() != 4) {
-    c.fail("ERR BITOP NOT must be called with a single source key.");
-    return;
-  }
-  std::string made;
-  for (std::size_t i = 3; i < c.size(); ++i) {
-    const auto found = c.open_string(c.read(i));
-    if (!found) return;
-    std::optional<string_view_of> held;
-    if (*found != nullptr) held.emplace(**found);
-    const auto text = held ? held->view() : std::string_view();
-    if (i == 3) {
-      made = text;
-      continue;
-    }
-    if (text.size() > made.size()) made.resize(text.size());
-    for (std::size_t at = 0; at < made.size(); ++at) {
-      made[at] = combine(*how, made[at], at < text.size() ? text[at] : '\0');
-    }
-  }
+  if (!how || !check_operation(c, *how)) return;
+  auto combined = has_first(*how) ? combine_with_first(c, *how) : combine_strings(c, *how, 3);
+  if (!combined) return;
+  auto& made = *combined;
   if (*how == operation::negation) {
     for (auto& each : made) each = static_cast<char>(~each);
   }
+  // A follower or a log of Redis 7.0 does not know the operations of later versions.
+  const bool is_new = has_first(*how) || *how == operation::exactly_one;
   const auto hash = c.hash(2);
   if (!made.empty()) {
     c.store(entry::make_bytes(c[2], made), hash);
     c.changed(c[2], event_string, "set");
+    if (is_new) c.propagate_as("SET", c[2], std::string_view(made));
   } else if (entry* const old = c.find(2)) {
+    if (is_new) c.propagate_as("DEL", c[2]);
     c.remove(old, hash);
     c.keys().changes().record();
   }

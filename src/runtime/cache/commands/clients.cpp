@@ -96,6 +96,30 @@ void client_no_evict(call& c) {
   c.reply.ok();
 }
 
+void client_no_touch(call& c) {
+  if (!c.is(2, "ON") && !c.is(2, "OFF")) {
+    c.fail_syntax();
+    return;
+  }
+  c.who.no_touch = c.is(2, "ON");
+  c.reply.ok();
+}
+
+void client_setinfo(call& c) {
+  const bool is_name = c.is(2, "LIB-NAME");
+  if (!is_name && !c.is(2, "LIB-VER")) {
+    c.fail("ERR Unrecognized option '" + std::string(c[2]) + "'");
+    return;
+  }
+  if (!text::is_visible(c[3])) {
+    c.fail(fmt::format("ERR {} cannot contain spaces, newlines or special characters.",
+                       is_name ? "lib-name" : "lib-ver"));
+    return;
+  }
+  (is_name ? c.who.library : c.who.library_version) = c[3];
+  c.reply.ok();
+}
+
 // The clients that CLIENT KILL is to end.
 struct kill_filter {
   std::optional<std::uint64_t> id;
@@ -103,8 +127,21 @@ struct kill_filter {
   std::optional<std::string_view> local;
   std::optional<std::string_view> user;
   std::optional<std::string_view> type;
+  std::optional<std::int64_t> age_s;  // MAXAGE, of Redis 7.4
   bool spares_caller = true;
 };
+
+// Reads the seconds at word `index`. Returns false after an error.
+bool read_age(call& c, std::size_t index, kill_filter& filter) {
+  const auto age_s = c.integer(index, "ERR maxage is not an integer or out of range");
+  if (!age_s) return false;
+  if (*age_s <= 0) {
+    c.fail("ERR maxage should be greater than 0");
+    return false;
+  }
+  filter.age_s = age_s;
+  return true;
+}
 
 std::optional<kill_filter> read_kill_filter(call& c) {
   kill_filter read;
@@ -133,6 +170,8 @@ std::optional<kill_filter> read_kill_filter(call& c) {
         return {};
       }
       read.user = c[i + 1];
+    } else if (c.is(i, "MAXAGE") && c.home().settings().knows(version_7_4)) {
+      if (!read_age(c, i + 1, read)) return {};
     } else if (c.is(i, "SKIPME") && (c.is(i + 1, "YES") || c.is(i + 1, "NO"))) {
       read.spares_caller = c.is(i + 1, "YES");
     } else {
@@ -151,6 +190,7 @@ std::int64_t end_matching(call& c, const kill_filter& filter) {
     if (filter.local && each->local_address() != *filter.local) continue;
     if (filter.user && (each->user == nullptr || each->user->name() != *filter.user)) continue;
     if (filter.type && !*matches_type(c, *filter.type, *each)) continue;
+    if (filter.age_s && (c.now_ms() - each->since_ms) / 1000 < *filter.age_s) continue;
     if (each == &c.who && filter.spares_caller) continue;
     each->disconnect(each == &c.who);
     ++ended;
@@ -225,7 +265,7 @@ void client_unpause(call& c) {
 }
 
 void client_help(call& c) {
-  constexpr std::array<std::string_view, 16> lines = {
+  constexpr std::array<std::string_view, 18> lines = {
       "CLIENT <subcommand>. Subcommands are:",
       "CACHING YES|NO -- sets whether the keys that the next command reads are tracked.",
       "GETNAME -- returns the name of this connection.",
@@ -235,8 +275,11 @@ void client_help(call& c) {
       "KILL <address> | ID <id> | TYPE <type> -- closes connections.",
       "LIST [TYPE <type> | ID <id> ...] -- returns the properties of connections.",
       "NO-EVICT ON|OFF -- keeps this connection open when memory is short.",
+      "NO-TOUCH ON|OFF -- sets whether this connection's commands leave the access of keys as it "
+      "is.",
       "PAUSE <ms> [WRITE|ALL] -- delays commands for a given time.",
       "REPLY ON|OFF|SKIP -- sets whether this connection receives replies.",
+      "SETINFO LIB-NAME|LIB-VER <text> -- sets the client library's name or version.",
       "SETNAME <name> -- sets the name of this connection.",
       "TRACKING ON|OFF [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...] [OPTIN] [OPTOUT] [NOLOOP]"
       " -- enables or disables tracking of keys for client-side caching.",
@@ -275,12 +318,18 @@ const command_row client_rows[] = {
     {"no-evict", 3, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous connection", "7.0.0",
      "keeps this connection open when memory is short", client_no_evict},
+    {"no-touch", 3, "noscript loading stale", {0, 0, 0},
+     "", "connection", "7.2.0",
+     "sets whether the commands of this connection count as accesses of keys", client_no_touch},
     {"pause", -3, "admin noscript loading stale", {0, 0, 0},
      "", "admin dangerous connection", "2.9.50",
      "delays commands for a given time", client_pause},
     {"reply", 3, "noscript loading stale", {0, 0, 0},
      "", "connection", "3.2.0",
      "sets whether this connection receives replies", client_reply},
+    {"setinfo", 4, "noscript loading stale", {0, 0, 0},
+     "", "connection", "7.2.0",
+     "sets the name or version of the client library of this connection", client_setinfo},
     {"setname", 3, "noscript loading stale", {0, 0, 0},
      "", "connection", "2.6.9",
      "sets the name of this connection", client_setname},

@@ -7,6 +7,7 @@
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/command.hpp"
+#include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr command_group (*groups[])() = {
     string_commands,
+    conditional_deletion_commands,
     bit_commands,
     bitfield_commands,
     subsequence_commands,
@@ -28,6 +30,8 @@ constexpr command_group (*groups[])() = {
     set_commands,
     set_algebra_commands,
     hash_commands,
+    hash_combination_commands,
+    hash_expiry_commands,
     transaction_commands,
     function_commands,
     script_commands,
@@ -90,6 +94,17 @@ std::uint32_t flags_of(std::string_view names) {
   return flags;
 }
 
+// Converts "7.2.0" to 702.
+unsigned version_number(std::string_view text) {
+  unsigned numbers[2] = {0, 0};
+  std::size_t index = 0;
+  for (const char each : text) {
+    if (each == '.' && ++index == 2) break;
+    if (each != '.') numbers[index] = numbers[index] * 10 + static_cast<unsigned>(each - '0');
+  }
+  return numbers[0] * 100 + numbers[1];
+}
+
 std::vector<command> read_tables() {
   std::vector<command> all;
   const auto add = [&all](const command_row& row, const command_row* parent,
@@ -100,7 +115,8 @@ std::vector<command> read_tables() {
     made.group = group;
     made.flags = flags_of(row.flags);
     made.run = row.run;
-    made.is_plain = row.run != nullptr && row.subcommands.empty();
+    made.since = version_number(row.since);
+    made.is_plain = row.run != nullptr && row.subcommands.empty() && made.since <= version_7_0;
     made.least_words = static_cast<std::size_t>(std::abs(row.arity));
     made.most_words = row.arity < 0 ? SIZE_MAX : made.least_words;
     made.first_key = static_cast<std::size_t>(std::max(row.keys.first, 0));

@@ -6,6 +6,7 @@
 namespace strata::runtime::cache {
 
 [[nodiscard]] command_group string_commands();
+[[nodiscard]] command_group conditional_deletion_commands();
 [[nodiscard]] command_group bit_commands();
 [[nodiscard]] command_group bitfield_commands();
 [[nodiscard]] command_group subsequence_commands();
@@ -19,6 +20,8 @@ namespace strata::runtime::cache {
 [[nodiscard]] command_group set_commands();
 [[nodiscard]] command_group set_algebra_commands();
 [[nodiscard]] command_group hash_commands();
+[[nodiscard]] command_group hash_combination_commands();
+[[nodiscard]] command_group hash_expiry_commands();
 [[nodiscard]] command_group sorted_set_commands();
 [[nodiscard]] command_group sorted_set_range_commands();
 [[nodiscard]] command_group sorted_set_pop_commands();

@@ -1,7 +1,6 @@
 // Commands on the connection itself.
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
-#include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -116,7 +115,7 @@ void hello(call& c) {
   c.reply.bulk("server");
   c.reply.bulk("redis");
   c.reply.bulk("version");
-  c.reply.bulk(compatible_version);
+  c.reply.bulk(c.home().settings().version.reported);
   c.reply.bulk("proto");
   c.reply.integer(protocol);
   c.reply.bulk("id");

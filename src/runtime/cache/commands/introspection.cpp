@@ -16,24 +16,41 @@ namespace {
 
 bool is_top(const command& each) { return each.parent == nullptr; }
 
-std::size_t count_commands() {
-  return static_cast<std::size_t>(std::ranges::count_if(all_commands(), is_top));
+unsigned version_of(const call& c) { return c.home().settings().version.newest; }
+
+// The commands that the cache's version of Redis has, with their subcommands.
+std::vector<const command*> known_commands(const call& c) {
+  std::vector<const command*> known;
+  bool has_container = false;
+  for (const auto& each : all_commands()) {
+    const bool is_known = c.home().settings().knows(each.since);
+    if (is_top(each)) has_container = is_known;
+    if (is_known && has_container) known.push_back(&each);
+  }
+  return known;
 }
 
-void command_count(call& c) { c.reply.integer(static_cast<std::int64_t>(count_commands())); }
+std::size_t count_commands(const call& c) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(known_commands(c), [](const command* each) { return is_top(*each); }));
+}
+
+void command_count(call& c) { c.reply.integer(static_cast<std::int64_t>(count_commands(c))); }
 
 // Finds "config|get" or "get".
-const command* find_full(std::string_view name) {
+const command* find_full(const call& c, std::string_view name) {
   const auto line = name.find('|');
-  const auto* const found = find_command(name.substr(0, line));
-  if (found == nullptr || line == std::string_view::npos) return found;
-  return find_subcommand(*found, name.substr(line + 1));
+  const auto* found = find_command(name.substr(0, line));
+  if (found != nullptr && line != std::string_view::npos) {
+    found = find_subcommand(*found, name.substr(line + 1));
+  }
+  return found != nullptr && c.home().settings().knows(found->since) ? found : nullptr;
 }
 
 void command_all(call& c) {
-  c.reply.array(count_commands());
-  for (const auto& each : all_commands()) {
-    if (is_top(each)) reply_command_info(c.reply, each);
+  c.reply.array(count_commands(c));
+  for (const auto* each : known_commands(c)) {
+    if (is_top(*each)) reply_command_info(c.reply, *each, version_of(c));
   }
 }
 
@@ -44,8 +61,8 @@ void command_info(call& c) {
   }
   c.reply.array(c.size() - 2);
   for (const auto& name : c.words.subspan(2)) {
-    if (const auto* const found = find_full(name)) {
-      reply_command_info(c.reply, *found);
+    if (const auto* const found = find_full(c, name)) {
+      reply_command_info(c.reply, *found, version_of(c));
     } else {
       c.reply.null_array();
     }
@@ -55,17 +72,17 @@ void command_info(call& c) {
 void command_docs(call& c) {
   std::vector<const command*> found;
   if (c.size() == 2) {
-    for (const auto& each : all_commands()) {
-      if (is_top(each)) found.push_back(&each);
+    for (const auto* each : known_commands(c)) {
+      if (is_top(*each)) found.push_back(each);
     }
   }
   for (const auto& name : c.words.subspan(2)) {
-    if (const auto* const each = find_full(name)) found.push_back(each);
+    if (const auto* const each = find_full(c, name)) found.push_back(each);
   }
   c.reply.map(found.size());
   for (const auto* each : found) {
     c.reply.bulk(each->full_name());
-    reply_command_docs(c.reply, *each);
+    reply_command_docs(c.reply, *each, version_of(c));
   }
 }
 
@@ -82,11 +99,11 @@ void command_list(call& c) {
     return;
   }
   std::vector<std::string> names;
-  for (const auto& each : all_commands()) {
-    const auto name = each.full_name();
-    if (!filtered && !is_top(each)) continue;
+  for (const auto* each : known_commands(c)) {
+    const auto name = each->full_name();
+    if (!filtered && !is_top(*each)) continue;
     if (by_pattern && !text::matches_pattern(c[4], name, true)) continue;
-    if (by_category && !has_category(each, c[4])) continue;
+    if (by_category && !has_category(*each, c[4])) continue;
     if (filtered && !by_pattern && !by_category) continue;
     names.push_back(name);
   }
@@ -104,7 +121,7 @@ struct examined_command {
 std::optional<examined_command> examine(call& c) {
   const auto words = c.words.subspan(2);
   const auto* const what = find_called_command(words);
-  if (what == nullptr) {
+  if (what == nullptr || !c.home().settings().knows(what->since)) {
     c.fail("ERR Invalid command specified");
     return {};
   }

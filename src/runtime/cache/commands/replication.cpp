@@ -3,6 +3,7 @@
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/persistence.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -17,8 +18,12 @@ void replconf(call& c) {
   }
   for (std::size_t i = 1; i + 1 < c.size(); i += 2) {
     if (c.is(i, "ACK")) {
-      if (const auto offset = text::parse_integer(c[i + 1])) {
-        with.acknowledge(c.who, static_cast<std::uint64_t>(*offset));
+      const auto offset = text::parse_integer(c[i + 1]);
+      const auto synced = c.is(i + 2, "FACK") && i + 3 < c.size() ? text::parse_integer(c[i + 3])
+                                                                  : std::optional(std::int64_t{0});
+      if (offset && synced) {
+        with.acknowledge(c.who, static_cast<std::uint64_t>(*offset),
+                         static_cast<std::uint64_t>(*synced));
       }
       return;  // has no reply
     }
@@ -204,6 +209,66 @@ void wait(call& c) {
   c.wait_for({}, deadline_ms, reply_followers);
 }
 
+// Reads the time at word `index`, in milliseconds, as a deadline; 0 means forever. Returns false
+// after an error.
+bool read_wait_time(call& c, std::size_t index, std::optional<std::int64_t>& deadline_ms) {
+  const auto timeout = c.integer(index, "ERR timeout is not an integer or out of range");
+  if (!timeout) return false;
+  if (*timeout < 0) {
+    c.fail("ERR timeout is negative");
+    return false;
+  }
+  std::int64_t end_ms = 0;
+  if (*timeout != 0 && !__builtin_add_overflow(c.now_ms(), *timeout, &end_ms)) {
+    deadline_ms = end_ms;
+  }
+  return true;
+}
+
+void waitaof(call& c) {
+  const auto local = c.integer(1);
+  if (!local) return;
+  if (*local < 0 || *local > 1) {
+    c.fail("ERR value is out of range, value must between 0 and 1");
+    return;
+  }
+  const auto followers = c.integer(2);
+  if (!followers) return;
+  if (*followers < 0) {
+    c.fail("ERR value is out of range, must be positive");
+    return;
+  }
+  std::optional<std::int64_t> deadline_ms;
+  if (!read_wait_time(c, 3, deadline_ms)) return;
+  auto& replication = *c.home().replicated_by();
+  const auto figures = replication.figures();
+  if (figures.is_follower) {
+    c.fail(
+        "ERR WAITAOF cannot be used with replica instances. Please also note that writes to "
+        "replicas are just local and are not propagated.");
+    return;
+  }
+  const auto log = c.home().persisted_by()->figures();
+  if (*local != 0 && !log.has_log) {
+    c.fail("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.");
+    return;
+  }
+  const sync_waits::wait wait{.client_id = c.who.id,
+                              .position = log.log_appended,
+                              .offset = figures.offset,
+                              .needs_log = *local != 0,
+                              .followers = static_cast<std::size_t>(*followers)};
+  const auto counts = sync_waits::count(c.home(), wait);
+  if (sync_waits::is_over(wait, counts) || !c.may_block()) {
+    sync_waits::reply(c.who, counts);
+    return;
+  }
+  c.home().awaited_syncs().add(wait);
+  if (*followers != 0) replication.ask_followers();
+  c.wait_for({}, deadline_ms,
+             [](front& front, client& client) { front.awaited_syncs().give_up(front, client); });
+}
+
 // clang-format off
 const command_row replication_rows[] = {
     {"failover", -1, "admin noscript stale", {0, 0, 0},
@@ -230,6 +295,10 @@ const command_row replication_rows[] = {
     {"wait", 3, "noscript", {0, 0, 0},
      "", "connection", "3.0.0",
      "waits until followers have acknowledged the changes so far", wait},
+    {"waitaof", 4, "blocking", {0, 0, 0},
+     "", "blocking connection", "7.2.0",
+     "waits until the changes so far are synced to the logs of this cache and of followers",
+     waitaof},
 };
 // clang-format on
 

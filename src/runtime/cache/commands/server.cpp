@@ -8,7 +8,6 @@
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/statistics/info.hpp"
-#include "runtime/cache/engine/version.hpp"
 
 namespace strata::runtime::cache {
 
@@ -122,7 +121,7 @@ void lolwut(call& c) {
   picture_size size;
   if (!read_picture_size(c, size)) return;
   c.reply.verbatim("txt", fmt::format("{}\nRedis ver. {}\n", draw_layers(size, c.keys().random()),
-                                      compatible_version));
+                                      c.home().settings().version.reported));
 }
 
 // --- MEMORY

@@ -50,7 +50,31 @@ struct set_options {
   bool keep_expiry = false;
   bool give_old = false;
   std::optional<std::int64_t> expires_at_ms;
+  // IFEQ and IFNE, of Redis 8.4.
+  std::optional<std::string_view> if_equal;
+  std::optional<std::string_view> if_different;
+
+  [[nodiscard]] bool compares() const { return if_equal || if_different; }
 };
+
+// Reads IFEQ or IFNE at word `index`, and moves to its value. Returns false if there is neither, or
+// another condition too.
+bool read_comparison(const call& c, std::size_t& index, set_options& read) {
+  const bool is_equal = c.is(index, "IFEQ");
+  const bool is_free = !read.compares() && !read.if_absent && !read.if_present;
+  if ((!is_equal && !c.is(index, "IFNE")) || !is_free || index + 1 >= c.size()) return false;
+  if (!c.home().settings().knows(version_8_4)) return false;
+  (is_equal ? read.if_equal : read.if_different) = c[++index];
+  return true;
+}
+
+// Compares the old value, a string or none. A key that does not exist differs from any value.
+bool passes_comparison(const set_options& options, const entry* old) {
+  if (!options.compares()) return true;
+  if (old == nullptr) return !options.if_equal;
+  const string_view_of text(*old);
+  return options.if_equal ? text.view() == *options.if_equal : text.view() != *options.if_different;
+}
 
 // Reports other mistakes before a wrong time.
 std::optional<set_options> read_set_options(call& c) {
@@ -59,9 +83,9 @@ std::optional<set_options> read_set_options(call& c) {
   std::size_t time = 0;
   for (std::size_t i = 3; i < c.size(); ++i) {
     const bool last = i + 1 == c.size();
-    if (c.is(i, "NX") && !read.if_present) {
+    if (c.is(i, "NX") && !read.if_present && !read.compares()) {
       read.if_absent = true;
-    } else if (c.is(i, "XX") && !read.if_absent) {
+    } else if (c.is(i, "XX") && !read.if_absent && !read.compares()) {
       read.if_present = true;
     } else if (c.is(i, "GET")) {
       read.give_old = true;
@@ -71,7 +95,7 @@ std::optional<set_options> read_set_options(call& c) {
                word != nullptr && !last && !read.keep_expiry && unit == nullptr) {
       unit = word;
       time = ++i;
-    } else {
+    } else if (!read_comparison(c, i, read)) {
       c.fail_syntax();
       return {};
     }
@@ -88,11 +112,10 @@ void set_with_options(call& c) {
   if (!options) return;
   const auto hash = c.hash(1);
   entry* const old = options->give_old ? c.read(1) : c.keys().find(c.who.database, c[1], hash);
-  if (options->give_old) {
-    if (!c.open_string(old)) return;
-    reply_string(c, old);
-  }
-  if ((options->if_absent && old != nullptr) || (options->if_present && old == nullptr)) {
+  if ((options->give_old || options->compares()) && !c.open_string(old)) return;
+  if (options->give_old) reply_string(c, old);
+  if ((options->if_absent && old != nullptr) || (options->if_present && old == nullptr) ||
+      !passes_comparison(*options, old)) {
     if (!options->give_old) c.reply.null();
     return;
   }
@@ -103,7 +126,9 @@ void set_with_options(call& c) {
   if (options->expires_at_ms) {
     c.keys().notify(event_generic, "expire", c[1], c.who.database);
     c.propagate_as("SET", c[1], c[2], "PXAT", text::integer_text(expires).view());
-  } else if (options->give_old && !keeps) {
+  } else if (options->compares() && keeps) {
+    c.propagate_as("SET", c[1], c[2], "KEEPTTL");
+  } else if ((options->give_old || options->compares()) && !keeps) {
     c.propagate_as("SET", c[1], c[2]);
   }
   if (!options->give_old) c.reply.ok();

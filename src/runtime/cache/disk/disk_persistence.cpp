@@ -476,6 +476,8 @@ persistence_figures disk_persistence::figures() const {
     now.log_size = log_->file_size();
     now.log_waiting = log_->appended() - log_->written();
     now.log_fails = log_->is_failing();
+    now.log_appended = log_->appended();
+    now.log_synced = log_->safe();
   }
   return now;
 }

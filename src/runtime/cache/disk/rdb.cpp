@@ -26,6 +26,9 @@ constexpr unsigned kind_int_set = 11;
 constexpr unsigned kind_packed_hash = 16;
 constexpr unsigned kind_packed_sorted_set = 17;
 constexpr unsigned kind_list = 18;
+constexpr unsigned kind_packed_set = 20;         // only read: of Redis 7.2
+constexpr unsigned kind_timed_hash = 24;         // of Redis 7.4
+constexpr unsigned kind_packed_timed_hash = 25;  // of Redis 7.4
 
 // The forms of a list's node.
 constexpr std::uint64_t node_plain = 1;
@@ -160,9 +163,13 @@ void writer::kind(const entry& entry) {
     case value_kind::set:
       byte(entry.as<set_value>().is_integers() ? kind_int_set : kind_set);
       break;
-    case value_kind::hash:
-      byte(entry.as<hash_value>().is_pack() ? kind_packed_hash : kind_hash);
+    case value_kind::hash: {
+      const auto& hash = entry.as<hash_value>();
+      const bool is_timed = has_field_times(hash);
+      byte(hash.is_pack() ? (is_timed ? kind_packed_timed_hash : kind_packed_hash)
+                          : (is_timed ? kind_timed_hash : kind_hash));
       break;
+    }
     case value_kind::sorted_set:
       byte(entry.as<sorted_set>().is_pack() ? kind_packed_sorted_set : kind_sorted_set);
       break;
@@ -199,6 +206,10 @@ void writer::set(const set_value& value) {
 }
 
 void writer::hash(const hash_value& value) {
+  if (has_field_times(value)) {
+    timed_hash(value);
+    return;
+  }
   if (value.is_pack()) {
     string(value.packed().dump());
     return;
@@ -413,6 +424,9 @@ entry* reader::value(unsigned kind, std::string_view key, std::int64_t expires_a
     case kind_int_set: made = read_int_set(); break;
     case kind_hash: made = read_hash(settings); break;
     case kind_packed_hash: made = read_packed_hash(settings); break;
+    case kind_timed_hash: made = read_timed_hash(settings); break;
+    case kind_packed_timed_hash: made = read_packed_timed_hash(settings); break;
+    case kind_packed_set: made = read_packed_set(settings); break;
     case kind_sorted_set: made = read_sorted_set(settings); break;
     case kind_packed_sorted_set: made = read_packed_sorted_set(settings); break;
     case kind_stream_5:

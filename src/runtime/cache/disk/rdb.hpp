@@ -1,5 +1,6 @@
 // Redis's snapshot format, version 10 (Redis 7.0): single values, as in DUMP and RESTORE, and the
-// parts of a file. Source: the documents of the format, and files of redis-server 7.0.
+// parts of a file. Source: the documents of the format, and files of redis-server 7.0. Hashes with
+// fields that expire need version 12 (Redis 7.4), and are written so only if there are any.
 //
 // Reading is total: every length is checked against the available bytes, and a length that exceeds
 // them allocates no memory.
@@ -31,6 +32,8 @@ struct stream_id;
 namespace strata::runtime::cache::rdb {
 
 inline constexpr int version = 10;
+/// The version of a snapshot with times of fields; the newest that can be read.
+inline constexpr int field_times_version = 12;
 
 /// Returns CRC-64/REDIS of `bytes` behind others whose checksum is `before`.
 [[nodiscard]] std::uint64_t checksum(std::string_view bytes, std::uint64_t before = 0);
@@ -58,6 +61,8 @@ enum class mark : std::uint8_t {
 /// Writes into a text that the caller takes periodically.
 class writer {
  public:
+  /// Writes hashes without the times at which fields expire, as versions before 12 need them.
+  void leave_out_field_times() { has_field_times_ = false; }
   void byte(unsigned value) { text_ += static_cast<char>(value); }
   void put(mark mark) { byte(static_cast<unsigned>(mark)); }
   void fixed(std::uint64_t value, unsigned bytes);
@@ -75,6 +80,8 @@ class writer {
   void list(const list_value& value);
   void set(const set_value& value);
   void hash(const hash_value& value);
+  void timed_hash(const hash_value& value);
+  [[nodiscard]] bool has_field_times(const hash_value& value) const;
   void scores(const sorted_set& set);
   void stream(const stream_value& stream);
   void raw_id(const stream_id& id);
@@ -82,6 +89,7 @@ class writer {
   void group(std::string_view name, const stream_group& group);
 
   std::string text_;
+  bool has_field_times_ = true;
 };
 
 /// Reads from a text; after a failure, all further reads fail too.
@@ -115,6 +123,9 @@ class reader {
   std::unique_ptr<collection> read_int_set();
   std::unique_ptr<collection> read_hash(const parameters& settings);
   std::unique_ptr<collection> read_packed_hash(const parameters& settings);
+  std::unique_ptr<collection> read_timed_hash(const parameters& settings);
+  std::unique_ptr<collection> read_packed_timed_hash(const parameters& settings);
+  std::unique_ptr<collection> read_packed_set(const parameters& settings);
   std::unique_ptr<collection> read_sorted_set(const parameters& settings);
   std::unique_ptr<collection> read_packed_sorted_set(const parameters& settings);
   stream_id read_raw_id(std::string_view bytes);

@@ -18,8 +18,10 @@ void file_writer::field(std::string_view name, std::string_view value) {
   writer_.string(value);
 }
 
-void file_writer::begin(std::int64_t now_ms, std::int64_t used_memory, bool is_log_base) {
-  writer_.text() += fmt::format("REDIS{:04}", version);
+void file_writer::begin(std::int64_t now_ms, std::int64_t used_memory, bool is_log_base,
+                        bool has_field_times) {
+  if (!has_field_times) writer_.leave_out_field_times();
+  writer_.text() += fmt::format("REDIS{:04}", has_field_times ? field_times_version : version);
   field("redis-ver", compatible_version);
   field("redis-bits", "64");
   field("ctime", text::integer_text(now_ms / 1000).view());
@@ -81,9 +83,9 @@ bool file_reader::read_head() {
     return false;
   }
   for (const char each : head.substr(5)) version_ = version_ * 10 + (each - '0');
-  if (version_ < 1 || version_ > version) {
+  if (version_ < 1 || version_ > field_times_version) {
     (void)fail(fmt::format("the format version is '{}', but only versions 1 to {} are supported",
-                           head.substr(5), version));
+                           head.substr(5), field_times_version));
     return false;
   }
   has_head_ = true;

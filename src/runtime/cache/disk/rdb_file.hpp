@@ -19,8 +19,10 @@ namespace strata::runtime::cache::rdb {
 /// Writes a file piece by piece; the caller takes the available bytes periodically.
 class file_writer {
  public:
-  /// `is_log_base`: commands will follow after the end.
-  void begin(std::int64_t now_ms, std::int64_t used_memory, bool is_log_base);
+  /// `is_log_base`: commands will follow after the end. `has_field_times`: writes the times at
+  /// which fields of hashes expire, which Redis reads since 7.4.
+  void begin(std::int64_t now_ms, std::int64_t used_memory, bool is_log_base,
+             bool has_field_times = false);
   /// Writes a library of functions: before the databases.
   void function(std::string_view text);
   /// Begins a database, which holds `keys` keys.

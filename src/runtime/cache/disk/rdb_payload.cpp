@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "runtime/cache/disk/rdb.hpp"
+#include "runtime/cache/values/hash_value.hpp"
 
 namespace strata::runtime::cache::rdb {
 
@@ -10,13 +11,13 @@ namespace {
 constexpr std::size_t footer_size = 10;  // the version and the checksum
 
 // The contents of a payload; nullopt if its end does not fit it.
-std::optional<std::string_view> checked_payload(std::string_view payload) {
+std::optional<std::string_view> checked_payload(std::string_view payload, int newest) {
   if (payload.size() < footer_size) return std::nullopt;
   reader footer(payload.substr(payload.size() - footer_size));
   const auto made_by = footer.fixed(2);
   const auto sum = footer.fixed(8);
   const auto summed = payload.substr(0, payload.size() - 8);
-  if (made_by > version || sum != checksum(summed)) return std::nullopt;
+  if (made_by > static_cast<std::uint64_t>(newest) || sum != checksum(summed)) return std::nullopt;
   return payload.substr(0, payload.size() - footer_size);
 }
 
@@ -26,7 +27,9 @@ std::string dump(const entry& entry) {
   writer made;
   made.kind(entry);
   made.value(entry);
-  made.fixed(version, 2);
+  const bool has_times =
+      entry.type() == value_kind::hash && entry.as<hash_value>().times() != nullptr;
+  made.fixed(has_times ? field_times_version : version, 2);
   made.fixed(checksum(made.text()), 8);
   return std::move(made.text());
 }
@@ -43,7 +46,7 @@ std::string dump_functions(const function_texts::map& texts) {
 }
 
 std::vector<std::string> restore_functions(std::string_view payload, refusal& why) {
-  const auto contents = checked_payload(payload);
+  const auto contents = checked_payload(payload, version);
   why = contents ? refusal::none : refusal::wrong_checksum;
   std::vector<std::string> texts;
   if (!contents) return texts;
@@ -63,7 +66,10 @@ std::vector<std::string> restore_functions(std::string_view payload, refusal& wh
 entry* restore(std::string_view payload, std::string_view key, std::int64_t expires_at_ms,
                const parameters& settings, refusal& why) {
   why = refusal::wrong_checksum;
-  const auto contents = checked_payload(payload);
+  // Redis 7.2 writes version 11.
+  const int newest = settings.knows(version_7_4) ? field_times_version
+                                                 : version + (settings.knows(version_7_2) ? 1 : 0);
+  const auto contents = checked_payload(payload, newest);
   if (!contents) return nullptr;
   why = refusal::bad_data;
   reader body(*contents);

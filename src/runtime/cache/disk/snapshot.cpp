@@ -5,8 +5,21 @@
 
 namespace strata::runtime::cache {
 
-snapshot::snapshot(keyspace& keyspace, bool is_log_base) : of_(keyspace) {
-  file_.begin(keyspace.now_ms(), keyspace.memory(), is_log_base);
+namespace {
+
+bool has_field_times(keyspace& keyspace) {
+  for (unsigned i = 0; i < keyspace::database_count; ++i) {
+    if (keyspace[i].dated() != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+snapshot::snapshot(keyspace& keyspace, bool is_log_base, bool may_have_field_times)
+    : of_(keyspace) {
+  file_.begin(keyspace.now_ms(), keyspace.memory(), is_log_base,
+              may_have_field_times && has_field_times(keyspace));
   for (const auto& [name, text] : keyspace.functions().all()) file_.function(text);
   for (unsigned i = 0; i < keyspace::database_count; ++i) {
     keyspace[i].turn_marks();

@@ -22,8 +22,9 @@ namespace strata::runtime::cache {
 class snapshot final : private change_guard {
  public:
   /// Begins a snapshot of `keyspace`, which must have no other; `is_log_base`: commands will follow
-  /// in the file.
-  snapshot(keyspace& keyspace, bool is_log_base);
+  /// in the file. Unless it `may_have_field_times`, its reader cannot read the times at which
+  /// fields of hashes expire: the snapshot leaves them out.
+  snapshot(keyspace& keyspace, bool is_log_base, bool may_have_field_times = true);
   ~snapshot();
   snapshot(const snapshot&) = delete;
   snapshot& operator=(const snapshot&) = delete;

@@ -55,10 +55,15 @@ void engine::refuse(client& client, const command& command, std::string text) {
 const command* engine::accept(client& client, std::span<const std::string_view> words,
                               const command* command) {
   auto& reply = client.reply();
+  // What was executed elsewhere before is known here, whatever this cache's clients may know.
+  const auto is_known = [&](const cache::command* each) {
+    return each != nullptr && (client.is_replay || parameters_.knows(each->since));
+  };
+  if (!is_known(command)) command = nullptr;
   if (command != nullptr && !command->row->subcommands.empty() && words.size() > 1) {
     const auto* const container = command;
     command = find_subcommand(*container, words[1]);
-    if (command == nullptr) {
+    if (!is_known(command)) {
       reply.error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.",
                               shown_part(words[1], 128), text::in_capitals(container->row->name)));
       return nullptr;
@@ -115,7 +120,7 @@ const command* engine::accept_for_script(const execution& outer, client& hand,
   if (command != nullptr && !command->row->subcommands.empty() && words.size() > 1) {
     command = find_subcommand(*command, words[1]);
   }
-  if (command == nullptr) {
+  if (command == nullptr || !parameters_.knows(command->since)) {
     reply.error("ERR Unknown Redis command called from script");
     return nullptr;
   }

@@ -53,6 +53,12 @@ enum command_trait : std::uint8_t {
   trait_takes_patterns = 1U << 7U,  ///< its arguments are patterns of channels
 };
 
+/// The arity that a command had before a later version of Redis gave it more words.
+struct former_arity {
+  int arity = 0;
+  unsigned until = 0;  ///< the version that changed it, as in version.hpp; 0: none did
+};
+
 // The members are in the order in which a row is read.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct command_row {
@@ -73,6 +79,7 @@ struct command_row {
   void (*run)(call&) = nullptr;
   std::span<const command_row> subcommands = {};
   std::uint8_t traits = 0;  ///< of `command_trait`
+  former_arity former = {};
 };
 
 /// A row, and the data derived from it once all tables are read.
@@ -82,10 +89,11 @@ struct command {
   std::string_view group;
   std::uint32_t flags = 0;
   std::size_t index = 0;  ///< in `all_commands()`, subcommands included
+  unsigned since = 0;     ///< the version that added it, as a number: see version.hpp
 
   // Copied from the row, for fast access during execution.
   void (*run)(call&) = nullptr;
-  bool is_plain = false;  ///< can run, and has no subcommands
+  bool is_plain = false;  ///< can run, has no subcommands, and every version has it
   std::size_t least_words = 0;
   std::size_t most_words = 0;
   std::size_t first_key = 0;  ///< 0: none
@@ -96,6 +104,10 @@ struct command {
   [[nodiscard]] std::string full_name() const;
   [[nodiscard]] bool takes(std::size_t words) const {
     return words >= least_words && words <= most_words;
+  }
+  /// Returns the arity in a version of Redis.
+  [[nodiscard]] int arity_in(unsigned version) const {
+    return version < row->former.until ? row->former.arity : row->arity;
   }
 };
 

@@ -292,6 +292,15 @@ std::vector<std::string_view> flags_of(const key_use& use, const command& comman
   return {"RW", "access", "update"};
 }
 
+std::vector<const command*> known_subcommands(const command& container, unsigned version) {
+  std::vector<const command*> known;
+  for (const auto& row : container.row->subcommands) {
+    const auto* const each = find_subcommand(container, row.name);
+    if (each->since <= version) known.push_back(each);
+  }
+  return known;
+}
+
 constexpr std::string_view redacted = "(redacted)";
 
 // Hides `count` words from `first` on.
@@ -319,11 +328,11 @@ bool is_secret_parameter(std::string_view name) {
 
 }  // namespace
 
-void reply_command_info(proto::reply_writer& writer, const command& command) {
+void reply_command_info(proto::reply_writer& writer, const command& command, unsigned version) {
   const auto& row = *command.row;
   writer.array(10);
   writer.bulk(command.full_name());
-  writer.integer(row.arity);
+  writer.integer(command.arity_in(version));
   const auto flags = split(row.flags, " ");
   writer.set(flags.size());
   for (const auto& each : flags) writer.status(each);
@@ -337,13 +346,12 @@ void reply_command_info(proto::reply_writer& writer, const command& command) {
   const auto uses = uses_of(command);
   writer.array(uses.size());
   for (const auto& each : uses) reply_use(writer, each);
-  writer.array(row.subcommands.size());
-  for (const auto& each : row.subcommands) {
-    reply_command_info(writer, *find_subcommand(command, each.name));
-  }
+  const auto subcommands = known_subcommands(command, version);
+  writer.array(subcommands.size());
+  for (const auto* each : subcommands) reply_command_info(writer, *each, version);
 }
 
-void reply_command_docs(proto::reply_writer& writer, const command& command) {
+void reply_command_docs(proto::reply_writer& writer, const command& command, unsigned version) {
   writer.map(command.row->subcommands.empty() ? 3 : 4);
   writer.bulk("summary");
   writer.bulk(command.row->summary);
@@ -353,11 +361,11 @@ void reply_command_docs(proto::reply_writer& writer, const command& command) {
   writer.bulk(command.group);
   if (command.row->subcommands.empty()) return;
   writer.bulk("subcommands");
-  writer.map(command.row->subcommands.size());
-  for (const auto& each : command.row->subcommands) {
-    const auto& found = *find_subcommand(command, each.name);
-    writer.bulk(found.full_name());
-    reply_command_docs(writer, found);
+  const auto subcommands = known_subcommands(command, version);
+  writer.map(subcommands.size());
+  for (const auto* each : subcommands) {
+    writer.bulk(each->full_name());
+    reply_command_docs(writer, *each, version);
   }
 }
 

@@ -19,8 +19,9 @@
 
 namespace strata::runtime::cache {
 
-void reply_command_info(proto::reply_writer& writer, const command& command);
-void reply_command_docs(proto::reply_writer& writer, const command& command);
+/// Both leave out the subcommands of versions of Redis later than `version`.
+void reply_command_info(proto::reply_writer& writer, const command& command, unsigned version);
+void reply_command_docs(proto::reply_writer& writer, const command& command, unsigned version);
 /// Replies with each key of a call, and how it is used. `find_keys` must have found its keys.
 void reply_keys_and_flags(proto::reply_writer& reply, const command& command,
                           std::span<const std::string_view> words);

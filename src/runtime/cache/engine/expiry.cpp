@@ -47,7 +47,7 @@ bool keyspace::tidy(loop::duration budget, bool may_expire) {
   const bool expires = may_expire && expires_actively_ && !expires_by_leader_;
   for (unsigned i = 0; i < database_count && expires; ++i) {
     const auto index = expiry_database_++ % database_count;
-    if (!expire_some(index, deadline_us)) return false;
+    if (!expire_some(index, deadline_us) || !expire_fields(index, deadline_us)) return false;
   }
   while (!graveyard_.empty()) {
     counters_.freed_later += graveyard_.free_some();

@@ -15,6 +15,7 @@
 #include "runtime/cache/engine/clients/data_availability.hpp"
 #include "runtime/cache/engine/clients/pause.hpp"
 #include "runtime/cache/engine/clients/pubsub.hpp"
+#include "runtime/cache/engine/clients/sync_waits.hpp"
 #include "runtime/cache/engine/clients/tracking.hpp"
 #include "runtime/cache/engine/clients/watched_keys.hpp"
 #include "runtime/cache/engine/keyspace.hpp"
@@ -59,6 +60,7 @@ class front final : private key_observer {
   [[nodiscard]] pubsub& channels() { return pubsub_; }
   [[nodiscard]] watched_keys& watched() { return watched_; }
   [[nodiscard]] blocked_clients& blocked() { return blocked_; }
+  [[nodiscard]] sync_waits& awaited_syncs() { return sync_waits_; }
   [[nodiscard]] tracking& trackers() { return tracking_; }
   [[nodiscard]] pause& pausing() { return pause_; }
   [[nodiscard]] command_feed& feed() { return feed_; }
@@ -160,6 +162,7 @@ class front final : private key_observer {
   pubsub pubsub_;
   watched_keys watched_;
   blocked_clients blocked_;
+  sync_waits sync_waits_;
   tracking tracking_;
   pause pause_;
   command_feed feed_;

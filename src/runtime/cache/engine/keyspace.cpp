@@ -9,7 +9,8 @@ keyspace::keyspace(const keyspace_limits& limits, const engine_clock& clock)
       clock_(clock),
       databases_(database_count),
       random_(std::random_device{}()),
-      expiry_cursors_(database_count) {}
+      expiry_cursors_(database_count),
+      field_cursors_(database_count) {}
 
 void keyspace::publish_event(std::string_view event, std::string_view key, unsigned index) {
   if (observer_ != nullptr) observer_->on_event(event, key, index);
@@ -39,6 +40,7 @@ void keyspace::swap(unsigned first, unsigned second) {
   std::swap(databases_[first], databases_[second]);
   if (guard_ != nullptr) guard_->on_swap(first, second);
   std::swap(expiry_cursors_[first], expiry_cursors_[second]);
+  std::swap(field_cursors_[first], field_cursors_[second]);
   if (observer_ != nullptr) {
     observer_->on_exchanged(first);
     observer_->on_exchanged(second);

@@ -24,6 +24,7 @@ struct key_counters {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
   std::uint64_t expired = 0;
+  std::uint64_t expired_fields = 0;
   std::uint64_t evicted = 0;
   std::uint64_t freed_later = 0;  ///< values that were freed later than they were removed
 };
@@ -53,10 +54,15 @@ class keyspace {
 
   // --- keys
   [[nodiscard]] database& operator[](unsigned index) { return databases_[index]; }
-  /// Returns the entry, unless it has expired: then removes it.
+  /// Returns the entry, unless it has expired: then removes it. The fields of a hash expire in the
+  /// same way, and a hash whose last field has expired is removed.
   [[nodiscard]] entry* find(unsigned index, std::string_view key, std::uint64_t hash) {
-    entry* const found = databases_[index].find(key, hash);
-    return found == nullptr || !found->has_expiry() ? found : unless_expired(index, found, hash);
+    entry* found = databases_[index].find(key, hash);
+    if (found != nullptr && found->has_expiry()) found = unless_expired(index, found, hash);
+    if (found == nullptr || found->type() != value_kind::hash || databases_[index].dated() == 0) {
+      return found;
+    }
+    return without_overdue_fields(index, found, hash);
   }
   /// Removes an existing key, and reports it to the observer, but not to the listeners.
   void remove(unsigned index, entry* which, std::uint64_t hash, event_class why,
@@ -127,6 +133,9 @@ class keyspace {
 
  private:
   [[nodiscard]] entry* unless_expired(unsigned index, entry* entry, std::uint64_t hash);
+  // Both in field_expiry.cpp.
+  [[nodiscard]] entry* without_overdue_fields(unsigned index, entry* entry, std::uint64_t hash);
+  bool expire_fields(unsigned index, std::int64_t deadline_us);
   void publish_event(std::string_view event, std::string_view key, unsigned index);
   void let_go(unsigned index, entry* entry, std::uint64_t hash, event_class why,
               std::string_view event);
@@ -150,6 +159,7 @@ class keyspace {
   change_guard* guard_ = nullptr;
   std::function<void()> on_unguarded_;
   std::vector<std::uint64_t> expiry_cursors_;
+  std::vector<std::uint64_t> field_cursors_;
   unsigned expiry_database_ = 0;
   bool expires_by_leader_ = false;
   bool expires_actively_ = true;

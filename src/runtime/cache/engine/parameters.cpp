@@ -376,6 +376,7 @@ void parameters::heed_options() {
   maxmemory = static_cast<std::int64_t>(std::min<std::uint64_t>(options.max_memory, INT64_MAX));
   policy = static_cast<eviction>(find_policy(options.eviction) - policies.begin());
   access = permission_of(options.access);
+  version = find_version(options.redis_version);
   const std::filesystem::path log(options.persistent);
   const std::filesystem::path snapshot(options.snapshot);
   append_only = !options.persistent.empty();

@@ -12,6 +12,7 @@
 #include "runtime/cache/engine/clients/output_limits.hpp"
 #include "runtime/cache/engine/clients/permission.hpp"
 #include "runtime/cache/engine/keyspace_limits.hpp"
+#include "runtime/cache/engine/version.hpp"
 #include "runtime/cache/options.hpp"
 #include "strata/base/result.hpp"
 
@@ -24,6 +25,7 @@ struct parameters : keyspace_limits {
   // Derived from the options, only by `heed_options()`; as are the memory's limit and the eviction
   // policy.
   permission access = permission::admin;
+  redis_version version = redis_versions.front();
   std::string directory;
   std::string acl_file;
   std::string snapshot_file;
@@ -79,6 +81,8 @@ struct parameters : keyspace_limits {
       std::string_view pattern) const;
   /// Returns the changed parameters that are not stored as options.
   [[nodiscard]] std::vector<std::string_view> changed_names() const;
+  /// Reports whether the cache knows what Redis has since version `since`: see version.hpp.
+  [[nodiscard]] bool knows(unsigned since) const { return since <= version.newest; }
   /// Updates everything that is derived from the options.
   void heed_options();
   /// Errors: the reason is Redis's text after "ERR ".

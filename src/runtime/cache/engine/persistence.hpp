@@ -26,6 +26,9 @@ struct persistence_figures {
   std::uint64_t log_size = 0;
   std::uint64_t log_base_size = 0;
   std::uint64_t log_waiting = 0;
+  // Positions in the log, in bytes since it was opened.
+  std::uint64_t log_appended = 0;
+  std::uint64_t log_synced = 0;
 };
 
 class persistence {

@@ -85,8 +85,9 @@ class replication {
   /// there is no error.
   virtual std::string configure(client& client, std::string_view option,
                                 std::string_view value) = 0;
-  /// Records that a follower has everything up to `offset`.
-  virtual void acknowledge(client& who, std::uint64_t offset) = 0;
+  /// Records that a follower has everything up to `offset`, and everything up to `synced` on its
+  /// disk.
+  virtual void acknowledge(client& who, std::uint64_t offset, std::uint64_t synced) = 0;
   /// PSYNC: makes the client a follower; replies to it. `start` is the first byte that it requests.
   virtual void synchronise(client& client, std::string_view id, std::int64_t start) = 0;
   /// SYNC: makes the client a follower from the beginning; it will not acknowledge what it
@@ -96,6 +97,8 @@ class replication {
   /// Return how many followers have everything up to `offset`, and ask the others to acknowledge.
   [[nodiscard]] virtual std::size_t count_followers(std::uint64_t offset) const = 0;
   virtual void ask_followers() = 0;
+  /// Returns how many followers have everything up to `offset` on their disks.
+  [[nodiscard]] virtual std::size_t count_synced_followers(std::uint64_t offset) const = 0;
   /// Notifies `client` when `count` followers have everything up to now.
   virtual void wait_for_followers(client& client, std::size_t count) = 0;
   [[nodiscard]] virtual replication_figures figures() const = 0;

@@ -92,6 +92,7 @@ std::string leader::configure(client& client, std::string_view option, std::stri
     from.port = static_cast<unsigned>(text::parse_integer(value).value_or(0)) & 0xFFFFU;
   } else if (text::same_text(option, "capa")) {
     if (text::same_text(value, "eof")) from.takes_end_mark = true;
+    if (text::same_text(value, field_times_capability)) from.takes_field_times = true;
   } else if (text::same_text(option, "ip-address")) {
     if (value.size() > longest_address || !text::is_visible(value)) {
       return "REPLCONF ip-address provided by replica instance is not an address";
@@ -111,9 +112,10 @@ std::string leader::configure(client& client, std::string_view option, std::stri
   return {};
 }
 
-void leader::acknowledge(client& who, std::uint64_t offset) {
+void leader::acknowledge(client& who, std::uint64_t offset, std::uint64_t synced) {
   auto& from = follower_of(who);
   from.acknowledged = offset;
+  from.synced = synced;
   from.received_ms = engine_.keys().now_ms();
   if (from.at == stage::loads) put_online(from);
   check_followers();
@@ -203,6 +205,13 @@ void leader::take_on(follower& follower) {
 std::size_t leader::count_followers(std::uint64_t offset) const {
   return static_cast<std::size_t>(std::ranges::count_if(followers_, [&](const follower& each) {
     return each.at == stage::online && each.acknowledged >= offset;
+  }));
+}
+
+// A follower that has synced nothing is none of them, even if nothing was changed yet.
+std::size_t leader::count_synced_followers(std::uint64_t offset) const {
+  return static_cast<std::size_t>(std::ranges::count_if(followers_, [&](const follower& each) {
+    return each.at == stage::online && each.synced != 0 && each.synced >= offset;
   }));
 }
 
@@ -325,7 +334,7 @@ loop::task<> leader::send_snapshots() {
 loop::task<> leader::send_snapshot() {
   flush();
   row_.begin_anew();
-  auto taken = std::make_unique<snapshot>(engine_.keys(), false);
+  auto taken = std::make_unique<snapshot>(engine_.keys(), false, may_send_field_times());
   const auto mark = text::random_id(engine_.keys().random());
   const bool has_mark = std::ranges::all_of(followers_, [](const follower& each) {
     return each.at != stage::waits || each.takes_end_mark;
@@ -357,6 +366,16 @@ loop::task<> leader::send_snapshot() {
   for (auto& each : followers_) {
     if (each.at == stage::gets_snapshot) end_snapshot(each, !has_mark);
   }
+}
+
+// A Redis does not say whether it can read the times of fields, and one that cannot refuses the
+// whole snapshot: the option that names a version decides for it.
+bool leader::may_send_field_times() const {
+  const auto newest = engine_.home().settings().version.newest;
+  if (newest >= version_7_4 && newest != version_newest) return true;
+  return std::ranges::all_of(followers_, [](const follower& each) {
+    return each.at != stage::waits || each.takes_field_times;
+  });
 }
 
 void leader::send_empty_snapshot(follower& follower) {

@@ -20,6 +20,10 @@
 
 namespace strata::runtime::cache {
 
+/// The capability by which a follower says that it reads the times of fields in a snapshot. Redis
+/// ignores it.
+inline constexpr std::string_view field_times_capability = "field-times";
+
 class leader final : public change_listener, private loop::turn_end_hook {
  public:
   leader(loop::loop& loop, engine& engine, snapshot_turn& turn, std::shared_ptr<journal> log);
@@ -38,11 +42,12 @@ class leader final : public change_listener, private loop::turn_end_hook {
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] const std::string& id() const { return id_; }
   std::string configure(client& client, std::string_view option, std::string_view value);
-  void acknowledge(client& who, std::uint64_t offset);
+  void acknowledge(client& who, std::uint64_t offset, std::uint64_t synced);
   void synchronise(client& client, std::string_view id, std::int64_t start);
   void send_everything(client& client);
   void forget(client& client);
   [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const;
+  [[nodiscard]] std::size_t count_synced_followers(std::uint64_t offset) const;
   void ask_followers();
   /// Starts another stream: the data is replaced, and the stream of the old data cannot be
   /// continued. Each follower is disconnected and needs a new snapshot.
@@ -77,11 +82,13 @@ class leader final : public change_listener, private loop::turn_end_hook {
     unsigned port = 0;
     std::string address = {};  // as it announces
     bool takes_end_mark = false;
-    bool wants_changes = true;  // not only the snapshot
-    bool wants_data = true;     // otherwise a snapshot without keys
-    bool acknowledges = true;   // what it has received; a follower by SYNC does not
+    bool takes_field_times = false;  // in its snapshot
+    bool wants_changes = true;       // not only the snapshot
+    bool wants_data = true;          // otherwise a snapshot without keys
+    bool acknowledges = true;        // what it has received; a follower by SYNC does not
     stage at = stage::introduces_itself;
     std::uint64_t acknowledged = 0;
+    std::uint64_t synced = 0;  // to its disk
     std::int64_t received_ms = 0;
     std::vector<loop::slice> later;  // changes while it gets its snapshot
   };
@@ -109,6 +116,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   loop::task<> send_snapshot();
   loop::task<> send_whole(std::string text);
   void push_to_receivers(std::string_view text);
+  [[nodiscard]] bool may_send_field_times() const;
   /// Returns a follower that still has too much of the snapshot to receive, or null.
   [[nodiscard]] client* slow_receiver() const;
 

@@ -6,6 +6,8 @@
 #include "runtime/cache/disk/in_steps.hpp"
 #include "runtime/cache/disk/rdb_file.hpp"
 #include "runtime/cache/engine/engine.hpp"
+#include "runtime/cache/engine/persistence.hpp"
+#include "runtime/cache/replication/leader.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -99,8 +101,25 @@ void leader_connection::tick() {
 void leader_connection::acknowledge() {
   acknowledged_ms_ = engine_.keys().now_ms();
   const auto offset = std::to_string(offset_);
-  const std::array<std::string_view, 3> words = {"REPLCONF", "ACK", offset};
-  send(words);
+  note_synced();
+  const auto synced = std::to_string(synced_);
+  const std::array<std::string_view, 5> words = {"REPLCONF", "ACK", offset, "FACK", synced};
+  send(std::span(words).first(synced_ == 0 ? 3 : 5));
+}
+
+// Determines up to which offset the changes are on this cache's disk: its log has positions of its
+// own, so it remembers which position each acknowledged offset had.
+void leader_connection::note_synced() {
+  const auto* const persistence = engine_.home().persisted_by();
+  if (persistence == nullptr) return;
+  const auto figures = persistence->figures();
+  if (!figures.has_log) return;
+  if (!unsynced_.empty() && unsynced_.back().offset > offset_) unsynced_.clear();
+  unsynced_.push_back({offset_, figures.log_appended});
+  while (!unsynced_.empty() && unsynced_.front().position <= figures.log_synced) {
+    synced_ = unsynced_.front().offset;
+    unsynced_.pop_front();
+  }
 }
 
 // --- the connection
@@ -143,7 +162,7 @@ loop::task<result<void>> leader_connection::introduce(redis::connection& connect
   std::vector<std::vector<std::string_view>> commands{{"PING"}};
   if (shown_port != 0) commands.push_back({"REPLCONF", "listening-port", port});
   if (!address.empty()) commands.push_back({"REPLCONF", "ip-address", address});
-  commands.push_back({"REPLCONF", "capa", "eof", "capa", "psync2"});
+  commands.push_back({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", field_times_capability});
   for (const auto& each : commands) {
     auto asking = connection.ask(each);
     auto reply = co_await asking;

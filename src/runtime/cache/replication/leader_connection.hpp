@@ -3,6 +3,7 @@
 // what it missed, if the leader still has it.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -81,6 +82,7 @@ class leader_connection {
   loop::task<result<void>> repeat();
   result<void> execute(std::span<const std::string_view> words);
   void acknowledge();
+  void note_synced();
 
   loop::task<result<void>> receive();
   loop::task<result<std::string>> read_line();
@@ -104,6 +106,12 @@ class leader_connection {
   std::int64_t acknowledged_ms_ = 0;
   handover handover_ = handover::none;
   bool has_asked_ = false;  // sent PSYNC … FAILOVER, perhaps without an answer
+  struct logged_offset {
+    std::uint64_t offset;
+    std::uint64_t position;  // in this cache's log
+  };
+  std::deque<logged_offset> unsynced_;
+  std::uint64_t synced_ = 0;  // 0: no log, or nothing is synced
   loop::task_group running_;
 };
 

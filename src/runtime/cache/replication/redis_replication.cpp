@@ -105,9 +105,10 @@ std::string redis_replication::configure(client& client, std::string_view option
   return leader_.configure(client, option, value);
 }
 
-void redis_replication::acknowledge(client& who, std::uint64_t offset) {
+void redis_replication::acknowledge(client& who, std::uint64_t offset, std::uint64_t synced) {
   if (!who.is_follower) return;
-  leader_.acknowledge(who, offset);
+  leader_.acknowledge(who, offset, synced);
+  engine_.home().awaited_syncs().check(engine_.home());
   std::erase_if(waiting_, [this](const waiting_client& each) {
     const auto count = leader_.count_followers(each.offset);
     if (count < each.count) return false;

@@ -47,10 +47,13 @@ class redis_replication final : public replication {
   }
   [[nodiscard]] std::string leader_url() const override { return link_ ? link_->url() : ""; }
   std::string configure(client& client, std::string_view option, std::string_view value) override;
-  void acknowledge(client& who, std::uint64_t offset) override;
+  void acknowledge(client& who, std::uint64_t offset, std::uint64_t synced) override;
   void synchronise(client& client, std::string_view id, std::int64_t start) override;
   void send_everything(client& client) override;
   void forget(client& client) override { leader_.forget(client); }
+  [[nodiscard]] std::size_t count_synced_followers(std::uint64_t offset) const override {
+    return leader_.count_synced_followers(offset);
+  }
   [[nodiscard]] std::size_t count_followers(std::uint64_t offset) const override {
     return leader_.count_followers(offset);
   }

@@ -18,6 +18,7 @@ std::expected<std::unique_ptr<function_library>, std::string> function_library::
   std::unique_ptr<function_library> made(new function_library(head->name, text));
   const script_room::tables tables{.redis = script_commands::rows(),
                                    .commands = &commands,
+                                   .version = commands.version(),
                                    .loading = loading_rows(),
                                    .library = made.get()};
   auto room = script_room::make(loop, watched_by, tables);

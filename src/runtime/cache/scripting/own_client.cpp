@@ -11,9 +11,10 @@ namespace strata::runtime::cache {
 namespace {
 
 constexpr std::string_view of_a_connection[] = {
-    "monitor", "psync",      "sync",         "replconf",  "subscribe", "unsubscribe", "psubscribe",
-    "quit",    "ssubscribe", "sunsubscribe", "shutdown",  "reset",     "hello",       "auth",
-    "select",  "client",     "punsubscribe", "replicaof", "slaveof",   "wait",        "failover"};
+    "monitor",    "psync", "sync",       "replconf",     "subscribe",    "unsubscribe",
+    "psubscribe", "quit",  "ssubscribe", "sunsubscribe", "shutdown",     "reset",
+    "hello",      "auth",  "select",     "client",       "punsubscribe", "replicaof",
+    "slaveof",    "wait",  "failover",   "waitaof"};
 
 proto::resp_value refusal(std::string text) {
   return {.what = proto::resp_value::kind::error, .text = std::move(text)};

@@ -185,7 +185,7 @@ void script_commands::check_permission(script::call& call) {
     return;
   }
   const auto* command = find_command(words.texts()[0]);
-  if (command == nullptr) {
+  if (command == nullptr || !data_.home().settings().knows(command->since)) {
     raise_error(call, "ERR Invalid command passed to redis.acl_check_cmd()");
     return;
   }

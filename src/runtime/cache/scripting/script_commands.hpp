@@ -28,6 +28,8 @@ class script_commands {
   /// The rows of the table `redis`, whose host this is.
   [[nodiscard]] static std::span<const script::function_row> rows();
 
+  /// The version of Redis that scripts see.
+  [[nodiscard]] const redis_version& version() const { return data_.home().settings().version; }
   [[nodiscard]] bool is_running() const { return present_ != nullptr; }
   /// Why a script with these flags (of `script_flag`) may not run now; empty: it may.
   [[nodiscard]] static std::string refusal(const call& outer, std::uint8_t flags,

@@ -20,8 +20,9 @@ std::string in_small_digits(std::string_view digest) {
 
 bool script_evaluator::prepare(call& outer) {
   if (room_) return true;
-  auto made =
-      script_room::make(loop_, *this, {.redis = script_commands::rows(), .commands = &commands_});
+  auto made = script_room::make(
+      loop_, *this,
+      {.redis = script_commands::rows(), .commands = &commands_, .version = commands_.version()});
   if (!made) {
     outer.fail("ERR " + describe(made.error()));
     return false;

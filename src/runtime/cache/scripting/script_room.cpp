@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "runtime/cache/engine/version.hpp"
 #include "runtime/cache/scripting/binary_layout.hpp"
 #include "runtime/cache/scripting/message_pack.hpp"
 #include "script/call.hpp"
@@ -201,8 +200,8 @@ void script_room::furnish(const tables& tables) {
   machine_->add({.name = "cmsgpack", .functions = message_pack_rows(), .help = {}}, nullptr);
   machine_->add({.name = "struct", .functions = binary_layout_rows(), .help = {}}, nullptr);
   machine_->add_json();
-  machine_->set("redis", "REDIS_VERSION", compatible_version);
-  machine_->set("redis", "REDIS_VERSION_NUM", compatible_version_number);
+  machine_->set("redis", "REDIS_VERSION", tables.version.reported);
+  machine_->set("redis", "REDIS_VERSION_NUM", tables.version.number);
   machine_->extend(additions, "=redis");
   if (!tables.loading.empty()) {
     machine_->add({.name = "loading", .functions = tables.loading, .help = {}}, tables.library);

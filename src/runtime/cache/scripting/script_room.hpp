@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "loop/loop.hpp"
+#include "runtime/cache/engine/version.hpp"
 #include "script/machine.hpp"
 
 namespace strata::runtime::cache {
@@ -18,6 +19,7 @@ class script_room {
   struct tables {
     std::span<const script::function_row> redis;
     void* commands;
+    const redis_version& version;  ///< which scripts see; outlives this
     /// Those that a library of functions calls while it is loaded; none in a room for scripts.
     std::span<const script::function_row> loading = {};
     void* library = nullptr;

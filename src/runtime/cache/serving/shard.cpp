@@ -43,7 +43,13 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
                     .handover = std::move(handover_file)},
                    {.begin_work = [this] { bench_.begin_work(); },
                     .end_work = [this] { bench_.end_work(); },
-                    .on_safe = [this] { bench_.release_held(); },
+                    .on_safe =
+                        [this] {
+                          bench_.release_held();
+                          bench_.begin_work();
+                          data_.home().awaited_syncs().check(data_.home());
+                          bench_.end_work();
+                        },
                     .on_trouble =
                         [this, report = std::move(events.on_disk_trouble)](const std::string& why) {
                           bench_.count_disk_trouble(!why.empty());

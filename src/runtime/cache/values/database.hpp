@@ -30,6 +30,15 @@ class database {
   [[nodiscard]] entry* release(entry* entry, std::uint64_t hash);
   /// Sets the time of expiry, or `entry::never`; returns the entry, which may have moved.
   entry* set_expiry(entry* entry, std::int64_t at_ms, std::uint64_t hash);
+  /// Updates whether the entry, a hash, is among those whose fields expire. Call it after the times
+  /// of its fields have changed.
+  void note_field_times(entry* entry, std::uint64_t hash);
+  /// The number of hashes whose fields expire; it may count some whose fields no longer do.
+  [[nodiscard]] std::size_t dated() const { return dated_.size(); }
+  template <class Visit>
+  std::uint64_t scan_dated(std::uint64_t cursor, Visit&& visit) const {
+    return dated_.scan(cursor, visit);
+  }
   void clear();
   /// Moves all contents to a new database.
   [[nodiscard]] database take_all();
@@ -70,15 +79,20 @@ class database {
     return expiring_.random(source);
   }
   /// Continues growing the tables; reports whether there is more to do.
-  bool advance(std::size_t steps) { return entries_.advance(steps) | expiring_.advance(steps); }
+  bool advance(std::size_t steps) {
+    return entries_.advance(steps) | expiring_.advance(steps) | dated_.advance(steps);
+  }
 
  private:
   struct key_of {
     static std::string_view key(const entry* entry) { return entry->key(); }
   };
 
+  void forget_dated(const entry& entry, std::uint64_t hash);
+
   hash_table<entry*, key_of> entries_;
   hash_table<entry*, key_of> expiring_;  // those of entries_ that expire
+  hash_table<entry*, key_of> dated_;     // hashes of entries_ with fields that expire
   bool mark_ = false;
 };
 

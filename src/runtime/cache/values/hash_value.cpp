@@ -29,6 +29,7 @@ bool hash_field::assign(std::string_view value) {
 }
 
 hash_value::hash_value(const hash_value& other) : collection(other) {
+  if (other.times_ != nullptr) times_ = std::make_unique<field_times>(*other.times_);
   if (other.is_pack()) {
     fields_ = other.packed();
     return;
@@ -45,6 +46,10 @@ hash_value::~hash_value() {
 }
 
 bool hash_value::shed(std::size_t steps) {
+  if (times_ != nullptr) {
+    if (!times_->shed(steps)) times_.reset();
+    return true;
+  }
   return !is_pack() &&
          std::get<table>(fields_).drain(steps, [](hash_field* each) { hash_field::destroy(each); });
 }
@@ -79,7 +84,19 @@ bool hash_value::set_packed(std::string_view name, std::string_view value) {
   return false;
 }
 
+void hash_value::set_expiry(std::string_view name, std::int64_t at_ms) {
+  if (times_ == nullptr) times_ = std::make_unique<field_times>();
+  times_->set(name, at_ms);
+}
+
+bool hash_value::persist(std::string_view name) {
+  if (times_ == nullptr || !times_->erase(name)) return false;
+  if (times_->size() == 0) times_.reset();
+  return true;
+}
+
 bool hash_value::set(std::string_view name, std::string_view value, const hash_limits& limits) {
+  if (times_ != nullptr) persist(name);
   if (is_pack()) {
     const bool is_new = set_packed(name, value);
     if (is_new && static_cast<std::int64_t>(size()) > limits.entries) make_table();
@@ -101,6 +118,7 @@ bool hash_value::set(std::string_view name, std::string_view value, const hash_l
 }
 
 bool hash_value::erase(std::string_view name) {
+  if (times_ != nullptr) persist(name);
   if (auto* const fields = std::get_if<pack>(&fields_)) {
     const auto at = fields->find(name, fields->first(), 2);
     if (at == pack::none) return false;
@@ -124,9 +142,10 @@ std::size_t hash_value::size() const {
 }
 
 std::size_t hash_value::memory() const {
-  if (is_pack()) return sizeof *this + packed().memory();
+  const auto fixed = sizeof *this + (times_ == nullptr ? 0 : times_->memory());
+  if (is_pack()) return fixed + packed().memory();
   const auto& fields = std::get<table>(fields_);
-  std::size_t bytes = sizeof *this + fields.memory();
+  std::size_t bytes = fixed + fields.memory();
   fields.for_each([&](const hash_field* each) { bytes += each->memory(); });
   return bytes;
 }

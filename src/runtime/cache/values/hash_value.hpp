@@ -1,10 +1,12 @@
-// A hash: a pack of fields and values while it is small, a hash table afterwards.
+// A hash: a pack of fields and values while it is small, a hash table afterwards; beside them, the
+// times at which fields expire, if any does.
 #pragma once
 
 #include <variant>
 
 #include "runtime/cache/values/entry.hpp"
 #include "runtime/cache/values/hash_table.hpp"
+#include "runtime/cache/values/hashes/field_times.hpp"
 #include "runtime/cache/values/pack.hpp"
 
 namespace strata::runtime::cache {
@@ -46,7 +48,7 @@ class hash_value final : public collection {
   hash_value& operator=(const hash_value&) = delete;
   ~hash_value() override;
 
-  /// Sets a field; reports whether it is new.
+  /// Sets a field, which then does not expire; reports whether it is new.
   bool set(std::string_view name, std::string_view value, const hash_limits& limits);
   /// Removes a field; reports whether it existed.
   bool erase(std::string_view name);
@@ -65,6 +67,25 @@ class hash_value final : public collection {
     visit((*place)->value());
     return true;
   }
+  // --- fields that expire
+  /// Returns the times of the fields that have one; null if none has.
+  [[nodiscard]] const field_times* times() const { return times_.get(); }
+  /// Returns when the field expires, in milliseconds since 1970; nullopt if it does not.
+  [[nodiscard]] std::optional<std::int64_t> expiry_of(std::string_view name) const {
+    return times_ == nullptr ? std::nullopt : times_->find(name);
+  }
+  /// Sets when the field, which must exist, expires.
+  void set_expiry(std::string_view name, std::int64_t at_ms);
+  /// Makes the field live as long as the hash; reports whether it had a time.
+  bool persist(std::string_view name);
+  /// Report whether fields have a time that is not later than `now_ms`, and how many.
+  [[nodiscard]] bool has_overdue(std::int64_t now_ms) const {
+    return times_ != nullptr && times_->first_ms() <= now_ms;
+  }
+  [[nodiscard]] std::size_t count_overdue(std::int64_t now_ms) const {
+    return times_ == nullptr ? 0 : times_->count_until(now_ms);
+  }
+
   /// Converts a small hash to a table if one of these texts is too long for a pack.
   void fit(std::span<const std::string_view> texts, const hash_limits& limits);
 
@@ -114,7 +135,8 @@ class hash_value final : public collection {
     return std::make_unique<hash_value>(*this);
   }
   [[nodiscard]] std::string_view encoding() const override {
-    return is_pack() ? "listpack" : "hashtable";
+    if (!is_pack()) return "hashtable";
+    return times_ == nullptr ? "listpack" : "listpackex";
   }
   [[nodiscard]] std::size_t memory() const override;
   bool shed(std::size_t steps) override;
@@ -128,6 +150,7 @@ class hash_value final : public collection {
   bool set_packed(std::string_view name, std::string_view value);
 
   std::variant<pack, table> fields_;
+  std::unique_ptr<field_times> times_;  // null: no field expires
 };
 
 }  // namespace strata::runtime::cache

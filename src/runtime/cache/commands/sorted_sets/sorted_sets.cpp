@@ -140,15 +140,31 @@ void zmscore(call& c) {
   for (const auto& each : c.words.subspan(2)) reply_score(c, *found, each);
 }
 
+// WITHSCORE is of Redis 7.2.
 void reply_rank(call& c, bool reversed) {
+  const bool with_score = c.size() == 4;
+  if (c.size() > 4 || (with_score && !c.home().settings().knows(version_7_2))) {
+    c.fail_arity();
+    return;
+  }
+  if (with_score && !c.is(3, "WITHSCORE")) {
+    c.fail_syntax();
+    return;
+  }
   const auto found = c.read_as<sorted_set>(1);
   if (!found) return;
   const auto rank = *found == nullptr ? std::nullopt : (*found)->rank_of(c[2]);
   if (!rank) {
-    c.reply.null();
+    if (with_score) {
+      c.reply.null_array();
+    } else {
+      c.reply.null();
+    }
     return;
   }
+  if (with_score) c.reply.array(2);
   c.reply.integer(static_cast<std::int64_t>(reversed ? (*found)->size() - 1 - *rank : *rank));
+  if (with_score) reply_score(c, *found, c[2]);
 }
 
 void zrank(call& c) { reply_rank(c, false); }
@@ -260,15 +276,17 @@ const command_row sorted_set_rows[] = {
     {"zrandmember", -2, "readonly", {1, 1, 1},
      "RO access 1 0 1", "sortedset", "6.2.0",
      "returns random members of a sorted set without removing them", zrandmember},
-    {"zrank", 3, "readonly fast", {1, 1, 1},
+    {"zrank", -3, "readonly fast", {1, 1, 1},
      "RO access 1 0 1", "sortedset", "2.0.0",
-     "returns the rank of a member, counted from the lowest score", zrank},
+     "returns the rank of a member, counted from the lowest score", zrank,
+     {}, 0, {3, version_7_2}},
     {"zrem", -3, "write fast", {1, 1, 1},
      "RW delete 1 0 1", "sortedset", "1.2.0",
      "removes members from a sorted set", zrem},
-    {"zrevrank", 3, "readonly fast", {1, 1, 1},
+    {"zrevrank", -3, "readonly fast", {1, 1, 1},
      "RO access 1 0 1", "sortedset", "2.0.0",
-     "returns the rank of a member, counted from the highest score", zrevrank},
+     "returns the rank of a member, counted from the highest score", zrevrank,
+     {}, 0, {3, version_7_2}},
     {"zscan", -3, "readonly", {1, 1, 1},
      "RO access 1 0 1", "sortedset", "2.8.0",
      "iterates over the members of a sorted set", zscan},

@@ -131,6 +131,13 @@ bool read_position(call& c, std::size_t index, bool in_group, reading& reading) 
     if (reading.stream != nullptr) reading.after = reading.stream->last_id;
     return true;
   }
+  // The last entry, of Redis 7.4; without one, the entries that will come.
+  if (word == "+" && !in_group && c.home().settings().knows(version_7_4)) {
+    if (reading.stream == nullptr) return true;
+    const auto last = reading.stream->end_id(false);
+    reading.after = last ? last->previous().value_or(*last) : reading.stream->last_id;
+    return true;
+  }
   if (word == ">") {
     if (!in_group) {
       c.fail(
@@ -301,7 +308,8 @@ void wait_for_entries(call& c, const reading_words& words, const std::vector<rea
   texts.reserve(readings.size());
   for (std::size_t i = 0; i < readings.size(); ++i) {
     auto& word = fixed[words.first_key + words.keys + i];
-    if (before_nul(word) == "$") word = texts.emplace_back(readings[i].after).view();
+    const auto start = before_nul(word);
+    if (start == "$" || start == "+") word = texts.emplace_back(readings[i].after).view();
   }
   const auto original = c.words;
   c.words = fixed;

@@ -21,6 +21,7 @@ std::string flags_of(const client& client) {
   if (client.watch_failed) flags += 'd';
   if (client.is_ending) flags += 'c';
   if (client.no_evict) flags += 'e';
+  if (client.no_touch) flags += 'T';
   return flags.empty() ? "N" : flags;
 }
 
@@ -28,7 +29,7 @@ std::string flags_of(const client& client) {
 
 std::string client_text(front& front, client& client) {
   const auto now = front.keys().now_ms();
-  return fmt::format(
+  auto text = fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
       "multi={} qbuf={} qbuf-free={} multi-mem={} omem={} tot-mem={} events=r cmd={} user={} "
       "redir={} resp={}",
@@ -42,6 +43,10 @@ std::string client_text(front& front, client& client) {
       client.user == nullptr ? default_user_name : client.user->name(),
       client.tracking ? static_cast<std::int64_t>(client.tracking->redirect) : -1,
       client.is_resp3() ? 3 : 2);
+  if (front.settings().knows(version_7_2)) {
+    text += fmt::format(" lib-name={} lib-ver={}", client.library, client.library_version);
+  }
+  return text;
 }
 
 }  // namespace strata::runtime::cache

@@ -11,7 +11,6 @@
 #include "runtime/cache/engine/front.hpp"
 #include "runtime/cache/engine/persistence.hpp"
 #include "runtime/cache/engine/replication.hpp"
-#include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -38,7 +37,7 @@ std::string write_server(front& front) {
       "os:Linux\r\narch_bits:64\r\nmultiplexing_api:{}\r\nprocess_id:{}\r\nrun_id:{}\r\n"
       "tcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{}\r\nuptime_in_days:{}\r\nhz:{}\r\n"
       "configured_hz:{}\r\nlru_clock:{}\r\n",
-      compatible_version, STRATA_VERSION, front.statistics().service().backend, ::getpid(),
+      settings.version.reported, STRATA_VERSION, front.statistics().service().backend, ::getpid(),
       front.run_id(), settings.port == "0" ? settings.tls_port : settings.port,
       front.keys().clock().wall_us(), uptime_s, uptime_s / 86400, settings.hz, settings.hz,
       front.keys().access_clock() & access_mask);
@@ -118,17 +117,20 @@ std::string write_stats(front& front) {
   const auto& keys = front.keys().counted();
   const auto& trackers = front.trackers();
   const auto service = front.statistics().service();
+  const auto expired_fields = front.settings().knows(version_7_4)
+                                  ? fmt::format("expired_subkeys:{}\r\n", keys.expired_fields)
+                                  : std::string();
   return fmt::format(
       "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n"
       "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
       "rejected_connections:{}\r\nsync_full:{}\r\nsync_partial_ok:{}\r\nsync_partial_err:{}\r\n"
-      "expired_keys:{}\r\nevicted_keys:{}\r\nkeyspace_hits:{}\r\nkeyspace_misses:{}\r\n"
+      "expired_keys:{}\r\n{}evicted_keys:{}\r\nkeyspace_hits:{}\r\nkeyspace_misses:{}\r\n"
       "pubsub_channels:{}\r\npubsub_patterns:{}\r\npubsubshard_channels:{}\r\n"
       "total_forks:0\r\nmigrate_cached_sockets:0\r\ntracking_total_keys:{}\r\n"
       "tracking_total_items:{}\r\ntracking_total_prefixes:{}\r\ntotal_error_replies:{}\r\n",
       counted.connections, counted.commands, service.commands_1s, service.bytes_in,
       service.bytes_out, counted.rejected, counted.full_syncs, counted.partial_syncs,
-      counted.refused_partials, keys.expired, keys.evicted, keys.hits, keys.misses,
+      counted.refused_partials, keys.expired, expired_fields, keys.evicted, keys.hits, keys.misses,
       front.channels().channels().size(), front.channels().patterns().size(),
       front.channels().shard_channels().size(), trackers.keys(), trackers.items(),
       trackers.prefixes(), counted.errors);

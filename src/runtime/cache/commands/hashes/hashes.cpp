@@ -3,16 +3,12 @@
 
 #include "runtime/cache/commands/collections.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/values/hash_value.hpp"
+#include "runtime/cache/commands/hashes/hash_fields.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
 namespace {
-
-hash_limits limits_of(const call& c) {
-  const auto& settings = c.home().settings();
-  return {settings.hash_max_pack_entries, settings.hash_max_pack_value};
-}
 
 // Sets the pairs of words from 2 on; returns how many fields are new. Returns nullopt after an
 // error.
@@ -23,7 +19,7 @@ std::optional<std::int64_t> set_pairs(call& c) {
   }
   hash_value* const hash = c.make_as<hash_value>(1);
   if (hash == nullptr) return {};
-  const auto limits = limits_of(c);
+  const auto limits = limits_of_hashes(c);
   hash->fit(c.words.subspan(2), limits);
   std::int64_t added = 0;
   for (std::size_t i = 2; i < c.size(); i += 2) {
@@ -53,77 +49,76 @@ void hsetnx(call& c) {
     return;
   }
   hash_value* const hash = c.make_as<hash_value>(1);
-  const auto limits = limits_of(c);
+  const auto limits = limits_of_hashes(c);
   hash->fit(c.words.subspan(2), limits);
   hash->set(c[2], c[3], limits);
   c.reply.integer(1);
   c.changed(c[1], event_hash, "hset");
 }
 
-void reply_value(call& c, const hash_value* hash, std::string_view name) {
-  const bool found =
-      hash != nullptr && hash->with_value(name, [&](std::string_view each) { c.reply.bulk(each); });
-  if (!found) c.reply.null();
+void reply_value(call& c, const live_fields& fields, std::string_view name) {
+  if (!fields.with_value(name, [&](std::string_view each) { c.reply.bulk(each); })) {
+    c.reply.null();
+  }
 }
 
 void hget(call& c) {
-  if (const auto found = c.read_as<hash_value>(1)) reply_value(c, *found, c[2]);
+  if (const auto fields = read_live_fields(c)) reply_value(c, *fields, c[2]);
 }
 
 void hmget(call& c) {
-  const auto found = c.read_as<hash_value>(1);
-  if (!found) return;
+  const auto fields = read_live_fields(c);
+  if (!fields) return;
   c.reply.array(c.size() - 2);
-  for (const auto& each : c.words.subspan(2)) reply_value(c, *found, each);
+  for (const auto& each : c.words.subspan(2)) reply_value(c, *fields, each);
 }
 
 void hdel(call& c) { erase_members<hash_value>(c, event_hash, "hdel"); }
-void hlen(call& c) { reply_size<hash_value>(c); }
 
-void hexists(call& c) {
-  if (const auto found = c.read_as<hash_value>(1)) {
-    c.reply.integer(*found != nullptr && (*found)->contains(c[2]) ? 1 : 0);
+void hlen(call& c) {
+  if (const auto fields = read_live_fields(c)) {
+    c.reply.integer(static_cast<std::int64_t>(fields->size()));
   }
 }
 
+void hexists(call& c) {
+  if (const auto fields = read_live_fields(c)) c.reply.integer(fields->contains(c[2]) ? 1 : 0);
+}
+
 void hstrlen(call& c) {
-  const auto found = c.read_as<hash_value>(1);
-  if (!found) return;
+  const auto fields = read_live_fields(c);
+  if (!fields) return;
   std::size_t size = 0;
-  if (*found != nullptr) {
-    (*found)->with_value(c[2], [&](std::string_view each) { size = each.size(); });
-  }
+  (void)fields->with_value(c[2], [&](std::string_view each) { size = each.size(); });
   c.reply.integer(static_cast<std::int64_t>(size));
 }
 
 void hgetall(call& c) {
-  const auto found = c.read_as<hash_value>(1);
-  if (!found) return;
-  c.reply.map(*found == nullptr ? 0 : (*found)->size());
-  if (*found == nullptr) return;
-  (*found)->for_each([&](std::string_view name, std::string_view value) {
+  const auto fields = read_live_fields(c);
+  if (!fields) return;
+  c.reply.map(fields->size());
+  fields->for_each([&](std::string_view name, std::string_view value) {
     c.reply.bulk(name);
     c.reply.bulk(value);
   });
 }
 
 void hkeys(call& c) {
-  const auto found = c.read_as<hash_value>(1);
-  if (!found) return;
-  c.reply.array(*found == nullptr ? 0 : (*found)->size());
-  if (*found == nullptr) return;
-  (*found)->for_each([&](std::string_view name, std::string_view) { c.reply.bulk(name); });
+  const auto fields = read_live_fields(c);
+  if (!fields) return;
+  c.reply.array(fields->size());
+  fields->for_each([&](std::string_view name, std::string_view) { c.reply.bulk(name); });
 }
 
 void hvals(call& c) {
-  const auto found = c.read_as<hash_value>(1);
-  if (!found) return;
-  c.reply.array(*found == nullptr ? 0 : (*found)->size());
-  if (*found == nullptr) return;
-  (*found)->for_each([&](std::string_view, std::string_view value) { c.reply.bulk(value); });
+  const auto fields = read_live_fields(c);
+  if (!fields) return;
+  c.reply.array(fields->size());
+  fields->for_each([&](std::string_view, std::string_view value) { c.reply.bulk(value); });
 }
 
-// Replaces a field's value by the result of `next`, which returns nullopt after an error.
+// Replaces a field's value by the result of `next`, which returns nullopt after an error. The field
+// keeps its expiry.
 template <class Next>
 void replace_value(call& c, Next&& next) {
   const auto found = c.find_as<hash_value>(1);
@@ -135,10 +130,12 @@ void replace_value(call& c, Next&& next) {
   const std::optional<std::string> after = next(before);
   if (!after) return;
   hash_value* const hash = c.make_as<hash_value>(1);
-  const auto limits = limits_of(c);
+  const auto limits = limits_of_hashes(c);
   const std::array<std::string_view, 2> texts = {c[2], *after};
   hash->fit(texts, limits);
+  const auto expires = hash->expiry_of(c[2]);
   hash->set(c[2], *after, limits);
+  if (expires) hash->set_expiry(c[2], *expires);
 }
 
 void hincrby(call& c) {
@@ -191,6 +188,11 @@ void hincrbyfloat(call& c) {
   c.reply.bulk(text);
   c.changed(c[1], event_hash, "hincrbyfloat");
   c.propagate_as("HSET", c[1], c[2], std::string_view(text));
+  const auto expires = c.make_as<hash_value>(1)->expiry_of(c[2]);
+  if (!expires) return;
+  // HSET has removed the expiry where it is repeated.
+  const text::integer_text time(*expires);
+  c.propagate_as("HPEXPIREAT", c[1], time.view(), "FIELDS", "1", c[2]);
 }
 
 void reply_field(call& c, bool with_values, std::string_view name, std::string_view value) {
@@ -200,7 +202,7 @@ void reply_field(call& c, bool with_values, std::string_view name, std::string_v
   if (with_values) c.reply.bulk(value);
 }
 
-void reply_fields(call& c, const hash_value& hash, std::int64_t count, bool with_values) {
+void reply_fields(call& c, const live_fields& hash, std::int64_t count, bool with_values) {
   const bool repeats = count < 0;
   auto wanted = static_cast<std::uint64_t>(repeats ? -count : count);
   if (!repeats) wanted = std::min<std::uint64_t>(wanted, hash.size());
@@ -226,13 +228,13 @@ void reply_fields(call& c, const hash_value& hash, std::int64_t count, bool with
 
 void hrandfield(call& c) {
   if (c.size() == 2) {
-    const auto found = c.read_as<hash_value>(1);
-    if (!found) return;
-    if (*found == nullptr) {
+    const auto fields = read_live_fields(c);
+    if (!fields) return;
+    if (fields->size() == 0) {
       c.reply.null();
     } else {
-      (*found)->with_random(c.keys().random(),
-                            [&](std::string_view name, std::string_view) { c.reply.bulk(name); });
+      fields->with_random(c.keys().random(),
+                          [&](std::string_view name, std::string_view) { c.reply.bulk(name); });
     }
     return;
   }
@@ -247,17 +249,56 @@ void hrandfield(call& c) {
     c.fail("ERR value is out of range");
     return;
   }
-  const auto found = c.read_as<hash_value>(1);
-  if (!found) return;
-  if (*found == nullptr || *count == 0) {
+  const auto fields = read_live_fields(c);
+  if (!fields) return;
+  if (fields->size() == 0 || *count == 0) {
     c.reply.array(0);
     return;
   }
-  reply_fields(c, **found, *count, with_values);
+  reply_fields(c, *fields, *count, with_values);
+}
+
+// Removes NOVALUES, of Redis 7.4, from the options of HSCAN; reports whether it was there.
+bool take_novalues(const call& c, std::vector<std::string_view>& words) {
+  if (!c.home().settings().knows(version_7_4)) return false;
+  for (std::size_t i = 3; i < words.size(); i += 2) {
+    if (!text::same_text(words[i], "NOVALUES")) continue;
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+    return true;
+  }
+  return false;
+}
+
+// If the key is missing, Redis does not check the options.
+void scan_fields(call& c, bool has_values) {
+  if (!read_scan_cursor(c, 2)) return;
+  const auto fields = read_live_fields(c);
+  if (!fields) return;
+  if (fields->size() == 0) {
+    reply_scan(c, 0, 0);
+    return;
+  }
+  const auto words = read_scan_words(c, 2);
+  if (!words) return;
+  std::vector<std::string> texts;
+  const auto next = scan_enough(*words, [&](std::uint64_t cursor, std::int64_t& seen) {
+    return fields->scan(cursor, [&](std::string_view name, std::string_view value) {
+      ++seen;
+      if (!words->matches(name)) return;
+      texts.emplace_back(name);
+      if (has_values) texts.emplace_back(value);
+    });
+  });
+  reply_scan(c, next, texts.size());
+  for (const auto& each : texts) c.reply.bulk(each);
 }
 
 void hscan(call& c) {
-  scan_members<hash_value>(c, [](const hash_value&, std::string_view value) { return value; });
+  std::vector<std::string_view> words(c.words.begin(), c.words.end());
+  const bool has_values = !take_novalues(c, words);
+  const auto whole = std::exchange(c.words, words);
+  scan_fields(c, has_values);
+  c.words = whole;
 }
 
 // clang-format off
