@@ -140,9 +140,8 @@ PUSHES = [
     (lambda key, value: ["RPUSH", key, value], 1),
     (lambda key, value: ["EVAL", "return redis.call('RPUSH', KEYS[1], ARGV[1])", 1, key, value], 1),
     (lambda key, value: ["XADD", key, f"{value}-0", "f", "v"], 2),
-    (lambda key, value: ["EVAL", "redis.call('XADD', KEYS[1], ARGV[1] .. '-0', 'f', 'v') "
-                         "redis.call('XADD', KEYS[1], ARGV[1] .. '-1', 'f', 'v') return 1",
-                         1, key, value], 1),
+    (lambda key, value: ["EVAL", "for part = 0, 1 do redis.call('XADD', KEYS[1], ARGV[1] .. '-' "
+                         ".. part, 'f', 'v') end return 1", 1, key, value], 1),
 ]
 
 
