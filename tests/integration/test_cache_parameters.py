@@ -331,6 +331,9 @@ def test_followers_are_greeted_and_silent_ones_ended(daemon, name):
 
 # The file and the test that cover each parameter.
 TESTED = {
+    "acllog-max-len": ("test_cache_acl.py", "test_each_request_gets_the_bytes_of_redis"),
+    "acl-pubsub-default": ("test_cache_acl.py", "test_each_request_gets_the_bytes_of_redis"),
+    "masteruser": ("test_cache_acl.py", "test_a_follower_logs_in_as_a_user"),
     **{each[0]: (THIS, "test_what_is_kept_packed") for each in ENCODINGS},
     "maxmemory": ("test_cache.py", "test_maxmemory_evicts_or_refuses"),
     "maxmemory-policy": ("test_cache.py", "test_maxmemory_evicts_or_refuses"),

@@ -213,7 +213,7 @@ def test_a_torn_end_is_cut_off_wherever_it_is(daemon, log):
 
 @pytest.mark.parametrize("damage,says", [
     (b"*3\r\n$3\r\nSET\r\n!1\r\n", "expected '$', got '!'"),
-    (b"*2\r\n$7\r\nMIGRATE\r\n$1\r\nx\r\n", "this cache does not support the command"),
+    (b"*2\r\n$8\r\nJSON.SET\r\n$1\r\nx\r\n", "this cache does not support the command"),
     (b"*1\r\n$8\r\nSHUTDOWN\r\n", "the command does not change data"),
     (b"REDIS0099", "the format version is '0099'"),
 ])
