@@ -22,7 +22,7 @@ CHUNK = 200
 
 
 def cache_port(daemon, *flags):
-    daemon.cli("create", "cache", "db", "-p", "0", "--resp", "-s", *flags)
+    daemon.cli("create", "cache", "db", "-p", "0", "--resp", "--redis-version", "7.0", "-s", *flags)
     return int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1])
 
 
