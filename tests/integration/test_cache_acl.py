@@ -75,7 +75,8 @@ STORY = """
 0 CONFIG GET acllog*|0 CONFIG SET acl-pubsub-default allchannels|0 ACL SETUSER q|0 ACL GETUSER q
 0 ACL SETUSER q reset|0 ACL GETUSER q|0 CONFIG SET acl-pubsub-default x
 0 CONFIG SET acl-pubsub-default resetchannels|0 CONFIG SET acllog-max-len 1|0 CONFIG GET masteruser
-0 ACL SETUSER default resetpass|0 ACL GETUSER default|5 PING|5 GET|5 NOSUCH|5 ACL WHOAMI|5 AUTH x|0 ACL LOG
+0 ACL SETUSER default resetpass
+0 ACL GETUSER default|5 PING|5 GET|5 NOSUCH|5 ACL WHOAMI|5 AUTH x|0 ACL LOG
 0 CONFIG SET requirepass foo|0 ACL GETUSER default|0 CONFIG GET requirepass|5 AUTH foo|5 PING
 5 RESET|5 PING|5 AUTH default foo|5 ACL WHOAMI|0 ACL SETUSER default >bar|6 AUTH bar|6 PING
 0 ACL SETUSER default nopass|0 CONFIG GET requirepass|6 AUTH x|7 PING
