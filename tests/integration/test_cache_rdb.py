@@ -51,9 +51,12 @@ def test_redis_cli_fetches_a_snapshot(port, tmp_path):
     with_data = serve(tmp_path / "loaded", tmp_path / "fetched.rdb")
     assert_same(contents(port), contents(with_data.port))
     with_data.close()
+    library = "#!lua name=lib\nredis.register_function('f', function() return 7 end)"
+    Wire(port).ask("FUNCTION", "LOAD", library)
     run_cli(port, "--functions-rdb", tmp_path / "functions.rdb")
     without = serve(tmp_path / "empty", tmp_path / "functions.rdb")
     assert Wire(without.port).ask("DBSIZE") == b":0\r\n"
+    assert Wire(without.port).ask("FCALL", "f", 0) == b":7\r\n"
     without.close()
     eventually(lambda: followers(port) == 0, "nobody follows any more")
 

@@ -101,11 +101,11 @@ std::string leader::configure(client& client, std::string_view option, std::stri
   } else if (text::same_text(option, "rdb-only")) {
     from.wants_changes = value != "1";
   } else if (text::same_text(option, "rdb-filter-only")) {
-    // There are no functions, so a filter for functions leaves an empty snapshot.
     if (!value.empty() && !text::same_text(value, "functions")) {
       return fmt::format("Unsupported rdb-filter-only option: {}", value);
     }
     from.wants_data = false;
+    from.wants_functions = !value.empty();
   } else {
     return fmt::format("Unrecognized REPLCONF option: {}", option);
   }
@@ -195,7 +195,7 @@ void leader::take_on(follower& follower) {
   ++engine_.home().statistics().counted().full_syncs;
   if (!std::exchange(is_listening_, true)) engine_.keys().changes().add_listener(*this);
   if (!follower.wants_data) {
-    send_empty_snapshot(follower);
+    send_without_data(follower);
     return;
   }
   follower.at = stage::waits;
@@ -378,11 +378,14 @@ bool leader::may_send_field_times() const {
   });
 }
 
-void leader::send_empty_snapshot(follower& follower) {
+void leader::send_without_data(follower& follower) {
   flush();
   row_.begin_anew();
   rdb::file_writer file;
   file.begin(engine_.keys().now_ms(), engine_.keys().memory(), false);
+  if (follower.wants_functions) {
+    for (const auto& [name, text] : engine_.keys().functions().all()) file.function(text);
+  }
   file.end();
   const auto text = file.take();
   greet(follower);

@@ -85,6 +85,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
     bool takes_field_times = false;  // in its snapshot
     bool wants_changes = true;       // not only the snapshot
     bool wants_data = true;          // otherwise a snapshot without keys
+    bool wants_functions = false;    ///< though it wants no data
     bool acknowledges = true;        // what it has received; a follower by SYNC does not
     stage at = stage::introduces_itself;
     std::uint64_t acknowledged = 0;
@@ -109,7 +110,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   [[nodiscard]] bool can_go_on(std::string_view id, std::int64_t start) const;
   void put_online(follower& follower);
   void take_on(follower& follower);
-  void send_empty_snapshot(follower& follower);
+  void send_without_data(follower& follower);
   void greet(const follower& follower);
   void end_snapshot(follower& follower, bool has_size);
   loop::task<> send_snapshots();
