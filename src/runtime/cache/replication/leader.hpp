@@ -85,7 +85,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
     bool takes_field_times = false;  // in its snapshot
     bool wants_changes = true;       // not only the snapshot
     bool wants_data = true;          // otherwise a snapshot without keys
-    bool wants_functions = false;    ///< though it wants no data
+    bool wants_functions = false;    // though it wants no data
     bool acknowledges = true;        // what it has received; a follower by SYNC does not
     stage at = stage::introduces_itself;
     std::uint64_t acknowledged = 0;
