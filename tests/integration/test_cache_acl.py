@@ -142,6 +142,7 @@ def test_each_request_gets_the_bytes_of_redis(conversations):
 
 
 SCRIPTS = [
+    "return redis.call('sort', 'r', 'by', 'w*')", "return redis.call('sort', 'r', 'get', 'x')",
     "return redis.call('get','x')", "return redis.call('del','r')",
     "return redis.call('publish','d','r')", "return redis.pcall('publish','d','r')",
     "return redis.pcall('get','x')", "return redis.call('get','r')",
@@ -154,15 +155,16 @@ SCRIPTS = [
 
 def test_a_script_may_do_what_its_user_may(conversations):
     for each in conversations:
-        each.ask("0", "ACL SETUSER b on nopass ~r* +get +eval +fcall &c +publish +config|get"
+        each.ask("0", "ACL SETUSER b on nopass ~r* +get +eval +fcall +sort &c +publish +config|get"
                       .split(" "))
         each.ask("0", ["FUNCTION", "LOAD", "#!lua name=l\nredis.register_function('f', "
                        "function() return redis.call('get', 'x') end)"])
         each.ask("1", ["AUTH", "b", "x"])
     ours, theirs = conversations
     requests = [("1", ["EVAL", script, "0"]) for script in SCRIPTS]
-    requests += [("1", ["EVAL", SCRIPTS[0], "1", "x"]), ("1", ["FCALL", "f", "0"]),
-                 ("1", ["EVAL", SCRIPTS[5], "1", "r"]), ("0", ["ACL", "LOG"])]
+    requests += [("1", ["EVAL", "return redis.call('get','x')", "1", "x"]),
+                 ("1", ["FCALL", "f", "0"]),
+                 ("1", ["EVAL", "return redis.call('get','r')", "1", "r"]), ("0", ["ACL", "LOG"])]
     for name, words in requests:
         our, their = (without_figures(each.ask(name, words)) for each in (ours, theirs))
         assert our == their, words
@@ -364,6 +366,25 @@ def test_users_are_options_and_last(daemon):
         alice.get("a:1")
     assert alice.get("c:1") is None
     assert admin.acl_users() == ["alice", "default"]
+
+
+def test_what_is_no_option_cannot_be_kept(daemon):
+    wire = Wire(new_cache(daemon, "db"))
+    assert wire.ask("ACL", "SETUSER", "a", b"~\xff", b"+get|\xfe") == b"+OK\r\n"
+    assert b"not UTF-8" in wire.ask("CONFIG", "REWRITE")
+    assert daemon.show("db")["options"].get("user", []) == []
+    # A long one is kept.
+    assert wire.ask("ACL", "SETUSER", "a", "reset", "~" + "k" * 100_000) == b"+OK\r\n"
+    assert wire.ask("CONFIG", "REWRITE") == b"+OK\r\n"
+    eventually(lambda: len(daemon.show("db")["options"]["user"]) == 1, "the record has it")
+    daemon.restart()
+    wire = Wire(int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1]))
+    assert b"k" * 100_000 in wire.ask("ACL", "GETUSER", "a")
+    rules = [f"{sign}{name}" for sign in "+-+" for name in ("get", "@read", "set")] * 1000
+    many = [f"+select|{number}" for number in range(3000)]
+    assert wire.ask("ACL", "SETUSER", "b", *rules, *many, *rules) == b"+OK\r\n"
+    assert wire.ask("ACL", "DRYRUN", "b", "SELECT", "2999") == b"+OK\r\n"
+    assert b"no permissions" in wire.ask("ACL", "DRYRUN", "b", "SELECT", "3000")
 
 
 @pytest.mark.parametrize("options, reason", [

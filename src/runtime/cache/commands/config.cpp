@@ -65,7 +65,12 @@ void config_rewrite(call& c) {
     c.fail("ERR Rewriting config file: " + trouble);
     return;
   }
-  if (c.home().users_file() == nullptr) c.home().keep_users();
+  if (c.home().users_file() == nullptr) {
+    if (const auto kept = c.home().keep_users(); !kept) {
+      c.fail("ERR Rewriting config file: " + kept.error().reason);
+      return;
+    }
+  }
   const auto lost = c.home().settings().changed_names();
   if (lost.empty()) {
     c.reply.ok();

@@ -103,8 +103,9 @@ class front final : private key_observer {
   /// Called after the option `user` has changed: sets the users that it names, and removes those
   /// that only `earlier` names.
   void apply_user_options(std::span<const std::string> earlier);
-  /// Sets the option `user` to the present users.
-  void keep_users();
+  /// Sets the option `user` to the present users. Errors: a user cannot be the value of an option;
+  /// the reason says why.
+  [[nodiscard]] result<void> keep_users();
 
   // --- settings
   [[nodiscard]] parameters& settings() { return parameters_; }

@@ -142,13 +142,17 @@ script_commands::turn::turn(script_commands& commands, call& outer, const script
   auto& hand = commands.hand_;
   hand.database = outer.who.database;
   hand.id = outer.who.id;
+  hand.user = outer.who.user;
   hand.is_replay = outer.who.is_replay;
   hand.may_block = false;
   hand.kept.speak(2);
   commands.present_ = this;
 }
 
-script_commands::turn::~turn() { commands_.present_ = nullptr; }
+script_commands::turn::~turn() {
+  commands_.hand_.user = nullptr;
+  commands_.present_ = nullptr;
+}
 
 void script_commands::turn::reply(std::string_view name, value_view value,
                                   const script::failure_place* failed) {

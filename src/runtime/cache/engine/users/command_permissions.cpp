@@ -10,6 +10,9 @@ namespace strata::runtime::cache {
 
 namespace {
 
+// With more rules, one that the others make superfluous stays.
+constexpr std::size_t most_replayed = 200;
+
 std::unexpected<error> unknown_name(std::string_view rule) {
   return failure(errc::not_found, "apply " + text::quoted(rule),
                  "Unknown command or category name in ACL");
@@ -35,7 +38,8 @@ result<void> command_permissions::apply(std::string_view rule) {
   if (next == state_) return {};
   state_ = std::move(next);
   remove_replaced(change->name);
-  if (replayed() != state_) rules_.push_back((change->is_addition ? "+" : "-") + change->name);
+  if (rules_.size() > most_replayed || replayed() != state_)
+    rules_.push_back((change->is_addition ? "+" : "-") + change->name);
   return {};
 }
 

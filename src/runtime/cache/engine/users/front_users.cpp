@@ -1,9 +1,14 @@
 // The part of the front that knows which user a client is, and what the user may do.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "runtime/cache/engine/clients/client_text.hpp"
 #include "runtime/cache/engine/front.hpp"
 #include "runtime/cache/engine/users/acl_text.hpp"
+#include "text/utf8.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
@@ -128,16 +133,25 @@ void front::apply_user_options(std::span<const std::string> earlier) {
   }
 }
 
-void front::keep_users() {
+// Options are shown and stored as JSON, which is UTF-8, and have a largest size.
+result<void> front::keep_users() {
   const auto usual = default_user_of_options().text();
-  auto changed = parameters_;
-  changed.options.user.clear();
+  auto texts = nlohmann::json::array();
   for (const auto& [name, user] : users_.all()) {
     const auto text = user.text();
-    if (text != usual)
-      changed.options.user.push_back(text.substr(std::string_view("user ").size()));
+    if (text == usual) continue;
+    if (!text::is_utf8(text)) {
+      return failure(errc::invalid_argument, "keep the users",
+                     fmt::format("user {} has a name, a pattern or an argument that is not UTF-8",
+                                 text::quoted(name)));
+    }
+    texts.push_back(text.substr(std::string_view("user ").size()));
   }
+  auto changed = parameters_;
+  const nlohmann::json options = {{"user", std::move(texts)}};
+  if (auto set = apply_json(changed.options, option_table(), options); !set) return set;
   configure(std::move(changed));
+  return {};
 }
 
 user front::default_user_of_options() const {
