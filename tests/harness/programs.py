@@ -42,6 +42,12 @@ def instances_of(daemon, name):
     return json.loads(daemon.cli("instances", name, "--format", "json"))
 
 
+def instance_of(daemon, name, number=1):
+    """Returns an instance; empty if the program does not run, as while it waits for a restart."""
+    done = daemon.run("instances", name, "--format", "json")
+    return json.loads(done.stdout)[number - 1] if done.returncode == 0 else {}
+
+
 def gone(pid):
     try:
         os.kill(pid, 0)

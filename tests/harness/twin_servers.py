@@ -8,6 +8,7 @@ from resp_wire import Wire, split_replies
 
 COUNT = int(os.environ.get("STRATA_CACHE_COMMANDS", "20000"))
 CHUNK = 200
+SAME_VERSION = ("--redis-version", "7.0")  # options of a cache: as the real server beside it
 
 
 def new_seed():

@@ -15,7 +15,7 @@ from resp_wire import Wire
 from stream_commands import StreamCommands, without_times
 from test_cache import new_cache
 from test_cache_streams import CHUNK, compare
-from twin_servers import new_seed
+from twin_servers import SAME_VERSION, new_seed
 
 pytestmark = pytest.mark.once
 
@@ -27,7 +27,7 @@ COUNT = int(os.environ.get("STRATA_STREAM_COMMANDS", "12000"))
 def test_random_requests_on_groups(daemon, redis, protocol, entries):
     seed = new_seed()
     commands = StreamCommands(seed)
-    ours, theirs = Wire(new_cache(daemon), protocol), Wire(redis.port, protocol)
+    ours, theirs = Wire(new_cache(daemon, *SAME_VERSION), protocol), Wire(redis.port, protocol)
     for wire in (ours, theirs):
         assert wire.ask("CONFIG", "SET", "stream-node-max-entries", entries) == b"+OK\r\n"
     for _ in range(0, COUNT, CHUNK):
@@ -77,7 +77,7 @@ XINFO STREAM t FULL|DEL s|XINFO STREAM t FULL
 
 @pytest.mark.parametrize("protocol", [2, 3])
 def test_calls_and_mistakes(daemon, redis, protocol):
-    ours, theirs = Wire(new_cache(daemon), protocol), Wire(redis.port, protocol)
+    ours, theirs = Wire(new_cache(daemon, *SAME_VERSION), protocol), Wire(redis.port, protocol)
     for wire in (ours, theirs):
         wire.ask("SET", "str", "x")
     for call in CALLS.strip().replace("\n", "|").split("|"):
@@ -101,7 +101,7 @@ XRANGE nosuch - +
 
 def test_events_are_those_of_redis(daemon, redis):
     heard = []
-    for port in (new_cache(daemon), redis.port):
+    for port in (new_cache(daemon, *SAME_VERSION), redis.port):
         wire, listener = Wire(port), Wire(port)
         wire.ask("CONFIG", "SET", "notify-keyspace-events", "KEAmn")
         listener.send("PSUBSCRIBE", "*")
@@ -117,7 +117,7 @@ def test_events_are_those_of_redis(daemon, redis):
 
 
 def test_only_some_changes_fail_transactions(daemon, redis):
-    ports = (new_cache(daemon), redis.port)
+    ports = (new_cache(daemon, *SAME_VERSION), redis.port)
     for number, call in enumerate(EVENTS.strip().replace("\n", "|").split("|")):
         replies = []
         for port in ports:
@@ -131,7 +131,7 @@ def test_only_some_changes_fail_transactions(daemon, redis):
 
 
 def test_redis_py_processes_a_stream_in_a_group(daemon):
-    port = new_cache(daemon)
+    port = new_cache(daemon, *SAME_VERSION)
     client = redis_py.Redis(port=port, decode_responses=True)
     client.xgroup_create("jobs", "workers", id="0", mkstream=True)
     done, lock = [], threading.Lock()

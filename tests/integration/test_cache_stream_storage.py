@@ -13,7 +13,7 @@ from stream_commands import StreamCommands
 from strata_daemon import eventually
 from test_cache import new_cache
 from test_cache_streams import compare
-from twin_servers import new_seed
+from twin_servers import SAME_VERSION, new_seed
 
 pytestmark = pytest.mark.once
 
@@ -59,7 +59,7 @@ def restore(wire, dumped):
 
 @pytest.mark.parametrize("direction", ["to redis", "from redis"])
 def test_dumps_go_both_ways(daemon, redis, direction):
-    ports = [new_cache(daemon), redis.port]
+    ports = [new_cache(daemon, *SAME_VERSION), redis.port]
     source, target = ports if direction == "to redis" else reversed(ports)
     for turn in range(4):
         seed = new_seed()
@@ -74,7 +74,7 @@ def test_dumps_go_both_ways(daemon, redis, direction):
 def test_dumps_are_those_of_redis(daemon, redis):
     seed = new_seed()
     commands = StreamCommands(seed, with_groups=False)
-    ours, theirs = Wire(new_cache(daemon)), Wire(redis.port)
+    ours, theirs = Wire(new_cache(daemon, *SAME_VERSION)), Wire(redis.port)
     for _ in range(30):
         requests = [commands.next() for _ in range(100)]
         compare(requests, ours.ask_all(requests), theirs.ask_all(requests), seed)
@@ -83,7 +83,7 @@ def test_dumps_are_those_of_redis(daemon, redis):
 
 @pytest.mark.parametrize("leader", ["cache", "redis"])
 def test_followers_have_the_same_streams(daemon, redis, leader):
-    ports = [new_cache(daemon), redis.port]
+    ports = [new_cache(daemon, *SAME_VERSION), redis.port]
     source, target = ports if leader == "cache" else reversed(ports)
     seed = new_seed()
     fill(Wire(source), seed)
@@ -158,7 +158,7 @@ def words_of(request):
 
 def test_what_is_propagated_is_what_redis_propagates(daemon, redis):
     found = []
-    for port in (new_cache(daemon), redis.port):
+    for port in (new_cache(daemon, *SAME_VERSION), redis.port):
         follower, wire = stream_of(port), Wire(port)
         # As one pipeline, since a transaction would queue the mark behind each request.
         wire.ask_all([call.split() for call in PROPAGATED.strip().replace("\n", "|").split("|")])
@@ -284,7 +284,7 @@ def with_plain_block(whole):
 def test_damaged_payloads_harm_nobody(daemon, form):
     seed = new_seed()
     rng = random.Random(seed)
-    port = new_cache(daemon)
+    port = new_cache(daemon, *SAME_VERSION)
     wire = Wire(port)
     wire.ask_all([["XADD", "stream:0", f"{i}-1", "f", i, "g", "text" * (i % 7)]
                   for i in range(1, 30)]

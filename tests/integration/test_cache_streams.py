@@ -14,7 +14,7 @@ from strata_daemon import eventually
 from stream_commands import StreamCommands, without_times
 from test_cache import new_cache
 from test_cache_waiting import used_memory
-from twin_servers import assert_same_replies, new_seed
+from twin_servers import SAME_VERSION, assert_same_replies, new_seed
 
 pytestmark = pytest.mark.once
 
@@ -30,7 +30,7 @@ def compare(requests, ours, theirs, seed):
 def test_random_requests_on_entries(daemon, redis, limits):
     seed = new_seed()
     commands = StreamCommands(seed, with_groups=False)
-    ours, theirs = Wire(new_cache(daemon)), Wire(redis.port)
+    ours, theirs = Wire(new_cache(daemon, *SAME_VERSION)), Wire(redis.port)
     entries, size = limits.split()
     for wire in (ours, theirs):
         assert wire.ask("CONFIG", "SET", "stream-node-max-entries", entries,
@@ -67,7 +67,7 @@ XRANGE e - +|TYPE e|DEL e|XADD e 1-1 f v|LPUSH e 1|SORT e|SCAN 0 TYPE stream COU
 
 @pytest.mark.parametrize("protocol", [2, 3])
 def test_mistakes_and_ends_of_ranges(daemon, redis, protocol):
-    ours, theirs = Wire(new_cache(daemon), protocol), Wire(redis.port, protocol)
+    ours, theirs = Wire(new_cache(daemon, *SAME_VERSION), protocol), Wire(redis.port, protocol)
     for wire in (ours, theirs):
         wire.ask("SET", "str", "x")
     for request in MISTAKES.strip().replace("\n", "|").split("|"):
@@ -75,7 +75,7 @@ def test_mistakes_and_ends_of_ranges(daemon, redis, protocol):
 
 
 def test_ids_follow_the_clock(daemon):
-    wire = Wire(new_cache(daemon))
+    wire = Wire(new_cache(daemon, *SAME_VERSION))
     seconds, _ = (int(each.split(b"\r\n")[1]) for each in split_replies(wire.ask("TIME")[4:]))
     ids = [wire.ask("XADD", "s", "*", "f", i).split(b"\r\n")[1] for i in range(500)]
     parsed = [tuple(map(int, each.split(b"-"))) for each in ids]
@@ -86,7 +86,7 @@ def test_ids_follow_the_clock(daemon):
 def test_approximate_trimming_keeps_as_many_as_redis(daemon, redis):
     seed = new_seed()
     rng = random.Random(seed)
-    wires = [Wire(new_cache(daemon)), Wire(redis.port)]
+    wires = [Wire(new_cache(daemon, *SAME_VERSION)), Wire(redis.port)]
     for turn in range(30):
         size = rng.choice([1, 20, 100, 900])
         requests = [["XADD", "s", f"{turn}-*", "f", "x" * rng.randrange(size)] for _ in range(500)]
@@ -107,14 +107,14 @@ DUMP s|XINFO STREAM s FULL|XREAD STREAMS s 1-1|XDEL s 3-1|XTRIM s MINID 6|XRANGE
 
 
 def test_a_stream_that_is_set_back(daemon, redis):
-    ours, theirs = Wire(new_cache(daemon)), Wire(redis.port)
+    ours, theirs = Wire(new_cache(daemon, *SAME_VERSION)), Wire(redis.port)
     for request in SET_BACK.strip().replace("\n", "|").split("|"):
         assert ours.ask(*request.split()) == theirs.ask(*request.split()), request
 
 
 def test_a_stream_that_is_set_back_behind_a_block_loses_nothing(daemon):
     # Redis finds the new entry no more.
-    wire = Wire(new_cache(daemon))
+    wire = Wire(new_cache(daemon, *SAME_VERSION))
     for request in ("XADD s 5-1 a 1|XADD s 6-1 a 1|XDEL s 6-1|XTRIM s MINID = 6-0|XSETID s 2-0"
                     "|XADD s 3-1 a 3|XADD s 4-1 a 4").split("|"):
         assert not wire.ask(*request.split()).startswith(b"-"), request
@@ -128,7 +128,7 @@ def test_a_stream_that_is_set_back_behind_a_block_loses_nothing(daemon):
 
 @pytest.mark.parametrize("how", ["DEL", "UNLINK"])
 def test_memory_of_a_stream_is_given_back(daemon, how):
-    wire = Wire(new_cache(daemon))
+    wire = Wire(new_cache(daemon, *SAME_VERSION))
     wire.ask("PING")
     before = used_memory(wire)
     wire.ask("XGROUP", "CREATE", "s", "g", "0", "MKSTREAM")

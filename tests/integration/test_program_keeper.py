@@ -11,8 +11,8 @@ import urllib.request
 
 import pytest
 
-from programs import (LISTEN, NOTIFY, SERVER, edit_record, gone, instances_of, keeper_files,
-                      keeper_of, lines_of, pids_of)
+from programs import (LISTEN, NOTIFY, SERVER, edit_record, gone, instance_of, instances_of,
+                      keeper_files, keeper_of, lines_of, pids_of)
 from strata_daemon import PATIENCE, eventually
 from talker import port_of
 
@@ -111,9 +111,12 @@ def test_one_that_has_ended_meanwhile_is_restarted(daemon, program, tmp_path, in
     eventually(lambda: gone(before[0]), "it has ended")
     sign.unlink()
     daemon.start()
-    eventually(lambda: daemon.show("p")["state"] == "running"
-               and instances_of(daemon, "p")[0]["state"] == "running"
-               and pids_of(daemon, "p")[0] != before[0], "it runs again")
+
+    def runs_again():
+        first = instance_of(daemon, "p")
+        return first.get("state") == "running" and first["pid"] != before[0]
+
+    eventually(runs_again, "it runs again")
     assert "the process has ended with exit code 7" in daemon.log()
     assert pids_of(daemon, "p")[1:] == before[1:]
 
