@@ -1,6 +1,7 @@
 """MIGRATE: a cache and a redis-server move keys to each other; replies, events, what is propagated
 and what is left are Redis's. Other clients are served meanwhile."""
 
+import contextlib
 import socket
 
 import pytest
@@ -230,7 +231,9 @@ def test_a_target_that_does_not_answer_well_keeps_no_key(daemon, silent, replies
     wire.send(*migrate(silent.getsockname()[1], timeout=600000, key="k"))
     connection = serve_one(silent, replies)
     if error and not error.startswith(b"ERR"):
-        connection.shutdown(socket.SHUT_WR)
+        # The cache may have given the connection up already.
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_WR)
     assert wire.receive() == (b"-" + error if error else b"+OK") + b"\r\n"
     assert wire.ask("EXISTS", "k") == (b":1\r\n" if is_left else b":0\r\n")
     connection.close()
