@@ -136,9 +136,7 @@ def test_each_request_gets_the_bytes_of_redis(conversations):
     ours, theirs = conversations
     for name, words in story():
         our, their = (without_figures(each.ask(name, words)) for each in (ours, theirs))
-        if words[:2] == ["ACL", "HELP"] or our == their:
-            continue
-        raise AssertionError(f"{name} {words}: {our!r}\nand redis {their!r}")
+        assert our == their, (name, words)
 
 
 SCRIPTS = [

@@ -76,8 +76,8 @@ class front final : private key_observer {
 
   // --- users
   [[nodiscard]] const user_table& users() const { return users_; }
-  /// Sets these users, all or one. Subscribers to channels that their user may not receive any more
-  /// are disconnected.
+  /// Sets the user of that name. Its subscribers to channels that it may not receive any more are
+  /// disconnected.
   void set_user(user changed);
   /// Replaces all users. Clients that have logged in are disconnected, except those of the default
   /// user. Without one among `users`, it keeps its settings.

@@ -24,7 +24,7 @@ class user {
   [[nodiscard]] static user make_default();
 
   /// Applies one rule; a selector in parentheses is one rule. Errors: the reason is Redis's text;
-  /// some permissions of a selector may have been applied.
+  /// nothing is changed then.
   [[nodiscard]] result<void> apply(std::string_view rule);
   /// Replaces the passwords by this one; empty: none is needed.
   void set_password(std::string_view password);
