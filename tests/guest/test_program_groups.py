@@ -47,7 +47,7 @@ cat > delegate.py <<'END'{DELEGATE}END
 
 ./strata daemon --cgroup /sys/fs/cgroup/strata 2> /run/out/daemon.log &
 daemon=$!
-await ./strata version
+await ./strata ps
 part eat.create ./strata create program eat --command "python3 /tmp/run/eat.py" --memory 50MiB -s
 await logged eat "has ended"
 part eat.log ./strata logs eat
@@ -68,21 +68,21 @@ rmdir /sys/fs/cgroup/strata && echo -pids > /sys/fs/cgroup/cgroup.subtree_contro
 mkdir /sys/fs/cgroup/bare
 ./strata daemon --cgroup /sys/fs/cgroup/bare/strata 2> /run/out/bare.log &
 daemon=$!
-await ./strata version
+await ./strata ps
 part bare.start ./strata create program tasks --command "sleep 1000" --tasks 10 -s
 part bare.none ./strata create program free --command "sleep 1000" -s
 kill $daemon; wait $daemon
 
 python3 delegate.py ./strata daemon 2> /run/out/delegated.log &
 daemon=$!
-await ./strata version
+await ./strata ps
 part service.create ./strata create program eat2 --command "python3 /tmp/run/eat.py" \\
   --memory 300MiB -s
 part service.daemon cat /proc/$daemon/cgroup
 part service.program cat /sys/fs/cgroup/service/eat2.1/memory.max
 kill -USR2 $daemon
 wait $daemon
-await ./strata version
+await ./strata ps
 part service.later cat /sys/fs/cgroup/service/daemon/cgroup.procs
 part service.version ./strata version --format json
 part service.stop ./strata rm eat2
