@@ -14,6 +14,7 @@ PATIENCE = 200  # for one program's run, with a sanitizer and on a busy machine
 SOURCE = Path(__file__).resolve().parent / "frameworks"
 
 PROGRAMS = {
+    "async_jobs.py": packages.python,
     "job_queues.py": packages.python,
     "web_caches.py": packages.python,
     "job_queues.mjs": packages.node,
