@@ -18,6 +18,8 @@ PROGRAMS = {
     "job_queues.py": packages.python,
     "web_caches.py": packages.python,
     "job_queues.mjs": packages.node,
+    "live_updates.mjs": packages.node,
+    "web_sessions.mjs": packages.node,
 }
 
 
