@@ -81,8 +81,7 @@ def python(folder, program, source=HERE / "python"):
     return ["env", f"PYTHONPATH={folder / 'packages'}", "python3", source / program]
 
 
-def go(folder, program):
-    source = HERE / "go"
+def go(folder, program, source=HERE / "go"):
     where = {"GOMODCACHE": str(DOWNLOADS / "go"), "GOCACHE": str(DOWNLOADS / "go-build"),
              "GOFLAGS": "-mod=readonly -modcacherw", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0"}
 

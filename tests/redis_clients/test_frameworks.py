@@ -20,6 +20,7 @@ PROGRAMS = {
     "job_queues.mjs": packages.node,
     "live_updates.mjs": packages.node,
     "web_sessions.mjs": packages.node,
+    "go_frameworks": packages.go,
 }
 
 
