@@ -110,3 +110,11 @@ def java(folder, program):
 
     once(folder, [source / "ivy.xml", sums], download)
     return ["java", "-cp", folder / "jars" / "*", source / program]
+
+
+def ruby(_folder, program, source):
+    """Returns the command that runs `program` with Debian's own packages of Ruby."""
+    if not shutil.which("sidekiq", path=environment()["PATH"]):
+        pytest.fail(f"sidekiq is not installed, and {program} needs it: run make deps",
+                    pytrace=False)
+    return ["ruby", source / program]

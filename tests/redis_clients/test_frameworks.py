@@ -21,6 +21,7 @@ PROGRAMS = {
     "live_updates.mjs": packages.node,
     "web_sessions.mjs": packages.node,
     "go_frameworks": packages.go,
+    "sidekiq.rb": packages.ruby,
 }
 
 
