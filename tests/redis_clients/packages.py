@@ -96,8 +96,7 @@ def go(folder, program, source=HERE / "go"):
     return [folder / program]
 
 
-def java(folder, program):
-    source = HERE / "java"
+def java(folder, program, source=HERE / "java"):
     sums = source / "jars.sha256"
 
     def download():

@@ -22,6 +22,8 @@ PROGRAMS = {
     "web_sessions.mjs": packages.node,
     "go_frameworks": packages.go,
     "sidekiq.rb": packages.ruby,
+    "redisson.java": packages.java,
+    "lettuce.java": packages.java,
 }
 
 
