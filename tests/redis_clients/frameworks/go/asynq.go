@@ -61,7 +61,7 @@ func startServer(connection asynq.RedisConnOpt, queues *queues) *asynq.Server {
 		Concurrency: 4, Queues: map[string]int{"default": 2, "low": 1, "grouped": 1},
 		RetryDelayFunc:           func(int, error, *asynq.Task) time.Duration { return 0 },
 		DelayedTaskCheckInterval: 100 * time.Millisecond,
-		GroupGracePeriod:         time.Second, GroupMaxSize: 5,
+		GroupGracePeriod:         3 * time.Second, GroupMaxSize: 5,
 		GroupAggregator: asynq.GroupAggregatorFunc(sum), LogLevel: asynq.FatalLevel})
 	handlers := asynq.NewServeMux()
 	handlers.HandleFunc("double", double)

@@ -157,7 +157,7 @@ class Frameworks {
     source.add("job");
     want("a queue's job", within(taken), "job");
     final var delayed = first.getDelayedQueue(source);
-    delayed.offer("late", 500, TimeUnit.MILLISECONDS);
+    delayed.offer("late", 2, TimeUnit.SECONDS);
     want("a delayed job before its time", source.size(), 0);
     want("a delayed job", source.poll(PATIENCE_S, TimeUnit.SECONDS), "late");
     delayed.destroy();

@@ -66,7 +66,7 @@ async def run_jobs(pool):
 
 
 async def run_deferred(pool):
-    late = await pool.enqueue_job("add", 20, 22, _job_id="late", _defer_by=timedelta(seconds=1))
+    late = await pool.enqueue_job("add", 20, 22, _job_id="late", _defer_by=timedelta(seconds=2))
     want("arq's status of a deferred job", await late.status(), JobStatus.deferred)
     same = await pool.enqueue_job("add", 1, 1, _job_id="late")
     want("arq's second job with one identifier", same, None)
@@ -100,7 +100,7 @@ async def run_cron(_pool):
         return len(seconds) >= 3
 
     await eventually("arq's cron job", has_run_often)
-    want("arq's seconds of a cron job", seconds, sorted(set(seconds)))
+    want("arq's seconds of a cron job", sorted(seconds), sorted(set(seconds)))
 
 
 async def main():
