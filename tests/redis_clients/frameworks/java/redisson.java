@@ -17,7 +17,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.api.TransactionOptions;
 import org.redisson.config.Config;
 
-class Frameworks {
+class Participants {
   static final int PATIENCE_S = 30;
 
   public interface Calculator {
@@ -216,9 +216,9 @@ class Frameworks {
   }
 
   static void runAll(RedissonClient first, RedissonClient second) throws Exception {
-    final List<Part> parts = List.of(Frameworks::runLock, Frameworks::runContention,
-        Frameworks::runSynchronizers, Frameworks::runMaps, Frameworks::runQueues,
-        Frameworks::runTopics, Frameworks::runServices);
+    final List<Part> parts = List.of(Participants::runLock, Participants::runContention,
+        Participants::runSynchronizers, Participants::runMaps, Participants::runQueues,
+        Participants::runTopics, Participants::runServices);
     for (final var part : parts) {
       part.run(first, second);
       System.out.println("part " + parts.indexOf(part) + " done");
