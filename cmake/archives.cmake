@@ -17,6 +17,7 @@ set_target_properties(PkgConfig::libedit PROPERTIES INTERFACE_LINK_LIBRARIES "${
 strata_archives(archives uring)
 set_target_properties(PkgConfig::liburing PROPERTIES INTERFACE_LINK_LIBRARIES "${archives}")
 strata_archives(yaml_archive yaml-cpp)
+strata_archives(context_archive boost_context)
 # Not for the library: what links with that has libbpf of its own.
 strata_archives(bpf_archives xdp bpf elf)
 list(APPEND bpf_archives -lz)
