@@ -50,7 +50,8 @@ machine::machine(loop::loop& loop, const settings& settings, observer& watched_b
     : loop_(loop),
       settings_(settings),
       observer_(watched_by),
-      limits_(settings_.most_time, settings_.time_limit_of, settings_.most_memory, file_),
+      limits_(settings_.most_time, settings_.time_limit_of, settings_.most_memory, file_,
+              settings_.supervisor),
       objects_(settings_.most_objects),
       timers_(*this, loop, settings_.most_waiting) {}
 

@@ -36,6 +36,8 @@ struct settings {
   std::uint64_t most_memory = 64U << 20U;
   /// The CPU time of a handler, from one wait to the next.
   loop::duration most_time = std::chrono::milliseconds(100);
+  /// Decides about the time instead, if it is not null; it must outlive the machine.
+  run_supervisor* supervisor = nullptr;
   /// Whose limit that is, for the error.
   std::string_view time_limit_of = "--lua-time";
   /// Lets LuaJIT compile code that runs often. Compiled code cannot be stopped.

@@ -77,10 +77,7 @@ void run_limits::collect_garbage() {
 }
 
 void run_limits::check_time(lua_State* running, int level) {
-  if (is_stopped_) {
-    lua_pushlstring(running, stop_reason_.data(), stop_reason_.size());
-    lua_error(running);
-  }
+  if (is_stopped_) stop(running);
   if (checks_ > 0) --checks_;
   if (!is_limited_) return schedule_check();
   const auto now = std::chrono::steady_clock::now();
@@ -91,15 +88,36 @@ void run_limits::check_time(lua_State* running, int level) {
   collect_garbage_if_due();
   // Most handlers have ended by then: the kernel is queried only for the others.
   if (cpu_began_ == std::chrono::nanoseconds::zero()) cpu_began_ = cpu_time();
-  if (now - began_ < most_time_) return;
-  if (cpu_time() - cpu_began_ < most_time_) return;
+  if (now - began_ < allowed_) return;
+  if (cpu_time() - cpu_began_ < allowed_) return;
+  if (extend_time()) return;
   is_stopped_ = true;
+  if (stop_reason_.empty()) give_reason(running, level);
+  stop(running);
+}
+
+// Returns false if the run has to end.
+bool run_limits::extend_time() {
+  stop_reason_.clear();
+  if (supervisor_ == nullptr) return false;
+  auto decided = supervisor_->on_overtime();
+  stop_reason_ = std::move(decided.error);
+  if (decided.more == loop::duration::zero()) return false;
+  ++run_number_;
+  allowed_ = decided.more;
+  return true;
+}
+
+void run_limits::give_reason(lua_State* running, int level) {
   luaL_where(running, level);
   std::string place = lua_tostring(running, -1);
   if (place.empty()) place = script_ + ": ";  // Lua does not know the place of a tail call
   stop_reason_ = fmt::format(
       "{}the handler was stopped: it ran for {} ms, the limit of {}", place,
-      std::chrono::duration_cast<std::chrono::milliseconds>(most_time_).count(), limit_of_);
+      std::chrono::duration_cast<std::chrono::milliseconds>(allowed_).count(), limit_of_);
+}
+
+void run_limits::stop(lua_State* running) const {
   lua_pushlstring(running, stop_reason_.data(), stop_reason_.size());
   lua_error(running);
 }

@@ -13,6 +13,7 @@
 
 #include "loop/loop.hpp"
 #include "script/memory_account.hpp"
+#include "script/run_supervisor.hpp"
 
 struct lua_State;
 
@@ -24,10 +25,14 @@ constexpr std::size_t much_at_once = 64U << 10U;
 class run_limits {
  public:
   /// `script`: the name of the script's file, for errors, as `limit_of`. Both must outlive the
-  /// limits.
+  /// limits. `supervisor` decides about the time instead of `most_time`, if it is not null.
   run_limits(loop::duration most_time, std::string_view limit_of, std::uint64_t most_memory,
-             const std::string& script)
-      : most_time_(most_time), limit_of_(limit_of), script_(script), memory_(most_memory) {}
+             const std::string& script, run_supervisor* supervisor)
+      : most_time_(most_time),
+        limit_of_(limit_of),
+        script_(script),
+        supervisor_(supervisor),
+        memory_(most_memory) {}
   run_limits(const run_limits&) = delete;
   run_limits& operator=(const run_limits&) = delete;
 
@@ -57,7 +62,10 @@ class run_limits {
   /// checked when it is over. To be called from `much_at_once` bytes on.
   void expect_much();
   /// Begins the time again, within a run: for a step of a series.
-  void restart_time() { ++run_number_; }
+  void restart_time() {
+    ++run_number_;
+    allowed_ = supervisor_ == nullptr ? most_time_ : supervisor_->allowance();
+  }
   /// Raises an error if the script's calls are nested too deep on the thread's stack. Lua's own
   /// limit applies to each coroutine's stack, which lies elsewhere. For code that calls the script
   /// from C, or resumes a coroutine.
@@ -73,10 +81,15 @@ class run_limits {
   void check_after(int instructions);
   void schedule_check();
   void collect_garbage();
+  [[nodiscard]] bool extend_time();
+  void give_reason(lua_State* running, int level);
+  void stop(lua_State* running) const;
 
   loop::duration most_time_;
   std::string_view limit_of_;
   const std::string& script_;
+  run_supervisor* supervisor_;
+  loop::duration allowed_ = most_time_;  // in this run
   lua_State* state_ = nullptr;
   bool is_limited_ = false;            // while the script runs
   const char* stack_begin_ = nullptr;  // the thread's, where the script began; while it runs
