@@ -49,8 +49,10 @@ bool fits(lua_State* state, int index, value_kind kind) {
   switch (kind) {
     case value_kind::any: return type != LUA_TNONE;
     case value_kind::boolean: return type == LUA_TBOOLEAN;
-    case value_kind::number: return type == LUA_TNUMBER;
-    case value_kind::integer: return type == LUA_TNUMBER && is_whole(lua_tonumber(state, index));
+    // As for Lua's own functions, a text may be a number.
+    case value_kind::number: return lua_isnumber(state, index) != 0;
+    case value_kind::integer:
+      return lua_isnumber(state, index) != 0 && is_whole(lua_tonumber(state, index));
     case value_kind::string: return type == LUA_TSTRING || type == LUA_TNUMBER;
     case value_kind::table: return type == LUA_TTABLE;
     case value_kind::function: return type == LUA_TFUNCTION;

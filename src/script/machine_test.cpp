@@ -146,6 +146,7 @@ class script_test : public testing::Test, public observer {
 
 TEST_F(script_test, calls_functions_and_gives_values) {
   EXPECT_EQ(run("return host.add(1, 2)"), "3");
+  EXPECT_EQ(run("return host.add('1', ' 2 ')"), "3");
   EXPECT_EQ(run("return {a = {1, 2}, b = 'x'}"), R"({"a":[1,2],"b":"x"})");
   EXPECT_EQ(run("return 'a\\0b'"), std::string("a\0b", 3));
 }

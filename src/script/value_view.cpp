@@ -29,6 +29,8 @@ value_view::kind value_view::what() const {
 
 bool value_view::truth() const { return lua_toboolean(in_, index_) != 0; }
 
+bool value_view::is_numeric() const { return lua_isnumber(in_, index_) != 0; }
+
 double value_view::number() const { return lua_tonumber(in_, index_); }
 
 std::string_view value_view::text() const {

@@ -20,6 +20,8 @@ class value_view {
 
   [[nodiscard]] kind what() const;
   [[nodiscard]] bool truth() const;
+  /// Reports whether it is a number, or a text that is one.
+  [[nodiscard]] bool is_numeric() const;
   [[nodiscard]] double number() const;
   /// Of a text, or of a number, which is converted in place.
   [[nodiscard]] std::string_view text() const;

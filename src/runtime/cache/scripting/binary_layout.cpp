@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,7 +30,9 @@ struct item {
 /// Reads a format, item by item.
 class layout {
  public:
-  explicit layout(std::string_view format) : format_(format) {}
+  /// `skips_unknown`: letters and digits that stand for nothing are no failure.
+  explicit layout(std::string_view format, bool skips_unknown = false)
+      : format_(format), skips_unknown_(skips_unknown) {}
 
   /// The next item that stands for bytes, `position` bytes behind the beginning; nullopt at the
   /// end, and after a failure.
@@ -43,6 +46,7 @@ class layout {
   std::optional<item> sized(char sign);
 
   std::string_view format_;
+  bool skips_unknown_;
   bool is_little_ = true;
   std::size_t alignment_ = 1;
   std::string failure_;
@@ -74,6 +78,7 @@ bool layout::control(char sign) {
   }
 }
 
+// Returns nullopt if the sign stands for nothing.
 std::optional<item> layout::sized(char sign) {
   switch (sign) {
     case 'b':
@@ -95,7 +100,11 @@ std::optional<item> layout::sized(char sign) {
       failure_ = fmt::format("integral size {} is larger than limit of {}", size, largest_integer);
       return std::nullopt;
     }
-    default: failure_ = fmt::format("invalid format option '{}'", sign); return std::nullopt;
+    default:
+      if (!skips_unknown_ || std::isalnum(static_cast<unsigned char>(sign)) == 0) {
+        failure_ = fmt::format("invalid format option '{}'", sign);
+      }
+      return std::nullopt;
   }
 }
 
@@ -105,7 +114,7 @@ std::optional<item> layout::next(std::size_t position) {
     format_.remove_prefix(1);
     if (control(sign)) continue;
     auto found = sized(sign);
-    if (!found) return std::nullopt;
+    if (!found) continue;
     const auto aligned = std::min(found->size, alignment_);
     if (aligned > 1 && sign != 'c') {
       if (!std::has_single_bit(aligned)) {
@@ -169,8 +178,7 @@ bool put_text(script::call& call, std::string& bytes, const item& each, std::str
 bool put_item(script::call& call, std::string& bytes, const item& each, int argument,
               bool is_little) {
   const bool is_text = each.kind == 's' || each.kind == 'c';
-  const bool fits = is_text ? call.is_text(argument)
-                            : call.view(argument).what() == script::value_view::kind::number;
+  const bool fits = is_text ? call.is_text(argument) : call.view(argument).is_numeric();
   if (!fits) {
     call.fail(fmt::format("bad argument #{} to 'pack' ({} expected, got {})", argument + 1,
                           is_text ? "string" : "number",
@@ -294,8 +302,9 @@ void unpack_layout(void* /*host*/, script::call& call) {
   call.give(static_cast<double>(reader.position() + 1));
 }
 
+// Redis's looks only for what has a size.
 void size_layout(void* /*host*/, script::call& call) {
-  layout format(call.text(0));
+  layout format(call.text(0), true);
   std::size_t at = 0;
   while (const auto each = format.next(at)) {
     if (each->size == 0) {
