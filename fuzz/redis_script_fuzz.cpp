@@ -33,7 +33,11 @@ class caller final : public client {
 
 class asked_cache {
  public:
-  asked_cache() : loop_(world_.add_loop()), data_(clock_), log_(0), scripts_(loop_, data_, log_) {
+  asked_cache()
+      : loop_(world_.add_loop()),
+        data_(clock_),
+        log_(0),
+        scripts_(loop_, data_, {.begin_work = [] {}, .end_work = [] {}}, log_) {
     data_.keys().set_time(1'700'000'000'000);
     data_.home().set_evaluator(&scripts_);
     data_.home().enter(caller_);

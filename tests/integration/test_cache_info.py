@@ -108,6 +108,55 @@ def test_what_is_freed_later(port, name):
     assert info(wire)["lazyfreed_objects"] == "0"
 
 
+REFUSED = [
+    ("nosuch",), ("GET",), ("LPUSH", "text", 1), ("INCR", "text"), ("CONFIG", "nosuch"),
+    ("EXEC",), ("EVAL", "return redis.call('LPUSH', 'text', 1)", 0),
+    ("EVAL", "return redis.error_reply('MINE is mine')", 0), ("EVALSHA", "x", 0), ("MULTI",),
+    ("SUBSCRIBE",), ("EXEC",), ("XADD", "text", "*", "a", "b"), ("SET", "text", "v", "NOSUCH"),
+]
+
+
+def test_errors_are_counted_by_their_codes(daemon, redis):
+    def counts(port):
+        wire = Wire(port)
+        wire.ask("SET", "text", "v")
+        for words in REFUSED:
+            wire.send(*words)
+            wire.receive()
+        figures = info(wire)
+        assert wire.ask("INFO").count(b"# Errorstats") == 1
+        commands = {name: re.sub("usec.*?,|usec_per_call.*?,", "", value)
+                    for name, value in figures.items() if name.startswith("cmdstat_")
+                    and name.split("_")[1] in ("lpush", "incr", "get", "set", "xadd", "evalsha")}
+        wire.ask("CONFIG", "RESETSTAT")
+        left = [name for name in info(wire) if name.startswith("errorstat_")]
+        return commands, {name: value for name, value in figures.items()
+                          if name.startswith("errorstat_")}, left
+
+    ours, theirs = counts(new_cache(daemon, "--redis-version", "7.0")), counts(redis.port)
+    assert ours == theirs
+
+
+def test_times_have_percentiles(port):
+    wire = Wire(port)
+    set_config(wire, "latency-tracking", "yes")
+    for _ in range(100):
+        wire.ask("LPUSH", "l", 1)
+    found = re.fullmatch(r"p50=([\d.]+),p99=([\d.]+),p99.9=([\d.]+)",
+                         info(wire)["latency_percentiles_usec_lpush"])
+    times = [float(each) for each in found.groups()]
+    assert 0 < times[0] <= times[1] <= times[2] < 1e6
+
+
+def test_the_memory_of_connections_is_counted(port):
+    wire = Wire(port)
+    other = Wire(port)
+    other.socket.sendall(b"*2\r\n$4\r\nECHO\r\n$1000000\r\n" + b"x" * 500_000)
+    eventually(lambda: int(info(wire)["client_recent_max_input_buffer"]) > 500_000, "it is read")
+    assert int(info(wire)["mem_clients_normal"]) > 500_000
+    assert info(wire)["mem_clients_slaves"] == "0"
+
+
 # --- followers -----------------------------------------------------------------------------------
 
 

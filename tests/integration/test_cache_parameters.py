@@ -345,6 +345,8 @@ TESTED = {
                              "test_random_commands_get_the_same_replies_bytes_and_events"),
     **{name: (THIS, "test_blocks_of_streams_are_as_large_as_they_may")
        for name in ("stream-node-max-entries", "stream-node-max-bytes")},
+    **{name: ("test_cache_busy_scripts.py", "test_others_see_what_they_see_beside_redis")
+       for name in ("busy-reply-threshold", "lua-time-limit")},
     "slowlog-log-slower-than": (THIS, "test_the_slow_log_notes_what_it_is_to"),
     "slowlog-max-len": (THIS, "test_the_slow_log_notes_what_it_is_to"),
     "latency-monitor-threshold": ("test_cache_latency.py",

@@ -113,9 +113,8 @@ std::vector<row> data_rows() {
                 "least 1 change was made, after 60 s if at least 1000 were made"},
        &cache_options::save},
       {{.key = "drain_timeout", .kind = seconds, .value_name = "TIME", .default_text = "30",
-        .help = "maximum time that a stop waits for the snapshot and for the script to accept "
-                "changes",
-        .only_with = "save|lua"},
+        .help = "maximum time that a stop waits for a client's script to end, for the snapshot, "
+                "and for the script of --lua to accept changes"},
        &cache_options::drain_timeout},
   };
 }

@@ -77,6 +77,7 @@ constexpr flag_name flag_names[] = {
     {"blocking", flag_blocking},
     {"readonly", flag_readonly},
     {"skip_monitor", flag_skip_monitor},
+    {"allow_busy", flag_allow_busy},
     {"movablekeys", flag_movable_keys},
     {"loading", flag_loading},
     {"noscript", flag_no_script},

@@ -70,13 +70,35 @@ void function_list(call& c) {
   if (auto* const scripts = scripts_of(c)) scripts->list_libraries(c, pattern, with_texts);
 }
 
+// The function that is interrupted.
+void reply_running(call& c) {
+  const auto& interrupted = c.home().interrupted();
+  if (!interrupted.is_on()) {
+    c.reply.null();
+    return;
+  }
+  const auto words = interrupted.of().words;
+  c.reply.map(3);
+  c.reply.bulk("name");
+  c.reply.bulk(words[1]);
+  c.reply.bulk("command");
+  c.reply.array(words.size());
+  for (const auto& each : words) c.reply.bulk(each);
+  c.reply.bulk("duration_ms");
+  c.reply.integer((c.keys().clock().steady_us() - interrupted.began_us()) / 1000);
+}
+
 void function_stats(call& c) {
   auto* const scripts = scripts_of(c);
   if (scripts == nullptr) return;
+  if (c.home().interrupted().is_on() && !c.home().interrupted().is_of_function()) {
+    c.fail(c.home().interrupted().refusal());
+    return;
+  }
   const auto figures = scripts->counted();
   c.reply.map(2);
   c.reply.bulk("running_script");
-  c.reply.null();
+  reply_running(c);
   c.reply.bulk("engines");
   c.reply.map(1);
   c.reply.bulk("LUA");
@@ -114,7 +136,7 @@ void function_restore(call& c) {
   if (auto* const scripts = scripts_of(c)) scripts->restore_libraries(c, texts, *policy);
 }
 
-void function_kill(call& c) { c.fail("NOTBUSY No scripts in execution right now."); }
+void function_kill(call& c) { kill_script(c, true); }
 
 void function_help(call& c) {
   static constexpr std::array<std::string_view, 40> lines = {

@@ -76,6 +76,11 @@ void shutdown(call& c) {
       return;
     }
   }
+  const auto& interrupted = c.home().interrupted();
+  if (interrupted.is_on() && saves != false) {
+    c.fail(interrupted.refusal());
+    return;
+  }
   auto* const kept = find_persistence(c);
   if (kept == nullptr) return;
   // Success has no reply: the connection ends.

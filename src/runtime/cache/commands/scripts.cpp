@@ -54,8 +54,7 @@ void script_flush(call& c) {
   c.reply.ok();
 }
 
-// A script runs to its end before another command is executed.
-void script_kill(call& c) { c.fail("NOTBUSY No scripts in execution right now."); }
+void script_kill(call& c) { kill_script(c, false); }
 
 // A debugger stops the script between its lines, for a client that waits: strata has none.
 void script_debug(call& c) {
@@ -136,6 +135,23 @@ evaluator* scripts_of(call& call) {
   auto* const scripts = call.home().scripts();
   if (scripts == nullptr) call.fail("ERR scripts are not available");
   return scripts;
+}
+
+void kill_script(call& call, bool is_function) {
+  auto& interrupted = call.home().interrupted();
+  if (!interrupted.is_on()) {
+    call.fail("NOTBUSY No scripts in execution right now.");
+  } else if (interrupted.of().has_changed_data()) {
+    call.fail(
+        "UNKILLABLE Sorry the script already executed write commands against the dataset. You can "
+        "either wait the script termination or kill the server in a hard way using the SHUTDOWN "
+        "NOSAVE command.");
+  } else if (interrupted.is_of_function() != is_function) {
+    call.fail(interrupted.refusal());
+  } else {
+    interrupted.stop("Script killed by user with SCRIPT KILL...");
+    call.reply.ok();
+  }
 }
 
 command_group script_commands() { return {"scripting", script_rows}; }

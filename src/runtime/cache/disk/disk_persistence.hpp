@@ -59,6 +59,8 @@ class disk_persistence final : public persistence {
 
   /// Returns null if there is none.
   [[nodiscard]] const command_log* log() const { return log_.get(); }
+  /// Reports whether a client has ended the cache by SHUTDOWN NOSAVE.
+  [[nodiscard]] bool ends_unsaved() const { return ends_unsaved_; }
   /// Called periodically: applies the engine's settings, and begins due work.
   void tick();
 

@@ -100,7 +100,10 @@ std::optional<std::string> disk_persistence::shut_down(std::optional<bool> saves
 }
 
 loop::task<> disk_persistence::shut_down_task(bool saves, bool is_forced, std::uint64_t asking) {
-  const auto is_idle = [this] { return !is_writing(); };
+  // What waits for a script that takes long would wait for ever if that never ends.
+  const auto is_idle = [this] {
+    return !is_writing() || (ends_unsaved_ && engine_.home().interrupted().is_on());
+  };
   [[maybe_unused]] bool has_ended = co_await written_.wait(is_idle);
   if (saves) {
     saves_next_ = true;

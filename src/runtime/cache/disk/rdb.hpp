@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/cache/engine/function_texts.hpp"
 #include "runtime/cache/engine/parameters.hpp"
+#include "runtime/cache/engine/scripts/function_texts.hpp"
 #include "runtime/cache/values/entry.hpp"
 
 namespace strata::runtime::cache {

@@ -4,7 +4,7 @@
 
 #include "runtime/cache/engine/access.hpp"
 #include "runtime/cache/engine/keyspace.hpp"
-#include "runtime/cache/engine/script_head.hpp"
+#include "runtime/cache/engine/scripts/script_head.hpp"
 #include "runtime/cache/engine/version.hpp"
 #include "text/word.hpp"
 

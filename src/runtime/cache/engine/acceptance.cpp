@@ -48,13 +48,20 @@ void engine::refuse(client& client, const command& command, std::string text) {
     client.queued.clear();
     front_.watched().unwatch(client);
   }
+  reject(client, &command, text);
+}
+
+// Replies with an error, and counts it. `command` is null if there is no such command.
+void engine::reject(client& client, const command* command, std::string_view text) {
+  auto& statistics = front_.statistics();
+  statistics.count_error(text);
+  if (command != nullptr) ++statistics.counted_commands()[command->index].rejected;
   client.reply().error(text);
 }
 
 // Checks a command before it runs. Returns null if it was refused, with an error reply.
 const command* engine::accept(client& client, std::span<const std::string_view> words,
                               const command* command) {
-  auto& reply = client.reply();
   // What was executed elsewhere before is known here, whatever this cache's clients may know.
   const auto is_known = [&](const cache::command* each) {
     return each != nullptr && (client.is_replay || parameters_.knows(each->since));
@@ -64,13 +71,14 @@ const command* engine::accept(client& client, std::span<const std::string_view> 
     const auto* const container = command;
     command = find_subcommand(*container, words[1]);
     if (!is_known(command)) {
-      reply.error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.",
-                              shown_part(words[1], 128), text::in_capitals(container->row->name)));
+      reject(client, nullptr,
+             fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", shown_part(words[1], 128),
+                         text::in_capitals(container->row->name)));
       return nullptr;
     }
   }
   if (command == nullptr) {
-    reply.error(unknown_command(words));
+    reject(client, nullptr, unknown_command(words));
     return nullptr;
   }
   if (!command->takes(words.size()) || command->run == nullptr) {
@@ -79,11 +87,11 @@ const command* engine::accept(client& client, std::span<const std::string_view> 
     return nullptr;
   }
   if (!client.is_trusted && !command->has(flag_no_auth)) {
-    reply.error("NOAUTH Authentication required.");
+    reject(client, command, "NOAUTH Authentication required.");
     return nullptr;
   }
   if (client.in_transaction && command->has(flag_no_multi)) {
-    reply.error("ERR Command not allowed inside a transaction");
+    reject(client, command, "ERR Command not allowed inside a transaction");
     return nullptr;
   }
   if (const auto denied = denial(parameters_.access, *command);
@@ -101,11 +109,15 @@ const command* engine::accept(client& client, std::span<const std::string_view> 
     refuse(client, *command, std::string(why));
     return nullptr;
   }
-  if (client.is_subscribed() && !reply.is_resp3() && !command->has(trait_for_subscribers)) {
-    reply.error(fmt::format(
-        "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
-        "allowed in this context",
-        command->full_name()));
+  if (client.is_subscribed() && !client.is_resp3() && !command->has(trait_for_subscribers)) {
+    reject(client, command,
+           fmt::format("ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / "
+                       "QUIT / RESET are allowed in this context",
+                       command->full_name()));
+    return nullptr;
+  }
+  if (front_.interrupted().is_on() && !command->has(flag_allow_busy)) {
+    refuse(client, *command, std::string(front_.interrupted().refusal()));
     return nullptr;
   }
   return command;
@@ -115,39 +127,38 @@ const command* engine::accept(client& client, std::span<const std::string_view> 
 const command* engine::accept_for_script(const execution& outer, client& hand,
                                          std::span<const std::string_view> words,
                                          const script_rules& rules) {
-  auto& reply = hand.reply();
   const auto* command = find_command(words[0]);
   if (command != nullptr && !command->row->subcommands.empty() && words.size() > 1) {
     command = find_subcommand(*command, words[1]);
   }
   if (command == nullptr || !parameters_.knows(command->since)) {
-    reply.error("ERR Unknown Redis command called from script");
+    reject(hand, nullptr, "ERR Unknown Redis command called from script");
     return nullptr;
   }
   if (!command->takes(words.size()) || command->run == nullptr) {
-    reply.error("ERR Wrong number of args calling Redis command from script");
+    reject(hand, command, "ERR Wrong number of args calling Redis command from script");
     return nullptr;
   }
   if (command->has(flag_no_script)) {
-    reply.error("ERR This Redis command is not allowed from script");
+    reject(hand, command, "ERR This Redis command is not allowed from script");
     return nullptr;
   }
   if (rules.is_read_only && (command->has(flag_write) || command->has(trait_propagated))) {
-    reply.error("ERR Write commands are not allowed from read-only scripts.");
+    reject(hand, command, "ERR Write commands are not allowed from read-only scripts.");
     return nullptr;
   }
   if (const auto denied = denial(parameters_.access, *command); denied && !outer.who.is_replay) {
-    reply.error(*denied);
+    reject(hand, command, *denied);
     return nullptr;
   }
   if (const auto denied = front_.check_access(outer.who, *command, words, acl_context::script)) {
-    reply.error(denied->script_error());
+    reject(hand, command, denied->script_error());
     return nullptr;
   }
   const auto why = reason_to_refuse(hand, *command);
   const bool is_ignored = rules.may_exceed_memory && why == out_of_memory_error;
   if (!why.empty() && !is_ignored) {
-    reply.error(why);
+    reject(hand, command, why);
     return nullptr;
   }
   return command;
@@ -181,10 +192,11 @@ std::string_view engine::reason_to_refuse(const client& client, const command& c
   return is_queued || has(flag_deny_oom) ? out_of_memory_error : std::string_view();
 }
 
-// May evict keys, which is a change, so not while changes are postponed. Returns false if there is
-// no room.
+// May evict keys, which is a change, so not while changes are postponed, nor while a script is
+// interrupted. Returns false if there is no room.
 bool engine::make_room() {
   if (keys_.has_room() || front_.pausing().holds_writes()) return true;
+  if (front_.interrupted().is_on() && !may_interrupt()) return true;
   const bool timed = parameters_.latency_threshold_ms > 0;
   const auto began_us = timed ? keys_.clock().steady_us() : 0;
   const bool is_there = keys_.make_room();

@@ -67,6 +67,11 @@ std::optional<double> call::real(std::size_t index, std::string_view error) {
 }
 
 void call::fail(std::string_view text) {
+  home().statistics().count_error(text);
+  fail_again(text);
+}
+
+void call::fail_again(std::string_view text) {
   failed_ = true;
   reply.error(text);
 }

@@ -138,6 +138,8 @@ class call final : public execution {
 
   // --- replies
   void fail(std::string_view text);
+  /// As `fail`, with an error that a command inside this one has had already: it is counted once.
+  void fail_again(std::string_view text);
   void fail_syntax() { fail(syntax_error); }
   void fail_arity();
   /// Replies with "ERR unknown subcommand …".

@@ -23,7 +23,7 @@ class change_scope {
   }
   ~change_scope() {
     stream_.scope_ = outer_;
-    if (is_begun_) notify("EXEC");
+    if (is_begun_ && !is_abandoned_) notify("EXEC");
   }
   change_scope(const change_scope&) = delete;
   change_scope& operator=(const change_scope&) = delete;
@@ -33,6 +33,8 @@ class change_scope {
   void propagate_together() {
     if (group_ == nullptr) group_ = this;
   }
+  /// Leaves the transaction, if it has begun, without an end: what reads the changes discards it.
+  void abandon() { is_abandoned_ = true; }
   [[nodiscard]] bool is_inside() const { return outer_ != nullptr; }
   [[nodiscard]] bool replays() const { return replays_; }
   /// Reports whether anything has changed since the scope began.
@@ -53,6 +55,7 @@ class change_scope {
   std::uint64_t total_before_;
   unsigned database_ = 0;  // of the last change of the group
   bool is_begun_ = false;
+  bool is_abandoned_ = false;
   bool replays_;
 };
 

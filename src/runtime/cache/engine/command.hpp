@@ -38,6 +38,7 @@ enum command_flag : std::uint32_t {
   flag_movable_keys = 1U << 10U,
   flag_loading = 1U << 11U,  ///< allowed while the data is being loaded
   flag_no_script = 1U << 12U,
+  flag_allow_busy = 1U << 13U,  ///< allowed while a script is interrupted
 };
 
 /// Properties of a command that the engine needs beyond COMMAND INFO.
@@ -100,6 +101,8 @@ struct command {
 
   [[nodiscard]] bool has(command_flag flag) const { return (flags & flag) != 0; }
   [[nodiscard]] bool has(command_trait trait) const { return (row->traits & trait) != 0; }
+  /// Redis hides these, and only these, from MONITOR.
+  [[nodiscard]] bool runs_script() const { return has(flag_skip_monitor); }
   /// Returns "config|get" for a subcommand.
   [[nodiscard]] std::string full_name() const;
   [[nodiscard]] bool takes(std::size_t words) const {

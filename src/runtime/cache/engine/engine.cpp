@@ -1,6 +1,7 @@
 #include "runtime/cache/engine/engine.hpp"
 
 #include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/scripts/scripted_command.hpp"
 
 namespace strata::runtime::cache {
 
@@ -21,6 +22,10 @@ bool needs_clock(const parameters& settings, const command& command) {
 
 }  // namespace
 
+engine::engine(const engine_clock& clock) : keys_(parameters_, clock), front_(keys_, parameters_) {}
+
+engine::~engine() = default;
+
 void engine::execute(client& client, std::span<const std::string_view> words) {
   const auto* const what = find_command(words[0]);
   execute(client, words, what, what == nullptr ? 0 : hash_of_key(*what, words));
@@ -38,7 +43,6 @@ void engine::execute(client& client, std::span<const std::string_view> words,
     if (command != nullptr && command != container) hash = hash_of_key(*command, words);
   }
   if (command == nullptr) {
-    ++front_.statistics().counted().errors;
     if (client.in_transaction) client.transaction_failed = true;
     return;
   }
@@ -49,15 +53,43 @@ void engine::execute(client& client, std::span<const std::string_view> words,
     client.reply().status("QUEUED");
     return;
   }
+  if (may_interrupt(client, *command)) {
+    if (!scripted_) scripted_ = std::make_unique<scripted_command>(*this);
+    scripted_->execute(client, words, *command, hash);
+  } else {
+    execute_accepted(client, words, *command, hash, nullptr);
+  }
+}
+
+bool engine::may_interrupt(const client& client, const command& command) const {
+  return command.runs_script() && parameters_.busy_threshold_ms > 0 && client.may_block &&
+         !client.is_replay && front_.source() == nullptr &&
+         !front_.availability().has(obstacle::follows);
+}
+
+bool engine::may_interrupt() const { return scripted_ && scripted_->is_running(); }
+
+void engine::interrupt() { scripted_->interrupt(); }
+
+void engine::resume_interrupted() { scripted_->resume(); }
+
+// What others execute while a script is interrupted is not the script's: the changes and the
+// waiting clients are.
+void engine::execute_accepted(client& client, std::span<const std::string_view> words,
+                              const command& command, std::uint64_t hash,
+                              scripted_command* scripted) {
+  const auto& interrupted = front_.interrupted();
   auto& trackers = front_.trackers();
-  const bool is_tracked = !trackers.empty();
+  const bool is_tracked = !trackers.empty() && !interrupted.is_on();
   if (is_tracked) trackers.begin(client);
   {
-    call made(*this, client, *command, words, hash);
+    call made(*this, client, command, words, hash);
+    if (scripted != nullptr) scripted->begin(made);
     run(made);
   }
-  if (front_.blocked().has_ready()) serve_waiting();
-  if (is_tracked) trackers.end(*command);
+  if (scripted != nullptr) scripted->end();
+  if (front_.blocked().has_ready() && !interrupted.is_on()) serve_waiting();
+  if (is_tracked) trackers.end(command);
 }
 
 void engine::execute_inside(const execution& outer, const command& command,
@@ -70,10 +102,7 @@ void engine::execute_for_script(const execution& outer, client& hand,
                                 std::span<const std::string_view> words,
                                 const script_rules& rules) {
   const auto* const command = accept_for_script(outer, hand, words, rules);
-  if (command == nullptr) {
-    ++front_.statistics().counted().errors;
-    return;
-  }
+  if (command == nullptr) return;
   call made(*this, hand, *command, words, hash_of_key(*command, words));
   if (!rules.is_propagated) made.propagate_nothing();
   run(made);
@@ -98,10 +127,7 @@ void engine::run(call& call) {
   if (is_shown) front_.feed().show(who, what, call.words);
   auto& counted = front_.statistics().counted_commands()[what.index];
   ++counted.calls;
-  if (call.has_failed()) {
-    ++counted.failed;
-    ++front_.statistics().counted().errors;
-  }
+  if (call.has_failed()) ++counted.failed;
   if (timed) {
     const auto us = keys_.clock().steady_us() - began_us;
     counted.us += static_cast<std::uint64_t>(us);

@@ -6,6 +6,8 @@
 // and a keyspace and an engine on each loop.
 #pragma once
 
+#include <memory>
+
 #include "runtime/cache/engine/front.hpp"
 #include "runtime/cache/engine/keyspace.hpp"
 
@@ -13,6 +15,7 @@ namespace strata::runtime::cache {
 
 class call;
 class execution;
+class scripted_command;
 
 /// What the commands of a script may do.
 struct script_rules {
@@ -24,8 +27,8 @@ struct script_rules {
 class engine {
  public:
   /// The clock must outlive it.
-  explicit engine(const engine_clock& clock)
-      : keys_(parameters_, clock), front_(keys_, parameters_) {}
+  explicit engine(const engine_clock& clock);
+  ~engine();
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
 
@@ -46,6 +49,15 @@ class engine {
   /// scripts may not execute replies with an error.
   void execute_for_script(const execution& outer, client& hand,
                           std::span<const std::string_view> words, const script_rules& rules);
+  // --- scripts that take long
+  /// Reports whether the script that is running may be interrupted: not one inside EXEC, of a
+  /// follower, or of a cache with a source of keys.
+  [[nodiscard]] bool may_interrupt() const;
+  /// Called by that script: others run until `resume_interrupted` is called, and it returns.
+  void interrupt();
+  /// Continues the interrupted script, until it ends or is interrupted once more.
+  void resume_interrupted();
+
   /// Reports that the source has no such key: commands that wait for it continue without. Called
   /// while no command is executed.
   void report_missing(unsigned database, std::string_view key);
@@ -60,6 +72,12 @@ class engine {
   bool tick(loop::duration budget);
 
  private:
+  friend class scripted_command;
+
+  /// `scripted`: the stack on which it runs, if not the loop's.
+  void execute_accepted(client& client, std::span<const std::string_view> words,
+                        const command& command, std::uint64_t hash, scripted_command* scripted);
+  [[nodiscard]] bool may_interrupt(const client& client, const command& command) const;
   [[nodiscard]] bool takes_fast_path(const client& client, std::size_t words,
                                      const command* command) const {
     return command != nullptr && command->is_plain && command->takes(words) &&
@@ -73,6 +91,7 @@ class engine {
   [[nodiscard]] const command* accept(client& client, std::span<const std::string_view> words,
                                       const command* command);
   void refuse(client& client, const command& command, std::string text);
+  void reject(client& client, const command* command, std::string_view text);
   [[nodiscard]] const command* accept_for_script(const execution& outer, client& hand,
                                                  std::span<const std::string_view> words,
                                                  const script_rules& rules);
@@ -83,6 +102,7 @@ class engine {
   parameters parameters_;
   keyspace keys_;
   front front_;
+  std::unique_ptr<scripted_command> scripted_;  // null until a script runs
 };
 
 }  // namespace strata::runtime::cache

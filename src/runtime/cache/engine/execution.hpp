@@ -45,6 +45,10 @@ class execution {
   void propagate_nothing() { propagated_ = true; }
   /// From here on, propagates its changes, and those of commands inside it, as one transaction.
   void propagate_together() { changes_.propagate_together(); }
+  /// Leaves the transaction of its changes, if one has begun, without an end.
+  void abandon_changes() { changes_.abandon(); }
+  /// Reports whether it, or a command inside it, has changed anything.
+  [[nodiscard]] bool has_changed_data() const { return changes_.has_changes(); }
 
  protected:
   engine& engine_;

@@ -17,6 +17,7 @@ front::front(keyspace& data, parameters& settings)
       blocked_(data.watchfulness()),
       tracking_(data.watchfulness()),
       feed_(clients_, data.clock()),
+      interruption_(data, availability_),
       statistics_(data, settings),
       started_ms_(data.clock().wall_us() / 1000),
       run_id_(text::random_id(data.random())) {

@@ -20,6 +20,7 @@
 #include "runtime/cache/engine/clients/watched_keys.hpp"
 #include "runtime/cache/engine/keyspace.hpp"
 #include "runtime/cache/engine/parameters.hpp"
+#include "runtime/cache/engine/scripts/interruption.hpp"
 #include "runtime/cache/engine/statistics/cache_statistics.hpp"
 #include "runtime/cache/engine/users/acl_log.hpp"
 #include "runtime/cache/engine/users/user_table.hpp"
@@ -66,6 +67,9 @@ class front final : private key_observer {
   [[nodiscard]] command_feed& feed() { return feed_; }
   [[nodiscard]] data_availability& availability() { return availability_; }
   [[nodiscard]] const data_availability& availability() const { return availability_; }
+  /// The interruption of a script that takes long.
+  [[nodiscard]] interruption& interrupted() { return interruption_; }
+  [[nodiscard]] const interruption& interrupted() const { return interruption_; }
   /// `callback` is called with each client that has given a wrong password.
   void on_wrong_password(std::function<void(const client& client)> callback) {
     on_wrong_password_ = std::move(callback);
@@ -168,6 +172,7 @@ class front final : private key_observer {
   pause pause_;
   command_feed feed_;
   data_availability availability_;
+  interruption interruption_;
   std::function<void(const client& client)> on_wrong_password_;
   cache_statistics statistics_;
   std::int64_t started_ms_;

@@ -49,7 +49,12 @@ void keyspace::swap(unsigned first, unsigned second) {
 
 void keyspace::set_guard(change_guard* one) {
   guard_ = one;
-  if (one == nullptr && on_unguarded_) on_unguarded_();
+  if (admits_guard() && on_guard_admitted_) on_guard_admitted_();
+}
+
+void keyspace::set_interrupted(bool enabled) {
+  is_interrupted_ = enabled;
+  if (admits_guard() && on_guard_admitted_) on_guard_admitted_();
 }
 
 }  // namespace strata::runtime::cache

@@ -12,8 +12,8 @@
 #include "runtime/cache/engine/change_guard.hpp"
 #include "runtime/cache/engine/change_stream.hpp"
 #include "runtime/cache/engine/engine_clock.hpp"
-#include "runtime/cache/engine/function_texts.hpp"
 #include "runtime/cache/engine/key_observer.hpp"
+#include "runtime/cache/engine/scripts/function_texts.hpp"
 #include "runtime/cache/values/database.hpp"
 #include "runtime/cache/values/graveyard.hpp"
 
@@ -99,8 +99,14 @@ class keyspace {
   /// Sets the guard, which sees data before it changes, until it is removed by null; one at a time.
   void set_guard(change_guard* one);
   [[nodiscard]] bool is_guarded() const { return guard_ != nullptr; }
-  /// `callback` is called when the guard has been removed.
-  void on_unguarded(std::function<void()> callback) { on_unguarded_ = std::move(callback); }
+  /// Set while the command that changes the data is interrupted: no guard may be set then, since
+  /// the data is between two states.
+  void set_interrupted(bool enabled);
+  [[nodiscard]] bool admits_guard() const { return guard_ == nullptr && !is_interrupted_; }
+  /// `callback` is called when a guard may be set again.
+  void on_guard_admitted(std::function<void()> callback) {
+    on_guard_admitted_ = std::move(callback);
+  }
   /// Called when a command that writes is about to be executed.
   void before_command(unsigned index, const command& command,
                       std::span<const std::string_view> words) {
@@ -157,7 +163,8 @@ class keyspace {
   change_stream changes_;
   function_texts functions_;
   change_guard* guard_ = nullptr;
-  std::function<void()> on_unguarded_;
+  bool is_interrupted_ = false;
+  std::function<void()> on_guard_admitted_;
   std::vector<std::uint64_t> expiry_cursors_;
   std::vector<std::uint64_t> field_cursors_;
   unsigned expiry_database_ = 0;

@@ -217,7 +217,7 @@ TEST_F(keyspace_alone, a_scope_without_changes_is_not_propagated) {
 
 TEST_F(keyspace_alone, shows_a_guard_what_is_about_to_change) {
   int reported = 0;
-  keys.on_unguarded([&] { ++reported; });
+  keys.on_guard_admitted([&] { ++reported; });
   keys.set_guard(&received);
   EXPECT_TRUE(keys.is_guarded());
   keys.before_change(0, "key");

@@ -80,6 +80,8 @@ const row table[] = {
     {"list-compress-depth", kind::idle, {}, 0, 0, "0"},
     {"slowlog-log-slower-than", kind::number, &p::slow_log_us, -1},
     {"slowlog-max-len", kind::number, &p::slow_log_length},
+    {"busy-reply-threshold", kind::number, &p::busy_threshold_ms},
+    {"lua-time-limit", kind::number, &p::busy_threshold_ms},
     {"latency-monitor-threshold", kind::number, &p::latency_threshold_ms},
     {"latency-tracking", kind::flag, &p::latency_tracking},
     {"tracking-table-max-keys", kind::number, &p::tracking_max_keys},

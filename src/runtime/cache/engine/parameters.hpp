@@ -48,6 +48,7 @@ struct parameters : keyspace_limits {
   std::int64_t stream_max_block_bytes = 4096;
   std::int64_t stream_max_block_entries = 100;
   std::int64_t slow_log_us = 10'000;
+  std::int64_t busy_threshold_ms = 5000;  ///< after which a script is interrupted; 0: never
   std::int64_t slow_log_length = 128;
   std::int64_t latency_threshold_ms = 0;
   std::int64_t tracking_max_keys = 1'000'000;

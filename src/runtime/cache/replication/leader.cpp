@@ -320,7 +320,7 @@ loop::task<> leader::send_snapshots() {
   co_await loop_.sleep(0ms);
   while (
       std::ranges::any_of(followers_, [](const auto& each) { return each.at == stage::waits; })) {
-    if (engine_.keys().is_guarded()) {
+    if (!engine_.keys().admits_guard()) {
       co_await turn_.come();
     } else {
       co_await send_snapshot();

@@ -4,21 +4,22 @@
 #include <array>
 #include <utility>
 
-#include "runtime/cache/engine/script_head.hpp"
+#include "runtime/cache/engine/scripts/script_head.hpp"
 #include "runtime/cache/scripting/redis_forms.hpp"
 #include "script/call.hpp"
 
 namespace strata::runtime::cache {
 
 std::expected<std::unique_ptr<function_library>, std::string> function_library::make(
-    loop::loop& loop, script::observer& watched_by, script_commands& commands,
+    loop::loop& loop, script::observer& watched_by, const surroundings& around,
     std::string_view text) {
   const auto head = read_library_head(text);
   if (!head) return std::unexpected(head.error());
   std::unique_ptr<function_library> made(new function_library(head->name, text));
   const script_room::tables tables{.redis = script_commands::rows(),
-                                   .commands = &commands,
-                                   .version = commands.version(),
+                                   .commands = &around.commands,
+                                   .version = around.commands.version(),
+                                   .supervisor = &around.supervisor,
                                    .loading = loading_rows(),
                                    .library = made.get()};
   auto room = script_room::make(loop, watched_by, tables);

@@ -24,10 +24,15 @@ class function_library {
     script::value_ref body;
   };
   using functions = std::map<std::string, function, std::less<>>;
+  /// What functions call, and who decides how long they run. Both outlive the library.
+  struct surroundings {
+    script_commands& commands;
+    script::run_supervisor& supervisor;
+  };
 
   /// Compiles a text, and runs it: it registers its functions. Errors: in Redis's words.
   [[nodiscard]] static std::expected<std::unique_ptr<function_library>, std::string> make(
-      loop::loop& loop, script::observer& watched_by, script_commands& commands,
+      loop::loop& loop, script::observer& watched_by, const surroundings& around,
       std::string_view text);
 
   [[nodiscard]] const std::string& name() const { return name_; }

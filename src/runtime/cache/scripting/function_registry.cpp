@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "runtime/cache/engine/engine.hpp"
-#include "runtime/cache/engine/script_head.hpp"
+#include "runtime/cache/engine/scripts/script_head.hpp"
 #include "text/pattern.hpp"
 #include "text/word.hpp"
 
@@ -46,7 +46,7 @@ void function_registry::refresh() {
   version_ = keys_.functions().version();
   libraries_.clear();
   for (const auto& [name, text] : keys_.functions().all()) {
-    auto made = function_library::make(loop_, watched_by_, commands_, text);
+    auto made = function_library::make(loop_, watched_by_, around_, text);
     if (made) {
       libraries_.emplace(name, std::move(*made));
     } else {
@@ -101,7 +101,7 @@ void function_registry::call_function(call& outer, bool is_read_only) {
     outer.fail(why);
     return;
   }
-  script_commands::turn turn(commands_, outer, rules_of(function.flags, is_read_only));
+  script_commands::turn turn(around_.commands, outer, rules_of(function.flags, is_read_only));
   found.library->run(function, words->keys, words->others,
                      [&](script::value_view value, const script::failure_place* failed) {
                        turn.reply(found.function->first, value, failed);
@@ -110,7 +110,7 @@ void function_registry::call_function(call& outer, bool is_read_only) {
 
 void function_registry::load(call& outer, std::string_view text, bool replaces) {
   refresh();
-  auto made = function_library::make(loop_, watched_by_, commands_, text);
+  auto made = function_library::make(loop_, watched_by_, around_, text);
   if (!made) {
     outer.fail(made.error());
     return;
@@ -131,7 +131,7 @@ void function_registry::restore(call& outer, std::span<const std::string> texts,
   const bool replaces = policy == restore_policy::replace;
   libraries arrived;
   for (const auto& text : texts) {
-    auto made = function_library::make(loop_, watched_by_, commands_, text);
+    auto made = function_library::make(loop_, watched_by_, around_, text);
     std::string why = made ? conflict(**made, arrived, false) : made.error();
     if (why.empty() && policy != restore_policy::flush) {
       why = conflict(**made, libraries_, replaces);

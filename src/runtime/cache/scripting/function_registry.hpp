@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "runtime/cache/engine/call.hpp"
-#include "runtime/cache/engine/evaluator.hpp"
+#include "runtime/cache/engine/scripts/evaluator.hpp"
 #include "runtime/cache/scripting/function_library.hpp"
 
 namespace strata::runtime::cache {
 
 class function_registry {
  public:
-  function_registry(loop::loop& loop, script::observer& watched_by, script_commands& commands,
-                    keyspace& keys)
-      : loop_(loop), watched_by_(watched_by), commands_(commands), keys_(keys) {}
+  function_registry(loop::loop& loop, script::observer& watched_by,
+                    const function_library::surroundings& around, keyspace& keys)
+      : loop_(loop), watched_by_(watched_by), around_(around), keys_(keys) {}
 
   // As `evaluator` says.
   void call_function(call& outer, bool is_read_only);
@@ -51,7 +51,7 @@ class function_registry {
 
   loop::loop& loop_;
   script::observer& watched_by_;
-  script_commands& commands_;
+  function_library::surroundings around_;
   keyspace& keys_;
   libraries libraries_;
   std::uint64_t version_ = 0;  // of the texts

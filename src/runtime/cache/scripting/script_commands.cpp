@@ -9,7 +9,7 @@
 
 #include "net/tls/digest.hpp"
 #include "runtime/cache/engine/access.hpp"
-#include "runtime/cache/engine/script_head.hpp"
+#include "runtime/cache/engine/scripts/script_head.hpp"
 #include "runtime/cache/scripting/redis_forms.hpp"
 #include "script/call.hpp"
 
@@ -157,14 +157,30 @@ script_commands::turn::~turn() {
 void script_commands::turn::reply(std::string_view name, value_view value,
                                   const script::failure_place* failed) {
   if (failed == nullptr) {
+    count_error(value);
     reply_script_value(outer_.reply, value, commands_.hand_.kept.is_resp3());
     return;
   }
   auto text = error_text(value);
+  const bool is_counted = text == counted_error_;
   if (!failed->source.empty()) {
     text += fmt::format(" script: {}, on {}:{}.", name, failed->source, failed->line);
   }
-  outer_.fail(text);
+  if (is_counted) {
+    outer_.fail_again(text);
+  } else {
+    outer_.fail(text);
+  }
+}
+
+// A script may return an error, one of its commands or of its own.
+void script_commands::turn::count_error(value_view value) {
+  if (value.what() != value_view::kind::table) return;
+  const bool is_error = value.with_field(
+      "err", [](value_view field) { return field.what() == value_view::kind::text; });
+  if (!is_error) return;
+  const auto text = error_text(value);
+  if (text != counted_error_) outer_.home().statistics().count_error(text);
 }
 
 // Reports whether the user of the script may execute the command.
@@ -207,7 +223,7 @@ void script_commands::log(script::call& call) {
     return;
   }
   const auto first = call.view(0);
-  if (first.what() != value_view::kind::number) {
+  if (!first.is_numeric()) {
     raise_error(call, "ERR First argument must be a number (log level).");
     return;
   }
@@ -264,8 +280,13 @@ void script_commands::execute(script::call& call, bool raises) {
   } else if (present_ == nullptr) {
     wrong = "ERR redis.call/pcall can only be called inside a script invocation";
   } else {
+    // The users may have been replaced while the script was interrupted.
+    hand_.user = present_->outer_.who.user;
     data_.execute_for_script(present_->outer_, hand_, words.texts(), present_->rules_);
     const auto reply = hand_.kept.take();
+    if (reply.starts_with('-')) {
+      present_->counted_error_ = reply.substr(1, reply.find('\r') - 1);
+    }
     call.give_written([reply](value_writer& writer) { write_script_value(writer, reply); });
     if (raises && reply.starts_with('-')) call.raise_given();
     return;

@@ -49,9 +49,11 @@ class script_commands {
 
    private:
     friend class script_commands;
+    void count_error(script::value_view value);
     script_commands& commands_;
     call& outer_;
     script_rules rules_;
+    std::string counted_error_;  // the last one of its commands
   };
 
  private:

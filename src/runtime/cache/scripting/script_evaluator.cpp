@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/cache/engine/script_head.hpp"
+#include "runtime/cache/engine/scripts/script_head.hpp"
 
 namespace strata::runtime::cache {
 
@@ -20,9 +20,11 @@ std::string in_small_digits(std::string_view digest) {
 
 bool script_evaluator::prepare(call& outer) {
   if (room_) return true;
-  auto made = script_room::make(
-      loop_, *this,
-      {.redis = script_commands::rows(), .commands = &commands_, .version = commands_.version()});
+  auto made = script_room::make(loop_, *this,
+                                {.redis = script_commands::rows(),
+                                 .commands = &commands_,
+                                 .version = commands_.version(),
+                                 .supervisor = &supervisor_});
   if (!made) {
     outer.fail("ERR " + describe(made.error()));
     return false;

@@ -1,28 +1,32 @@
 // Runs the scripts of EVAL and its relatives in a Lua machine that is made for the first one, and
-// the functions of libraries, each of which has a machine of its own. A
-// script runs to its end before anything else is executed; the changes of its commands are
-// propagated as one transaction.
+// the functions of libraries, each of which has a machine of its own. The changes of a script's
+// commands are propagated as one transaction, and nothing else is executed until it ends: while
+// one that takes long is interrupted, other commands are refused.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
 
-#include "runtime/cache/engine/evaluator.hpp"
+#include "runtime/cache/engine/scripts/evaluator.hpp"
 #include "runtime/cache/scripting/function_registry.hpp"
 #include "runtime/cache/scripting/script_commands.hpp"
 #include "runtime/cache/scripting/script_room.hpp"
+#include "runtime/cache/scripting/script_supervisor.hpp"
 
 namespace strata::runtime::cache {
 
 class script_evaluator final : public evaluator, private script::observer {
  public:
   /// `data` and `log` outlive it.
-  script_evaluator(loop::loop& loop, engine& data, journal& log)
+  script_evaluator(loop::loop& loop, engine& data, work_hooks hooks, journal& log)
       : loop_(loop),
         log_(log),
+        supervisor_(loop, data, std::move(hooks)),
         commands_(data, log),
-        functions_(loop, *this, commands_, data.keys()) {}
+        functions_(loop, *this, {commands_, supervisor_}, data.keys()) {}
+
+  [[nodiscard]] script_supervisor& supervisor() { return supervisor_; }
 
   void evaluate(call& outer, std::string_view text, std::size_t first, bool is_read_only) override;
   void evaluate_known(call& outer, std::string_view digest, std::size_t first,
@@ -72,6 +76,7 @@ class script_evaluator final : public evaluator, private script::observer {
 
   loop::loop& loop_;
   journal& log_;
+  script_supervisor supervisor_;
   script_commands commands_;
   std::unique_ptr<script_room> room_;  // null until a script runs
   scripts scripts_;                    // by their digests

@@ -1,11 +1,11 @@
 #include "runtime/cache/scripting/script_room.hpp"
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "runtime/cache/scripting/binary_layout.hpp"
 #include "runtime/cache/scripting/message_pack.hpp"
+#include "runtime/cache/scripting/script_supervisor.hpp"
 #include "script/call.hpp"
 
 namespace strata::runtime::cache {
@@ -14,7 +14,6 @@ namespace {
 
 using script::value_writer;
 
-constexpr auto longest_run = std::chrono::seconds(5);
 constexpr std::uint64_t most_memory = 256U << 20U;
 
 // What is written in Lua of Redis's libraries, and of Lua 5.1's that LuaJIT lacks.
@@ -188,6 +187,7 @@ result<std::unique_ptr<script_room>> script_room::make(loop::loop& loop,
   settings.most_memory = most_memory;
   settings.most_time = longest_run;
   settings.time_limit_of = "a script";
+  settings.supervisor = tables.supervisor;
   auto machine = script::machine::make(loop, settings, watched_by);
   if (!machine) return std::unexpected(machine.error());
   std::unique_ptr<script_room> made(new script_room(std::move(*machine)));

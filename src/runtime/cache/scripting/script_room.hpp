@@ -20,6 +20,7 @@ class script_room {
     std::span<const script::function_row> redis;
     void* commands;
     const redis_version& version;  ///< which scripts see; outlives this
+    script::run_supervisor* supervisor;
     /// Those that a library of functions calls while it is loaded; none in a room for scripts.
     std::span<const script::function_row> loading = {};
     void* library = nullptr;

@@ -141,8 +141,10 @@ void session::disconnect(bool after_reply) {
   bench_.loop().at_turn_end(*this);
 }
 
+// Its command may have changed data since it began to wait.
 void session::resume() {
   if (std::exchange(owes_reply_, false)) ++uncounted_;
+  if (const auto* const log = bench_.strict_log()) changed_until_ = log->appended();
   bench_.loop().at_turn_end(*this);
 }
 
@@ -181,6 +183,8 @@ loop::task<> session::run() {
     // kernel's buffers.
     if (has_to_pause() && !is_over()) co_await pause_ended();
   }
+  // A script that it runs goes on without it.
+  co_await caught_up_.wait([this] { return !is_interrupted; });
   // The client may have closed only its sending side: it still gets its pending output.
   reply_.flush();
   flush_plain();
@@ -360,15 +364,16 @@ bool session::execute_batch() {
       count_executed(i, without_reply);
       return false;
     }
-    if (replies != reply_mode::on) {
+    const bool is_silent = replies != reply_mode::on;
+    if (is_silent) {
       ++without_reply;
       end_reply_mode();
     }
     const bool is_full = stream_->unsent() > most_replies && !is_follower;
-    if (!waiting && !is_ending && !is_full) continue;
+    if (!is_held() && !is_ending && !is_full) continue;
     if (is_full) rest_ = rest::room_for_replies;
     reader_.go_back(each.end);
-    owes_reply_ = waiting.has_value();
+    owes_reply_ = is_held() && !is_silent;
     count_executed(i + 1, without_reply + (owes_reply_ ? 1 : 0));
     return false;
   }

@@ -63,7 +63,10 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
                     .on_new_data = [this] { (void)persistence_.rewrite(); },
                     .on_trouble = std::move(events.on_leader_trouble)},
                    log_),
-      evaluator_(loop, data_, *log_),
+      evaluator_(loop, data_,
+                 {.begin_work = [this] { bench_.begin_work(); },
+                  .end_work = [this] { bench_.end_work(); }},
+                 *log_),
       acceptor_(loop, acceptor_settings(connections)) {
   data_.home().set_evaluator(&evaluator_);
   bench_.rely_on(persistence_);
@@ -85,6 +88,7 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
 // Sessions use it while its members still exist.
 shard::~shard() {
   acceptor_.stop_listening();
+  evaluator_.supervisor().abandon();
   acceptor_.end_connections();
 }
 
@@ -197,13 +201,20 @@ loop::time_point shard::end_limit(loop::time_point limit) const {
 }
 
 loop::task<result<void>> shard::save(loop::time_point limit, const std::atomic<bool>& hurried) {
-  return persistence_.save_changes(end_limit(limit), hurried);
+  const auto end = end_limit(limit);
+  if (!persistence_.ends_unsaved()) co_await evaluator_.supervisor().finish(end, hurried);
+  co_return co_await persistence_.save_changes(end, hurried);
 }
 
 loop::task<> shard::close(loop::time_point limit, const std::atomic<bool>& hurried,
                           bool is_handed_over) {
   const auto end = end_limit(limit);
   acceptor_.stop_listening();
+  if (persistence_.ends_unsaved()) {
+    evaluator_.supervisor().abandon();
+  } else {
+    co_await evaluator_.supervisor().finish(end, hurried);
+  }
   replication_.close();
   // No more changes may occur when the log is closed.
   acceptor_.end_connections();
@@ -265,6 +276,10 @@ void shard::arm_timer(loop::duration longest) {
 
 void shard::on_timer() {
   bench_.set_date();
+  if (data_.home().interrupted().is_on()) {
+    arm_timer(usual_tick());
+    return;
+  }
   bool done = false;
   {
     const work_turn turn(bench_);

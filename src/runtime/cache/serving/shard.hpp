@@ -57,7 +57,8 @@ class shard final : private loop::timer {
   [[nodiscard]] result<bool> read_certificates();
   /// Sets why options that clients have set are not in the record; empty if they are.
   void note_record_trouble(const std::string& trouble) { settings().record_trouble = trouble; }
-  /// Saves what an end would lose. Errors: as of `disk_persistence::save_changes`.
+  /// Saves what an end would lose, after a script that takes long. Errors: as of
+  /// `disk_persistence::save_changes`.
   [[nodiscard]] loop::task<result<void>> save(loop::time_point limit,
                                               const std::atomic<bool>& hurried);
   /// Takes no more connections; the present ones continue.

@@ -46,7 +46,7 @@ proto::request_limits workbench::limits(bool trusted) const {
 }
 
 void workbench::begin_work() {
-  data_.keys().set_time(loop_ms() + date_offset_ms_);
+  if (!data_.home().interrupted().is_on()) data_.keys().set_time(loop_ms() + date_offset_ms_);
   charging_.emplace(data_.keys().memory_account());
 }
 

@@ -111,7 +111,8 @@ class workbench final : private loop::turn_end_hook {
   [[nodiscard]] const key_figures& counted_keys() const { return key_figures_; }
 
   // --- around every execution
-  /// Sets the time, and charges memory to this cache.
+  /// Sets the time, which stands still while a script is interrupted, and charges memory to this
+  /// cache.
   void begin_work();
   void end_work();
   /// Called periodically, since the machine's date may have been changed.

@@ -165,7 +165,8 @@ class client {
   std::optional<waiting_state> waiting;
   std::uint64_t waits_for_offset = 0;  ///< WAIT: the offset that followers must acknowledge
   bool is_postponed = false;           ///< its command waits for the end of CLIENT PAUSE
-  [[nodiscard]] bool is_held() const { return waiting || is_postponed; }
+  bool is_interrupted = false;         ///< its command has been interrupted
+  [[nodiscard]] bool is_held() const { return waiting || is_postponed || is_interrupted; }
   /// Reports whether it may be silent for long because it waits for others.
   [[nodiscard]] bool may_idle() const {
     return is_held() || is_subscribed() || is_monitor || is_follower || is_replay;

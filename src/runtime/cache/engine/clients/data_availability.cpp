@@ -7,7 +7,7 @@ namespace strata::runtime::cache {
 
 void data_availability::refuse_changes(obstacle obstacle, std::string error) {
   refusals_[static_cast<std::size_t>(obstacle)] = std::move(error);
-  set_loading(is_loading_);
+  sum_up();
 }
 
 std::string_view data_availability::refusal() const {
@@ -18,7 +18,12 @@ std::string_view data_availability::refusal() const {
 
 void data_availability::set_loading(bool enabled) {
   is_loading_ = enabled;
-  is_restricted_ = enabled || !refusal().empty();
+  sum_up();
+}
+
+void data_availability::set_interrupted(bool enabled) {
+  is_interrupted_ = enabled;
+  sum_up();
 }
 
 }  // namespace strata::runtime::cache

@@ -5,8 +5,26 @@
 
 namespace strata::runtime::cache {
 
+namespace {
+
+// Scripts make errors with codes of their own.
+constexpr std::size_t most_error_codes = 128;
+
+}  // namespace
+
 cache_statistics::cache_statistics(keyspace& data, const parameters& settings)
     : keys_(data), parameters_(settings), command_counters_(all_commands().size()) {}
+
+void cache_statistics::count_error(std::string_view text) {
+  ++counters_.errors;
+  const auto code = text.substr(0, text.find(' '));
+  const auto known = errors_.find(code);
+  if (known != errors_.end()) {
+    ++known->second;
+  } else if (errors_.size() < most_error_codes) {
+    errors_.emplace(code, 1);
+  }
+}
 
 void cache_statistics::count_time(const client& client, const command& command,
                                   std::span<const std::string_view> words, std::int64_t us) {
@@ -36,6 +54,7 @@ service_figures cache_statistics::service() const {
 
 void cache_statistics::reset() {
   counters_ = {};
+  errors_.clear();
   keys_.counted() = {};
   for (auto& each : command_counters_) each = {};
   if (service_) service_at_reset_ = service_();

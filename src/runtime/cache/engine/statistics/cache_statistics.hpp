@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +51,13 @@ class cache_statistics {
   [[nodiscard]] cache_counters& counted() { return counters_; }
   /// The counters of each command, by its index.
   [[nodiscard]] std::vector<command_counters>& counted_commands() { return command_counters_; }
+  /// Counts an error reply, also by its code: its first word.
+  void count_error(std::string_view text);
+  /// The number of error replies by their codes. Beyond a number of different codes, others are not
+  /// listed.
+  [[nodiscard]] const std::map<std::string, std::uint64_t, std::less<>>& errors_by_code() const {
+    return errors_;
+  }
   /// Records the measured time of a command.
   void count_time(const client& client, const command& command,
                   std::span<const std::string_view> words, std::int64_t us);
@@ -70,6 +79,7 @@ class cache_statistics {
   const parameters& parameters_;
   cache_counters counters_;
   std::vector<command_counters> command_counters_;
+  std::map<std::string, std::uint64_t, std::less<>> errors_;
   slow_log slow_log_;
   latency_log latency_;
   std::function<service_figures()> service_;

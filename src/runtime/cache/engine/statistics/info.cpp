@@ -7,10 +7,10 @@
 #include <iterator>
 
 #include "runtime/cache/engine/access.hpp"
-#include "runtime/cache/engine/evaluator.hpp"
 #include "runtime/cache/engine/front.hpp"
 #include "runtime/cache/engine/persistence.hpp"
 #include "runtime/cache/engine/replication.hpp"
+#include "runtime/cache/engine/scripts/evaluator.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -44,11 +44,35 @@ std::string write_server(front& front) {
 }
 
 std::string write_clients(front& front) {
+  std::size_t largest_input = 0;
+  std::size_t largest_output = 0;
+  for (auto* each : front.clients()) {
+    largest_input = std::max(largest_input, each->input_bytes() + each->input_room());
+    largest_output = std::max(largest_output, each->output_bytes());
+  }
   return fmt::format(
-      "connected_clients:{}\r\nmaxclients:{}\r\nblocked_clients:{}\r\ntracking_clients:{}\r\n",
-      front.clients().size(), front.settings().options.max_connections,
+      "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\n"
+      "client_recent_max_input_buffer:{}\r\nclient_recent_max_output_buffer:{}\r\n"
+      "blocked_clients:{}\r\ntracking_clients:{}\r\n",
+      front.clients().size(), front.settings().options.max_connections, largest_input,
+      largest_output,
       std::ranges::count_if(front.clients(), [](const client* each) { return each->is_held(); }),
       front.trackers().clients());
+}
+
+// The memory of connections, of followers and of other clients.
+std::string write_connections(front& front) {
+  std::size_t of_followers = 0;
+  std::size_t of_others = 0;
+  for (auto* each : front.clients()) (each->is_follower ? of_followers : of_others) += each->held();
+  const auto kept =
+      front.persisted_by() == nullptr ? persistence_figures{} : front.persisted_by()->figures();
+  const auto followed =
+      front.replicated_by() == nullptr ? replication_figures{} : front.replicated_by()->figures();
+  return fmt::format(
+      "mem_replication_backlog:{}\r\nmem_clients_slaves:{}\r\nmem_clients_normal:{}\r\n"
+      "mem_aof_buffer:{}\r\nactive_defrag_running:0\r\n",
+      followed.backlog_size, of_followers, of_others, kept.log_waiting);
 }
 
 // That of a script's text is part of its machine's.
@@ -80,13 +104,13 @@ std::string write_memory(front& front) {
       "used_memory_rss_human:{}\r\nused_memory_peak:{}\r\nused_memory_peak_human:{}\r\n"
       "used_memory_peak_perc:{:.2f}%\r\nused_memory_dataset:{}\r\ntotal_system_memory:{}\r\n"
       "total_system_memory_human:{}\r\n{}maxmemory:{}\r\nmaxmemory_human:{}\r\nmaxmemory_policy:{}"
-      "\r\n"
+      "\r\n{}"
       "lazyfree_pending_objects:{}\r\nlazyfreed_objects:{}\r\n",
       keys.memory(), human(keys.memory()), resident, human(resident), keys.peak_memory(),
       human(keys.peak_memory()), percentage(keys.memory(), keys.peak_memory()), keys.memory(),
       machine_memory(), human(machine_memory()), write_scripts(front), front.settings().maxmemory,
       human(front.settings().maxmemory), value_of(front.settings(), "maxmemory-policy"),
-      keys.values_to_free(), front.keys().counted().freed_later);
+      write_connections(front), keys.values_to_free(), front.keys().counted().freed_later);
 }
 
 std::string_view outcome_name(bool failed) { return failed ? "err" : "ok"; }
@@ -178,21 +202,46 @@ std::string write_replication(front& front) {
 
 std::string write_cpu(front& front) {
   const auto service = front.statistics().service();
-  return fmt::format("used_cpu_sys:{:.6f}\r\nused_cpu_user:{:.6f}\r\n", service.system_s,
-                     service.user_s);
+  return fmt::format(
+      "used_cpu_sys:{:.6f}\r\nused_cpu_user:{:.6f}\r\nused_cpu_sys_children:0.000000\r\n"
+      "used_cpu_user_children:0.000000\r\n",
+      service.system_s, service.user_s);
 }
 
 std::string write_commandstats(front& front) {
   std::string text;
   for (const auto& each : all_commands()) {
     const auto& counted = front.statistics().counted_commands()[each.index];
-    if (counted.calls == 0) continue;
+    if (counted.calls == 0 && counted.rejected == 0) continue;
     fmt::format_to(std::back_inserter(text),
                    "cmdstat_{}:calls={},usec={},usec_per_call={:.2f},rejected_calls={},"
                    "failed_calls={}\r\n",
                    each.full_name(), counted.calls, counted.us,
-                   static_cast<double>(counted.us) / static_cast<double>(counted.calls),
+                   static_cast<double>(counted.us) /
+                       static_cast<double>(std::max<std::uint64_t>(counted.calls, 1)),
                    counted.rejected, counted.failed);
+  }
+  return text;
+}
+
+std::string write_errorstats(front& front) {
+  std::string text;
+  for (const auto& [code, count] : front.statistics().errors_by_code()) {
+    fmt::format_to(std::back_inserter(text), "errorstat_{}:count={}\r\n", code, count);
+  }
+  return text;
+}
+
+std::string write_latencystats(front& front) {
+  std::string text;
+  for (const auto& each : all_commands()) {
+    const auto& times = front.statistics().counted_commands()[each.index].times;
+    if (times.calls() == 0) continue;
+    fmt::format_to(std::back_inserter(text),
+                   "latency_percentiles_usec_{}:p50={:.3f},p99={:.3f},p99.9={:.3f}\r\n",
+                   each.full_name(), static_cast<double>(times.most_us(0.5)),
+                   static_cast<double>(times.most_us(0.99)),
+                   static_cast<double>(times.most_us(0.999)));
   }
   return text;
 }
@@ -216,11 +265,18 @@ struct section {
 };
 
 constexpr section sections[] = {
-    {"Server", write_server},   {"Clients", write_clients},
-    {"Memory", write_memory},   {"Persistence", write_persistence},
-    {"Stats", write_stats},     {"Replication", write_replication},
-    {"CPU", write_cpu},         {"Commandstats", write_commandstats, false},
-    {"Cluster", write_cluster}, {"Keyspace", write_keyspace},
+    {"Server", write_server},
+    {"Clients", write_clients},
+    {"Memory", write_memory},
+    {"Persistence", write_persistence},
+    {"Stats", write_stats},
+    {"Replication", write_replication},
+    {"CPU", write_cpu},
+    {"Commandstats", write_commandstats, false},
+    {"Errorstats", write_errorstats},
+    {"Latencystats", write_latencystats, false},
+    {"Cluster", write_cluster},
+    {"Keyspace", write_keyspace},
 };
 
 }  // namespace

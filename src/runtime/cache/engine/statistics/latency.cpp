@@ -50,6 +50,14 @@ void time_histogram::add(std::uint64_t us) {
   ++calls_;
 }
 
+std::uint64_t time_histogram::most_us(double part) const {
+  const auto all = steps();
+  const auto found = std::ranges::find_if(all, [&](const step& each) {
+    return static_cast<double>(each.calls) >= part * static_cast<double>(calls_);
+  });
+  return found == all.end() ? 0 : found->most_us;
+}
+
 std::vector<time_histogram::step> time_histogram::steps() const {
   std::vector<step> all;
   std::uint64_t sum = 0;

@@ -44,6 +44,8 @@ class time_histogram {
     std::uint64_t most_us;
     std::uint64_t calls;  ///< that took at most `most_us`
   };
+  /// Returns the end of the step in which that part of the calls, in order of their times, ends.
+  [[nodiscard]] std::uint64_t most_us(double part) const;
   /// Returns the non-empty steps.
   [[nodiscard]] std::vector<step> steps() const;
 

@@ -1,4 +1,4 @@
-#include "runtime/cache/engine/script_head.hpp"
+#include "runtime/cache/engine/scripts/script_head.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,54 @@
+// The interruption of a command whose script takes long: other commands come between, most of which
+// are refused, until the script continues. Time stands still in the data meanwhile, and nothing
+// expires.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace strata::runtime::cache {
+
+class data_availability;
+class execution;
+class keyspace;
+
+class interruption {
+ public:
+  /// Both outlive it: they are told of its beginning and its end.
+  interruption(keyspace& keys, data_availability& availability)
+      : keys_(keys), availability_(availability) {}
+
+  [[nodiscard]] bool is_on() const { return of_ != nullptr; }
+  /// The interrupted command. The interruption must be on, here and in what follows.
+  [[nodiscard]] const execution& of() const { return *of_; }
+  /// When the command began, by the steady clock.
+  [[nodiscard]] std::int64_t began_us() const { return began_us_; }
+  /// Reports whether what takes long is a function of a library, not a script.
+  [[nodiscard]] bool is_of_function() const;
+  /// The error of a command that is refused meanwhile.
+  [[nodiscard]] std::string_view refusal() const;
+
+  /// Makes the script end with this error as soon as it continues.
+  void stop(std::string error) { stop_ = std::move(error); }
+  /// As `stop`; the transaction of its changes stays without an end. Nothing may change afterwards.
+  void abandon(std::string error);
+  /// Returns the error with which the script has to end, once.
+  [[nodiscard]] std::optional<std::string> take_stop() { return std::exchange(stop_, {}); }
+
+  // --- for the engine
+  void begin(execution& interrupted, std::int64_t began_us);
+  /// Called once the command, and the propagation of its changes, is over.
+  void end();
+
+ private:
+  keyspace& keys_;
+  data_availability& availability_;
+  execution* of_ = nullptr;  // null: nothing is interrupted
+  std::int64_t began_us_ = 0;
+  std::optional<std::string> stop_;
+};
+
+}  // namespace strata::runtime::cache
