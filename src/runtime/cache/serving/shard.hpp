@@ -63,9 +63,10 @@ class shard final : private loop::timer {
                                               const std::atomic<bool>& hurried);
   /// Takes no more connections; the present ones continue.
   [[nodiscard]] loop::task<> stop_accepting() { return acceptor_.finish_listening(); }
-  /// Ends all connections, and waits until the script has received all changes and a snapshot has
-  /// them, until `limit`, --drain-timeout or `hurried`; then until the log is on the disk. Data
-  /// that lies in no log is left in the handover's file if `is_handed_over`.
+  /// Waits for a client's script that takes long, ends all connections, and waits until the script
+  /// of --lua has received all changes and a snapshot has them, until `limit`, --drain-timeout or
+  /// `hurried`; then until the log is on the disk. Data that lies in no log is left in the
+  /// handover's file if `is_handed_over`.
   [[nodiscard]] loop::task<> close(loop::time_point limit, const std::atomic<bool>& hurried,
                                    bool is_handed_over);
   /// Returns the clients in CLIENT LIST.
