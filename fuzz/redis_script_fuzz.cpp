@@ -24,7 +24,7 @@ class caller final : public client {
   [[nodiscard]] strata::proto::reply_writer& reply() override { return kept_; }
   void push(const strata::loop::slice& /*bytes*/) override {}
   void disconnect(bool /*after_reply*/) override {}
-  void resume() override {}
+  void resume(bool /*has_changed_data*/) override {}
   [[nodiscard]] std::string_view take() { return kept_.take(); }
 
  private:

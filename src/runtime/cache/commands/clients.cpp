@@ -225,7 +225,7 @@ void client_unblock(call& c) {
     if (with_error) {
       c.home().blocked().remove(*each);
       each->reply().error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
-      each->resume();
+      each->resume(false);
     } else {
       c.home().give_up_waiting(*each);
     }

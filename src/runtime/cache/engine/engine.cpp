@@ -161,7 +161,7 @@ void engine::serve_waiting() {
         each->database = before;
         if (made.is_waiting()) continue;
         blocked.remove(*each);
-        each->resume();
+        each->resume(made.has_changed_data());
       }
     }
   }

@@ -32,7 +32,7 @@ class caller final : public client {
   [[nodiscard]] proto::reply_writer& reply() override { return reply_; }
   void push(const loop::slice& /*bytes*/) override {}
   void disconnect(bool /*after_reply*/) override {}
-  void resume() override { ++resumed; }
+  void resume(bool /*has_changed_data*/) override { ++resumed; }
 
   int resumed = 0;
 

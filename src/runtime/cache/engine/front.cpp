@@ -52,7 +52,7 @@ void front::answer(std::uint64_t id, const std::function<void(client&)>& reply) 
   auto& who = **found;
   blocked_.remove(who);
   reply(who);
-  who.resume();
+  who.resume(false);
 }
 
 void front::give_up_waiting(client& client) {
@@ -60,7 +60,7 @@ void front::give_up_waiting(client& client) {
   const auto give_up = client.waiting->give_up;
   blocked_.remove(client);
   give_up(*this, client);
-  client.resume();
+  client.resume(false);
 }
 
 void front::end_overdue() {

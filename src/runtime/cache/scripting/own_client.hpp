@@ -31,7 +31,7 @@ class own_client final : public client {
   [[nodiscard]] proto::reply_writer& reply() override { return reply_; }
   void push(const loop::slice& /*bytes*/) override {}
   void disconnect(bool /*after_reply*/) override {}
-  void resume() override {}
+  void resume(bool /*has_changed_data*/) override {}
 
  private:
   engine& in_;

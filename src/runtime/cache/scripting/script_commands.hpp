@@ -63,7 +63,7 @@ class script_commands {
     [[nodiscard]] proto::reply_writer& reply() override { return kept; }
     void push(const loop::slice& /*bytes*/) override {}
     void disconnect(bool /*after_reply*/) override {}
-    void resume() override {}
+    void resume(bool /*has_changed_data*/) override {}
     [[nodiscard]] std::string remote_address() const override { return "lua"; }
 
     kept_reply kept;

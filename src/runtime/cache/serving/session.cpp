@@ -141,10 +141,10 @@ void session::disconnect(bool after_reply) {
   bench_.loop().at_turn_end(*this);
 }
 
-// Its command may have changed data since it began to wait.
-void session::resume() {
+void session::resume(bool has_changed_data) {
   if (std::exchange(owes_reply_, false)) ++uncounted_;
-  if (const auto* const log = bench_.strict_log()) changed_until_ = log->appended();
+  const auto* const log = bench_.strict_log();
+  if (has_changed_data && log != nullptr) changed_until_ = log->appended();
   bench_.loop().at_turn_end(*this);
 }
 

@@ -33,7 +33,7 @@ class session final : public client, private loop::turn_end_hook {
   [[nodiscard]] proto::reply_writer& pushes() override;
   void push(const loop::slice& bytes) override;
   void disconnect(bool after_reply) override;
-  void resume() override;
+  void resume(bool has_changed_data) override;
   [[nodiscard]] std::string remote_address() const override;
   [[nodiscard]] std::string local_address() const override;
   [[nodiscard]] std::string_view protocol() const override { return stream_->transport(); }

@@ -84,8 +84,9 @@ class client {
   virtual void push(const loop::slice& bytes) = 0;
   /// Disconnects it soon; if `after_reply`, after pending output has been sent.
   virtual void disconnect(bool after_reply) = 0;
-  /// Called when a blocking command has ended: commands that arrived meanwhile can be executed.
-  virtual void resume() = 0;
+  /// Called when a blocking command has ended, whether it has changed data or not: commands that
+  /// arrived meanwhile can be executed.
+  virtual void resume(bool has_changed_data) = 0;
   [[nodiscard]] virtual std::string remote_address() const { return {}; }
   [[nodiscard]] virtual std::string local_address() const { return {}; }
   /// The protocol as the scheme of a URL; empty if it has no connection.

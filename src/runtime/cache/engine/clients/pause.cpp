@@ -49,7 +49,7 @@ void pause::release(const held_keys& keys) {
 void pause::resume_all() {
   for (auto* each : std::exchange(postponed_, {})) {
     each->is_postponed = false;
-    each->resume();
+    each->resume(false);
   }
 }
 

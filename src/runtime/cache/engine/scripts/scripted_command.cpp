@@ -12,6 +12,7 @@ void scripted_command::execute(client& client, std::span<const std::string_view>
   words_ = words;
   hash_ = hash;
   began_us_ = in_.keys().clock().steady_us();
+  changes_before_ = in_.keys().changes().total();
   [[maybe_unused]] const bool has_ended = stack_.run([this] { run(); });
 }
 
@@ -21,7 +22,7 @@ void scripted_command::run() {
   if (kept_.empty()) return;
   kept_.clear();
   kept_views_.clear();
-  who_->resume();
+  who_->resume(in_.keys().changes().total() != changes_before_);
 }
 
 void scripted_command::interrupt() {

@@ -45,6 +45,7 @@ class scripted_command {
   std::span<const std::string_view> words_;
   std::uint64_t hash_ = 0;
   std::int64_t began_us_ = 0;
+  std::uint64_t changes_before_ = 0;
   execution* execution_ = nullptr;
   std::vector<std::string> kept_;  // the words, once it has been interrupted
   std::vector<std::string_view> kept_views_;
