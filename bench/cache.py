@@ -3,6 +3,7 @@
 p50 and p99 as redis-benchmark reports them, and memory. The contenders take turns."""
 
 import csv
+import os
 import shutil
 import subprocess
 import sys
@@ -23,19 +24,63 @@ MILLION = 1_000_000
 
 
 @dataclass(frozen=True)
+class Filling:
+    """What a scenario of memory fills a server with."""
+
+    kind: str
+    keys: int
+    elements: int  # of each key
+
+    def commands(self):
+        """Yields commands of at most 1,000 elements each."""
+        for key in range(self.keys):
+            name = f"key:{key:012}"
+            for first in range(0, self.elements, 1000):
+                numbers = range(first, min(first + 1000, self.elements))
+                yield from ADDING[self.kind](name, numbers)
+
+
+def adding(command, *words_of):
+    """Returns what adds elements to a key with one command; each of `words_of` makes one word of
+    an element from its number."""
+    return lambda key, numbers: [[command, key, *(make(i) for i in numbers for make in words_of)]]
+
+
+def member(i):
+    return f"member:{i:09}"
+
+
+def value(_):
+    return "v" * 32
+
+
+ADDING = {
+    "string": lambda key, _: [["SET", key, value(0)]],
+    "hash": adding("HSET", member, value),
+    "list": adding("RPUSH", value),
+    "set": adding("SADD", member),
+    "number set": adding("SADD", str),
+    "sorted set": adding("ZADD", str, member),
+    "stream": lambda key, numbers: [["XADD", key, "*", "field", value(i)] for i in numbers],
+}
+
+
+@dataclass(frozen=True)
 class Scenario:
     name: str
     about: str
-    flags: tuple  # for redis-benchmark; empty: measures the memory of a million keys
+    flags: tuple  # for redis-benchmark
     requests: int
     goal: float  # at most this times Redis's CPU per operation, or memory
-    before: tuple = ()  # flags of a run that fills the server first
+    before: tuple = ()  # runs that fill the server first: the flags of each
     rate_goal: float | None = None  # at least this times Redis's throughput
     unit: str = "us/op"
+    secure: bool = False
+    filling: Filling | None = None  # set: measures the memory that it takes
 
     @property
     def goals(self):
-        if not self.flags:
+        if self.filling:
             return [Goal("bytes", self.goal, "redis"), *to_before()]
         return [Goal("cpu_us", self.goal, "redis"),
                 Goal("rate", self.rate_goal, "redis", at_least=True),
@@ -44,64 +89,106 @@ class Scenario:
 
 def pipelined(test):
     # Only pushed elements can be popped.
-    before = ("-t", "lpush", "-P", "100", "-n", str(MILLION)) if test == "lpop" else ()
-    return Scenario(f"p100 {test}", f"{test.upper()}, pipelines of 100", ("-t", test, "-P", "100"),
+    before = (("-t", "lpush", *P100, "-n", str(MILLION)),) if test == "lpop" else ()
+    return Scenario(f"p100 {test}", f"{test.upper()}, pipelines of 100", ("-t", test, *P100),
                     MILLION, 0.25, before, rate_goal=3)
 
 
+def many(name, words, before=(), goal=0.4):
+    """A command whose words differ at random, in pipelines of 100."""
+    return Scenario(f"p100 {name}", f"{words[0]}, pipelines of 100",
+                    (*P100, "-r", "100000", *words), 500_000, goal, before)
+
+
+def memory_of(kind, keys):
+    elements = MILLION // keys
+    size = "" if kind == "string" else f" of {elements:,}"
+    return Scenario(f"memory {kind}{size}", f"{keys:,} x {kind}{size}", (), 0, 0.7,
+                    unit="B/element", filling=Filling(kind, keys, elements))
+
+
+P100 = ("-P", "100")
 SCRIPT = "return redis.call('INCRBY', KEYS[1], ARGV[1])"
 RANDOM = ("-r", str(MILLION), "-d", "32")
+POINT = ("__rand_int__e-5", "__rand_int__e-5")  # up to a degree
+WITH_SCORES = ((*P100, "-r", "100000", "-n", "200000", "ZADD", "z", "__rand_int__",
+                "m:__rand_int__"),)
+WITH_ENTRIES = (("-c", "1", "-n", "1", "XGROUP", "CREATE", "s", "g", "0", "MKSTREAM"),
+                (*P100, "-n", "600000", "XADD", "s", "*", "field", "value"))
+WITH_POINTS = ((*P100, "-r", "100000", "-n", "100000", "GEOADD", "g", *POINT, "m:__rand_int__"),)
 SCENARIOS = [
     *map(pipelined, ("set", "get", "lpush", "lpop", "sadd", "hset")),
-    Scenario("p1 set", "SET, one at a time", ("-t", "set"), 200_000, 0.8),
-    Scenario("p1 get", "GET, one at a time", ("-t", "get"), 200_000, 0.8),
+    Scenario("p1 set", "SET, one at a time", ("-t", "set"), 200_000, 0.85),
+    Scenario("p1 get", "GET, one at a time", ("-t", "get"), 200_000, 0.85),
+    Scenario("tls set", "SET with TLS, one at a time", ("-t", "set"), 200_000, 0.9, secure=True),
+    Scenario("tls get", "GET with TLS, one at a time", ("-t", "get"), 200_000, 0.9, secure=True),
     Scenario("16k set", "SET of 16 KiB, one at a time", ("-t", "set", "-d", "16384"), 100_000, 0.6),
     Scenario("16k get", "GET of 16 KiB, one at a time", ("-t", "get", "-d", "16384"), 100_000, 0.6,
-             before=("-t", "set", "-d", "16384", "-n", "1000")),
+             before=(("-t", "set", "-d", "16384", "-n", "1000"),)),
     Scenario("random set", "SET of a million keys, pipelines of 100",
-             ("-t", "set", "-P", "100", *RANDOM), MILLION, 0.3),
+             ("-t", "set", *P100, *RANDOM), MILLION, 0.3),
     Scenario("random get", "GET of a million keys, pipelines of 100",
-             ("-t", "get", "-P", "100", *RANDOM), MILLION, 0.3,
-             before=("-t", "set", "-P", "100", "-n", str(2 * MILLION), *RANDOM)),
+             ("-t", "get", *P100, *RANDOM), MILLION, 0.3,
+             before=(("-t", "set", *P100, "-n", str(2 * MILLION), *RANDOM),)),
     Scenario("p1 eval", "EVAL of a small script, one at a time",
              ("EVAL", SCRIPT, "1", "number", "2"), 200_000, 0.8),
     Scenario("p100 eval", "EVAL of a small script, pipelines of 100",
-             ("-P", "100", "EVAL", SCRIPT, "1", "number", "2"), 500_000, 0.6),
-    Scenario("memory", "a million keys of 16 bytes with values of 32", (), MILLION, 0.8,
-             unit="B/key"),
+             (*P100, "EVAL", SCRIPT, "1", "number", "2"), 500_000, 0.6),
+    many("zadd", ("ZADD", "z", "__rand_int__", "m:__rand_int__")),
+    many("zrangebyscore", ("ZRANGEBYSCORE", "z", "__rand_int__", "+inf", "LIMIT", "0", "10"),
+         WITH_SCORES),
+    many("xadd", ("XADD", "s", "MAXLEN", "~", "100000", "*", "field", "value")),
+    many("xreadgroup", ("XREADGROUP", "GROUP", "g", "c", "COUNT", "1", "STREAMS", "s", ">"),
+         WITH_ENTRIES),
+    many("geoadd", ("GEOADD", "g", *POINT, "m:__rand_int__")),
+    many("geosearch", ("GEOSEARCH", "g", "FROMLONLAT", *POINT, "BYRADIUS", "1", "km"),
+         WITH_POINTS),
+    many("pfadd", ("PFADD", "h", "m:__rand_int__")),
+    memory_of("string", MILLION),
+    *(memory_of(kind, keys) for kind in ADDING if kind != "string" for keys in (100_000, 1)),
 ]
 
 
 class Server(Measured):
     """A running contender."""
 
-    def __init__(self, name, program, folder):
+    def __init__(self, name, tools, folder, is_secure):
         self.name = name
         self.port = free_port()
+        self._tools = tools
+        self._security = ["--tls", "--insecure"] if is_secure else []
         folder.mkdir()
         start = self._start_strata if name.endswith("strata") else self._start_redis
-        self._process = start(program, folder)
+        self._process = start(tools.programs[name], folder)
         wait_until(self._answers, f"{name} does not answer")
 
     def _start_redis(self, program, folder):
-        argv = [program, "--bind", "127.0.0.1", "--port", self.port, "--save", "",
-                "--appendonly", "no", "--dir", folder]
+        argv = [program, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder]
+        if self._security:
+            argv += ["--port", "0", "--tls-port", self.port, "--tls-auth-clients", "no",
+                     "--tls-cert-file", self._tools.certificate, "--tls-key-file", self._tools.key,
+                     "--tls-ca-cert-file", self._tools.certificate]
+        else:
+            argv += ["--port", self.port]
         return Process(argv, folder / "log")
 
     def _start_strata(self, program, folder):
-        words = ["cache", "bench", "--listen", f"tcp://127.0.0.1:{self.port}", "--resp"]
+        scheme = "tls" if self._security else "tcp"
+        words = ["cache", "bench", "--listen", f"{scheme}://127.0.0.1:{self.port}", "--resp"]
+        if self._security:
+            words += ["--cert", self._tools.certificate, "--key", self._tools.key]
         return strata_daemon(program, folder, words)
 
     def _answers(self):
-        done = subprocess.run(["redis-cli", "-p", str(self.port), "PING"], capture_output=True,
-                              check=False, timeout=10)
+        done = subprocess.run(["redis-cli", "-p", str(self.port), *self._security, "PING"],
+                              capture_output=True, check=False, timeout=10)
         return done.stdout.strip() == b"PONG"
 
     def memory(self):
         return memory(self._process.pid)["rss"]
 
     def load(self, *flags):
-        argv = ["redis-benchmark", "-p", self.port, "-c", CLIENTS, "--csv", *flags]
+        argv = ["redis-benchmark", "-p", self.port, "-c", CLIENTS, "--csv", *self._security, *flags]
         done = subprocess.run([str(word) for word in argv], capture_output=True, text=True,
                               timeout=300, check=False)
         lines = list(csv.DictReader(done.stdout.splitlines()))
@@ -110,12 +197,25 @@ class Server(Measured):
             raise Failure(f"redis-benchmark against {self.name} failed: {why}")
         return lines[0]
 
+    def fill(self, filling):
+        """Fails unless the server accepts every command."""
+        count, commands = 0, bytearray()
+        for words in filling.commands():
+            count += 1
+            commands += b"*%d\r\n" % len(words)
+            for word in words:
+                commands += b"$%d\r\n%s\r\n" % (len(word), word.encode())
+        done = subprocess.run(["redis-cli", "-p", str(self.port), "--pipe"], input=commands,
+                              check=True, capture_output=True, timeout=120)
+        if b"errors: 0, replies: %d" % count not in done.stdout:
+            raise Failure(f"{self.name} refused commands: {done.stdout.decode()[-200:]}")
+
 
 def measure(server, scenario, scale):
-    if not scenario.flags:
-        return measure_memory(server)
-    if scenario.before:
-        server.load(*scenario.before)
+    if scenario.filling:
+        return measure_memory(server, scenario.filling)
+    for flags in scenario.before:
+        server.load(*flags)
     requests = max(1000, int(scenario.requests * scale))
     began = server.cpu_us()
     line = server.load("-n", requests, *scenario.flags)
@@ -127,15 +227,24 @@ def measure(server, scenario, scale):
     }
 
 
-def measure_memory(server):
-    script = b"".join(
-        b"*3\r\n$3\r\nSET\r\n$16\r\nkey:%012d\r\n$32\r\n%s\r\n" % (i, b"v" * 32)
-        for i in range(MILLION)
-    )
+def measure_memory(server, filling):
     before = server.memory()
-    subprocess.run(["redis-cli", "-p", str(server.port), "--pipe"], input=script, check=True,
-                   capture_output=True, timeout=120)
-    return {"bytes": (server.memory() - before) / MILLION}
+    server.fill(filling)
+    return {"bytes": (server.memory() - before) / (filling.keys * filling.elements)}
+
+
+@dataclass(frozen=True)
+class Tools:
+    programs: dict  # by contender
+    certificate: Path
+    key: Path
+
+
+def make_tools(programs, folder):
+    env = {**os.environ, "STRATA_CONFIG_DIR": str(folder / "config")}
+    subprocess.run([programs["strata"], "cert", "make", "localhost", "127.0.0.1", "-o", folder],
+                   env=env, check=True, capture_output=True)
+    return Tools(programs, folder / "localhost.pem", folder / "localhost-key.pem")
 
 
 def parse_arguments():
@@ -157,10 +266,11 @@ def main():
     scenarios = chosen(wanted, SCENARIOS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        tools = make_tools(programs, folder)
         try:
             found = take_turns(
                 wanted.repetitions, scenarios, lambda _: contenders,
-                lambda name, _, place: Server(name, programs[name], folder / place),
+                lambda name, scenario, place: Server(name, tools, folder / place, scenario.secure),
                 lambda server, scenario: measure(server, scenario, wanted.scale))
         except Failure as failure:
             sys.exit(f"bench-cache: {failure}")
