@@ -165,8 +165,9 @@ bool leader::can_go_on(std::string_view id, std::int64_t start) const {
 void leader::synchronise(client& client, std::string_view id, std::int64_t start) {
   auto& wants = follower_of(client);
   wants.received_ms = engine_.keys().now_ms();
+  // What the same turn has changed may shorten the backlog.
+  flush();
   if (can_go_on(id, start)) {
-    flush();
     const auto begin = offset_ - backlog_.size();
     const auto missed =
         std::string_view(backlog_).substr(static_cast<std::uint64_t>(start) - 1 - begin);
