@@ -384,14 +384,16 @@ std::unique_ptr<collection> reader::read_packed_hash(const parameters& settings)
   return made;
 }
 
+// A pack would turn scores of -0 into 0, so it is large until it is whole.
 std::unique_ptr<collection> reader::read_sorted_set(const parameters& settings) {
-  auto made = std::make_unique<sorted_set>();
+  auto made = std::make_unique<sorted_set>(member_table());
   for (auto count = length(); count != 0 && !failed_; --count) {
     const auto member = string();
     const auto score = std::bit_cast<double>(fixed(8));
     if (failed_ || std::isnan(score) || made->score_of(member)) return fail();
     made->add(member, score, limits_of(settings));
   }
+  made->fit(limits_of(settings));
   return made;
 }
 
