@@ -20,6 +20,7 @@ from harness.process import Failure, Process, free_port, memory, wait_until
 from harness.strata_daemon import strata_daemon
 
 CLIENTS = 50
+SINGLE = "single-strata"  # with one loop, where the others have several threads
 MILLION = 1_000_000
 
 
@@ -76,15 +77,22 @@ class Scenario:
     rate_goal: float | None = None  # at least this times Redis's throughput
     unit: str = "us/op"
     secure: bool = False
+    threads: int = 1  # loops of strata, io-threads of the others
     filling: Filling | None = None  # set: measures the memory that it takes
 
     @property
     def goals(self):
         if self.filling:
             return [Goal("bytes", self.goal, "redis"), *to_before()]
+        if self.threads > 1:
+            return [Goal("rate", self.rate_goal, SINGLE, at_least=True),
+                    Goal("cpu_us", None, SINGLE), Goal("rate", None, "redis")]
         return [Goal("cpu_us", self.goal, "redis"),
                 Goal("rate", self.rate_goal, "redis", at_least=True),
                 Goal("p99_ms", 1, "redis"), *to_before()]
+
+    def contenders(self, names):
+        return [*names, SINGLE] if self.threads > 1 and "strata" in names else names
 
 
 def pipelined(test):
@@ -144,6 +152,10 @@ SCENARIOS = [
     many("geosearch", ("GEOSEARCH", "g", "FROMLONLAT", *POINT, "BYRADIUS", "1", "km"),
          WITH_POINTS),
     many("pfadd", ("PFADD", "h", "m:__rand_int__")),
+    *(Scenario(f"p1 {test} threads", f"{test.upper()}, one at a time, two threads", ("-t", test),
+               200_000, 0, rate_goal=1.4, threads=2) for test in ("set", "get")),
+    Scenario("p100 get threads", "GET, pipelines of 100, two threads", ("-t", "get", *P100),
+             MILLION, 0, threads=2),
     memory_of("string", MILLION),
     *(memory_of(kind, keys) for kind in ADDING if kind != "string" for keys in (100_000, 1)),
 ]
@@ -152,11 +164,12 @@ SCENARIOS = [
 class Server(Measured):
     """A running contender."""
 
-    def __init__(self, name, tools, folder, is_secure):
+    def __init__(self, name, tools, folder, scenario):
         self.name = name
         self.port = free_port()
         self._tools = tools
-        self._security = ["--tls", "--insecure"] if is_secure else []
+        self._security = ["--tls", "--insecure"] if scenario.secure else []
+        self._threads = 1 if name == SINGLE else scenario.threads
         folder.mkdir()
         start = self._start_strata if name.endswith("strata") else self._start_redis
         self._process = start(tools.programs[name], folder)
@@ -170,11 +183,15 @@ class Server(Measured):
                      "--tls-ca-cert-file", self._tools.certificate]
         else:
             argv += ["--port", self.port]
+        if self._threads > 1:
+            argv += ["--io-threads", self._threads, "--io-threads-do-reads", "yes"]
         return Process(argv, folder / "log")
 
     def _start_strata(self, program, folder):
         scheme = "tls" if self._security else "tcp"
         words = ["cache", "bench", "--listen", f"{scheme}://127.0.0.1:{self.port}", "--resp"]
+        if self._threads > 1:
+            words += ["--threads", self._threads]
         if self._security:
             words += ["--cert", self._tools.certificate, "--key", self._tools.key]
         return strata_daemon(program, folder, words)
@@ -257,25 +274,29 @@ def parse_arguments():
 
 def main():
     wanted = parse_arguments()
-    programs = {"strata": wanted.build_dir / "strata", "before-strata": wanted.before,
+    strata = wanted.build_dir / "strata"
+    programs = {"strata": strata, SINGLE: strata, "before-strata": wanted.before,
                 "redis": shutil.which("redis-server"), "valkey": wanted.valkey}
     for name in [name for name in ("redis", "valkey") if not programs[name]]:
         print(f"{name}-server is not installed: it does not take part", file=sys.stderr)
         del programs[name]
-    contenders = participants(wanted, [name for name in programs if name != "before-strata"])
+    contenders = participants(wanted, [name for name in programs
+                                       if name not in ("before-strata", SINGLE)])
     scenarios = chosen(wanted, SCENARIOS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tools = make_tools(programs, folder)
         try:
             found = take_turns(
-                wanted.repetitions, scenarios, lambda _: contenders,
-                lambda name, scenario, place: Server(name, tools, folder / place, scenario.secure),
+                wanted.repetitions, scenarios,
+                lambda scenario: scenario.contenders(contenders),
+                lambda name, scenario, place: Server(name, tools, folder / place, scenario),
                 lambda server, scenario: measure(server, scenario, wanted.scale))
         except Failure as failure:
             sys.exit(f"bench-cache: {failure}")
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
-             "scenarios": summarise(found, scenarios, lambda _: contenders)}, wanted, "bench-cache",
+             "scenarios": summarise(found, scenarios,
+                                      lambda scenario: scenario.contenders(contenders))}, wanted, "bench-cache",
             f"{CLIENTS} clients; CPU and memory are the server's alone")
 
 

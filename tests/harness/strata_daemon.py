@@ -11,6 +11,7 @@ import time
 
 BINARY = os.environ.get("STRATA_BIN", "")
 LOOP = os.environ.get("STRATA_LOOP", "io_uring")
+CACHE_THREADS = int(os.environ.get("STRATA_CACHE_THREADS", "1"))
 PATIENCE = 30  # seconds; the longest that anything may take on a busy machine
 
 SANITIZER_REPORT = re.compile(r"Sanitizer|runtime error:|Assertion|terminate called")
@@ -215,6 +216,8 @@ class Daemon:
         return answer
 
     def create(self, kind, name, start=True, **options):
+        if kind == "cache" and CACHE_THREADS > 1:
+            options.setdefault("threads", CACHE_THREADS)
         body = {"type": kind, "name": name, "start": start, "options": options}
         return self.ask("POST", "/v1/runtimes", body)
 

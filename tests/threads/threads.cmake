@@ -13,7 +13,7 @@ strata_unit_tests(strata_thread_tests ${thread_sources})
 
 add_unit_test(threads_unit 300 strata_thread_tests *)
 foreach(backend io_uring epoll)
-  foreach(what threads proxy_threads)
+  foreach(what threads proxy_threads cache_threads)
     add_suite(${what}_${backend} 300 integration/test_${what}.py
       ENVIRONMENT STRATA_BIN=$<TARGET_FILE:strata_threads> STRATA_LOOP=${backend})
   endforeach()

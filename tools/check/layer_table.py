@@ -194,6 +194,7 @@ ALLOWED = {
         "runtime/scripting",
         "runtime/cache/scripting",
         "runtime/cache/options",
+        "runtime/cache/values",
         "runtime/cache/engine",
         "runtime/cache/disk",
         "runtime/cache/replication",

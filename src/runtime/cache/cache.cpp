@@ -96,6 +96,9 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
  private:
   [[nodiscard]] result<void> check(const cache_options& options) const override;
   [[nodiscard]] part_list make_parts(const std::vector<loop::loop*>& loops) override;
+  [[nodiscard]] std::size_t wanted_loops() const override { return wanted().threads; }
+  /// The first part; only while it is opened.
+  [[nodiscard]] engine_part& engine() const { return static_cast<engine_part&>(part_at(0)); }
   [[nodiscard]] result<void> open_identity() override { return identity_.open(running()); }
   void close_identity() override { identity_.close(); }
   [[nodiscard]] result<void> try_certificates() const override;
@@ -188,10 +191,16 @@ cache::part_list cache::make_parts(const std::vector<loop::loop*>& loops) {
   is_handed_over_ = false;
   scripting::identity who{given().name, "cache", given().log, shared(), given().others};
   part_list made;
-  made.push_back(std::make_unique<cache_part>(
+  auto engine = std::make_unique<engine_part>(
       *loops[0], running(), connections(), given().log, given().tap, identity_.slot(),
       std::move(events), std::move(who), hurried(),
-      cache_part::handover{.file = handover_file(), .is_due = is_handed_over_}));
+      engine_part::handover{.file = handover_file(), .is_due = is_handed_over_});
+  auto& there = *engine;
+  made.push_back(std::move(engine));
+  for (std::size_t i = 1; i < loops.size(); ++i) {
+    made.push_back(std::make_unique<outpost_part>(*loops[i], connections(), given().log,
+                                                  identity_.slot(), there));
+  }
   return made;
 }
 
@@ -208,7 +217,8 @@ result<void> cache::try_certificates() const {
 loop::task<result<bool>> cache::read_certificates() {
   auto own = identity_.reload();
   if (!own) co_return own;
-  auto to_leader = co_await run_at(0, [](cache_part& part) { return part.read_certificates(); });
+  auto to_leader = co_await run_at(
+      0, [](cache_part& part) { return static_cast<engine_part&>(part).read_certificates(); });
   if (!to_leader) co_return to_leader;
   co_return *own || *to_leader;
 }
@@ -232,28 +242,27 @@ void cache::note_record(const std::string& trouble) {
   if (record_trouble_ == trouble) return;
   record_trouble_ = trouble;
   if (!has_parts()) return;
-  loop_of(0).post([&part = part_at(0), trouble] { part.note_record_trouble(trouble); });
+  loop_of(0).post([&part = engine(), trouble] { part.note_record_trouble(trouble); });
 }
 
 loop::task<result<void>> cache::save(loop::time_point limit, const std::atomic<bool>& hurried) {
-  auto work = [&saved = part_at(0), limit, &hurried] { return saved.save(limit, hurried); };
+  auto work = [&saved = engine(), limit, &hurried] { return saved.save(limit, hurried); };
   co_return co_await loop::call_on(given().home, loop_of(0), std::move(work));
 }
 
 loop::task<result<nlohmann::json>> cache::clients(operation_call /*call*/) {
   std::vector<client_report> all;
-  for (std::size_t i = 0; i < opened(); ++i) {
-    auto more = co_await run_at(i, [](cache_part& part) { return part.report(); });
-    std::ranges::move(more, std::back_inserter(all));
+  if (opened() != 0) {
+    all = co_await loop::run_on(given().home, loop_of(0), [&at = engine()] { return at.report(); });
   }
   co_return co_await json_of(given().home, std::move(all));
 }
 
 loop::task<result<nlohmann::json>> cache::disconnect(operation_call call) {
   const auto id = call.parameters.at("client").get<std::uint64_t>();
-  for (std::size_t i = 0; i < opened(); ++i) {
-    const bool is_there =
-        co_await run_at(i, [id](cache_part& part) { return part.disconnect(id); });
+  if (opened() != 0) {
+    const bool is_there = co_await loop::run_on(given().home, loop_of(0),
+                                                [&at = engine(), id] { return at.disconnect(id); });
     if (is_there) co_return nlohmann::json();
   }
   co_return std::unexpected(no_such_client(id, given().name));
@@ -261,18 +270,14 @@ loop::task<result<nlohmann::json>> cache::disconnect(operation_call call) {
 
 key_figures cache::counted_keys() const {
   auto sum = past_keys_;
-  for (std::size_t i = 0; i < opened(); ++i) {
-    add_figures(sum, part_at(i).counted_keys(), key_figure_table());
-  }
+  if (opened() != 0) add_figures(sum, engine().counted_keys(), key_figure_table());
   return sum;
 }
 
 behind_figures cache::counted_changes() const {
   auto sum = past_changes_;
-  for (std::size_t i = 0; i < opened(); ++i) {
-    const auto* const script = part_at(i).script();
-    if (script != nullptr) add_figures(sum, script->counted_changes(), behind_figure_table());
-  }
+  const auto* const script = opened() != 0 ? engine().script() : nullptr;
+  if (script != nullptr) add_figures(sum, script->counted_changes(), behind_figure_table());
   return sum;
 }
 

@@ -125,6 +125,8 @@ std::vector<row> data_rows() {
 const std::vector<options::bound_row<cache_options>>& option_table() {
   static const auto table = [] {
     auto all = listen_rows<cache_options>(streams_help);
+    all.push_back(threads_row<cache_options>(
+        "event loops that serve clients; one of them also executes their commands"));
     for (const auto& more :
          {client_rows(), data_rows(), tls_server_rows<cache_options>(),
           tls_client_rows<cache_options>({.only_with = "follow"}), script_rows<cache_options>()}) {

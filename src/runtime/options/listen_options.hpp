@@ -55,10 +55,11 @@ template <class Options>
 
 /// For runtimes that work on several loops.
 template <class Options>
-[[nodiscard]] options::bound_row<Options> threads_row() {
+[[nodiscard]] options::bound_row<Options> threads_row(
+    std::string_view help = "event loops that share the work") {
   using enum options::option_kind;
   return {{.key = "threads", .kind = count, .value_name = "N", .default_text = "1",
-           .help = "event loops that share the work", .needs_restart = true, .max = 64, .min = 1},
+           .help = std::string(help), .needs_restart = true, .max = 64, .min = 1},
           &Options::threads};
 }
 // clang-format on

@@ -29,7 +29,9 @@ class scripted : public sharded<Options, Part> {
   loop::task<result<nlohmann::json>> reload_script(operation_call /*call*/) {
     if (this->running().lua.empty()) co_return no_script("load the script again");
     for (std::size_t i = 0; i < this->parts().size(); ++i) {
-      auto loaded = co_await this->run_at(i, [](Part& part) { return part.script()->reload(); });
+      auto loaded = co_await this->run_at(i, [](Part& part) {
+        return part.script() != nullptr ? part.script()->reload() : result<void>{};
+      });
       if (loaded) continue;
       this->given().log->write(level::error, describe(loaded.error()));
       co_return std::unexpected(loaded.error());

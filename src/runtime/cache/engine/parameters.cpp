@@ -142,7 +142,7 @@ const row table[] = {
     {"protected-mode", kind::guarded, {}, 0, 0, {}, "protected_mode"},
     {"databases", kind::fixed, {}, 0, 0, "16"},
     {"cluster-enabled", kind::fixed, {}, 0, 0, "no"},
-    {"io-threads", kind::fixed, {}, 0, 0, "1"},
+    {"io-threads", kind::guarded, &p::threads},
 };
 // clang-format on
 
@@ -385,6 +385,7 @@ void parameters::heed_options() {
   log_file = log.filename();
   snapshot_file = snapshot.filename();
   acl_file = options.acl_file;
+  threads = std::to_string(options.threads);
   directory = (snapshot.empty() ? log : snapshot).parent_path();
 }
 

@@ -31,6 +31,7 @@ struct parameters : keyspace_limits {
   std::string snapshot_file;
   std::string log_file;
   bool append_only = false;
+  std::string threads = "1";
 
   // The cache's listening addresses, set when it listens.
   std::string port = "0";      ///< of tcp://

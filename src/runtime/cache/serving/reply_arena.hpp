@@ -1,12 +1,12 @@
 // Outgoing replies: written directly into memory that the connections of a shard share, a slice of
-// which goes to each connection's outbox.
+// which goes to each connection.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "net/outbox.hpp"
 #include "proto/resp/resp_reply.hpp"
+#include "runtime/cache/serving/session_link.hpp"
 
 namespace strata::runtime::cache {
 
@@ -42,10 +42,10 @@ class reply_arena {
 /// The replies of one connection.
 class reply_stream final : public proto::reply_writer {
  public:
-  reply_stream(reply_arena& shared, net::outbox& outbox) : shared_(shared), to_(outbox) {}
+  reply_stream(reply_arena& shared, session_link& link) : shared_(shared), to_(link) {}
   ~reply_stream() override;
 
-  /// Passes what was written to the outbox.
+  /// Passes what was written to the connection.
   void flush();
 
  private:
@@ -53,7 +53,7 @@ class reply_stream final : public proto::reply_writer {
   void grow(std::size_t size) override { shared_.lend(*this, size); }
 
   reply_arena& shared_;
-  net::outbox& to_;
+  session_link& to_;
   char* begin_ = nullptr;
 };
 

@@ -1,6 +1,6 @@
 #include "runtime/cache/serving/session.hpp"
 
-#include <sys/socket.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t most_replies = 1U << 20U;
 // The limit for pending pushes to a client, if client-output-buffer-limit sets none.
 constexpr std::size_t most_pushed = 32U << 20U;
-// The bytes that a client that waits for a key may send before reading from it stops.
-constexpr std::size_t most_unexecuted = 1U << 20U;
 // A rate limit may be raised while a client waits for it.
 constexpr auto longest_pause = 100ms;
 // The number of a client's batches executed before others have their turn.
@@ -28,10 +26,10 @@ constexpr int most_batches = 32;
 
 }  // namespace
 
-session::session(workbench& workbench, std::unique_ptr<net::stream> connection)
+session::session(workbench& workbench, session_link& link)
     : bench_(workbench),
-      stream_(std::move(connection)),
-      reply_(workbench.replies(), stream_->out()),
+      link_(link),
+      reply_(workbench.replies(), link_),
       came_(workbench.loop().now()),
       last_received_(came_),
       caught_up_(workbench.loop()) {
@@ -48,15 +46,14 @@ session::~session() {
 // With a strict log, nothing unsafe is sent: output that depends on changes, one's own or others',
 // waits until these are safe.
 void session::release_durable() {
-  auto& out = stream_->out();
   const auto* const log = bench_.strict_log();
   if (log == nullptr) {
     held_.clear();
-    out.allow(UINT64_MAX);
+    link_.allow(UINT64_MAX);
     return;
   }
   while (!held_.empty() && held_.front().until <= log->safe()) {
-    out.allow(held_.front().replies);
+    link_.allow(held_.front().replies);
     held_.pop_front();
   }
   // Replies to its changes must not be sent, and cannot be taken back.
@@ -66,16 +63,16 @@ void session::release_durable() {
   }
   if (!log->holds_replies()) {
     held_.clear();
-    out.allow(out.pushed());
+    link_.allow(link_.pushed());
     return;
   }
-  const auto settled = held_.empty() ? out.allowed() : held_.back().replies;
-  if (settled == UINT64_MAX) out.allow(out.pushed());
-  if (out.pushed() > settled) {
+  const auto settled = held_.empty() ? link_.allowed() : held_.back().replies;
+  if (settled == UINT64_MAX) link_.allow(link_.pushed());
+  if (link_.pushed() > settled) {
     if (!held_.empty() && held_.back().until == log->appended()) {
-      held_.back().replies = out.pushed();
+      held_.back().replies = link_.pushed();
     } else {
-      held_.push_back({log->appended(), out.pushed()});
+      held_.push_back({log->appended(), link_.pushed()});
     }
   }
   if (!held_.empty()) bench_.hold(*this);
@@ -96,16 +93,16 @@ proto::reply_writer& session::pushes() {
 void session::push(const loop::slice& bytes) {
   if (!is_follower) ++uncounted_;
   reply_.flush();
-  const auto waiting_bytes = stream_->unsent() + bytes.size();
+  const auto waiting_bytes = link_.unsent() + bytes.size();
   if (is_too_much(waiting_bytes) || (limit().hard == 0 && waiting_bytes > most_pushed)) {
     disconnect(false);
     return;
   }
   if (plain_) {
     flush_plain();
-    stream_->push_copy(as_bytes(proto::plain_text(as_text(bytes.bytes()))));
+    push_copy(as_bytes(proto::plain_text(as_text(bytes.bytes()))));
   } else {
-    stream_->push(bytes);
+    link_.push(bytes);
   }
   count_out();
   if (bench_.strict_log() != nullptr) bench_.loop().at_turn_end(*this);
@@ -131,13 +128,23 @@ bool session::is_too_much(std::size_t bytes) {
   return now - *over_since_ > std::chrono::seconds(most.soft_s);
 }
 
+void session::push_copy(byte_span bytes) {
+  link_.push(loop::slice::copy_of(bytes, net::byte_channel::room_behind_copy));
+}
+
 void session::flush_plain() {
-  if (plain_) stream_->push_copy(as_bytes(proto::plain_text(plain_->take())));
+  if (plain_) push_copy(as_bytes(proto::plain_text(plain_->take())));
+}
+
+void session::flush() {
+  reply_.flush();
+  flush_plain();
+  count_out();
 }
 
 void session::disconnect(bool after_reply) {
   is_ending = true;
-  if (!after_reply) stream_->leave();
+  if (!after_reply) link_.leave();
   bench_.loop().at_turn_end(*this);
 }
 
@@ -148,14 +155,14 @@ void session::resume(bool has_changed_data) {
   bench_.loop().at_turn_end(*this);
 }
 
-std::string session::remote_address() const { return stream_->peer().address.text(); }
+std::string session::remote_address() const { return link_.peer().address.text(); }
 
-std::string session::local_address() const { return stream_->peer().local.text(); }
+std::string session::local_address() const { return link_.peer().local.text(); }
 
-std::size_t session::held() const { return reader_.held() + stream_->unsent() + queued_bytes(); }
+std::size_t session::held() const { return link_.input_bytes() + link_.unsent() + queued_bytes(); }
 
 client_report session::report() const {
-  const auto& peer = stream_->peer();
+  const auto& peer = link_.peer();
   return {.id = id,
           .address = peer.address.text(),
           .protocol = protocol(),
@@ -172,52 +179,22 @@ client_report session::report() const {
           .database = database};
 }
 
-loop::task<> session::room(std::size_t low) { co_await stream_->writable(low); }
+loop::task<> session::room(std::size_t low) { co_await link_.room(low, loop::time_point::max()); }
 
-loop::task<> session::run() {
-  while (!is_over()) {
-    // Nothing that was received is in this frame while it waits: most connections wait.
-    co_await stream_->ready();
-    if (!take(stream_->take_ready())) break;
-    // Reading from a client that does not read its replies stops: its requests wait in its own
-    // kernel's buffers.
-    if (has_to_pause() && !is_over()) co_await pause_ended();
-  }
-  // A script that it runs goes on without it.
-  co_await caught_up_.wait([this] { return !is_interrupted; });
-  // The client may have closed only its sending side: it still gets its pending output.
-  reply_.flush();
-  flush_plain();
-  count_out();
-  co_await end_of_output();
-}
+loop::task<> session::end_of_output() { co_await link_.room(0, bench_.loop().now() + 5s); }
 
-loop::task<> session::pause_ended() {
-  co_await caught_up_.wait([this] { return !has_to_pause() || is_over(); });
-}
-
-loop::task<> session::end_of_output() { co_await stream_->flushed(bench_.loop().now() + 5s); }
-
-bool session::take(const result<loop::buffer>& received) {
-  if (!received || received->empty()) return false;
-  const auto bytes = received->bytes();
-  received_ += bytes.size();
+void session::note_received(std::size_t bytes, std::byte first) {
+  received_ += bytes;
   last_received_ = bench_.loop().now();
-  bench_.count().bytes_in.add(bytes.size());
-  bench_.memory().grew(bytes.size());
-  if (std::exchange(is_new_, false) && !bench_.speaks_only_resp() &&
-      bytes.front() != std::byte{'*'}) {
+  bench_.count().bytes_in.add(bytes);
+  bench_.memory().grew(bytes);
+  if (std::exchange(is_new_, false) && !bench_.speaks_only_resp() && first != std::byte{'*'}) {
     plain_ = std::make_unique<kept_reply>();
   }
-  reader_.feed(bytes);
-  work();
-  return true;
 }
 
 void session::on_turn_end() {
-  reply_.flush();
-  flush_plain();
-  count_out();
+  flush();
   release_durable();
   if (is_ending) {
     caught_up_.notify();
@@ -230,11 +207,7 @@ void session::on_turn_end() {
 // Wakes the reader, once the pending output has been sent to the client.
 loop::task<> session::leave() {
   co_await end_of_output();
-  stream_->leave();
-}
-
-bool session::has_to_pause() const {
-  return rest_ != rest::none || (is_held() && reader_.held() > most_unexecuted);
+  link_.leave();
 }
 
 loop::task<> session::catch_up() {
@@ -243,11 +216,11 @@ loop::task<> session::catch_up() {
       co_await bench_.loop().sleep(
           std::clamp<loop::duration>(time_to_admission(), 0ms, longest_pause));
     } else if (rest_ == rest::room_for_replies) {
-      co_await stream_->writable(most_replies / 2, write_limit());
+      co_await link_.room(most_replies / 2, write_limit());
     } else {
       co_await bench_.loop().sleep(0ms);
     }
-    if (is_too_much(stream_->unsent())) disconnect(false);
+    if (is_too_much(link_.unsent())) disconnect(false);
     if (!is_over()) work();
   }
   caught_up_.notify();
@@ -280,12 +253,10 @@ void session::work() {
     const auto before = log == nullptr ? 0 : log->appended();
     execute_batches();
     if (log != nullptr && log->appended() != before) changed_until_ = log->appended();
-    reply_.flush();
-    flush_plain();
-    count_out();
+    flush();
     release_durable();
-    if (is_too_much(stream_->unsent())) disconnect(false);
-    reader_.keep();
+    if (is_too_much(link_.unsent())) disconnect(false);
+    link_.settle();
     bench_.data().end_batch();
   }
   if (rest_ != rest::none && catching_up_.empty()) catching_up_.spawn(catch_up());
@@ -303,49 +274,24 @@ void session::execute_batches() {
       rest_ = rest::its_turn;
       return;
     }
-    if (!read_batch() || !execute_batch()) return;
+    const auto batch = link_.next(bench_.limits(is_trusted), database);
+    if (batch.requests.empty()) {
+      reply_broken();
+      return;
+    }
+    if (!execute(batch)) return;
   }
 }
 
-// Reads some requests and prefetches the memory that they will need; reports whether there are any.
-bool session::read_batch() {
-  auto& batch = bench_.batch();
-  batch.words.clear();
-  batch.requests.clear();
-  auto outcome = proto::request_reader::outcome::request;
-  reader_.set_limits(bench_.limits(is_trusted));
-  const auto& data = bench_.data().keys()[database];
-  while (batch.requests.size() < request_batch::most) {
-    const auto first = batch.words.size();
-    const auto begin = reader_.position();
-    outcome = reader_.next(batch.words);
-    if (outcome != proto::request_reader::outcome::request) break;
-    const auto count = batch.words.size() - first;
-    if (count == 0) continue;
-    request_batch::request made{first, count, find_command(batch.words[first]),
-                                0,     begin, reader_.position()};
-    if (made.what != nullptr && made.what->first_key != 0 && made.what->first_key < count) {
-      made.hash = hash_of(batch.words[first + made.what->first_key]);
-      data.prefetch_bucket(made.hash);
-    }
-    batch.requests.push_back(made);
-  }
-  if (batch.requests.size() > 1) {
-    for (const auto& each : batch.requests) {
-      if (each.hash != 0) data.prefetch_entry(each.hash);
-    }
-  }
-  if (batch.requests.empty() && outcome == proto::request_reader::outcome::broken) {
-    reply().error("ERR " + reader_.error());
-    ++uncounted_;
-    is_broken_ = true;
-  }
-  return !batch.requests.empty();
+void session::reply_broken() {
+  const auto why = link_.protocol_error();
+  if (why.empty()) return;
+  reply().error(fmt::format("ERR {}", why));
+  ++uncounted_;
+  is_broken_ = true;
 }
 
-// Returns false if the rest has to wait.
-bool session::execute_batch() {
-  auto& batch = bench_.batch();
+bool session::execute(const request_view& batch) {
   const auto count = batch.requests.size();
   std::size_t without_reply = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -353,14 +299,13 @@ bool session::execute_batch() {
     // The first was admitted when the batch was read.
     if (!try_admit() && i != 0) {
       rest_ = rest::rate_limit;
-      reader_.go_back(batch.requests[i - 1].end);
+      link_.take_back(i);
       count_executed(i, without_reply);
       return false;
     }
-    bench_.data().execute(*this, std::span(batch.words).subspan(each.first, each.count), each.what,
-                          each.hash);
+    bench_.data().execute(*this, batch.words.subspan(each.first, each.count), each.what, each.hash);
     if (is_postponed) {
-      reader_.go_back(each.begin);
+      link_.take_back(i);
       count_executed(i, without_reply);
       return false;
     }
@@ -369,10 +314,10 @@ bool session::execute_batch() {
       ++without_reply;
       end_reply_mode();
     }
-    const bool is_full = stream_->unsent() > most_replies && !is_follower;
+    const bool is_full = link_.unsent() > most_replies && !is_follower;
     if (!is_held() && !is_ending && !is_full) continue;
     if (is_full) rest_ = rest::room_for_replies;
-    reader_.go_back(each.end);
+    link_.take_back(i + 1);
     owes_reply_ = is_held() && !is_silent;
     count_executed(i + 1, without_reply + (owes_reply_ ? 1 : 0));
     return false;
@@ -390,7 +335,7 @@ void session::count_executed(std::size_t commands, std::size_t without_reply) {
 
 // Called once per batch, and for each push from elsewhere to the client.
 void session::count_out() {
-  const auto pushed = stream_->out().pushed();
+  const auto pushed = link_.pushed();
   if (uncounted_ == 0 && pushed == said_) return;
   replies_ += uncounted_;
   bench_.count_out(std::exchange(uncounted_, 0), pushed - said_);

@@ -1,21 +1,19 @@
-// One connection of a cache: incoming bytes become commands, replies become outgoing bytes.
-//
-// Received bytes are parsed as a batch of requests; the memory that their keys will need is
-// prefetched before the first is executed, so that the batch waits for memory once.
+// A client as the engine sees it: executes the requests of its connection, and replies.
 #pragma once
 
 #include <list>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "loop/condition.hpp"
 #include "loop/task_group.hpp"
-#include "net/stream.hpp"
-#include "proto/resp/resp_request.hpp"
 #include "runtime/cache/disk/command_log.hpp"
 #include "runtime/cache/engine/clients/client.hpp"
 #include "runtime/cache/engine/clients/output_limits.hpp"
 #include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/serving/reply_arena.hpp"
+#include "runtime/cache/serving/session_link.hpp"
 #include "runtime/clients.hpp"
 
 namespace strata::runtime::cache {
@@ -24,10 +22,29 @@ class workbench;
 
 class session final : public client, private loop::turn_end_hook {
  public:
-  session(workbench& workbench, std::unique_ptr<net::stream> connection);
+  session(workbench& workbench, session_link& link);
   ~session() override;
 
-  loop::task<> run();
+  // --- for its connection
+  /// Called with what has been received, before it is executed.
+  void note_received(std::size_t bytes, std::byte first);
+  /// Executes the received requests, as far as they may run now.
+  void work();
+  /// Passes all output to the connection.
+  void flush();
+  /// Waits until the pending output is sent; not for ever.
+  [[nodiscard]] loop::task<> end_of_output();
+  /// Reports whether no more of its commands will be executed.
+  [[nodiscard]] bool is_over() const { return is_ending || is_broken_ || link_.is_broken(); }
+  /// Reports whether received requests wait, not for a command of its own, but for their turn.
+  [[nodiscard]] bool has_rest() const { return rest_ != rest::none; }
+  /// Has the conditions of those that wait for it checked.
+  void look_again() { caught_up_.notify(); }
+  /// Waits until `condition` is true, which is checked whenever requests have been executed.
+  template <class Condition>
+  [[nodiscard]] auto caught_up(Condition condition) {
+    return caught_up_.wait(std::move(condition));
+  }
 
   [[nodiscard]] proto::reply_writer& reply() override;
   [[nodiscard]] proto::reply_writer& pushes() override;
@@ -36,12 +53,12 @@ class session final : public client, private loop::turn_end_hook {
   void resume(bool has_changed_data) override;
   [[nodiscard]] std::string remote_address() const override;
   [[nodiscard]] std::string local_address() const override;
-  [[nodiscard]] std::string_view protocol() const override { return stream_->transport(); }
-  [[nodiscard]] int descriptor_number() const override { return stream_->out().socket().fd(); }
-  [[nodiscard]] std::size_t output_bytes() override { return stream_->unsent(); }
+  [[nodiscard]] std::string_view protocol() const override { return link_.transport(); }
+  [[nodiscard]] int descriptor_number() const override { return link_.descriptor_number(); }
+  [[nodiscard]] std::size_t output_bytes() override { return link_.unsent(); }
   [[nodiscard]] std::uint64_t traffic() override { return received_ + sent(); }
-  [[nodiscard]] std::size_t input_bytes() const override { return reader_.held(); }
-  [[nodiscard]] std::size_t input_room() const override { return reader_.room(); }
+  [[nodiscard]] std::size_t input_bytes() const override { return link_.input_bytes(); }
+  [[nodiscard]] std::size_t input_room() const override { return link_.input_room(); }
   [[nodiscard]] std::size_t held() const override;
   [[nodiscard]] loop::task<> room(std::size_t low) override;
 
@@ -53,20 +70,9 @@ class session final : public client, private loop::turn_end_hook {
   void release_durable();
 
  private:
-  [[nodiscard]] std::uint64_t sent() const { return stream_->out().pushed() - stream_->unsent(); }
+  [[nodiscard]] std::uint64_t sent() const { return link_.pushed() - link_.unsent(); }
   void on_turn_end() override;
-  void work();
-  /// Executes the received requests, as far as they may run now.
-  /// Executes what has been received. Returns false at the end of the connection.
-  bool take(const result<loop::buffer>& received);
-  loop::task<> pause_ended();
-  /// Waits until the pending output is sent; not for ever.
-  loop::task<> end_of_output();
   void execute_batches();
-  /// Reports whether no more of its commands will be executed.
-  [[nodiscard]] bool is_over() const { return is_ending || is_broken_ || stream_->broken() != 0; }
-  /// Reports whether too many of its requests are pending: reading stops until they are executed.
-  [[nodiscard]] bool has_to_pause() const;
   /// Executes the requests that `work` has left, when there is room, it is time, or others have had
   /// their turn.
   loop::task<> catch_up();
@@ -74,18 +80,19 @@ class session final : public client, private loop::turn_end_hook {
   [[nodiscard]] loop::duration time_to_admission() const;
   [[nodiscard]] loop::time_point write_limit();
   [[nodiscard]] bool try_admit();
-  bool read_batch();
-  bool execute_batch();
+  /// Returns false if the rest has to wait.
+  bool execute(const request_view& batch);
+  void reply_broken();
   void end_reply_mode();
   void count_executed(std::size_t commands, std::size_t without_reply);
   void count_out();
+  void push_copy(byte_span bytes);
   void flush_plain();
   [[nodiscard]] const output_limit& limit();
   [[nodiscard]] bool is_too_much(std::size_t bytes);
 
   workbench& bench_;
-  std::unique_ptr<net::stream> stream_;
-  proto::request_reader reader_;
+  session_link& link_;
   reply_stream reply_;
   struct held_replies {
     command_log::position until;  // the log must be safe up to here

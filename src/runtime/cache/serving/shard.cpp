@@ -7,10 +7,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "runtime/acceptor_settings.hpp"
 #include "runtime/cache/engine/users/acl_text.hpp"
+#include "runtime/cache/serving/connection.hpp"
 #include "runtime/cache/serving/session.hpp"
-#include "runtime/introducers.hpp"
 #include "runtime/refusals.hpp"
 #include "runtime/tls_identity.hpp"
 
@@ -35,6 +34,7 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
       bench_(
           loop, options, [this] { arm_timer(usual_tick()); }, [this] { return check_memory(); }),
       data_(bench_.data()),
+      admission_(options),
       commands_(std::move(tap), identity.name),
       turn_(loop, data_.keys()),
       persistence_(loop, data_, turn_,
@@ -67,6 +67,7 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
                  {.begin_work = [this] { bench_.begin_work(); },
                   .end_work = [this] { bench_.end_work(); }},
                  *log_),
+      landing_(bench_),
       acceptor_(loop, acceptor_settings(connections)) {
   data_.home().set_evaluator(&evaluator_);
   bench_.rely_on(persistence_);
@@ -76,10 +77,12 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
                      .end_work = [this] { bench_.end_work(); }};
     script_ =
         std::make_unique<cache_script>(loop, data_, std::move(hooks), options, std::move(identity));
+    landing_.set_script(script_.get());
   }
   data_.home().on_configured(
       [this, events = std::move(events.on_options_set)](const nlohmann::json& changed) {
         if (!changed.empty()) events(changed, edit_);
+        admission_.heed(settings().options);
         replication_.check_followers();
         arm_timer(usual_tick());
       });
@@ -113,43 +116,20 @@ result<void> shard::load_users() {
 }
 
 serve::acceptor_settings shard::acceptor_settings(serve::connection_gauge& connections) {
-  auto made = counting_settings(connections, bench_.count(), *log_);
-  made.most = [this] { return settings().options.max_connections; };
+  auto made = admission_.settings(connections, bench_.count(), *log_,
+                                  [this] { ++data_.home().statistics().counted().rejected; });
   made.serve = [this](auto connection, auto place, unsigned /*listener*/) {
     return serve(std::move(connection), std::move(place));
   };
-  made.objection = [this](const net::stream& arrived) { return objection_to(arrived); };
-  made.introduces = introducing(settings().options.proxy_protocol);
-  made.refusal = "-ERR max number of clients reached\r\n";
-  made.on_refused = [this](const loop::socket_address& client, std::string_view words) {
-    const auto reason = words.starts_with('-') ? words.substr(1) : words;
-    note_refusal(bench_.count(), *log_, client, words.empty() ? refusal::limit : refusal::address,
-                 words.empty() ? "the limit of --max-connections is reached"
-                               : reason.substr(0, reason.find('.')));
-    bench_.count().connections_refused.add();
-    ++data_.home().statistics().counted().rejected;
-  };
-  made.handshake_limit = [this] {
-    return loop::from_seconds(settings().options.handshake_timeout);
-  };
   return made;
-}
-
-// As in Redis, and with its first words, which its clients recognize.
-std::string shard::objection_to(const net::stream& arrived) const {
-  const auto& options = settings().options;
-  if (options.serves_strangers() || arrived.peer().address.is_of_this_machine()) return {};
-  return "-DENIED Redis is running in protected mode because protected mode is enabled and no "
-         "password is set for the default user. This strata cache serves only clients on its "
-         "own machine. On that machine, set a password (strata edit NAME --password ...), or "
-         "allow all clients (strata edit NAME --protected-mode no).\r\n";
 }
 
 result<void> shard::open(std::vector<net::bind_target>& targets,
                          const std::shared_ptr<net::tls_slot>& identity) {
   if (auto read = read_certificates(); !read) return std::unexpected(read.error());
   for (auto& each : targets) {
-    auto opened = each.url.scheme->listen(loop_, each, {});
+    auto opened =
+        each.url.scheme->listen(loop_, each, {.share_port = settings().options.threads > 1});
     if (!opened) return std::unexpected(opened.error());
     acceptor_.add(std::move(opened->streams), 0, each.url.scheme->is_secure ? identity : nullptr);
     if (each.address.port() != 0) replication_.set_own_port(each.address.port());
@@ -218,6 +198,7 @@ loop::task<> shard::close(loop::time_point limit, const std::atomic<bool>& hurri
   replication_.close();
   // No more changes may occur when the log is closed.
   acceptor_.end_connections();
+  co_await landing_.close();
   if (script_) co_await script_->end(end, hurried);
   disarm();
   if (is_handed_over) co_await persistence_.hand_over();
@@ -230,6 +211,7 @@ void shard::apply(const nlohmann::json& changes, std::uint64_t edit) {
   [[maybe_unused]] const auto applied = apply_json(settings.options, option_table(), changes);
   assert(applied);
   settings.heed_options();
+  admission_.heed(settings.options);
   data_.home().apply_permissions();
   data_.home().apply_user_options(users_before);
   edit_ = edit;
@@ -330,10 +312,11 @@ loop::task<> shard::serve(std::unique_ptr<net::stream> connection,
   if (const auto interval_s = settings().tcp_keepalive_s; interval_s != 0) {
     connection->keep_alive(std::chrono::seconds(interval_s));
   }
-  session served(bench_, std::move(connection));
-  if (script_) co_await script_->notify(scripting::callback::connect, served.id);
+  cache::connection served(bench_, std::move(connection));
+  const auto id = served.client().id;
+  if (script_) co_await script_->notify(scripting::callback::connect, id);
   co_await served.run();
-  if (script_) co_await script_->notify(scripting::callback::disconnect, served.id);
+  if (script_) co_await script_->notify(scripting::callback::disconnect, id);
 }
 
 }  // namespace strata::runtime::cache

@@ -16,7 +16,9 @@
 #include "runtime/cache/replication/redis_replication.hpp"
 #include "runtime/cache/scripting/cache_script.hpp"
 #include "runtime/cache/scripting/script_evaluator.hpp"
+#include "runtime/cache/serving/admission.hpp"
 #include "runtime/cache/serving/command_tap.hpp"
+#include "runtime/cache/serving/landing.hpp"
 #include "runtime/cache/serving/workbench.hpp"
 #include "runtime/clients.hpp"
 #include "runtime/runtime.hpp"
@@ -73,6 +75,10 @@ class shard final : private loop::timer {
   [[nodiscard]] std::vector<client_report> report() const;
   /// Ends a client, as CLIENT KILL ID does. Returns false if there is none.
   bool disconnect(std::uint64_t id);
+  /// Which clients are served, for the other loops too.
+  [[nodiscard]] const admission& admits() const { return admission_; }
+  /// Where the connections of the other loops reach the engine.
+  [[nodiscard]] landing& at_landing() { return landing_; }
   /// Returns null if there is none.
   [[nodiscard]] cache_script* script() const { return script_.get(); }
   /// Applies the options that `edit`, an increasing number, has changed. They have been checked.
@@ -97,14 +103,13 @@ class shard final : private loop::timer {
   void let_go(std::uint64_t held);
   void show_address(const net::bind_target& target);
   [[nodiscard]] serve::acceptor_settings acceptor_settings(serve::connection_gauge& connections);
-  /// Returns why a client is rejected; empty if it is served.
-  [[nodiscard]] std::string objection_to(const net::stream& arrived) const;
   loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place);
 
   loop::loop& loop_;
   std::shared_ptr<journal> log_;
   workbench bench_;
   engine& data_;  // the bench's
+  admission admission_;
   command_tap commands_;
   snapshot_turn turn_;
   disk_persistence persistence_;
@@ -114,6 +119,7 @@ class shard final : private loop::timer {
   std::int64_t idle_check_ms_ = 0;  // next check for idle clients
   std::uint64_t edit_ = 0;          // the last one applied
   std::unique_ptr<cache_script> script_;
+  landing landing_;
   serve::acceptor acceptor_;
 };
 

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "loop/loop.hpp"
-#include "proto/resp/resp_request.hpp"
 #include "runtime/cache/disk/disk_persistence.hpp"
 #include "runtime/cache/engine/engine.hpp"
 #include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/options.hpp"
 #include "runtime/cache/serving/figures.hpp"
 #include "runtime/cache/serving/reply_arena.hpp"
+#include "runtime/cache/serving/session_link.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/rate_limiter.hpp"
 #include "serve/memory_watch.hpp"
@@ -29,21 +29,6 @@
 namespace strata::runtime::cache {
 
 class session;
-
-/// Requests received on one connection and not executed yet.
-struct request_batch {
-  static constexpr std::size_t most = 32;
-  struct request {
-    std::size_t first;  ///< of its words
-    std::size_t count;
-    const command* what;
-    std::uint64_t hash;  ///< of its first key
-    std::size_t begin;   ///< where it begins in the received bytes
-    std::size_t end;     ///< where the next one begins
-  };
-  std::vector<std::string_view> words;
-  std::vector<request> requests;
-};
 
 class workbench final : private loop::turn_end_hook {
  public:

@@ -36,11 +36,11 @@ std::string write_server(front& front) {
       "redis_version:{}\r\nredis_mode:standalone\r\nserver_name:strata\r\nstrata_version:{}\r\n"
       "os:Linux\r\narch_bits:64\r\nmultiplexing_api:{}\r\nprocess_id:{}\r\nrun_id:{}\r\n"
       "tcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{}\r\nuptime_in_days:{}\r\nhz:{}\r\n"
-      "configured_hz:{}\r\nlru_clock:{}\r\n",
+      "configured_hz:{}\r\nlru_clock:{}\r\nio_threads_active:{}\r\n",
       settings.version.reported, STRATA_VERSION, front.statistics().service().backend, ::getpid(),
       front.run_id(), settings.port == "0" ? settings.tls_port : settings.port,
       front.keys().clock().wall_us(), uptime_s, uptime_s / 86400, settings.hz, settings.hz,
-      front.keys().access_clock() & access_mask);
+      front.keys().access_clock() & access_mask, settings.options.threads > 1 ? 1 : 0);
 }
 
 std::string write_clients(front& front) {
