@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from broker import Broker
+from cut_proxy import CutProxy
 from failing_disk import FailingDisk
 from veth import Veth
 from web_site import make_site
@@ -65,3 +66,17 @@ def small_disk(root, tmp_path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
     yield folder
     subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture
+def proxies():
+    """Yields a function that makes proxies to a port of 127.0.0.1; their connections can be cut."""
+    made = []
+
+    def make(target):
+        made.append(CutProxy(target))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()

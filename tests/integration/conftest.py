@@ -9,7 +9,8 @@ import pytest
 import scripted_server
 from cache_config import new_cache
 from certificates import Authority
-from fixtures import broker, failing_disk, place, root, site, small_disk, veth  # noqa: F401
+from fixtures import (broker, failing_disk, place, proxies, root, site, small_disk,  # noqa: F401
+                      veth)
 from http_backend import Backend
 from resp_wire import RedisServer
 from strata_daemon import BINARY, Daemon

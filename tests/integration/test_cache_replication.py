@@ -11,17 +11,11 @@ import pytest
 
 from cache_commands import Commands
 from cache_contents import assert_same, contents
-from cut_proxy import CutProxy
 from resp_wire import RedisServer, Wire
 from strata_daemon import eventually
+from twin_servers import new_seed
 
 CUTS = int(os.environ.get("STRATA_CUTS", "6"))
-
-
-def seeded():
-    seed = int(os.environ.get("STRATA_SEED", random.randrange(1 << 32)))
-    print(f"STRATA_SEED={seed}")
-    return seed
 
 
 def new_cache(daemon, name, *flags):
@@ -35,19 +29,6 @@ def redis(tmp_path):
                          "--repl-ping-replica-period", "1")
     yield server
     server.close()
-
-
-@pytest.fixture
-def proxies():
-    made = []
-
-    def make(target):
-        made.append(CutProxy(target))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
 
 
 def info(wire, field):
@@ -90,14 +71,14 @@ def run_pair(leader_port, follower_port, proxy, seed):
 
 def test_a_cache_follows_redis(daemon, redis, proxies):
     port = new_cache(daemon, "db")
-    leader, _ = run_pair(redis.port, port, proxies(redis.port), seeded())
+    leader, _ = run_pair(redis.port, port, proxies(redis.port), new_seed())
     assert int(info(leader, "sync_partial_ok")) > 0
     assert int(info(leader, "sync_full")) < 1 + CUTS
 
 
 def test_redis_follows_a_cache(daemon, redis, proxies):
     port = new_cache(daemon, "db")
-    leader, _ = run_pair(port, redis.port, proxies(port), seeded())
+    leader, _ = run_pair(port, redis.port, proxies(port), new_seed())
     assert "resumes replication" in daemon.log()
     assert int(info(leader, "sync_partial_ok")) > 0
     assert 0 < int(info(leader, "sync_full")) < 1 + CUTS
@@ -108,7 +89,7 @@ def test_redis_follows_a_cache(daemon, redis, proxies):
 def test_a_cache_follows_a_cache(daemon, proxies, tmp_path):
     first = new_cache(daemon, "first")
     second = new_cache(daemon, "second", "--persistent", tmp_path / "second.aof")
-    run_pair(first, second, proxies(first), seeded())
+    run_pair(first, second, proxies(first), new_seed())
     # The replicated data is also on the disk.
     before = contents(second)
     daemon.kill9()
@@ -131,86 +112,6 @@ def test_a_cache_follows_from_its_start(daemon, redis):
     assert follower.ask("SET", "k", "w") == b"+OK\r\n"
     leader.ask("SET", "k", "x")
     assert follower.ask("GET", "k") == b"$1\r\nw\r\n"
-
-
-# leader <- proxy <- follower <- proxy <- follower ...; each is a cache or a redis-server
-CHAINS = ["cache cache cache", "redis cache cache", "cache cache redis", "cache redis cache",
-          "cache cache cache cache", "redis cache cache redis"]
-
-
-@pytest.fixture
-def make_chain(daemon, proxies, tmp_path):
-    """Yields a function that makes a chain and returns its ports, and the proxies between them."""
-    servers = []
-
-    def make(kinds):
-        ports, links = [], []
-        for place, kind in enumerate(kinds):
-            if kind == "cache":
-                ports.append(new_cache(daemon, f"db{place}"))
-            else:
-                servers.append(RedisServer(tmp_path / f"redis{place}",
-                                           "--repl-diskless-sync-delay", "0",
-                                           "--repl-ping-replica-period", "1"))
-                ports.append(servers[-1].port)
-            if place:
-                links.append(proxies(ports[place - 1]))
-                wire = Wire(ports[place])
-                assert wire.ask("REPLICAOF", "127.0.0.1", links[-1].port) == b"+OK\r\n"
-                wire.close()
-        return ports, links
-
-    yield make
-    for each in servers:
-        each.close()
-
-
-def await_chain(leader, ports):
-    """Waits until every follower has the leader's last write."""
-    mark = random.randbytes(8).hex()
-    leader.ask("SET", "last", mark)
-    for port in ports:
-        wire = Wire(port)
-        eventually(lambda: mark.encode() in wire.ask("GET", "last"),  # noqa: B023
-                   "the last write has reached the whole chain")
-        wire.close()
-
-
-@pytest.mark.parametrize("kinds", CHAINS)
-def test_a_chain_has_the_leaders_data_after_every_cut(make_chain, kinds):
-    rng = random.Random(seeded())
-    ports, links = make_chain(kinds.split())
-    leader = Wire(ports[0])
-    leader.ask("CONFIG", "SET", "repl-backlog-size", 16384)
-    await_chain(leader, ports)
-    for turn in range(CUTS):
-        link = rng.choice(links)
-        if turn % 2:
-            # More than the backlog holds, so the follower below the cut needs a snapshot.
-            link.pause()
-            leader.ask_all([["SET", f"wide:{turn}:{i}", "x" * 1000] for i in range(100)]
-                           + [["DEL", f"wide:{turn - 2}:{i}"] for i in range(50)])
-            link.resume()
-        else:
-            leader.ask_all([["INCR", f"count:{i}"] for i in range(100)])
-            link.cut()
-            leader.ask_all([["APPEND", f"count:{i}", "0"] for i in range(100)])
-    await_chain(leader, ports)
-    before = contents(ports[0])
-    for port in ports[1:]:
-        assert_same(before, contents(port))
-
-
-def test_a_chain_follows_another_leader(make_chain):
-    (old, first, last), _ = make_chain(["cache"] * 3)
-    (other,), _ = make_chain(["redis"])
-    leader, second = Wire(old), Wire(other)
-    leader.ask("SET", "old", "1")
-    await_chain(leader, [first, last])
-    second.ask("SET", "new", "1")
-    Wire(first).ask("REPLICAOF", "127.0.0.1", other)
-    await_chain(second, [first, last])
-    assert_same(contents(other), contents(last))
 
 
 def test_whom_clients_let_it_follow_outlives_the_daemon(daemon, redis, tmp_path):
