@@ -2,18 +2,28 @@
 that is cut again and again."""
 
 import random
+import time
 
 import pytest
 
-from cache_contents import assert_same, contents
+from cache_commands import Commands
+from cache_contents import assert_same, contents, field_times, libraries, streams
 from resp_wire import RedisServer, Wire
-from strata_daemon import eventually
-from test_cache_replication import CUTS, new_cache
+from script_commands import ScriptCommands
+from strata_daemon import PATIENCE, eventually
+from stream_commands import StreamCommands
+from test_cache_geo import Commands as GeoCommands
+from test_cache_hash_expiry_copies import random_calls as field_calls
+from test_cache_hyperloglog import Commands as EstimateCommands
+from test_cache_replication import CUTS, info, new_cache
+from test_cache_sorted_sets import Commands as SortedSetCommands
 from twin_servers import new_seed
 
 # leader <- proxy <- follower <- proxy <- follower ...; each is a cache or a redis-server
 CHAINS = ["cache cache cache", "redis cache cache", "cache cache redis", "cache redis cache",
           "cache cache cache cache", "redis cache cache redis"]
+OF_THREE = CHAINS[:4]
+BACKLOG = 128 << 10
 
 
 @pytest.fixture
@@ -42,6 +52,13 @@ def make_chain(daemon, proxies, tmp_path):
     yield make
     for each in servers:
         each.close()
+
+
+def configure(ports, name, value):
+    for port in ports:
+        wire = Wire(port)
+        assert wire.ask("CONFIG", "SET", name, value) == b"+OK\r\n"
+        wire.close()
 
 
 def await_chain(leader, ports):
@@ -90,3 +107,118 @@ def test_a_chain_follows_another_leader(make_chain):
     Wire(first).ask("REPLICAOF", "127.0.0.1", other)
     await_chain(second, [first, last])
     assert_same(contents(other), contents(last))
+
+
+def is_replicated(request):
+    """Reports whether Redis 7.0 replicates all effects of the request. It does not for a consumer
+    that reads its pending entries again, which counts as a delivery."""
+    if str(request[0]).upper() != "XREADGROUP" or "STREAMS" not in request:
+        return True
+    keys_and_ids = request[request.index("STREAMS") + 1:]
+    return set(keys_and_ids[len(keys_and_ids) // 2:]) == {">"}
+
+
+class Traffic:
+    """Random commands of all types to a leader; each kind has a database of its own."""
+
+    def __init__(self, seed, port, has_field_times):
+        self.random = random.Random(seed)
+        self.wire = Wire(port)
+        self.waiting = Wire(port)
+        self.generators = {0: Commands(seed), 3: SortedSetCommands(seed), 4: StreamCommands(seed),
+                           5: GeoCommands(seed), 6: EstimateCommands(seed, forges=False),
+                           8: ScriptCommands(seed)}
+        self.databases = [*self.generators] + [7] * has_field_times
+
+    def requests(self, database, count):
+        if database == 7:
+            return field_calls(self.random, count)
+        made = [self.generators[database].next() for _ in range(count)]
+        # Some generators return several requests at once.
+        return [request for each in made
+                for request in (each if isinstance(each[0], list) else [each])
+                if is_replicated(request)]
+
+    def send(self, turns, count):
+        """Sends `count` commands at a time, of one kind each."""
+        for _ in range(turns):
+            self.begin_waiting()
+            for database in self.random.sample(self.databases, len(self.databases)):
+                self.wire.ask_all([["SELECT", database], *self.requests(database, count),
+                                   ["DISCARD"], ["SELECT", 0]])
+            self.waiting.receive()
+
+    def begin_waiting(self):
+        """Sends a request that mostly has to wait for an element or an entry."""
+        database, words = self.random.choice([
+            (0, ["BLPOP", "l1", "l2", "l3", 0.05]),
+            (0, ["BLMOVE", "l4", "l5", "LEFT", "LEFT", 0.05]),
+            (3, ["BZPOPMIN", "z1", "z2", 0.05]),
+            (4, ["XREADGROUP", "GROUP", "g1", "waiter", "BLOCK", 50, "STREAMS", "stream:1", ">"]),
+            (8, ["XREADGROUP", "GROUP", "g0", "waiter", "BLOCK", 50, "STREAMS", "stream:1", ">"])])
+        self.waiting.ask("SELECT", database)
+        self.waiting.send(*words)
+
+    def overflow_backlog(self):
+        """Writes more than a backlog holds, so a follower that is cut off needs a snapshot."""
+        self.wire.ask_all([["SET", "wide", "x" * BACKLOG], ["SET", "wide", "y" * BACKLOG * 2],
+                           ["DEL", "wide"]])
+
+
+def assert_equal_chain(ports, has_field_times):
+    """Compares all servers with the leader. A key or a field may expire while they are read, so a
+    difference counts only if it lasts."""
+    reads = [contents, streams, libraries] + [field_times] * has_field_times
+    deadline = time.monotonic() + PATIENCE
+    for port in ports[1:]:
+        for read in reads:
+            while True:
+                leaders, followers = read(ports[0]), read(port)
+                if leaders == followers or time.monotonic() > deadline:
+                    break
+                time.sleep(0.1)
+            assert_same(leaders, followers)
+    return [len(read(ports[0])) for read in reads]
+
+
+def cut_and_write(traffic, links, await_level):
+    """Cuts a link every turn: after a short write, when all servers are level, which the follower
+    below the cut catches up with; while more is written than the backlog holds; and at any time."""
+    chance = traffic.random
+    for turn in range(CUTS):
+        link = chance.choice(links)
+        if turn % 3 == 0:
+            await_level()
+            traffic.send(1, 10)
+            link.cut()
+        elif turn % 3 == 1:
+            link.pause()
+            traffic.send(1, 40)
+            traffic.overflow_backlog()
+            link.resume()
+        else:
+            time.sleep(chance.choice([0, 0.05, 0.2]))
+            link.cut()
+        traffic.send(1, 10)
+
+
+def total(ports, figure):
+    return sum(int(info(Wire(port), figure)) for port in ports)
+
+
+@pytest.mark.parametrize("kinds", OF_THREE)
+def test_a_chain_has_all_types_after_every_cut(make_chain, kinds):
+    seed = new_seed()
+    has_field_times = "redis" not in kinds  # Redis 7.0 has none
+    ports, links = make_chain(kinds.split())
+    configure(ports, "repl-backlog-size", BACKLOG)
+    leader = Wire(ports[0])
+    await_chain(leader, ports)
+    traffic = Traffic(seed, ports[0], has_field_times)
+    traffic.send(2, 100)
+    cut_and_write(traffic, links, lambda: await_chain(leader, ports))
+    await_chain(leader, ports)
+    print("keys, streams, libraries:", assert_equal_chain(ports, has_field_times))
+    full, partial = total(ports, "sync_full"), total(ports, "sync_partial_ok")
+    print(f"{CUTS} cuts, {full} snapshots, {partial} resumptions")
+    assert partial > 0 and full > len(links)
