@@ -15,6 +15,7 @@ class CutProxy:
         self.pairs = []
         self.accepted = 0
         self.is_paused = False
+        self.left = None  # bytes from the target that still pass; None: all
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -30,13 +31,13 @@ class CutProxy:
             with self.lock:
                 self.pairs.append((near, far))
                 self.accepted += 1
-            for source, sink in ((near, far), (far, near)):
-                threading.Thread(target=self.forward, args=(source, sink), daemon=True).start()
+            for source, sink, admit in ((near, far, bytes), (far, near, self.admit)):
+                threading.Thread(target=self.forward, args=(source, sink, admit),
+                                 daemon=True).start()
 
-    @staticmethod
-    def forward(source, sink):
+    def forward(self, source, sink, admit):
         try:
-            while data := source.recv(1 << 16):
+            while not self.is_paused and (data := admit(source.recv(1 << 16))):
                 sink.sendall(data)
         except OSError:
             pass
@@ -45,6 +46,17 @@ class CutProxy:
                 each.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+    def admit(self, data):
+        """Returns the part of the target's data that may pass. Behind the last byte the link is
+        paused, and its end reaches the follower after the data."""
+        with self.lock:
+            if self.left is None:
+                return data
+            data = data[:self.left]
+            self.left -= len(data)
+            self.is_paused = self.is_paused or self.left == 0
+        return data
 
     def cut(self):
         """Breaks every connection; data in transit is lost."""
@@ -63,7 +75,14 @@ class CutProxy:
         self.is_paused = True
         self.cut()
 
+    def pause_after(self, count):
+        """Forwards `count` more bytes from the target, then pauses."""
+        with self.lock:
+            self.left = count
+
     def resume(self):
+        with self.lock:
+            self.left = None
         self.is_paused = False
 
     def close(self):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from cache_commands import Commands
-from cache_contents import assert_same, contents, field_times, libraries, streams
+from cache_contents import assert_same, contents, field_times, libraries, parsed, streams
 from resp_wire import RedisServer, Wire
 from script_commands import ScriptCommands
 from strata_daemon import PATIENCE, eventually
@@ -222,3 +222,97 @@ def test_a_chain_has_all_types_after_every_cut(make_chain, kinds):
     full, partial = total(ports, "sync_full"), total(ports, "sync_partial_ok")
     print(f"{CUTS} cuts, {full} snapshots, {partial} resumptions")
     assert partial > 0 and full > len(links)
+
+
+# Writes ARGV[1], which is made longer by ARGV[2], to a key of each of several types, and to
+# another database.
+WRITE = """
+local value, text = ARGV[1], ARGV[1] .. ARGV[2]
+redis.call('SET', 'string', text)
+redis.call('RPUSH', 'list', text)
+redis.call('HSET', 'hash', 'field', text)
+redis.call('ZADD', 'zset', value, 'member')
+redis.call('XADD', 'stream', value .. '-1', 'field', text)
+redis.call('SELECT', 3)
+redis.call('SET', 'string', text)
+redis.call('SELECT', 0)
+redis.call('SET', 'end', text)
+"""
+READ = """
+local values = {redis.call('GET', 'string'), redis.call('LINDEX', 'list', -1),
+                redis.call('HGET', 'hash', 'field'), redis.call('ZSCORE', 'zset', 'member'),
+                redis.call('XREVRANGE', 'stream', '+', '-', 'COUNT', 1)[1][1]}
+redis.call('SELECT', 3)
+table.insert(values, redis.call('GET', 'string'))
+redis.call('SELECT', 0)
+table.insert(values, redis.call('GET', 'end'))
+for at, value in ipairs(values) do values[at] = tonumber(string.match(value, '^[0-9]+')) end
+return values
+"""
+
+
+class ScriptedChain:
+    """A chain whose leader runs WRITE with a higher number each time."""
+
+    def __init__(self, ports):
+        self.wires = [Wire(port) for port in ports]
+        self.number = 0
+
+    def write(self):
+        self.number += 1
+        reply = self.wires[0].ask("EVAL", WRITE, 0, f"{self.number:06}", "x" * 200)
+        assert reply == b"$-1\r\n", reply
+
+    def numbers(self, place):
+        """Returns the numbers that the server's keys have."""
+        return set(parsed(self.wires[place].ask("EVAL_RO", READ, 0)))
+
+    def await_number(self, place, number):
+        """Waits until all keys of the server have the number; all change at once."""
+        def has_number():
+            found = self.numbers(place)
+            assert len(found) == 1, found
+            return found == {number}
+        eventually(has_number, f"server {place} has all of the script's effects")
+
+    def await_all(self):
+        for place in range(len(self.wires)):
+            self.await_number(place, self.number)
+
+    def script_size(self, place):
+        """Returns how many bytes the server sends to its followers for a script. It may also send
+        a PING, but not each time."""
+        sizes = []
+        for _ in range(3):
+            before = int(info(self.wires[place], "master_repl_offset"))
+            self.write()
+            self.await_all()
+            sizes.append(int(info(self.wires[place], "master_repl_offset")) - before)
+        return min(sizes)
+
+
+@pytest.mark.parametrize("kinds", OF_THREE)
+def test_a_script_cut_off_in_its_middle_takes_effect_once_and_at_once(make_chain, kinds):
+    rng = random.Random(new_seed())
+    ports, links = make_chain(kinds.split())
+    configure(ports, "repl-ping-replica-period", 3600)
+    chain = ScriptedChain(ports)
+    chain.write()
+    await_chain(Wire(ports[0]), ports)
+    sizes = [chain.script_size(place) for place in range(len(links))]
+    snapshots = total(ports, "sync_full")
+    for turn in range(max(CUTS, 4)):
+        above = turn % len(links)
+        link = links[above]
+        link.pause_after(rng.randrange(1, sizes[above]))
+        chain.write()
+        eventually(lambda: link.is_paused, "a part of the effects has passed")  # noqa: B023
+        chain.await_number(above, chain.number)
+        for place in range(above + 1, len(ports)):
+            chain.await_number(place, chain.number - 1)
+        link.cut()
+        link.resume()
+        chain.await_all()
+    assert total(ports, "sync_full") == snapshots
+    length = b":%d\r\n" % chain.number
+    assert [wire.ask("LLEN", "list") for wire in chain.wires] == [length] * len(ports)
