@@ -291,28 +291,41 @@ class ScriptedChain:
         return min(sizes)
 
 
+    def cut_in_effects(self, links, above, count):
+        """Cuts the link below a server after `count` bytes of a script's effects."""
+        links[above].pause_after(count)
+        self.write()
+        eventually(lambda: links[above].is_paused, "a part of the effects has passed")
+        self.await_number(above, self.number)
+        for place in range(above + 1, len(self.wires)):
+            self.await_number(place, self.number - 1)
+        links[above].cut()
+
+    def overflow_backlog(self):
+        self.wires[0].ask_all([["SET", "wide", "x" * BACKLOG * 3], ["DEL", "wide"]])
+
+
 @pytest.mark.parametrize("kinds", OF_THREE)
 def test_a_script_cut_off_in_its_middle_takes_effect_once_and_at_once(make_chain, kinds):
     rng = random.Random(new_seed())
     ports, links = make_chain(kinds.split())
     configure(ports, "repl-ping-replica-period", 3600)
+    configure(ports, "repl-backlog-size", BACKLOG)
     chain = ScriptedChain(ports)
     chain.write()
-    await_chain(Wire(ports[0]), ports)
+    await_chain(chain.wires[0], ports)
     sizes = [chain.script_size(place) for place in range(len(links))]
     snapshots = total(ports, "sync_full")
-    for turn in range(max(CUTS, 4)):
-        above = turn % len(links)
-        link = links[above]
-        link.pause_after(rng.randrange(1, sizes[above]))
-        chain.write()
-        eventually(lambda: link.is_paused, "a part of the effects has passed")  # noqa: B023
-        chain.await_number(above, chain.number)
-        for place in range(above + 1, len(ports)):
-            chain.await_number(place, chain.number - 1)
-        link.cut()
-        link.resume()
+    for above in [0, 1] * max(CUTS // 2, 2):
+        chain.cut_in_effects(links, above, rng.randrange(1, sizes[above]))
+        links[above].resume()
         chain.await_all()
     assert total(ports, "sync_full") == snapshots
+    for above in [0, 1]:
+        chain.cut_in_effects(links, above, rng.randrange(1, sizes[above]))
+        chain.overflow_backlog()
+        links[above].resume()
+        chain.await_all()
+    assert total(ports, "sync_full") > snapshots + 1
     length = b":%d\r\n" % chain.number
     assert [wire.ask("LLEN", "list") for wire in chain.wires] == [length] * len(ports)
