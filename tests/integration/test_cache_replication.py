@@ -11,7 +11,7 @@ import pytest
 
 from cache_commands import Commands
 from cache_contents import assert_same, contents
-from resp_wire import RedisServer, Wire
+from resp_wire import RedisServer, Wire, encode
 from strata_daemon import eventually
 from twin_servers import new_seed
 
@@ -112,6 +112,20 @@ def test_a_cache_follows_from_its_start(daemon, redis):
     assert follower.ask("SET", "k", "w") == b"+OK\r\n"
     leader.ask("SET", "k", "x")
     assert follower.ask("GET", "k") == b"$1\r\nw\r\n"
+
+
+def test_a_follower_comes_back_behind_a_write_larger_than_the_backlog(daemon):
+    """The write and the follower's request arrive in one turn of the loop."""
+    port = new_cache(daemon, "db")
+    first, second = Wire(port), Wire(port)
+    second.ask("CONFIG", "SET", "repl-backlog-size", 16384)
+    first.send("PSYNC", "?", "-1")
+    _, history, offset = first.receive().split()
+    write = "redis.call('SET', 'wide', string.rep('x', 100000))"
+    second.socket.sendall(encode(["EVAL", write, 0])
+                          + encode(["PSYNC", history, int(offset) + 1]))
+    assert second.receive() == b"$-1\r\n"
+    assert second.receive().startswith(b"+FULLRESYNC")
 
 
 def test_whom_clients_let_it_follow_outlives_the_daemon(daemon, redis, tmp_path):
