@@ -183,18 +183,24 @@ def assert_equal_chain(ports, has_field_times):
 
 def cut_and_write(traffic, links, await_level):
     """Cuts a link every turn: after a short write, when all servers are level, which the follower
-    below the cut catches up with; while more is written than the backlog holds; and at any time."""
+    below the cut catches up with; while more is written than the backlog holds; after any byte of
+    changes or of a snapshot; and at any time."""
     chance = traffic.random
     for turn in range(CUTS):
         link = chance.choice(links)
-        if turn % 3 == 0:
+        if turn % 4 == 0:
             await_level()
             traffic.send(1, 10)
             link.cut()
-        elif turn % 3 == 1:
+        elif turn % 4 == 1:
             link.pause()
             traffic.send(1, 40)
             traffic.overflow_backlog()
+            link.resume()
+        elif turn % 4 == 2:
+            link.pause_after(chance.randrange(1 << chance.randrange(1, 18)) + 1)
+            traffic.send(1, 20)
+            link.pause()
             link.resume()
         else:
             time.sleep(chance.choice([0, 0.05, 0.2]))
