@@ -47,7 +47,7 @@ def value_of(kind, reply):
     if kind == b"+hash\r\n":
         found = elements(reply)
         return sorted(b"".join(found[i:i + 2]) for i in range(0, len(found), 2))
-    return reply
+    return elements(reply) if reply[:1] == b"*" else reply
 
 
 def contents(port):
