@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from cache_contents import text
 from resp_wire import Wire, sorted_reply, split_replies
 from twin_servers import CHUNK, COUNT, Listener, assert_same_replies, new_seed
 
@@ -353,3 +354,16 @@ def waits_or_has_reply(wire):
     for _ in range(20):
         wire.send("PING")
         assert wire.receive() == b"+PONG\r\n"
+
+
+def test_a_restored_set_keeps_the_sign_of_zero(ports):
+    """A small set loses it, since its scores are kept as integers; a large one keeps it."""
+    for port in ports:
+        wire = Wire(port)
+        wire.ask("CONFIG", "SET", "zset-max-ziplist-entries", 2)
+        wire.ask("ZADD", "z", 1, "a", 1, "b", 1, "c")
+        wire.ask("ZADD", "z", "-0", "a", "-0", "b", "-0", "c")
+        before = wire.ask("ZRANGE", "z", 0, -1, "WITHSCORES")
+        assert before.count(b"-0") == 3
+        assert wire.ask("RESTORE", "copy", 0, text(wire.ask("DUMP", "z"))) == b"+OK\r\n"
+        assert wire.ask("ZRANGE", "copy", 0, -1, "WITHSCORES") == before
