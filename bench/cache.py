@@ -294,9 +294,9 @@ def main():
                 lambda server, scenario: measure(server, scenario, wanted.scale))
         except Failure as failure:
             sys.exit(f"bench-cache: {failure}")
+    summary = summarise(found, scenarios, lambda scenario: scenario.contenders(contenders))
     publish({"machine": describe_machine(), "repetitions": wanted.repetitions,
-             "scenarios": summarise(found, scenarios,
-                                      lambda scenario: scenario.contenders(contenders))}, wanted, "bench-cache",
+             "scenarios": summary}, wanted, "bench-cache",
             f"{CLIENTS} clients; CPU and memory are the server's alone")
 
 
