@@ -152,9 +152,9 @@ SCENARIOS = [
     many("geosearch", ("GEOSEARCH", "g", "FROMLONLAT", *POINT, "BYRADIUS", "1", "km"),
          WITH_POINTS),
     many("pfadd", ("PFADD", "h", "m:__rand_int__")),
-    *(Scenario(f"p1 {test} threads", f"{test.upper()}, one at a time, two threads", ("-t", test),
+    *(Scenario(f"threads p1 {test}", f"{test.upper()}, one at a time, two threads", ("-t", test),
                200_000, 0, rate_goal=1.4, threads=2) for test in ("set", "get")),
-    Scenario("p100 get threads", "GET, pipelines of 100, two threads", ("-t", "get", *P100),
+    Scenario("threads p100 get", "GET, pipelines of 100, two threads", ("-t", "get", *P100),
              MILLION, 0, threads=2),
     memory_of("string", MILLION),
     *(memory_of(kind, keys) for kind in ADDING if kind != "string" for keys in (100_000, 1)),
@@ -191,7 +191,7 @@ class Server(Measured):
         scheme = "tls" if self._security else "tcp"
         words = ["cache", "bench", "--listen", f"{scheme}://127.0.0.1:{self.port}", "--resp"]
         if self._threads > 1:
-            words += ["--threads", self._threads]
+            words += ["--threads", str(self._threads)]
         if self._security:
             words += ["--cert", self._tools.certificate, "--key", self._tools.key]
         return strata_daemon(program, folder, words)
