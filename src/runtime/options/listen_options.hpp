@@ -59,7 +59,7 @@ template <class Options>
     std::string_view help = "event loops that share the work") {
   using enum options::option_kind;
   return {{.key = "threads", .kind = count, .value_name = "N", .default_text = "1",
-           .help = std::string(help), .needs_restart = true, .max = 64, .min = 1},
+           .help = help, .needs_restart = true, .max = 64, .min = 1},
           &Options::threads};
 }
 // clang-format on
