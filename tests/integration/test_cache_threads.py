@@ -189,6 +189,23 @@ def test_large_values_come_and_go_whole(wires):
             assert reader.receive() == b"$%d\r\n%s\r\n" % (len(value), value)
 
 
+def test_a_client_whose_request_comes_slowly_is_not_idle(port, wires):
+    keeper = wires[0]
+    keeper.ask("CONFIG", "SET", "timeout", "2")
+    slow = [Wire(port) for _ in range(ON_ALL_LOOPS // 2)]
+    whole = encode(["SET", "slow", "x" * 100])
+    for i in range(10):
+        keeper.ask("PING")
+        for each in slow:
+            each.socket.sendall(whole[i * 10:(i + 1) * 10])
+        time.sleep(0.5)
+    for each in slow:
+        each.socket.sendall(whole[100:])
+        assert each.receive() == b"+OK\r\n"
+    for each in wires[1:]:
+        assert each.socket.recv(1) == b""
+
+
 def test_what_is_not_the_protocol_is_refused_on_every_loop(port):
     for _ in range(ON_ALL_LOOPS):
         with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:

@@ -52,6 +52,7 @@ struct outpost_message {
   enum class kind : std::uint8_t {
     arrival,       ///< the first one
     requests,      ///< there are requests, or the peer does not speak the protocol
+    received,      ///< something has come, but no whole request
     end_of_input,  ///< the client sends nothing more
     room,          ///< the answer to `room`
     finish,        ///< the client has all that it wants; output that is pending is still sent

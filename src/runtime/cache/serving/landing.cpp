@@ -64,10 +64,12 @@ void landing_link::end_session() {
 
 void landing_link::receive(const outpost_message& message) {
   using enum outpost_message::kind;
-  if (message.what == requests && session_) {
+  if (session_ && message.received != 0) {
+    session_->note_received(message.received, message.first);
+  }
+  if (session_ && message.what == requests) {
     is_lent_ = true;
     next_ = 0;
-    if (message.received != 0) session_->note_received(message.received, message.first);
     session_->work();
   }
   is_ended_ = is_ended_ || message.what == end_of_input;

@@ -98,7 +98,7 @@ void outpost_connection::parse() {
   if (!is_lent_) end_load();
   shared_.input_bytes = is_lent_ ? shared_.load->input.size() : reader.held();
   shared_.input_room = reader.room();
-  if (is_lent_) tell(outpost_message::kind::requests);
+  tell(is_lent_ ? outpost_message::kind::requests : outpost_message::kind::received);
 }
 
 void outpost_connection::end_load() {
@@ -107,13 +107,9 @@ void outpost_connection::end_load() {
 }
 
 void outpost_connection::tell(outpost_message::kind subject) {
-  outpost_message message{.what = subject, .of = &shared_};
-  if (subject == outpost_message::kind::requests) {
-    message.first = first_;
-    message.received = std::exchange(received_, 0);
-  }
   count_sent();
-  outpost_.send(message);
+  outpost_.send(
+      {.what = subject, .first = first_, .of = &shared_, .received = std::exchange(received_, 0)});
 }
 
 void outpost_connection::on_output(const loop::slice& bytes) {
