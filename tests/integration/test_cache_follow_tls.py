@@ -1,10 +1,13 @@
-"""A cache that follows over TLS: another cache, and a real redis-server."""
+"""A cache that serves over TLS on several loops, and one that follows over TLS: another cache, and
+a real redis-server."""
+
+import socket
 
 import pytest
 
-from certificates import Authority
-from resp_wire import RedisServer, Wire
-from strata_daemon import Refused, eventually
+from certificates import Authority, client_context
+from resp_wire import RedisServer, Wire, encode
+from strata_daemon import PATIENCE, Refused, eventually
 from talker import free_port, port_of
 
 
@@ -138,3 +141,20 @@ def test_a_cache_follows_a_redis_by_tls(daemon, authority, tmp_path):
         trouble(daemon, "nameless", "certificate")
     finally:
         redis.close()
+
+
+def test_all_loops_serve_tls(daemon, authority):
+    certificate, key = authority.issue("localhost", "127.0.0.1")
+    [url] = new_cache(daemon, "db", listen=["tls://127.0.0.1:0"], cert=[certificate], key=[key],
+                      threads=4)
+    context = client_context(authority.ca)
+    for i in range(32):  # the kernel spreads them over the loops
+        texts = [f"{i}:{j}" for j in range(200)]
+        expected = "".join(f"${len(each)}\r\n{each}\r\n" for each in texts).encode()
+        plain = socket.create_connection(("127.0.0.1", port_of(url)), timeout=PATIENCE)
+        with context.wrap_socket(plain, server_hostname="localhost") as client:
+            client.sendall(b"".join(encode(["ECHO", each]) for each in texts))
+            received = b""
+            while len(received) < len(expected):
+                received += client.recv(1 << 16)
+            assert received == expected

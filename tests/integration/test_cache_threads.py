@@ -10,7 +10,6 @@ import time
 import pytest
 
 from cache_config import info, new_cache
-from certificates import client_context
 from resp_wire import Wire, encode, split_replies
 from strata_daemon import PATIENCE, eventually
 
@@ -301,23 +300,6 @@ def test_the_end_comes_while_all_loops_are_busy(daemon, tmp_path, how):
     wire = Wire(port)
     for number, least in enumerate(sure):
         assert int(wire.ask("GET", f"key{number}").split(b"\r\n")[1]) >= least
-
-
-def test_tls_on_all_loops(daemon, authority):
-    certificate, key = authority.issue("localhost", "127.0.0.1")
-    made = daemon.create("cache", "db", listen=["tls://127.0.0.1:0"], resp=True, threads=THREADS,
-                         cert=[str(certificate)], key=[str(key)])
-    port = int(made["endpoints"][0].rsplit(":", 1)[1])
-    context = client_context(authority.ca)
-    for i in range(ON_ALL_LOOPS):
-        plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-        with context.wrap_socket(plain, server_hostname="localhost") as client:
-            client.sendall(b"".join(encode(["ECHO", f"{i}:{j}"]) for j in range(200)))
-            expected = b"".join(b"$%d\r\n%d:%d\r\n" % (len(f"{i}:{j}"), i, j) for j in range(200))
-            received = b""
-            while len(received) < len(expected):
-                received += client.recv(1 << 16)
-            assert received == expected
 
 
 def test_clients_come_and_go_while_others_work(port, wires):
