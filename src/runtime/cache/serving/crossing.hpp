@@ -40,6 +40,7 @@ struct crossing : std::enable_shared_from_this<crossing> {
 
   // --- from any thread
   std::atomic<std::uint64_t> sent = 0;       ///< bytes of output that the kernel has taken
+  std::atomic<bool> is_broken_off = false;   ///< nothing more can be sent
   std::atomic<std::size_t> input_bytes = 0;  ///< received and not executed
   std::atomic<std::size_t> input_room = 0;   ///< reserved for more of an incomplete request
 

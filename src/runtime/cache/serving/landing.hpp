@@ -51,10 +51,10 @@ class landing_link final : private session_link {
   [[nodiscard]] std::uint64_t allowed() const override { return allowed_; }
   [[nodiscard]] std::uint64_t pushed() const override { return pushed_; }
   [[nodiscard]] std::size_t unsent() const override {
-    return is_gone_ ? 0 : static_cast<std::size_t>(pushed_ - shared_->sent);
+    return is_broken() ? 0 : static_cast<std::size_t>(pushed_ - shared_->sent);
   }
   [[nodiscard]] loop::task<> room(std::size_t low, loop::time_point limit) override;
-  [[nodiscard]] bool is_broken() const override { return is_gone_; }
+  [[nodiscard]] bool is_broken() const override { return is_gone_ || shared_->is_broken_off; }
   void leave() override;
   [[nodiscard]] const net::peer_info& peer() const override { return shared_->peer; }
   [[nodiscard]] std::string_view transport() const override { return shared_->transport; }

@@ -125,6 +125,7 @@ loop::task<> outpost_connection::count_when_sent() {
   co_await stream_->writable(0);
   count_sent();
   is_counting_ = false;
+  if (stream_->broken() != 0) tell(outpost_message::kind::room);
 }
 
 void outpost_connection::on_settled() {

@@ -38,7 +38,10 @@ class outpost_connection {
   /// Nothing that was received is used any more; an incomplete request is kept aside.
   void end_load();
   void tell(outpost_message::kind subject);
-  void count_sent() { shared_.sent = stream_->sent(); }
+  void count_sent() {
+    shared_.sent = stream_->sent();
+    shared_.is_broken_off = stream_->broken() != 0;
+  }
   loop::task<> count_when_sent();
   loop::task<> tell_room(std::size_t low);
   loop::task<> flushed();
