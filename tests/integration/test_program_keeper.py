@@ -91,7 +91,9 @@ def test_output_and_exit_code_are_kept(daemon, program, tmp_path):
     eventually(lambda: numbers_in(daemon, "p"), "it counts")
     daemon.kill9()
     time.sleep(0.3)
-    sign.write_text("7")
+    whole = tmp_path / "whole"  # the program must not read it while it is empty
+    whole.write_text("7")
+    whole.rename(sign)
     eventually(lambda: gone(pid), "it has ended")
     daemon.start()
     eventually(lambda: daemon.show("p")["state"] == "failed", "its end is known")
