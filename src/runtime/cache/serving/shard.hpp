@@ -1,5 +1,5 @@
-// One loop's part of a cache: it accepts connections, ticks and closes; its sessions work at the
-// workbench. A cache has one shard for now.
+// The part of a cache on the loop that has the engine: it accepts connections, ticks and closes;
+// its sessions work at the workbench. Other loops have outposts.
 #pragma once
 
 #include <atomic>

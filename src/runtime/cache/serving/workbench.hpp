@@ -4,8 +4,8 @@
 // At the end of a loop's turn, hooks run in the order in which they were registered: a leader's and
 // a log's by the first change, this one's (which passes on the replies that are still in its
 // memory) by the first work, a session's when it received a push or may continue. None relies on
-// that order: each passes bytes to an outbox, which then registers a hook of its own behind all
-// existing ones, and sends what it has by that time.
+// that order: each passes bytes to an outbox, or to the landing for another loop, which then
+// registers a hook of its own behind all existing ones, and sends what it has by that time.
 #pragma once
 
 #include <chrono>
