@@ -111,11 +111,9 @@ bool loop::turn(bool may_wait) {
   bool active = mailbox_.run();
   active = run_timers() || active;
   run_turn_end_hooks();
-  auto deadline = time_point::min();
-  if (may_wait && !active && !stopped_ && mailbox_.empty()) {
-    deadline = next_timer();
-  }
-  wait(deadline);
+  // Events and messages that the above has caused end the wait at once.
+  const bool waits = may_wait && !stopped_ && mailbox_.empty();
+  wait(waits ? next_timer() : time_point::min());
   update_now();
   const auto reaped_at = now_;
   // Completions that a delivery queues (an epoll send completes at once) are for the next turn.
