@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Measures strata's cache against Redis 7 and Valkey 8: the server's CPU per operation, throughput,
-p50 and p99 as redis-benchmark reports them, and memory. The contenders take turns."""
+p50 and p99 as the load generator reports them, and memory. The contenders take turns."""
 
 import csv
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.comparison import (argument_parser, chosen, participants, publish, summarise,
@@ -22,6 +23,20 @@ from harness.strata_daemon import strata_daemon
 CLIENTS = 50
 SINGLE = "single-strata"  # with one loop, where the others have several threads
 MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class Load:
+    """A command that clients repeat. NUMBER in its words is another number each time."""
+
+    words: tuple
+    requests: int
+    pipeline: int = 1
+    numbers: int = 0  # NUMBER is below
+    clients: int = CLIENTS
+
+    def scaled(self, scale):
+        return replace(self, requests=max(1000, int(self.requests * scale)))
 
 
 @dataclass(frozen=True)
@@ -70,10 +85,9 @@ ADDING = {
 class Scenario:
     name: str
     about: str
-    flags: tuple  # for redis-benchmark
-    requests: int
     goal: float  # at most this times Redis's CPU per operation, or memory
-    before: tuple = ()  # runs that fill the server first: the flags of each
+    load: Load | None = None
+    before: tuple = ()  # loads that fill the server first
     rate_goal: float | None = None  # at least this times Redis's throughput
     unit: str = "us/op"
     secure: bool = False
@@ -95,67 +109,81 @@ class Scenario:
         return [*names, SINGLE] if self.threads > 1 and "strata" in names else names
 
 
-def pipelined(test):
-    # Only pushed elements can be popped.
-    before = (("-t", "lpush", *P100, "-n", str(MILLION)),) if test == "lpop" else ()
-    return Scenario(f"p100 {test}", f"{test.upper()}, pipelines of 100", ("-t", test, *P100),
-                    MILLION, 0.25, before, rate_goal=3)
+def pipelined(words, before=()):
+    return Scenario(f"p100 {words[0].lower()}", f"{words[0]}, pipelines of 100", 0.25,
+                    Load(words, 2 * MILLION, 100), before, rate_goal=3)
 
 
-def many(name, words, before=(), goal=0.4):
+def single(prefix, about, words, goal, **more):
+    return Scenario(f"{prefix} {words[0].lower()}", f"{words[0]}{about}, one at a time", goal,
+                    Load(words, 200_000), **more)
+
+
+def many(words, before=(), goal=0.4):
     """A command whose words differ at random, in pipelines of 100."""
-    return Scenario(f"p100 {name}", f"{words[0]}, pipelines of 100",
-                    (*P100, "-r", "100000", *words), 500_000, goal, before)
+    return Scenario(f"p100 {words[0].lower()}", f"{words[0]}, pipelines of 100", goal,
+                    Load(words, 500_000, 100, 100_000), before)
+
+
+def threaded(prefix, words, about, load, rate_goal=None):
+    return Scenario(f"threads {prefix} {words[0].lower()}", f"{words[0]}, {about}, two threads", 0,
+                    load, rate_goal=rate_goal, threads=2)
 
 
 def memory_of(kind, keys):
     elements = MILLION // keys
     size = "" if kind == "string" else f" of {elements:,}"
-    return Scenario(f"memory {kind}{size}", f"{keys:,} x {kind}{size}", (), 0, 0.7,
-                    unit="B/element", filling=Filling(kind, keys, elements))
+    return Scenario(f"memory {kind}{size}", f"{keys:,} x {kind}{size}", 0.7, unit="B/element",
+                    filling=Filling(kind, keys, elements))
 
 
-P100 = ("-P", "100")
-SCRIPT = "return redis.call('INCRBY', KEYS[1], ARGV[1])"
-RANDOM = ("-r", str(MILLION), "-d", "32")
-POINT = ("__rand_int__e-5", "__rand_int__e-5")  # up to a degree
-WITH_SCORES = ((*P100, "-r", "100000", "-n", "200000", "ZADD", "z", "__rand_int__",
-                "m:__rand_int__"),)
-WITH_ENTRIES = (("-c", "1", "-n", "1", "XGROUP", "CREATE", "s", "g", "0", "MKSTREAM"),
-                (*P100, "-n", "600000", "XADD", "s", "*", "field", "value"))
-WITH_POINTS = ((*P100, "-r", "100000", "-n", "100000", "GEOADD", "g", *POINT, "m:__rand_int__"),)
+NUMBER = "__rand_int__"
+KEY = "key:000000000000"
+SET = ("SET", KEY, "xxx")
+GET = ("GET", KEY)
+PUSH = ("LPUSH", "list", "xxx")
+LARGE = "x" * 16384
+SET_LARGE = ("SET", KEY, LARGE)
+SET_RANDOM = ("SET", f"key:{NUMBER}", "v" * 32)
+SCRIPT = ("EVAL", "return redis.call('INCRBY', KEYS[1], ARGV[1])", "1", "number", "2")
+DEGREES = (f"{NUMBER}e-5", f"{NUMBER}e-5")  # a point, each up to a degree
+MEMBER = f"m:{NUMBER}"
+ADD_SCORE = ("ZADD", "z", NUMBER, MEMBER)
+ADD_POINT = ("GEOADD", "g", *DEGREES, MEMBER)
+WITH_KEY = (Load(SET, 1000),)
+WITH_ENTRIES = (Load(("XGROUP", "CREATE", "s", "g", "0", "MKSTREAM"), 1, clients=1),
+                Load(("XADD", "s", "*", "field", "value"), 600_000, 100))
 SCENARIOS = [
-    *map(pipelined, ("set", "get", "lpush", "lpop", "sadd", "hset")),
-    Scenario("p1 set", "SET, one at a time", ("-t", "set"), 200_000, 0.85),
-    Scenario("p1 get", "GET, one at a time", ("-t", "get"), 200_000, 0.85),
-    Scenario("tls set", "SET with TLS, one at a time", ("-t", "set"), 200_000, 0.9, secure=True),
-    Scenario("tls get", "GET with TLS, one at a time", ("-t", "get"), 200_000, 0.9, secure=True),
-    Scenario("16k set", "SET of 16 KiB, one at a time", ("-t", "set", "-d", "16384"), 100_000, 0.6),
-    Scenario("16k get", "GET of 16 KiB, one at a time", ("-t", "get", "-d", "16384"), 100_000, 0.6,
-             before=(("-t", "set", "-d", "16384", "-n", "1000"),)),
-    Scenario("random set", "SET of a million keys, pipelines of 100",
-             ("-t", "set", *P100, *RANDOM), MILLION, 0.3),
-    Scenario("random get", "GET of a million keys, pipelines of 100",
-             ("-t", "get", *P100, *RANDOM), MILLION, 0.3,
-             before=(("-t", "set", *P100, "-n", str(2 * MILLION), *RANDOM),)),
-    Scenario("p1 eval", "EVAL of a small script, one at a time",
-             ("EVAL", SCRIPT, "1", "number", "2"), 200_000, 0.8),
-    Scenario("p100 eval", "EVAL of a small script, pipelines of 100",
-             (*P100, "EVAL", SCRIPT, "1", "number", "2"), 500_000, 0.6),
-    many("zadd", ("ZADD", "z", "__rand_int__", "m:__rand_int__")),
-    many("zrangebyscore", ("ZRANGEBYSCORE", "z", "__rand_int__", "+inf", "LIMIT", "0", "10"),
-         WITH_SCORES),
-    many("xadd", ("XADD", "s", "MAXLEN", "~", "100000", "*", "field", "value")),
-    many("xreadgroup", ("XREADGROUP", "GROUP", "g", "c", "COUNT", "1", "STREAMS", "s", ">"),
-         WITH_ENTRIES),
-    many("geoadd", ("GEOADD", "g", *POINT, "m:__rand_int__")),
-    many("geosearch", ("GEOSEARCH", "g", "FROMLONLAT", *POINT, "BYRADIUS", "1", "km"),
-         WITH_POINTS),
-    many("pfadd", ("PFADD", "h", "m:__rand_int__")),
-    *(Scenario(f"threads p1 {test}", f"{test.upper()}, one at a time, two threads", ("-t", test),
-               200_000, 0, rate_goal=1.4, threads=2) for test in ("set", "get")),
-    Scenario("threads p100 get", "GET, pipelines of 100, two threads", ("-t", "get", *P100),
-             MILLION, 0, threads=2),
+    pipelined(SET),
+    pipelined(GET, WITH_KEY),
+    pipelined(PUSH),
+    pipelined(("LPOP", "list"), (Load(PUSH, 2 * MILLION, 100),)),  # only the pushed can be popped
+    pipelined(("SADD", "set", "element:000000000000")),
+    pipelined(("HSET", "hash", "element:000000000000", "xxx")),
+    single("p1", "", SET, 0.85),
+    single("p1", "", GET, 0.85, before=WITH_KEY),
+    single("tls", " with TLS", SET, 0.9, secure=True),
+    single("tls", " with TLS", GET, 0.9, secure=True, before=WITH_KEY),
+    single("16k", " of 16 KiB", SET_LARGE, 0.6),
+    single("16k", " of 16 KiB", GET, 0.6, before=(Load(SET_LARGE, 1000),)),
+    Scenario("random set", "SET of a million keys, pipelines of 100", 0.3,
+             Load(SET_RANDOM, MILLION, 100, MILLION)),
+    Scenario("random get", "GET of a million keys, pipelines of 100", 0.3,
+             Load(("GET", f"key:{NUMBER}"), MILLION, 100, MILLION),
+             (Load(SET_RANDOM, 2 * MILLION, 100, MILLION),)),
+    single("p1", " of a small script", SCRIPT, 0.8),
+    replace(many(SCRIPT, goal=0.6), about="EVAL of a small script, pipelines of 100"),
+    many(ADD_SCORE),
+    many(("ZRANGEBYSCORE", "z", NUMBER, "+inf", "LIMIT", "0", "10"),
+         (Load(ADD_SCORE, 200_000, 100, 100_000),)),
+    many(("XADD", "s", "MAXLEN", "~", "100000", "*", "field", "value")),
+    many(("XREADGROUP", "GROUP", "g", "c", "COUNT", "1", "STREAMS", "s", ">"), WITH_ENTRIES),
+    many(ADD_POINT),
+    many(("GEOSEARCH", "g", "FROMLONLAT", *DEGREES, "BYRADIUS", "1", "km"),
+         (Load(ADD_POINT, 100_000, 100, 100_000),)),
+    many(("PFADD", "h", MEMBER)),
+    *(threaded("p1", words, "one at a time", Load(words, 200_000), 1.4) for words in (SET, GET)),
+    threaded("p100", GET, "pipelines of 100", Load(GET, 2 * MILLION, 100)),
     memory_of("string", MILLION),
     *(memory_of(kind, keys) for kind in ADDING if kind != "string" for keys in (100_000, 1)),
 ]
@@ -204,15 +232,30 @@ class Server(Measured):
     def memory(self):
         return memory(self._process.pid)["rss"]
 
-    def load(self, *flags):
-        argv = ["redis-benchmark", "-p", self.port, "-c", CLIENTS, "--csv", *self._security, *flags]
+    def run(self, load):
+        """Returns what the load generator reports. bench_cache_load speaks no TLS."""
+        if self._security or not self._tools.load:
+            return self._run_redis_benchmark(load)
+        argv = [self._tools.load, self.port, load.clients, load.pipeline, load.requests,
+                load.numbers, *load.words]
+        return json.loads(self._output_of(argv))
+
+    def _run_redis_benchmark(self, load):
+        argv = ["redis-benchmark", "-p", self.port, "-c", load.clients, "-P", load.pipeline, "-n",
+                load.requests, "--csv", *self._security]
+        if load.numbers:
+            argv += ["-r", load.numbers]
+        [line] = csv.DictReader(self._output_of([*argv, *load.words]).splitlines())
+        return {"requests": load.requests, "rate": float(line["rps"]),
+                "p50_ms": float(line["p50_latency_ms"]), "p99_ms": float(line["p99_latency_ms"])}
+
+    def _output_of(self, argv):
         done = subprocess.run([str(word) for word in argv], capture_output=True, text=True,
                               timeout=300, check=False)
-        lines = list(csv.DictReader(done.stdout.splitlines()))
-        if done.returncode != 0 or len(lines) != 1:
-            why = done.stderr.strip()[-200:]
-            raise Failure(f"redis-benchmark against {self.name} failed: {why}")
-        return lines[0]
+        if done.returncode != 0:
+            why = (done.stderr + done.stdout).strip()[-200:]
+            raise Failure(f"{argv[0]} against {self.name} failed: {why}")
+        return done.stdout
 
     def fill(self, filling):
         """Fails unless the server accepts every command."""
@@ -231,16 +274,16 @@ class Server(Measured):
 def measure(server, scenario, scale):
     if scenario.filling:
         return measure_memory(server, scenario.filling)
-    for flags in scenario.before:
-        server.load(*flags)
-    requests = max(1000, int(scenario.requests * scale))
-    began = server.cpu_us()
-    line = server.load("-n", requests, *scenario.flags)
+    for load in scenario.before:
+        server.run(load)
+    began, kernel_began = server.cpu_us(), server.kernel_us()
+    report = server.run(scenario.load.scaled(scale))
     return {
-        "cpu_us": (server.cpu_us() - began) / requests,
-        "rate": float(line["rps"]),
-        "p50_ms": float(line["p50_latency_ms"]),
-        "p99_ms": float(line["p99_latency_ms"]),
+        "cpu_us": (server.cpu_us() - began) / report["requests"],
+        "kernel_us": (server.kernel_us() - kernel_began) / report["requests"],
+        "rate": report["rate"],
+        "p50_ms": report["p50_ms"],
+        "p99_ms": report["p99_ms"],
     }
 
 
@@ -253,15 +296,16 @@ def measure_memory(server, filling):
 @dataclass(frozen=True)
 class Tools:
     programs: dict  # by contender
+    load: Path | None  # null: redis-benchmark makes every load
     certificate: Path
     key: Path
 
 
-def make_tools(programs, folder):
+def make_tools(programs, load, folder):
     env = {**os.environ, "STRATA_CONFIG_DIR": str(folder / "config")}
     subprocess.run([programs["strata"], "cert", "make", "localhost", "127.0.0.1", "-o", folder],
                    env=env, check=True, capture_output=True)
-    return Tools(programs, folder / "localhost.pem", folder / "localhost-key.pem")
+    return Tools(programs, load, folder / "localhost.pem", folder / "localhost-key.pem")
 
 
 def parse_arguments():
@@ -269,6 +313,8 @@ def parse_arguments():
     parser.add_argument("--scale", type=float, default=1, help="times the usual number of requests")
     parser.add_argument("--valkey", default=shutil.which("valkey-server"),
                         help="the program, which Debian has in bookworm-backports")
+    parser.add_argument("--redis-benchmark", action="store_true",
+                        help="make every load with redis-benchmark, not only those with TLS")
     return parser.parse_args()
 
 
@@ -285,7 +331,8 @@ def main():
     scenarios = chosen(wanted, SCENARIOS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        tools = make_tools(programs, folder)
+        load = None if wanted.redis_benchmark else wanted.build_dir / "bench/bench_cache_load"
+        tools = make_tools(programs, load, folder)
         try:
             found = take_turns(
                 wanted.repetitions, scenarios,

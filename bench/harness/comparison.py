@@ -9,7 +9,8 @@ from harness.goal import Goal, goal_line, judge, summarise_runs
 from harness.progress import Progress
 
 # A figure's name in a goal, its unit in a table if the scenario has none, and its digits.
-FIGURES = {"cpu_us": ("CPU", None, 3), "rate": ("rate", "/s", 0), "p50_ms": ("p50", "ms p50", 3),
+FIGURES = {"cpu_us": ("CPU", None, 3), "kernel_us": ("kernel", "in the kernel", 3),
+           "rate": ("rate", "/s", 0), "p50_ms": ("p50", "ms p50", 3),
            "p99_ms": ("p99", "ms p99", 3), "bytes": ("memory", None, 0),
            "script_bytes": ("memory of the script", "B of script", 0)}
 
