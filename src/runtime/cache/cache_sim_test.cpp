@@ -4,7 +4,12 @@
 // acknowledged under appendfsync always must exist afterwards, and nothing else may be damaged.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "runtime/cache/cache.hpp"
 #include "runtime/testing/sim_stage.hpp"
@@ -131,6 +136,185 @@ TEST(cache_log_simulation, what_was_acknowledged_survives_the_loss_of_power) {
         expect_rising(afterwards, *reader, list, length);
         acknowledged[i] = length;
       }
+    }
+  });
+}
+
+/// Draws changes of every type, as lines. A change is one command, a script, or a transaction, so
+/// that it must survive whole or not at all.
+class change_source {
+ public:
+  explicit change_source(loop::sim_world& world) : world_(world) {}
+
+  /// Returns a change that differs from those of other numbers.
+  std::string draw(std::uint64_t number) {
+    const auto text = std::to_string(number);
+    switch (world_.draw(12)) {
+      case 0: return "multi\r\n" + one(text) + "\r\n" + one(text) + "\r\n" + one(text) + "\r\nexec";
+      case 1: return script(text);
+      case 2:
+        return "function load replace \"#!lua name=lib\\nredis.register_function('version', "
+               "function() return " +
+               text + " end)\"";
+      default: return one(text);
+    }
+  }
+
+ private:
+  std::string key(std::string_view type) {
+    return std::string(type) + std::to_string(world_.draw(2));
+  }
+  std::string small() { return std::to_string(world_.draw(8)); }
+
+  std::string script(const std::string& number) {
+    return "eval \"redis.call('rpush', KEYS[1], ARGV[1]) redis.call('incr', KEYS[2]) return "
+           "redis.call('xadd', KEYS[3], ARGV[1] .. '-7', 'script', ARGV[1])\" 3 " +
+           key("list") + " count " + key("stream") + " " + number;
+  }
+
+  std::string one(const std::string& number) {
+    switch (world_.draw(6)) {
+      case 0: return of_streams(number);
+      case 1: return of_groups();
+      case 2: return of_keys();
+      default: return of_values(number);
+    }
+  }
+
+  std::string of_values(const std::string& number) {
+    switch (world_.draw(16)) {
+      case 0: return "set " + key("text") + " " + number;
+      case 1: return "append " + key("text") + " " + number;
+      case 2: return "rpush " + key("list") + " " + number;
+      case 3: return "lpop " + key("list");
+      case 4: return "lmove list0 list1 left right";
+      case 5: return "hset " + key("hash") + " field" + small() + " " + number;
+      case 6: return "hdel " + key("hash") + " field" + small();
+      case 7: return "hpexpireat " + key("hash") + " 9000000000000 fields 1 field" + small();
+      case 8: return "sadd " + key("set") + " " + small() + " member" + small();
+      case 9: return "srem " + key("set") + " " + small();
+      case 10: return "zadd " + key("sorted") + " " + number + " member" + small();
+      case 11: return "zincrby " + key("sorted") + " 0.25 member" + small();
+      case 12: return "zremrangebyrank " + key("sorted") + " 0 0";
+      case 13: return "pfadd " + key("log") + " " + number;
+      case 14: return "setbit " + key("bits") + " " + number + " 1";
+      default: return "geoadd " + key("places") + " 1." + small() + " 2 member" + small();
+    }
+  }
+
+  std::string of_streams(const std::string& number) {
+    switch (world_.draw(5)) {
+      case 0: return "xtrim " + key("stream") + " maxlen " + small();
+      case 1: return "xdel " + key("stream") + " " + std::to_string(world_.draw(60)) + "-1";
+      case 2: return "xsetid " + key("stream") + " " + number + "-9";
+      default: return "xadd " + key("stream") + " " + number + "-1 field" + small() + " " + number;
+    }
+  }
+
+  std::string of_groups() {
+    const std::string stream = key("stream") + " group" + small();
+    const std::string reader = "consumer" + small();
+    switch (world_.draw(8)) {
+      case 0: return "xgroup create " + stream + " 0 mkstream";
+      case 1: return "xgroup setid " + stream + " 0";
+      case 2: return "xgroup delconsumer " + stream + " " + reader;
+      case 3: return "xack " + stream + " " + std::to_string(world_.draw(60)) + "-1";
+      case 4: return "xautoclaim " + stream + " " + reader + " 0 0 count 3";
+      case 5: return "xgroup destroy " + stream;
+      default:
+        return "xreadgroup group group" + small() + " " + reader + " count 2 streams " +
+               key("stream") + " >";
+    }
+  }
+
+  std::string of_keys() {
+    const std::array types{"text", "list", "hash", "set", "sorted", "log", "bits", "stream"};
+    const std::string type = types.at(world_.draw(types.size()));
+    switch (world_.draw(5)) {
+      case 0: return "pexpireat " + key(type) + " 9000000000000";
+      case 1: return "persist " + key(type);
+      case 2: return "copy " + type + "0 " + type + "1 replace";
+      case 3: return "rename " + type + "0 " + type + "1";
+      default: return "del " + key(type);
+    }
+  }
+
+  loop::sim_world& world_;
+};
+
+/// Returns what the cache holds: a digest of its keys, and the version of its function.
+std::string contents(life& life, actor& reader) {
+  return life.ask(reader, "debug digest") + " " + life.ask(reader, "fcall version 0");
+}
+
+/// Changes a cache until the power fails, and returns how many changes were acknowledged. Each is
+/// followed by ECHO, whose reply means that the changes before it were acknowledged.
+std::size_t change_until_the_end(life& life, std::vector<std::string>& changes) {
+  auto& world = life.world();
+  change_source source(world);
+  auto writer = life.connect();
+  auto admin = life.connect();
+  std::size_t acknowledged = changes.size();
+  std::size_t received = 0;
+  for (auto turns = 5 + world.draw(40); turns != 0; --turns) {
+    for (auto left = 1 + world.draw(4); left != 0; --left) {
+      changes.push_back(source.draw(changes.size() + 1));
+      writer->send(changes.back() + "\r\necho change:" + std::to_string(changes.size()));
+    }
+    if (world.chance(0.1)) admin->send("bgrewriteaof");
+    if (world.chance(0.05)) admin->send("bgsave");
+    world.run_for(std::chrono::microseconds(world.draw(3000)));
+    for (; received < writer->received().size(); ++received) {
+      const auto& line = writer->received()[received];
+      if (line.starts_with("change:")) acknowledged = number_in(line.substr(7));
+    }
+  }
+  return acknowledged;
+}
+
+/// Makes changes one by one in a cache that nothing befalls. Returns its contents before the first
+/// and after each.
+std::vector<std::string> contents_after_each(const std::vector<std::string>& changes,
+                                             std::uint64_t seed) {
+  life calm(seed, {});
+  auto writer = calm.connect();
+  auto reader = calm.connect();
+  std::vector found{contents(calm, *reader)};
+  for (const auto& change : changes) {
+    const auto before = writer->received().size();
+    writer->send(change + "\r\necho change");
+    EXPECT_TRUE(calm.world().run_until(
+        [&] { return writer->received().size() > before && writer->received().back() == "change"; },
+        30s))
+        << change;
+    found.push_back(contents(calm, *reader));
+  }
+  return found;
+}
+
+// After each failure the cache holds what it held after one of the changes that were sent, the
+// last acknowledged one or a later one.
+TEST(cache_log_simulation, changes_of_all_types_survive_the_loss_of_power_whole_and_in_order) {
+  for_each_seed([](std::uint64_t seed) {
+    loop::sim_world::disk disk;
+    std::vector<std::string> changes;
+    for (std::uint64_t turn = 0; turn < 1 + seed % 3; ++turn) {
+      std::size_t acknowledged = 0;
+      {
+        life changing(seed * 10 + turn, disk);
+        if (testing::Test::HasFailure()) return;
+        acknowledged = change_until_the_end(changing, changes);
+        disk = changing.world().disk_after_crash();
+      }
+      const auto expected = contents_after_each(changes, seed * 10 + 9);
+      life afterwards(seed * 10 + 5 + turn, disk);
+      if (testing::Test::HasFailure()) return;
+      auto reader = afterwards.connect();
+      const auto first = expected.begin() + static_cast<std::ptrdiff_t>(acknowledged);
+      const auto same = std::find(first, expected.end(), contents(afterwards, *reader));
+      ASSERT_NE(same, expected.end())
+          << "of " << changes.size() << " changes " << acknowledged << " were acknowledged";
+      changes.resize(static_cast<std::size_t>(same - expected.begin()));
     }
   });
 }
