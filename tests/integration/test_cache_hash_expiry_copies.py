@@ -199,3 +199,16 @@ def crc64(data):
         for _ in range(8):
             crc = crc >> 1 ^ 0x95AC9329AC4BC9B5 if crc & 1 else crc >> 1
     return crc
+
+
+def test_the_digest_covers_times_of_keys_and_fields(daemon):
+    wire = Wire(new_cache(daemon))
+    wire.ask("HSET", "hash", "field", "value")
+    digest = wire.ask("DEBUG", "DIGEST")
+    for expire, persist in ((["PEXPIRE", "hash", "9000000"], ["PERSIST", "hash"]),
+                            (["HPEXPIRE", "hash", "9000000", "FIELDS", "1", "field"],
+                             ["HPERSIST", "hash", "FIELDS", "1", "field"])):
+        wire.ask(*expire)
+        assert wire.ask("DEBUG", "DIGEST") != digest
+        wire.ask(*persist)
+        assert wire.ask("DEBUG", "DIGEST") == digest

@@ -49,10 +49,14 @@ void digest::add_value(const entry& entry) {
     case value_kind::set:
       entry.as<set_value>().for_each([this](std::string_view each) { add(each); });
       break;
-    case value_kind::hash:
-      entry.as<hash_value>().for_each(
-          [this](std::string_view name, std::string_view value) { add(joined(name, value)); });
+    case value_kind::hash: {
+      const auto& hash = entry.as<hash_value>();
+      hash.for_each([this, &hash](std::string_view name, std::string_view value) {
+        const std::string_view end = hash.expiry_of(name) ? "expires" : "";
+        add(joined(joined(name, value), end));
+      });
       break;
+    }
     case value_kind::sorted_set:
       entry.as<sorted_set>().for_each([this](std::string_view member, double score) {
         // 0 and -0 are the same score.
