@@ -147,7 +147,7 @@ void sorted_set::enlarge() {
 
 bool sorted_set::shed(std::size_t steps) {
   if (is_pack()) return false;
-  // The list owns the members themselves.
+  // The tree owns the members themselves.
   if (large_->members.drain(steps, [](scored_member*) {})) return true;
   constexpr std::size_t members_of_a_step = 8;
   large_->order.erase(0, std::min(steps * members_of_a_step, large_->order.size()),
@@ -254,10 +254,10 @@ index_range sorted_set::ranks_of(const score_range& scores) const {
         [&](pack::offset, pack::offset offset) { return scores.is_above(small_score(offset)); });
   }
   const auto& order = large_->order;
-  const auto begin =
-      order.seek([&](double score, const scored_member&) { return scores.is_below(score); }).rank;
-  const auto end =
-      order.seek([&](double score, const scored_member&) { return !scores.is_above(score); }).rank;
+  const auto begin = order.count_before(
+      [&](double score, const scored_member&) { return scores.is_below(score); });
+  const auto end = order.count_before(
+      [&](double score, const scored_member&) { return !scores.is_above(score); });
   return {begin, size_from(begin, end)};
 }
 
@@ -270,13 +270,10 @@ index_range sorted_set::ranks_of(const lex_range& members) const {
                        });
   }
   const auto& order = large_->order;
-  const auto begin =
-      order.seek([&](double, const scored_member& each) { return members.is_below(each.member()); })
-          .rank;
-  const auto end =
-      order
-          .seek([&](double, const scored_member& each) { return !members.is_above(each.member()); })
-          .rank;
+  const auto begin = order.count_before(
+      [&](double, const scored_member& each) { return members.is_below(each.member()); });
+  const auto end = order.count_before(
+      [&](double, const scored_member& each) { return !members.is_above(each.member()); });
   return {begin, size_from(begin, end)};
 }
 
@@ -287,7 +284,8 @@ std::string sorted_set::score_as_kept(double score) const {
 
 std::size_t sorted_set::memory() const {
   if (is_pack()) return sizeof *this + small_.memory();
-  std::size_t bytes = sizeof *this + sizeof *large_ + large_->members.memory();
+  std::size_t bytes =
+      sizeof *this + sizeof *large_ + large_->members.memory() + large_->order.memory();
   large_->members.for_each([&](const scored_member* each) { bytes += each->memory(); });
   return bytes;
 }

@@ -1,5 +1,5 @@
-// A sorted set: a pack of members and scores, in order, while it is small; afterwards nodes, which
-// a hash table finds by member, and a skip list by score and rank. It owns its nodes.
+// A sorted set: a pack of members and scores, in order, while it is small; afterwards members with
+// scores, which a hash table finds by name, and a tree by score and rank.
 //
 // Ranges of scores and of members are first converted to ranges of ranks: so their size is known
 // before any member is visited, and there is one way to visit them, in either direction.
@@ -13,8 +13,8 @@
 #include "runtime/cache/values/entry.hpp"
 #include "runtime/cache/values/hash_table.hpp"
 #include "runtime/cache/values/index_range.hpp"
+#include "runtime/cache/values/member_tree.hpp"
 #include "runtime/cache/values/pack.hpp"
-#include "runtime/cache/values/skip_list.hpp"
 
 namespace strata::runtime::cache {
 
@@ -80,7 +80,7 @@ class sorted_set final : public collection {
   sorted_set() = default;
   /// Takes a pack of members and scores, in order.
   explicit sorted_set(pack members) : small_(std::move(members)) {}
-  /// Takes ownership of the nodes, which must not be linked. The set has the large form, whatever
+  /// Takes ownership of the members, which must be in no tree. The set has the large form, whatever
   /// its size.
   explicit sorted_set(member_table members);
   sorted_set(const sorted_set& other);
@@ -114,10 +114,10 @@ class sorted_set final : public collection {
     if (is_pack()) {
       visit_small(begin, ranks.count, reversed, visit);
     } else {
-      const scored_member* each = large_->order.at(begin);
+      auto place = large_->order.at(begin);
       for (std::size_t left = ranks.count; left-- != 0;) {
-        visit(each->member(), each->score());
-        each = reversed ? each->previous() : each->next();
+        visit(place->member(), place->score());
+        reversed ? place.previous() : place.next();
       }
     }
   }
@@ -169,7 +169,7 @@ class sorted_set final : public collection {
  private:
   struct large_set {
     member_table members;
-    skip_list order;
+    member_tree order;
 
     void insert(std::string_view member, double score, std::uint64_t hash);
     static void* operator new(std::size_t size) { return allocate(size); }
