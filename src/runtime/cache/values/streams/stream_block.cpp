@@ -12,7 +12,7 @@ constexpr std::uint64_t id_elements = 3;
 }  // namespace
 
 stream_block::stream_block(stream_id first, std::span<const std::string_view> words)
-    : first_(first) {
+    : first_(first), first_fields_(static_cast<std::uint32_t>(words.size() / 2)) {
   push(0);
   push(0);
   push(words.size() / 2);
@@ -40,7 +40,7 @@ pack::offset stream_block::skip(pack::offset offset, std::uint64_t count) const 
 }
 
 bool stream_block::has_names(std::span<const std::string_view> words) const {
-  if (header(2) * 2 != words.size()) return false;
+  if (first_fields_ * std::size_t{2} != words.size()) return false;
   auto at = first_name();
   for (std::size_t i = 0; i < words.size(); i += 2) {
     if (!elements_.equals(at, words[i])) return false;
@@ -61,10 +61,13 @@ void stream_block::append(stream_id id, std::span<const std::string_view> words)
     elements_.push_back(words[i + 1]);
   }
   push(id_elements + (same_names ? fields : fields * 2 + 1));
+  const auto bytes = elements_.bytes();
   add_to_header(0, 1);
+  if (elements_.bytes() != bytes) remembered_ = pack::none;
 }
 
 stream_entry stream_block::erase(const stream_entry& entry) {
+  remembered_ = pack::none;
   const auto flags = (entry.has_first_names ? first_names_flag : 0) | deleted_flag;
   elements_.replace(entry.at, text::integer_text(flags).view());
   const auto distance = entry.at - elements_.first();
@@ -89,7 +92,7 @@ stream_entry stream_block::read(pack::offset offset) const {
   found.id.sequence += static_cast<std::uint64_t>(integer(offset));
   offset = elements_.next(offset);
   if (found.has_first_names) {
-    found.fields = header(2);
+    found.fields = first_fields_;
   } else {
     found.fields = static_cast<std::uint64_t>(integer(offset));
     offset = elements_.next(offset);
@@ -100,7 +103,7 @@ stream_entry stream_block::read(pack::offset offset) const {
 
 std::optional<stream_entry> stream_block::first() const {
   // Behind the names and the 0.
-  const auto at = skip(first_name(), header(2) + 1);
+  const auto at = skip(first_name(), std::uint64_t{first_fields_} + 1);
   if (at == pack::none) return {};
   return read(at);
 }
@@ -134,11 +137,20 @@ std::optional<stream_entry> stream_block::last_present() const {
   return entry;
 }
 
+std::optional<stream_entry> stream_block::search_start(stream_id id) const {
+  if (remembered_ != pack::none) {
+    auto entry = read(elements_.first() + remembered_);
+    if (entry.id <= id) return entry;
+  }
+  return first();
+}
+
 std::optional<stream_entry> stream_block::find(stream_id id) const {
-  for (auto entry = first(); entry; entry = next(*entry)) {
+  for (auto entry = search_start(id); entry; entry = next(*entry)) {
     if (entry->is_deleted || entry->id < id) continue;
-    if (entry->id == id) return entry;
-    break;
+    if (entry->id != id) break;
+    remember(*entry);
+    return entry;
   }
   return {};
 }
@@ -151,6 +163,7 @@ std::optional<stream_block> stream_block::load(stream_id first, std::string_view
   stream_block made(first);
   made.elements_ = std::move(*elements);
   if (!made.is_valid()) return {};
+  made.first_fields_ = static_cast<std::uint32_t>(made.header(2));
   return made;
 }
 

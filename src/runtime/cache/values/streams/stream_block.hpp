@@ -48,6 +48,8 @@ class stream_block {
   void append(stream_id id, std::span<const std::string_view> words);
   /// Marks an entry as deleted, which must not be so already. Returns it, since entries may move.
   stream_entry erase(const stream_entry& entry);
+  /// Remembers an entry that is not deleted: reading is likely to continue there.
+  void remember(const stream_entry& entry) const { remembered_ = entry.at - elements_.first(); }
   /// Frees memory kept for more entries.
   void shrink() { elements_.shrink(); }
 
@@ -58,6 +60,9 @@ class stream_block {
   [[nodiscard]] std::optional<stream_entry> previous(const stream_entry& entry) const;
   /// Returns the last entry that is not deleted.
   [[nodiscard]] std::optional<stream_entry> last_present() const;
+  /// Returns where to search for ids from `id` on: all entries before it are deleted or have lower
+  /// ids.
+  [[nodiscard]] std::optional<stream_entry> search_start(stream_id id) const;
   /// Finds an entry that is not deleted.
   [[nodiscard]] std::optional<stream_entry> find(stream_id id) const;
 
@@ -84,6 +89,9 @@ class stream_block {
 
   stream_id first_;
   pack elements_;
+  std::uint32_t first_fields_ = 0;  // the number of the first entry's fields
+  // Behind the first element; `pack::none`: no entry is remembered.
+  mutable pack::offset remembered_ = pack::none;
 };
 
 template <class Callback>

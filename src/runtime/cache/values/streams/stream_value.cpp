@@ -132,7 +132,8 @@ std::uint64_t stream_value::count(stream_id first, stream_id last, std::uint64_t
       found += block->second.size();
       continue;
     }
-    for (auto entry = block->second.first(); entry; entry = block->second.next(*entry)) {
+    auto entry = block->second.search_start(first);
+    for (; entry && found < limit; entry = block->second.next(*entry)) {
       if (entry->is_deleted || entry->id < first) continue;
       if (entry->id > last) break;
       ++found;
@@ -245,7 +246,7 @@ void stream_cursor::enter_block() {
   if (block_ == blocks_.end()) {
     entry_.reset();
   } else {
-    entry_ = backwards_ ? block_->second.last() : block_->second.first();
+    entry_ = backwards_ ? block_->second.last() : block_->second.search_start(first_);
   }
 }
 
@@ -272,7 +273,9 @@ bool stream_cursor::next() {
   for (step(); entry_; step()) {
     if (entry_->is_deleted) continue;
     if (backwards_ ? entry_->id < first_ : entry_->id > last_) break;
-    if (entry_->id >= first_ && entry_->id <= last_) return true;
+    if (entry_->id < first_ || entry_->id > last_) continue;
+    if (!backwards_) block_->second.remember(*entry_);
+    return true;
   }
   entry_.reset();
   block_ = blocks_.end();

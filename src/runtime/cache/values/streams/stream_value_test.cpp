@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -139,6 +142,44 @@ TEST(stream_block, loads_what_it_dumped) {
   EXPECT_EQ(loaded->dump(), dumped);
   EXPECT_EQ(loaded->size(), 2U);
   EXPECT_EQ(loaded->deleted(), 1U);
+}
+
+// Reading continues where it was, and yet finds what a map finds, whatever changed meanwhile.
+TEST(stream_value, reads_from_any_id_between_changes) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    std::mt19937_64 random(seed);
+    const stream_limits limits{0, seed % 2 == 0 ? 7 : 300};
+    stream_value stream;
+    std::map<std::uint64_t, std::string> expected;
+    std::uint64_t last = 0;
+    for (int step = 0; step < 3000; ++step) {
+      const auto number = random() % (last + 2);
+      if (random() % 3 == 0) {
+        const auto value = std::to_string(random());
+        append(stream, {last += 1 + random() % 2, 0}, {"field", value}, limits);
+        expected[last] = value;
+      } else if (random() % 10 == 0) {
+        EXPECT_EQ(stream.erase({number, 0}), expected.erase(number) != 0);
+      } else if (random() % 100 == 0) {
+        stream.trim({.max_size = expected.size() / 2, .least_id = {}});
+        while (expected.size() > stream.size()) expected.erase(expected.begin());
+      } else {
+        EXPECT_EQ(stream.contains({number, 0}), expected.contains(number)) << seed;
+        auto place = expected.lower_bound(number);
+        const auto left = static_cast<std::uint64_t>(std::distance(place, expected.end()));
+        EXPECT_EQ(stream.count({number, 0}, stream_id::highest(), 5), std::min(left, 5UL)) << seed;
+        stream_cursor cursor(stream, {number, 0}, stream_id::highest(), false);
+        for (int i = 0; i < 3 && place != expected.end(); ++i, ++place) {
+          ASSERT_TRUE(cursor.next()) << seed;
+          ASSERT_EQ(cursor.entry().id, (stream_id{place->first, 0})) << seed;
+          cursor.entry().for_each_field([&](std::string_view, std::string_view value) {
+            EXPECT_EQ(value, place->second) << seed;
+          });
+        }
+        EXPECT_TRUE(place != expected.end() || !cursor.next()) << seed;
+      }
+    }
+  }
 }
 
 // Every byte of a dump changed in every way: loading refuses it, or gives a block that can be read.
