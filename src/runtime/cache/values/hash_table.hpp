@@ -179,6 +179,10 @@ class hash_table {
     }
   }
 
+  // A table in a block of its own is charged as its buckets are.
+  static void* operator new(std::size_t size) { return allocate(size); }
+  static void operator delete(void* memory, std::size_t size) { release(memory, size); }
+
   /// Moves up to `steps` buckets of a pending growth; reports whether there is more to do.
   bool advance(std::size_t steps = 1) {
     while (is_moving() && steps-- != 0) move_next();

@@ -34,7 +34,8 @@ hash_value::hash_value(const hash_value& other) : collection(other) {
     fields_ = other.packed();
     return;
   }
-  auto& copies = fields_.emplace<table>();
+  fields_ = std::make_unique<table>();
+  auto& copies = tabled();
   other.for_each([&](std::string_view name, std::string_view value) {
     copies.insert(hash_field::make(name, value), hash_of(name));
   });
@@ -42,7 +43,7 @@ hash_value::hash_value(const hash_value& other) : collection(other) {
 
 hash_value::~hash_value() {
   if (is_pack()) return;
-  std::get<table>(fields_).for_each([](hash_field* each) { hash_field::destroy(each); });
+  tabled().for_each([](hash_field* each) { hash_field::destroy(each); });
 }
 
 bool hash_value::shed(std::size_t steps) {
@@ -50,14 +51,13 @@ bool hash_value::shed(std::size_t steps) {
     if (!times_->shed(steps)) times_.reset();
     return true;
   }
-  return !is_pack() &&
-         std::get<table>(fields_).drain(steps, [](hash_field* each) { hash_field::destroy(each); });
+  return !is_pack() && tabled().drain(steps, [](hash_field* each) { hash_field::destroy(each); });
 }
 
 void hash_value::make_table() {
-  table made;
+  auto made = std::make_unique<table>();
   for_each([&](std::string_view name, std::string_view value) {
-    made.insert(hash_field::make(name, value), hash_of(name));
+    made->insert(hash_field::make(name, value), hash_of(name));
   });
   fields_ = std::move(made);
 }
@@ -102,7 +102,7 @@ bool hash_value::set(std::string_view name, std::string_view value, const hash_l
     if (is_new && static_cast<std::int64_t>(size()) > limits.entries) make_table();
     return is_new;
   }
-  auto& fields = std::get<table>(fields_);
+  auto& fields = tabled();
   const auto hash = hash_of(name);
   auto** const place = fields.find(name, hash);
   if (place == nullptr) {
@@ -125,7 +125,7 @@ bool hash_value::erase(std::string_view name) {
     fields->erase(at, 2);
     return true;
   }
-  auto& fields = std::get<table>(fields_);
+  auto& fields = tabled();
   const auto hash = hash_of(name);
   auto** const place = fields.find(name, hash);
   if (place == nullptr) return false;
@@ -137,15 +137,13 @@ bool hash_value::contains(std::string_view name) const {
   return with_value(name, [](std::string_view) {});
 }
 
-std::size_t hash_value::size() const {
-  return is_pack() ? packed().size() / 2 : std::get<table>(fields_).size();
-}
+std::size_t hash_value::size() const { return is_pack() ? packed().size() / 2 : tabled().size(); }
 
 std::size_t hash_value::memory() const {
   const auto fixed = sizeof *this + (times_ == nullptr ? 0 : times_->memory());
   if (is_pack()) return fixed + packed().memory();
-  const auto& fields = std::get<table>(fields_);
-  std::size_t bytes = fixed + fields.memory();
+  const auto& fields = tabled();
+  std::size_t bytes = fixed + sizeof fields + fields.memory();
   fields.for_each([&](const hash_field* each) { bytes += each->memory(); });
   return bytes;
 }

@@ -2,6 +2,7 @@
 // times at which fields expire, if any does.
 #pragma once
 
+#include <memory>
 #include <variant>
 
 #include "runtime/cache/values/entry.hpp"
@@ -62,7 +63,7 @@ class hash_value final : public collection {
       visit(fields->at(fields->next(at)).text());
       return true;
     }
-    const auto* const place = std::get<table>(fields_).find(name);
+    const auto* const place = tabled().find(name);
     if (place == nullptr) return false;
     visit((*place)->value());
     return true;
@@ -102,8 +103,7 @@ class hash_value final : public collection {
         at = fields->next(value_at);
       }
     } else {
-      std::get<table>(fields_).for_each(
-          [&](const hash_field* each) { visit(each->name(), each->value()); });
+      tabled().for_each([&](const hash_field* each) { visit(each->name(), each->value()); });
     }
   }
   /// Performs a step of HSCAN.
@@ -113,8 +113,8 @@ class hash_value final : public collection {
       for_each(visit);
       return 0;
     }
-    return std::get<table>(fields_).scan(
-        cursor, [&](const hash_field* each) { visit(each->name(), each->value()); });
+    return tabled().scan(cursor,
+                         [&](const hash_field* each) { visit(each->name(), each->value()); });
   }
   /// Visits a random field, as (name, value).
   template <class Random, class Visit>
@@ -124,7 +124,7 @@ class hash_value final : public collection {
       const auto at = fields->seek(static_cast<std::int64_t>(index * 2));
       visit(fields->at(at).text(), fields->at(fields->next(at)).text());
     } else {
-      const auto* const any = std::get<table>(fields_).random(source);
+      const auto* const any = tabled().random(source);
       visit(any->name(), any->value());
     }
   }
@@ -146,10 +146,12 @@ class hash_value final : public collection {
     static std::string_view key(const hash_field* field) { return field->name(); }
   };
   using table = hash_table<hash_field*, key_of>;
+  [[nodiscard]] table& tabled() const { return *std::get<std::unique_ptr<table>>(fields_); }
   void make_table();
   bool set_packed(std::string_view name, std::string_view value);
 
-  std::variant<pack, table> fields_;
+  // Most hashes are small: the table is in a block of its own.
+  std::variant<pack, std::unique_ptr<table>> fields_;
   std::unique_ptr<field_times> times_;  // null: no field expires
 };
 

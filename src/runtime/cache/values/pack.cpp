@@ -233,7 +233,8 @@ pack::offset pack::find_short(std::string_view text, offset offset, unsigned ste
 
 void pack::make_room(offset size, bool at_front) {
   const offset used = end_ - begin_;
-  const std::size_t wanted = allocation_size(std::size_t{used} + size + (used + size) / 4);
+  // The allocator's sizes grow by a quarter at most, which is room enough.
+  const std::size_t wanted = allocation_size(std::size_t{used} + size);
   auto* const moved = static_cast<unsigned char*>(allocate(wanted));
   const auto slack = static_cast<offset>(wanted) - used - size;
   // Puts the room at the end where elements are pushed: most lists grow at one end.

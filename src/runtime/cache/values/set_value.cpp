@@ -7,24 +7,24 @@ set_value::set_value(const set_value& other) : collection(other) {
     members_ = other.integers();
     return;
   }
-  auto& copies = members_.emplace<table>();
+  members_ = std::make_unique<table>();
+  auto& copies = tabled();
   other.for_each(
       [&](std::string_view each) { copies.insert(text_item::make(each), hash_of(each)); });
 }
 
 set_value::~set_value() {
   if (is_integers()) return;
-  std::get<table>(members_).for_each([](text_item* each) { text_item::destroy(each); });
+  tabled().for_each([](text_item* each) { text_item::destroy(each); });
 }
 
 bool set_value::shed(std::size_t steps) {
-  return !is_integers() &&
-         std::get<table>(members_).drain(steps, [](text_item* each) { text_item::destroy(each); });
+  return !is_integers() && tabled().drain(steps, [](text_item* each) { text_item::destroy(each); });
 }
 
 void set_value::make_table() {
-  table made;
-  for_each([&](std::string_view each) { made.insert(text_item::make(each), hash_of(each)); });
+  auto made = std::make_unique<table>();
+  for_each([&](std::string_view each) { made->insert(text_item::make(each), hash_of(each)); });
   members_ = std::move(made);
 }
 
@@ -38,7 +38,7 @@ bool set_value::insert(std::string_view member, std::int64_t most_integers) {
     }
     make_table();
   }
-  auto& all = std::get<table>(members_);
+  auto& all = tabled();
   const auto hash = hash_of(member);
   if (all.find(member, hash) != nullptr) return false;
   all.insert(text_item::make(member), hash);
@@ -50,7 +50,7 @@ bool set_value::erase(std::string_view member) {
     const auto number = text::parse_integer(member);
     return number && std::get<int_set>(members_).erase(*number);
   }
-  auto& all = std::get<table>(members_);
+  auto& all = tabled();
   const auto hash = hash_of(member);
   auto** const place = all.find(member, hash);
   if (place == nullptr) return false;
@@ -63,18 +63,16 @@ bool set_value::contains(std::string_view member) const {
     const auto number = text::parse_integer(member);
     return number && integers().contains(*number);
   }
-  return std::get<table>(members_).find(member) != nullptr;
+  return tabled().find(member) != nullptr;
 }
 
-std::size_t set_value::size() const {
-  return std::visit([](const auto& members) { return members.size(); }, members_);
-}
+std::size_t set_value::size() const { return is_integers() ? integers().size() : tabled().size(); }
 
 std::size_t set_value::memory() const {
   std::size_t bytes = sizeof *this;
   if (is_integers()) return bytes + integers().memory();
-  const auto& all = std::get<table>(members_);
-  bytes += all.memory();
+  const auto& all = tabled();
+  bytes += sizeof all + all.memory();
   all.for_each([&](const text_item* each) { bytes += each->memory(); });
   return bytes;
 }

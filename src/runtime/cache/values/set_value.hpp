@@ -1,6 +1,7 @@
 // A set: sorted integers while it is small and contains only integers, a hash table afterwards.
 #pragma once
 
+#include <memory>
 #include <variant>
 
 #include "runtime/cache/values/entry.hpp"
@@ -37,15 +38,14 @@ class set_value final : public collection {
       const auto& all = integers();
       for (std::size_t i = 0; i < all.size(); ++i) visit(text::integer_text(all[i]).view());
     } else {
-      std::get<table>(members_).for_each([&](const text_item* each) { visit(each->text()); });
+      tabled().for_each([&](const text_item* each) { visit(each->text()); });
     }
   }
   /// Performs a step of SSCAN.
   template <class Visit>
   std::uint64_t scan(std::uint64_t cursor, Visit&& visit) const {
     if (!is_integers()) {
-      return std::get<table>(members_).scan(cursor,
-                                            [&](const text_item* each) { visit(each->text()); });
+      return tabled().scan(cursor, [&](const text_item* each) { visit(each->text()); });
     }
     for_each(visit);
     return 0;
@@ -56,7 +56,7 @@ class set_value final : public collection {
     if (is_integers()) {
       visit(text::integer_text(integers()[source() % integers().size()]).view());
     } else {
-      visit(std::get<table>(members_).random(source)->text());
+      visit(tabled().random(source)->text());
     }
   }
 
@@ -74,8 +74,10 @@ class set_value final : public collection {
  private:
   using table = hash_table<text_item*, key_of_text>;
   void make_table();
+  [[nodiscard]] table& tabled() const { return *std::get<std::unique_ptr<table>>(members_); }
 
-  std::variant<int_set, table> members_;
+  // Most sets are small: the table is in a block of its own.
+  std::variant<int_set, std::unique_ptr<table>> members_;
 };
 
 }  // namespace strata::runtime::cache
