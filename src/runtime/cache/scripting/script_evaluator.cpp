@@ -1,5 +1,6 @@
 #include "runtime/cache/scripting/script_evaluator.hpp"
 
+#include <functional>
 #include <utility>
 
 #include "runtime/cache/engine/scripts/script_head.hpp"
@@ -39,6 +40,7 @@ bool script_evaluator::knows(std::string_view digest) const {
 
 // The room too: nothing of the scripts stays.
 void script_evaluator::forget_all() {
+  recent_texts_ = {};
   scripts_.clear();
   room_.reset();
 }
@@ -46,6 +48,15 @@ void script_evaluator::forget_all() {
 const script_evaluator::scripts::value_type* script_evaluator::find(call& outer,
                                                                     std::string_view text) {
   if (!prepare(outer)) return nullptr;
+  auto& recent = recent_texts_[std::hash<std::string_view>{}(text) % recent_texts_.size()];
+  if (recent.script != nullptr && recent.text == text) return recent.script;
+  const auto* const found = find_or_compile(outer, text);
+  if (found != nullptr && text.size() <= longest_recent) recent = {std::string(text), found};
+  return found;
+}
+
+const script_evaluator::scripts::value_type* script_evaluator::find_or_compile(
+    call& outer, std::string_view text) {
   auto digest = script_digest(text);
   if (const auto known = scripts_.find(digest); known != scripts_.end()) return &*known;
   const auto head = read_script_head(text);

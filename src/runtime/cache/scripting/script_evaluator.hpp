@@ -4,6 +4,7 @@
 // one that takes long is interrupted, other commands are refused.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -62,6 +63,12 @@ class script_evaluator final : public evaluator, private script::observer {
     std::uint8_t flags = 0;  // of `script_flag`
   };
   using scripts = std::map<std::string, kept_script, std::less<>>;
+  /// A text that was evaluated lately. To compare it costs less than its digest.
+  struct recent_text {
+    std::string text;
+    const scripts::value_type* script = nullptr;
+  };
+  static constexpr std::size_t longest_recent = 4096;
 
   void on_error(const std::string& text) override { log_.write(level::error, text); }
   void on_print(const std::string& line) override { log_.write(level::info, line); }
@@ -72,14 +79,16 @@ class script_evaluator final : public evaluator, private script::observer {
   [[nodiscard]] bool prepare(call& outer);
   /// Finds or compiles a script. Null, after an error reply, if it has an error.
   const scripts::value_type* find(call& outer, std::string_view text);
+  const scripts::value_type* find_or_compile(call& outer, std::string_view text);
   void run(call& outer, const scripts::value_type& script, std::size_t first, bool is_read_only);
 
   loop::loop& loop_;
   journal& log_;
   script_supervisor supervisor_;
   script_commands commands_;
-  std::unique_ptr<script_room> room_;  // null until a script runs
-  scripts scripts_;                    // by their digests
+  std::unique_ptr<script_room> room_;         // null until a script runs
+  scripts scripts_;                           // by their digests
+  std::array<recent_text, 64> recent_texts_;  // by their hashes
   function_registry functions_;
 };
 
