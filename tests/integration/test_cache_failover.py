@@ -124,6 +124,82 @@ def test_the_other_followers_find_the_new_leader(make_servers, kinds):
     assert_same(contents(ports[1]), contents(ports[2]))
 
 
+def replace_leader(first, second, second_port, *others):
+    """Makes the second server the leader, as Sentinel does; returns how many snapshots it has sent
+    and will have sent."""
+    assert second.ask("REPLICAOF", "NO", "ONE") == b"+OK\r\n"
+    before = int(info(second, "sync_full"))
+    for each in (*others, first):
+        assert each.ask("REPLICAOF", "127.0.0.1", second_port) == b"+OK\r\n"
+    second.ask_all([["SELECT", "3"], ["SET", "after", "2"], ["SELECT", "0"], ["INCR", "count"]])
+    for each in (*others, first):
+        await_same(second, each)
+    return before, int(info(second, "sync_full"))
+
+
+def prepared(ports):
+    """Returns connections to a leader that sends nothing by itself, with data in two databases, and
+    to its followers."""
+    first, *others = map(Wire, ports)
+    # A PING would part the followers of a stream.
+    assert first.ask("CONFIG", "SET", "repl-ping-replica-period", "3600") == b"+OK\r\n"
+    follow(ports[0], *others)
+    first.ask_all([["SELECT", "3"], ["SET", "before", "1"], ["INCR", "count"]])
+    for each in others:
+        await_same(first, each)
+    return first, *others
+
+
+@pytest.mark.parametrize("kinds", ["cache cache cache", "redis cache cache", "redis cache redis",
+                                   "cache redis cache"])
+def test_a_promoted_follower_continues_the_stream_of_its_leader(make_servers, kinds):
+    ports = make_servers(kinds.split())
+    first, second, third = prepared(ports)
+    before, now = replace_leader(first, second, ports[1], third)
+    assert now == before and int(info(second, "sync_partial_ok")) >= 2
+    for port in (ports[0], ports[2]):
+        assert_same(contents(ports[1]), contents(port))
+
+
+@pytest.mark.parametrize("kinds", ["cache cache", "redis cache"])
+def test_changes_that_the_new_leader_lacks_are_discarded(make_servers, kinds):
+    ports = make_servers(kinds.split())
+    first, second = prepared(ports)
+    assert second.ask("REPLICAOF", "NO", "ONE") == b"+OK\r\n"
+    first.ask_all([["SET", "lost", "1"], ["DEL", "before"]])
+    before, now = replace_leader(first, second, ports[1])
+    assert now == before + 1
+    assert_same(contents(ports[1]), contents(ports[0]))
+
+
+def test_a_follower_that_lacks_changes_of_the_former_leader_gets_a_snapshot(make_servers):
+    ports = make_servers(["cache", "cache", "cache"])
+    first, second, third = prepared(ports)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        assert third.ask("REPLICAOF", "127.0.0.1", silent.getsockname()[1]) == b"+OK\r\n"
+        first.ask("SET", "late", "1")
+        await_same(first, second)
+        before, now = replace_leader(first, second, ports[1], third)
+    assert now == before + 1
+    assert_same(contents(ports[1]), contents(ports[2]))
+
+
+def test_followers_of_a_promoted_follower_continue_its_own_stream(make_servers):
+    ports = make_servers(["cache", "cache", "cache"])
+    first, second, third = map(Wire, ports)
+    follow(ports[0], second)
+    follow(ports[1], third)
+    first.ask_all([["SELECT", "3"], ["SET", "before", "1"]])
+    await_same(first, second)
+    await_same(second, third)
+    full = info(second, "sync_full")
+    assert second.ask("REPLICAOF", "NO", "ONE") == b"+OK\r\n"
+    second.ask_all([["SELECT", "3"], ["SET", "after", "2"]])
+    await_same(second, third)
+    assert info(second, "sync_full") == full
+    assert_same(contents(ports[1]), contents(ports[2]))
+
+
 def test_the_record_has_the_new_leader(daemon, make_servers):
     ports = make_servers(["cache", "cache"])
     first, second = map(Wire, ports)

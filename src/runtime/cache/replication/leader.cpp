@@ -229,6 +229,11 @@ void leader::begin_history() {
   previous_id_.clear();
 }
 
+bool leader::has_followers() const {
+  return std::ranges::any_of(
+      followers_, [](const follower& each) { return each.at != stage::introduces_itself; });
+}
+
 // One that only introduces itself has nothing of the stream yet.
 void leader::drop_followers() {
   for (const auto& each : followers_) {

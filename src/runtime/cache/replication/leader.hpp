@@ -52,6 +52,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   /// Starts another stream: the data is replaced, and the stream of the old data cannot be
   /// continued. Each follower is disconnected and needs a new snapshot.
   void begin_history();
+  [[nodiscard]] bool has_followers() const;
   /// Disconnects each follower; a follower that reconnects may continue the stream.
   void drop_followers();
   /// Continues the stream of a leader whose place this cache takes: whoever has it up to `offset`

@@ -35,12 +35,13 @@ leader_connection::leader_connection(loop::loop& loop, engine& engine, place lea
   engine_.keys().set_expires_by_leader(true);
   engine_.home().availability().refuse_changes(
       obstacle::follows, "READONLY You can't write against a read only replica.");
-  if (leader_.handed_over) {
-    id_ = leader_.handed_over->id;
-    offset_ = leader_.handed_over->offset;
+  if (leader_.known) {
+    id_ = leader_.known->id;
+    offset_ = leader_.known->offset;
     replay_ = std::make_unique<replay>(engine_);
-    handover_ = handover::pending;
+    replay_->database = leader_.known->database;
   }
+  if (leader_.hands_over) handover_ = handover::pending;
   running_.spawn(run());
 }
 
@@ -49,6 +50,11 @@ leader_connection::~leader_connection() {
   engine_.home().availability().set_loading(false);
   engine_.keys().set_expires_by_leader(false);
   engine_.home().availability().refuse_changes(obstacle::follows, {});
+}
+
+std::optional<leader_connection::position> leader_connection::known() const {
+  if (id_.empty()) return {};
+  return position{.id = id_, .offset = offset_, .database = replay_->database};
 }
 
 std::string leader_connection::name() const {

@@ -23,17 +23,22 @@ class engine;
 
 class leader_connection {
  public:
+  /// A position in a leader's stream that this cache's data equals.
   struct position {
     std::string id;
     std::uint64_t offset = 0;
+    unsigned database = 0;  ///< of the next change
   };
   struct place {
     std::string host;
     std::uint16_t port;
     unsigned own_port;                            ///< this cache's listening port; 0: not announced
     std::shared_ptr<const net::tls_slot> secure;  ///< empty: without TLS
-    /// This cache's own stream, if it hands the leadership over: the other one must accept that.
-    std::optional<position> handed_over = std::nullopt;
+    /// The stream that the leader is asked to continue; nullopt if nothing can be continued.
+    std::optional<position> known = std::nullopt;
+    /// This cache hands over its leadership: the other one must accept that and continue the
+    /// stream.
+    bool hands_over = false;
   };
   enum class handover : std::uint8_t { none, pending, accepted, rejected };
   struct hooks {
@@ -63,6 +68,8 @@ class leader_connection {
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   /// The id of the leader's stream; empty before the first.
   [[nodiscard]] const std::string& id() const { return id_; }
+  /// Returns what the data equals; nullopt before the first snapshot, and while one is loaded.
+  [[nodiscard]] std::optional<position> known() const;
   /// When bytes last arrived from the leader; nullopt before the first time.
   [[nodiscard]] std::optional<std::int64_t> received_ms() const { return received_ms_; }
   /// How the other one has answered to the handed-over leadership.

@@ -37,7 +37,8 @@ void redis_replication::tick_failover() {
             .port = static_cast<std::uint16_t>(successor->port),
             .own_port = own_port_,
             .secure = secure_,
-            .handed_over = leader_connection::position{leader_.id(), leader_.offset()}});
+            .known = leader_connection::position{.id = leader_.id(), .offset = leader_.offset()},
+            .hands_over = true});
   } else if (link_ && link_->handed_over() == accepted) {
     keep_leader();
     failover_.end();
@@ -78,7 +79,18 @@ void redis_replication::keep_leader() {
 
 void redis_replication::follow(std::string host, std::uint16_t port) {
   if (link_ && link_->leader().host == host && link_->leader().port == port) return;
-  follow({.host = std::move(host), .port = port, .own_port = own_port_, .secure = secure_});
+  follow({.host = std::move(host),
+          .port = port,
+          .own_port = own_port_,
+          .secure = secure_,
+          .known = known()});
+}
+
+// A leader that has succeeded the one before continues its stream.
+std::optional<leader_connection::position> redis_replication::known() const {
+  if (link_) return link_->known();
+  if (leader_.offset() == 0) return {};
+  return leader_connection::position{.id = leader_.id(), .offset = leader_.offset()};
 }
 
 void redis_replication::follow(leader_connection::place place) {
@@ -93,9 +105,15 @@ void redis_replication::follow(leader_connection::place place) {
 
 void redis_replication::follow_nobody() {
   if (!link_) return;
+  const auto known = link_->known();
   link_.reset();
   hooks_.on_trouble({});
-  leader_.drop_followers();
+  // Its own followers can continue its own stream, those of the leader only the leader's.
+  if (known && !leader_.has_followers()) {
+    leader_.succeed(known->id, known->offset);
+  } else {
+    leader_.drop_followers();
+  }
   log_->write(level::info, "stopped following the leader");
 }
 

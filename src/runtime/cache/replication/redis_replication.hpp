@@ -69,6 +69,7 @@ class redis_replication final : public replication {
   };
 
   void follow(leader_connection::place place);
+  [[nodiscard]] std::optional<leader_connection::position> known() const;
   void tick_failover();
   void keep_leader();
 
