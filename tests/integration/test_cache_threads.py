@@ -54,6 +54,10 @@ def test_several_loops_serve_and_one_set_of_data_is_theirs(daemon, wires):
     assert len(worked) >= THREADS
     assert info(wires[0], "connected_clients") == len(wires)
     assert info(wires[0], "io_threads_active") == 1
+    for kind in ("reads", "writes"):
+        threaded = info(wires[0], f"io_threaded_{kind}_processed")
+        # Some connections are the engine's own.
+        assert 20 < threaded < info(wires[0], f"total_{kind}_processed")
     assert wires[0].ask("CONFIG", "GET", "io-threads") == b"*2\r\n$10\r\nio-threads\r\n$1\r\n4\r\n"
     assert len(daemon.ask("GET", "/v1/runtimes/db/clients")) == len(wires)
 

@@ -73,6 +73,7 @@ void restore(call& c) {
   auto expires = entry::never;
   if (*ttl != 0) expires = options->is_absolute ? *ttl : *ttl + c.now_ms();
   auto why = rdb::refusal::none;
+  ++c.keys().counted().checked_payloads;
   entry* const made = rdb::restore(c[3], c[1], expires, c.home().settings(), why);
   if (made == nullptr) {
     c.fail(why == rdb::refusal::wrong_checksum ? "ERR DUMP payload version or checksum are wrong"

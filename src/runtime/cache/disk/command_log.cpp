@@ -102,7 +102,9 @@ loop::task<bool> command_log::write_waiting() {
 // would report success: so the file is given up.
 loop::task<> command_log::make_safe() {
   const auto reached = written_;
+  is_syncing_ = true;
   auto outcome = co_await time_call(file_.sync());
+  is_syncing_ = false;
   next_sync_ = loop_.now() + 1s;
   if (!outcome) {
     distrust(outcome.error());

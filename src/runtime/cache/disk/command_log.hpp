@@ -66,6 +66,7 @@ class command_log final : public change_listener, private loop::timer {
   /// becomes safe, until another file replaces it.
   [[nodiscard]] bool is_distrusted() const { return is_distrusted_; }
   void distrust(const error& why);
+  [[nodiscard]] bool is_syncing() const { return is_syncing_; }
   /// Reports whether a write or a sync has been pending for longer than `duration`.
   [[nodiscard]] bool is_stuck_for(loop::duration duration) const {
     return disk_call_ && loop_.now() - *disk_call_ > duration;
@@ -108,6 +109,7 @@ class command_log final : public change_listener, private loop::timer {
   position safe_ = 0;
   loop::time_point next_sync_;
   std::optional<loop::time_point> disk_call_;  // when the pending write or sync began
+  bool is_syncing_ = false;
   bool is_paused_ = false;
   bool is_busy_ = false;
   bool is_failing_ = false;

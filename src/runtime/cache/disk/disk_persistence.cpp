@@ -266,6 +266,7 @@ void disk_persistence::check_slowness() {
   const bool is_slow = log_ && log_->is_stuck_for(slow_call);
   if (std::exchange(is_slow_, is_slow) == is_slow) return;
   if (is_slow) {
+    ++figures_.slow_calls;
     journal_->write(level::warning, slowness(where_.log) +
                                         "; meanwhile changes wait in memory, and with "
                                         "--appendfsync always replies wait too");
@@ -472,8 +473,11 @@ loop::task<result<void>> disk_persistence::copy_log(growing_file& file,
 persistence_figures disk_persistence::figures() const {
   auto now = figures_;
   now.has_log = log_ != nullptr;
+  now.writing_began_ms = began_ms_;
+  now.is_rewrite_scheduled = rewrites_next_;
   if (log_) {
     now.log_size = log_->file_size();
+    now.is_log_syncing = log_->is_syncing();
     now.log_waiting = log_->appended() - log_->written();
     now.log_fails = log_->is_failing();
     now.log_appended = log_->appended();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <utility>
 
 #include "runtime/cache/engine/access.hpp"
 #include "runtime/cache/engine/keyspace.hpp"
@@ -49,6 +50,7 @@ bool keyspace::tidy(loop::duration budget, bool may_expire) {
     const auto index = expiry_database_++ % database_count;
     if (!expire_some(index, deadline_us) || !expire_fields(index, deadline_us)) return false;
   }
+  if (expires) estimate_expired();
   while (!graveyard_.empty()) {
     counters_.freed_later += graveyard_.free_some();
     if (clock_.steady_us() >= deadline_us) return false;
@@ -60,6 +62,15 @@ bool keyspace::tidy(loop::duration budget, bool may_expire) {
     }
   }
   return true;
+}
+
+// As Redis: a twentieth of the estimate is the part of the keys that were checked since the last.
+void keyspace::estimate_expired() {
+  const auto checked = std::exchange(checked_for_expiry_, 0);
+  const auto expired = std::exchange(found_expired_, 0);
+  const auto part =
+      checked == 0 ? 0.0 : static_cast<double>(expired) / static_cast<double>(checked);
+  counters_.expired_part += (part - counters_.expired_part) / 20;
 }
 
 // Goes once through the expiring keys, from the last position on. Returns false if the time was
@@ -75,14 +86,19 @@ bool keyspace::expire_some(unsigned index, std::int64_t deadline_us) {
     over.clear();
     cursor = from.scan_expiring(cursor, [&](entry* each) {
       ++seen;
+      ++checked_for_expiry_;
       if (each->expires_at_ms() <= now_ms_) over.push_back(each);
     });
+    found_expired_ += over.size();
     for (auto* each : over) {
       ++counters_.expired;
       let_go(index, each, hash_of(each->key()), event_expired, "expired");
     }
     if (cursor == 0 && over.empty()) break;
-    if (++rounds % 16 == 0 && clock_.steady_us() >= deadline_us) return false;
+    if (++rounds % 16 == 0 && clock_.steady_us() >= deadline_us) {
+      ++counters_.expiry_overruns;
+      return false;
+    }
   }
   return true;
 }

@@ -27,6 +27,10 @@ struct key_counters {
   std::uint64_t expired_fields = 0;
   std::uint64_t evicted = 0;
   std::uint64_t freed_later = 0;  ///< values that were freed later than they were removed
+  std::uint64_t expiry_overruns = 0;   ///< searches for expired keys that ran out of time
+  std::uint64_t checked_payloads = 0;  ///< of RESTORE
+  /// The estimated part of the keys with a time that have expired and are not removed yet.
+  double expired_part = 0;
 };
 
 class keyspace {
@@ -146,6 +150,7 @@ class keyspace {
   void let_go(unsigned index, entry* entry, std::uint64_t hash, event_class why,
               std::string_view event);
   bool expire_some(unsigned index, std::int64_t deadline_us);
+  void estimate_expired();
   bool evict_one();
 
   const keyspace_limits& limits_;
@@ -168,6 +173,8 @@ class keyspace {
   std::vector<std::uint64_t> expiry_cursors_;
   std::vector<std::uint64_t> field_cursors_;
   unsigned expiry_database_ = 0;
+  std::uint64_t checked_for_expiry_ = 0;  // since the last estimate, as is the following
+  std::uint64_t found_expired_ = 0;
   bool expires_by_leader_ = false;
   bool expires_actively_ = true;
 };

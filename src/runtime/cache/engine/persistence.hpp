@@ -16,9 +16,12 @@ struct persistence_figures {
   bool last_save_failed = false;
   bool last_rewrite_failed = false;
   bool log_fails = false;
+  bool is_log_syncing = false;
   std::uint64_t saves = 0;
   std::uint64_t rewrites = 0;
   std::uint64_t changes_at_save = 0;
+  std::int64_t writing_began_ms = 0;  ///< of what is being written
+  bool is_rewrite_scheduled = false;  ///< after the snapshot that is being written
   std::int64_t last_save_s = 0;
   std::int64_t last_save_took_s = -1;
   std::int64_t last_rewrite_took_s = -1;
@@ -26,6 +29,7 @@ struct persistence_figures {
   std::uint64_t log_size = 0;
   std::uint64_t log_base_size = 0;
   std::uint64_t log_waiting = 0;
+  std::uint64_t slow_calls = 0;  ///< writes and syncs of the log that took long
   // Positions in the log, in bytes since it was opened.
   std::uint64_t log_appended = 0;
   std::uint64_t log_synced = 0;

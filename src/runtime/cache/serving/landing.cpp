@@ -66,6 +66,7 @@ void landing_link::receive(const outpost_message& message) {
   using enum outpost_message::kind;
   if (session_ && message.received != 0) {
     session_->note_received(message.received, message.first);
+    ++landing_.bench_.count_transfers().threaded_reads;
   }
   if (session_ && message.what == requests) {
     is_lent_ = true;
@@ -158,6 +159,7 @@ void landing_link::say_output(std::string_view bytes) {
   if (!continues) {
     messages.push_back(
         {.what = landing_message::kind::output, .of = shared_.get(), .offset = list_.page.size()});
+    ++landing_.bench_.count_transfers().threaded_writes;
   }
   messages.back().count += bytes.size();
   list_.page += bytes;

@@ -187,6 +187,7 @@ void session::note_received(std::size_t bytes, std::byte first) {
   received_ += bytes;
   last_received_ = bench_.loop().now();
   bench_.count().bytes_in.add(bytes);
+  ++bench_.count_transfers().reads;
   bench_.memory().grew(bytes);
   if (std::exchange(is_new_, false) && !bench_.speaks_only_resp() && first != std::byte{'*'}) {
     plain_ = std::make_unique<kept_reply>();
@@ -337,6 +338,7 @@ void session::count_executed(std::size_t commands, std::size_t without_reply) {
 void session::count_out() {
   const auto pushed = link_.pushed();
   if (uncounted_ == 0 && pushed == said_) return;
+  if (pushed != said_) ++bench_.count_transfers().writes;
   replies_ += uncounted_;
   bench_.count_out(std::exchange(uncounted_, 0), pushed - said_);
   said_ = pushed;

@@ -26,17 +26,30 @@ workbench::workbench(loop::loop& loop, const cache_options& options,
 }
 
 service_figures workbench::service() const {
-  const auto time = used_processor_time().value_or(processor_time{});
+  const auto process = used_processor_time().value_or(processor_time{});
+  const auto thread = used_thread_time().value_or(processor_time{});
+  const auto resident = resident_bytes().value_or(0);
+  // Another allocator does not say more.
+  const auto memory = allocator_figures().value_or(allocator_memory{resident, resident, resident});
   return {.backend = loop_.backend(),
           .bytes_in = counters_.bytes_in.get(),
           .bytes_out = counters_.bytes_out.get(),
           .commands_1s = counters_.rate_in.total(second_of(loop_.now()), 1),
-          .resident_bytes = resident_bytes().value_or(0),
-          .user_s = time.user_s,
-          .system_s = time.system_s};
+          .reads = transfers_.reads,
+          .threaded_reads = transfers_.threaded_reads,
+          .writes = transfers_.writes,
+          .threaded_writes = transfers_.threaded_writes,
+          .user_s = thread.user_s,
+          .system_s = thread.system_s,
+          .resident_bytes = resident,
+          .allocated_bytes = memory.allocated,
+          .active_bytes = memory.active,
+          .allocator_bytes = memory.resident,
+          .process_user_s = process.user_s,
+          .process_system_s = process.system_s};
 }
 
-void workbench::set_date() { date_offset_ms_ = clock_->wall_us() / 1000 - loop_ms(); }
+void workbench::set_date() { date_offset_us_ = clock_->wall_us() - loop_us(); }
 
 proto::request_limits workbench::limits(bool trusted) const {
   const auto& settings = data_.home().settings();
@@ -46,7 +59,9 @@ proto::request_limits workbench::limits(bool trusted) const {
 }
 
 void workbench::begin_work() {
-  if (!data_.home().interrupted().is_on()) data_.keys().set_time(loop_ms() + date_offset_ms_);
+  if (!data_.home().interrupted().is_on()) {
+    data_.keys().set_time((loop_us() + date_offset_us_) / 1000);
+  }
   charging_.emplace(data_.keys().memory_account());
 }
 

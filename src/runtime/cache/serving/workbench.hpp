@@ -87,6 +87,14 @@ class workbench final : private loop::turn_end_hook {
 
   // --- counting
   [[nodiscard]] counters& count() { return counters_; }
+  /// Receives and sends of connections; `threaded` are those of connections on other loops.
+  struct transfers {
+    std::uint64_t reads = 0;
+    std::uint64_t threaded_reads = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t threaded_writes = 0;
+  };
+  [[nodiscard]] transfers& count_transfers() { return transfers_; }
   void count_in(std::uint64_t messages);
   void count_out(std::uint64_t messages, std::uint64_t bytes);
   void count_disk_trouble(bool has_trouble) { key_figures_.disk_fails.set(has_trouble ? 1 : 0); }
@@ -103,21 +111,23 @@ class workbench final : private loop::turn_end_hook {
   /// Called periodically, since the machine's date may have been changed.
   void set_date();
   /// Returns the loop's time, in milliseconds.
-  [[nodiscard]] std::int64_t loop_ms() const {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(loop_.now().time_since_epoch())
-        .count();
-  }
+  [[nodiscard]] std::int64_t loop_ms() const { return loop_us() / 1000; }
 
  private:
   void on_turn_end() override;
   [[nodiscard]] service_figures service() const;
+  [[nodiscard]] std::int64_t loop_us() const {
+    return std::chrono::duration_cast<std::chrono::microseconds>(loop_.now().time_since_epoch())
+        .count();
+  }
 
   loop::loop& loop_;
   std::int64_t all_due_ = 0;  // of the rate of all connections together
   std::function<void()> on_deadline_;
   std::unique_ptr<engine_clock> clock_;
-  std::int64_t date_offset_ms_ = 0;  // the date minus the loop's time
+  std::int64_t date_offset_us_ = 0;  // the date minus the loop's time
   counters counters_;
+  transfers transfers_;
   key_figures key_figures_;  // as of the last turn's end
   reply_arena replies_;
   no_reply nowhere_;

@@ -35,6 +35,8 @@ class blocked_clients {
   /// Returns the clients whose time is over.
   [[nodiscard]] std::vector<client*> overdue(std::int64_t now_ms) const;
   [[nodiscard]] std::size_t size() const { return count_; }
+  /// Returns how many of them wait for a limited time.
+  [[nodiscard]] std::size_t limited() const { return deadlines_.size(); }
 
  private:
   boost::unordered_flat_map<database_key, std::vector<client*>, database_key_hash,

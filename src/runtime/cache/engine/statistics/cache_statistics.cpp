@@ -49,6 +49,10 @@ service_figures cache_statistics::service() const {
   auto figures = service_();
   figures.bytes_in -= service_at_reset_.bytes_in;
   figures.bytes_out -= service_at_reset_.bytes_out;
+  figures.reads -= service_at_reset_.reads;
+  figures.threaded_reads -= service_at_reset_.threaded_reads;
+  figures.writes -= service_at_reset_.writes;
+  figures.threaded_writes -= service_at_reset_.threaded_writes;
   return figures;
 }
 

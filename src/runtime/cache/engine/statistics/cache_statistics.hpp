@@ -68,7 +68,7 @@ class cache_statistics {
 
   /// Sets the figures of the server of the clients; without it there are none.
   void set_service(std::function<service_figures()> figures) { service_ = std::move(figures); }
-  /// Returns the figures; bytes are counted like `counted()`.
+  /// Returns the figures; bytes, reads and writes are counted like `counted()`.
   [[nodiscard]] service_figures service() const;
 
   /// Resets all counters, those of keys too, but no log: CONFIG RESETSTAT.

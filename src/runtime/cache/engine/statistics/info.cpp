@@ -53,11 +53,11 @@ std::string write_clients(front& front) {
   return fmt::format(
       "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\n"
       "client_recent_max_input_buffer:{}\r\nclient_recent_max_output_buffer:{}\r\n"
-      "blocked_clients:{}\r\ntracking_clients:{}\r\n",
+      "blocked_clients:{}\r\ntracking_clients:{}\r\nclients_in_timeout_table:{}\r\n",
       front.clients().size(), front.settings().options.max_connections, largest_input,
       largest_output,
       std::ranges::count_if(front.clients(), [](const client* each) { return each->is_held(); }),
-      front.trackers().clients());
+      front.trackers().clients(), front.blocked().limited());
 }
 
 // The memory of connections, of followers and of other clients.
@@ -70,9 +70,29 @@ std::string write_connections(front& front) {
   const auto followed =
       front.replicated_by() == nullptr ? replication_figures{} : front.replicated_by()->figures();
   return fmt::format(
-      "mem_replication_backlog:{}\r\nmem_clients_slaves:{}\r\nmem_clients_normal:{}\r\n"
-      "mem_aof_buffer:{}\r\nactive_defrag_running:0\r\n",
-      followed.backlog_size, of_followers, of_others, kept.log_waiting);
+      "mem_not_counted_for_evict:{}\r\nmem_replication_backlog:{}\r\nmem_clients_slaves:{}\r\n"
+      "mem_clients_normal:{}\r\nmem_aof_buffer:{}\r\n"
+      "active_defrag_running:0\r\n",
+      followed.backlog_size + of_followers + of_others + kept.log_waiting, followed.backlog_size,
+      of_followers, of_others, kept.log_waiting);
+}
+
+// Returns what one size of the daemon's memory has more than another.
+std::string write_excess(std::string_view name, std::uint64_t larger, std::uint64_t smaller) {
+  const auto ratio =
+      smaller == 0 ? 0.0 : static_cast<double>(larger) / static_cast<double>(smaller);
+  return fmt::format("{}_ratio:{:.2f}\r\n{}_bytes:{}\r\n", name, ratio, name,
+                     static_cast<std::int64_t>(larger) - static_cast<std::int64_t>(smaller));
+}
+
+std::string write_allocator(const service_figures& service) {
+  return fmt::format(
+      "allocator_allocated:{}\r\nallocator_active:{}\r\nallocator_resident:{}\r\n{}{}{}{}",
+      service.allocated_bytes, service.active_bytes, service.allocator_bytes,
+      write_excess("allocator_frag", service.active_bytes, service.allocated_bytes),
+      write_excess("allocator_rss", service.allocator_bytes, service.active_bytes),
+      write_excess("rss_overhead", service.resident_bytes, service.allocator_bytes),
+      write_excess("mem_fragmentation", service.resident_bytes, service.allocated_bytes));
 }
 
 // That of a script's text is part of its machine's.
@@ -84,7 +104,8 @@ std::string write_scripts(front& front) {
       "used_memory_vm_eval:{}\r\nused_memory_lua:{}\r\nused_memory_lua_human:{}\r\n"
       "number_of_cached_scripts:{}\r\nnumber_of_functions:{}\r\nnumber_of_libraries:{}\r\n"
       "used_memory_vm_functions:{}\r\nused_memory_vm_total:{}\r\n"
-      "used_memory_vm_total_human:{}\r\n",
+      "used_memory_vm_total_human:{}\r\nused_memory_scripts_eval:0\r\nused_memory_functions:0\r\n"
+      "used_memory_scripts:0\r\nused_memory_scripts_human:0B\r\n",
       counted.script_memory, counted.script_memory,
       human(static_cast<std::int64_t>(counted.script_memory)), counted.scripts, counted.functions,
       counted.libraries, counted.function_memory, memory, human(static_cast<std::int64_t>(memory)));
@@ -98,19 +119,27 @@ double percentage(std::int64_t part, std::int64_t whole) {
 
 std::string write_memory(front& front) {
   const auto& keys = front.keys();
-  const auto resident = static_cast<std::int64_t>(front.statistics().service().resident_bytes);
+  const auto service = front.statistics().service();
+  const auto resident = static_cast<std::int64_t>(service.resident_bytes);
   return fmt::format(
       "used_memory:{}\r\nused_memory_human:{}\r\nused_memory_rss:{}\r\n"
       "used_memory_rss_human:{}\r\nused_memory_peak:{}\r\nused_memory_peak_human:{}\r\n"
-      "used_memory_peak_perc:{:.2f}%\r\nused_memory_dataset:{}\r\ntotal_system_memory:{}\r\n"
+      "used_memory_peak_perc:{:.2f}%\r\nused_memory_overhead:0\r\nused_memory_startup:0\r\n"
+      "used_memory_dataset:{}\r\nused_memory_dataset_perc:100.00%\r\n{}total_system_memory:{}\r\n"
       "total_system_memory_human:{}\r\n{}maxmemory:{}\r\nmaxmemory_human:{}\r\nmaxmemory_policy:{}"
       "\r\n{}"
       "lazyfree_pending_objects:{}\r\nlazyfreed_objects:{}\r\n",
       keys.memory(), human(keys.memory()), resident, human(resident), keys.peak_memory(),
       human(keys.peak_memory()), percentage(keys.memory(), keys.peak_memory()), keys.memory(),
-      machine_memory(), human(machine_memory()), write_scripts(front), front.settings().maxmemory,
-      human(front.settings().maxmemory), value_of(front.settings(), "maxmemory-policy"),
-      write_connections(front), keys.values_to_free(), front.keys().counted().freed_later);
+      write_allocator(service), machine_memory(), human(machine_memory()), write_scripts(front),
+      front.settings().maxmemory, human(front.settings().maxmemory),
+      value_of(front.settings(), "maxmemory-policy"), write_connections(front),
+      keys.values_to_free(), front.keys().counted().freed_later);
+}
+
+// Returns for how many seconds something has been written; -1 if it is not.
+std::int64_t writing_s(front& front, bool is_written, std::int64_t began_ms) {
+  return is_written ? (front.keys().now_ms() - began_ms) / 1000 : -1;
 }
 
 std::string_view outcome_name(bool failed) { return failed ? "err" : "ok"; }
@@ -121,17 +150,25 @@ std::string write_persistence(front& front) {
   std::string text = fmt::format(
       "loading:{:d}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\n"
       "rdb_bgsave_in_progress:{:d}\r\nrdb_last_save_time:{}\r\nrdb_last_bgsave_status:{}\r\n"
-      "rdb_last_bgsave_time_sec:{}\r\nrdb_saves:{}\r\nrdb_last_load_keys_loaded:{}\r\n"
-      "aof_enabled:{:d}\r\naof_rewrite_in_progress:{:d}\r\naof_last_rewrite_time_sec:{}\r\n"
+      "rdb_last_bgsave_time_sec:{}\r\nrdb_current_bgsave_time_sec:{}\r\n"
+      "rdb_last_cow_size:0\r\nrdb_saves:{}\r\nrdb_last_load_keys_loaded:{}\r\n"
+      "aof_enabled:{:d}\r\naof_rewrite_in_progress:{:d}\r\naof_rewrite_scheduled:{:d}\r\n"
+      "aof_last_rewrite_time_sec:{}\r\naof_current_rewrite_time_sec:{}\r\naof_last_cow_size:0\r\n"
+      "module_fork_in_progress:0\r\nmodule_fork_last_cow_size:0\r\n"
       "aof_last_bgrewrite_status:{}\r\naof_rewrites:{}\r\naof_last_write_status:{}\r\n",
       front.availability().is_loading(), front.keys().changes().total() - kept.changes_at_save,
       kept.is_saving, kept.last_save_s, outcome_name(kept.last_save_failed), kept.last_save_took_s,
-      kept.saves, kept.keys_loaded, kept.has_log, kept.is_rewriting, kept.last_rewrite_took_s,
+      writing_s(front, kept.is_saving, kept.writing_began_ms), kept.saves, kept.keys_loaded,
+      kept.has_log, kept.is_rewriting, kept.is_rewrite_scheduled, kept.last_rewrite_took_s,
+      writing_s(front, kept.is_rewriting, kept.writing_began_ms),
       outcome_name(kept.last_rewrite_failed), kept.rewrites, outcome_name(kept.log_fails));
   if (kept.has_log) {
     fmt::format_to(std::back_inserter(text),
-                   "aof_current_size:{}\r\naof_base_size:{}\r\naof_buffer_length:{}\r\n",
-                   kept.log_size, kept.log_base_size, kept.log_waiting);
+                   "aof_current_size:{}\r\naof_base_size:{}\r\naof_pending_rewrite:{:d}\r\n"
+                   "aof_buffer_length:{}\r\naof_pending_bio_fsync:{:d}\r\n"
+                   "aof_delayed_fsync:{}\r\n",
+                   kept.log_size, kept.log_base_size, kept.is_rewrite_scheduled, kept.log_waiting,
+                   kept.is_log_syncing, kept.slow_calls);
   }
   return text;
 }
@@ -144,20 +181,29 @@ std::string write_stats(front& front) {
   const auto expired_fields = front.settings().knows(version_7_4)
                                   ? fmt::format("expired_subkeys:{}\r\n", keys.expired_fields)
                                   : std::string();
+  // Nothing is forked, no module exists, and no active defragmentation.
   return fmt::format(
       "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n"
       "instantaneous_ops_per_sec:{}\r\ntotal_net_input_bytes:{}\r\ntotal_net_output_bytes:{}\r\n"
       "rejected_connections:{}\r\nsync_full:{}\r\nsync_partial_ok:{}\r\nsync_partial_err:{}\r\n"
-      "expired_keys:{}\r\n{}evicted_keys:{}\r\nkeyspace_hits:{}\r\nkeyspace_misses:{}\r\n"
+      "expired_keys:{}\r\n{}expired_stale_perc:{:.2f}\r\nexpired_time_cap_reached_count:{}\r\n"
+      "evicted_keys:{}\r\nkeyspace_hits:{}\r\nkeyspace_misses:{}\r\n"
       "pubsub_channels:{}\r\npubsub_patterns:{}\r\npubsubshard_channels:{}\r\n"
-      "total_forks:0\r\nmigrate_cached_sockets:0\r\ntracking_total_keys:{}\r\n"
-      "tracking_total_items:{}\r\ntracking_total_prefixes:{}\r\ntotal_error_replies:{}\r\n",
+      "latest_fork_usec:0\r\ntotal_forks:0\r\nmigrate_cached_sockets:0\r\n"
+      "slave_expires_tracked_keys:0\r\nactive_defrag_hits:0\r\nactive_defrag_misses:0\r\n"
+      "active_defrag_key_hits:0\r\nactive_defrag_key_misses:0\r\ntracking_total_keys:{}\r\n"
+      "tracking_total_items:{}\r\ntracking_total_prefixes:{}\r\nunexpected_error_replies:0\r\n"
+      "total_error_replies:{}\r\ndump_payload_sanitizations:{}\r\ntotal_reads_processed:{}\r\n"
+      "total_writes_processed:{}\r\nio_threaded_reads_processed:{}\r\n"
+      "io_threaded_writes_processed:{}\r\n",
       counted.connections, counted.commands, service.commands_1s, service.bytes_in,
       service.bytes_out, counted.rejected, counted.full_syncs, counted.partial_syncs,
-      counted.refused_partials, keys.expired, expired_fields, keys.evicted, keys.hits, keys.misses,
+      counted.refused_partials, keys.expired, expired_fields, 100 * keys.expired_part,
+      keys.expiry_overruns, keys.evicted, keys.hits, keys.misses,
       front.channels().channels().size(), front.channels().patterns().size(),
       front.channels().shard_channels().size(), trackers.keys(), trackers.items(),
-      trackers.prefixes(), counted.errors);
+      trackers.prefixes(), counted.errors, keys.checked_payloads, service.reads, service.writes,
+      service.threaded_reads, service.threaded_writes);
 }
 
 void write_leader(std::string& text, const replication_figures& figures, std::int64_t priority) {
@@ -204,8 +250,9 @@ std::string write_cpu(front& front) {
   const auto service = front.statistics().service();
   return fmt::format(
       "used_cpu_sys:{:.6f}\r\nused_cpu_user:{:.6f}\r\nused_cpu_sys_children:0.000000\r\n"
-      "used_cpu_user_children:0.000000\r\n",
-      service.system_s, service.user_s);
+      "used_cpu_user_children:0.000000\r\nused_cpu_sys_main_thread:{:.6f}\r\n"
+      "used_cpu_user_main_thread:{:.6f}\r\n",
+      service.process_system_s, service.process_user_s, service.system_s, service.user_s);
 }
 
 std::string write_commandstats(front& front) {
