@@ -6,7 +6,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 REVISION = $(shell git describe --always --dirty 2> /dev/null || echo unknown)
 
-.PHONY: all deps deps-compile build build-all program static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-codecs bench-paths bench-xdp bench-l2 bench-netlink bench-cluster fuzz \
+.PHONY: all deps deps-compile build build-all program static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-frameworks test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-codecs bench-paths bench-xdp bench-l2 bench-netlink bench-cluster fuzz \
         check reference install clean
 
 all: build
@@ -78,6 +78,12 @@ simulations: deps-compile
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS) --target strata_unit_tests
 	STRATA_SEEDS=$(SEEDS) build/asan/tests/strata_unit_tests --gtest_brief=1 --gtest_filter='*simulation.*'
+
+# Redis's clients and the frameworks that use them, fetched from their registries, on the cache.
+test-frameworks: program
+	cd $(CURDIR)/tests && STRATA_BIN=$(CURDIR)/build/release/strata \
+	  STRATA_CLIENT_PACKAGES=$(CURDIR)/build/release/clients \
+	  /usr/bin/python3 -m pytest -v -rs --tb=short -p no:cacheprovider redis_clients
 
 # AF_XDP and the netlink module on Debian's stock kernels, in an emulated machine. Needs root, and nearly an hour.
 test-guest: build-all

@@ -96,6 +96,22 @@ def go(folder, program, source=HERE / "go"):
     return [folder / program]
 
 
+def rust(folder, program, source=HERE / "rust"):
+    # Debian's cargo knows the registry's present index by an unstable flag only.
+    more = {"CARGO_HOME": str(DOWNLOADS / "cargo"), "CARGO_TARGET_DIR": str(folder / "target"),
+            "RUSTC_BOOTSTRAP": "1"}
+
+    def download():
+        fetch(program, ["cargo", "-Z", "sparse-registry", "fetch", "--locked"], source, **more)
+
+    once(folder, [source / "Cargo.toml", source / "Cargo.lock"], download)
+    build = subprocess.run(["cargo", "-Z", "sparse-registry", "build", "--locked", "--offline"],
+                           cwd=source, env=environment(**more), capture_output=True, text=True,
+                           timeout=FETCHING_S)
+    assert build.returncode == 0, f"{program} does not build:\n{build.stderr}"
+    return [folder / "target/debug" / program]
+
+
 def java(folder, program, source=HERE / "java"):
     sums = source / "jars.sha256"
 

@@ -17,6 +17,7 @@ CLIENTS = {
     "ioredis.mjs": packages.node,
     "redis_py.py": packages.python,
     "go_redis": packages.go,
+    "redis_rs": packages.rust,
     "jedis.java": packages.java,
 }
 
