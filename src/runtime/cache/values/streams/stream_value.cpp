@@ -91,7 +91,7 @@ std::uint64_t stream_value::trim(const stream_trimming& trimming) {
     if (!trimming.is_approximate) removed += trim_block(block, trimming);
     break;
   }
-  find_first();
+  if (removed != 0) find_first();
   return removed;
 }
 
