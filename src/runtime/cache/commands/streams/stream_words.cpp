@@ -201,6 +201,7 @@ std::optional<addition_words> read_addition_words(call& c, bool is_addition) {
 
 void propagate_trimming(call& c, const stream_value& stream, const addition_words& words,
                         std::string_view id) {
+  if (!c.keys().changes().has_listeners()) return;
   std::vector<std::string_view> sent(c.words.begin(), c.words.end());
   if (!id.empty()) sent[words.id_index] = id;
   std::string threshold;
