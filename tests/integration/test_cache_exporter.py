@@ -20,7 +20,7 @@ OWN_LABELS = {"addr", "id", "name", "age", "idle", "laddr", "redis_version", "re
               "os", "tcp_port", "process_id", "run_id", "master_replid", "slave_ip", "slave_port",
               "master_host", "master_port", "tot_mem", "qbuf", "omem", "fd"}
 # Metrics whose values follow from what was sent.
-EQUAL = re.compile("redis_(up|db_keys|db_keys_expiring|key_size|key_value|stream_.*|"
+EQUAL = re.compile("redis_(up|db_keys|db_keys_expiring|key_size|key_value|stream_(?!.*idle).*|"
                    "connected_slaves|exporter_last_scrape_error|slowlog_length|"
                    "number_of_distinct_key_groups|instance_info|slave_info)$")
 SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$', re.MULTILINE)
