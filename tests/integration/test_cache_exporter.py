@@ -16,9 +16,10 @@ from test_cache_replication import await_same, new_cache
 pytestmark = pytest.mark.once
 
 # Labels whose values are the servers' own: addresses, identities and versions.
-OWN_LABELS = {"addr", "id", "name", "age", "idle", "laddr", "redis_version", "redis_build_id",
-              "os", "tcp_port", "process_id", "run_id", "master_replid", "slave_ip", "slave_port",
-              "master_host", "master_port", "tot_mem", "qbuf", "omem", "fd"}
+OWN_LABELS = {"addr", "id", "name", "age", "idle", "laddr", "created_at", "idle_since",
+              "redis_version", "redis_build_id", "os", "tcp_port", "process_id", "run_id",
+              "master_replid", "slave_ip", "slave_port", "master_host", "master_port", "tot_mem",
+              "qbuf", "omem", "fd"}
 # Metrics whose values follow from what was sent.
 EQUAL = re.compile("redis_(up|db_keys|db_keys_expiring|key_size|key_value|stream_(?!.*idle).*|"
                    "connected_slaves|exporter_last_scrape_error|slowlog_length|"
