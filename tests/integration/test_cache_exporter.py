@@ -28,7 +28,7 @@ SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$', re.MULTILINE)
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 DATA = [
     ["CONFIG", "SET", "slowlog-log-slower-than", "10000000"],
-    ["CONFIG", "SET", "latency-tracking", "yes"], ["CONFIG", "RESETSTAT"], ["SET", "number", "17"],
+    ["CONFIG", "RESETSTAT"], ["SET", "number", "17"],
     ["SET", "text", "a value"], ["SETEX", "soon", "1000", "v"], ["RPUSH", "list", "1", "2", "3"],
     ["SADD", "set", "a", "b"], ["HSET", "hash", "f", "v"], ["ZADD", "sorted", "1", "a", "2", "b"],
     ["PFADD", "log", "a", "b"], ["XADD", "stream", "5-1", "f", "v"],
@@ -75,7 +75,9 @@ def scrape(exporter, port):
         text = answer.read().decode()
     found = {}
     for name, labels, value in SAMPLE.findall(text):
-        kept = sorted((label, "" if label in OWN_LABELS else text)
+        # Also of a client's last command: the exporter's own change while it reads.
+        own = OWN_LABELS | ({"cmd"} if name.endswith("clients_details") else set())
+        kept = sorted((label, "" if label in own else text)
                       for label, text in LABEL.findall(labels))
         found[name, tuple(kept)] = float(value)
     return found
@@ -83,7 +85,11 @@ def scrape(exporter, port):
 
 def fill(leader, follower, leader_port):
     wire, copy = Wire(leader), Wire(follower)
+    for each in (wire, copy):
+        each.ask("CONFIG", "SET", "latency-tracking", "yes")
     copy.ask("REPLICAOF", "127.0.0.1", leader_port)
+    await_same(wire, copy)
+    eventually(lambda: b"state=online" in wire.ask("INFO", "replication"), "it is online")
     for words in DATA:
         reply = wire.ask(*words)
         assert not reply.startswith(b"-"), (words, reply)
@@ -103,7 +109,9 @@ def test_the_exporter_finds_every_metric(daemon, tmp_path, exporter):
         for cache, redis in zip(caches, redises):
             expected, present = scrape(exporter, redis), scrape(exporter, cache)
             assert len(expected) > 150
-            missing = sorted(expected.keys() - present.keys())
+            # The connection to a leader is no client of a cache (docs/cache.md).
+            missing = sorted(key for key in expected.keys() - present.keys()
+                             if ("flags", "M") not in key[1])
             assert missing == [], "\n".join(map(str, missing))
             differing = {key: (present[key], value) for key, value in expected.items()
                          if EQUAL.match(key[0]) and present[key] != value}
