@@ -1,6 +1,6 @@
 """Redis Sentinel over caches, and over caches and real servers: three sentinels watch a leader and
 two followers. Whenever the leader is killed or hangs, a follower takes its place, and no write that
-a follower had acknowledged is lost.
+a follower had acknowledged is lost. test_cache_sentinel_links.py has the links that break.
 
 STRATA_FAILOVERS=N sets the number of failovers of each test.
 """
