@@ -1,4 +1,4 @@
-"""A TCP forwarder whose connections can be cut."""
+"""A TCP forwarder whose connections can be cut, or can lose their link while they stay open."""
 
 import socket
 import threading
@@ -15,6 +15,8 @@ class CutProxy:
         self.pairs = []
         self.accepted = 0
         self.is_paused = False
+        self.is_linked = threading.Event()  # without a link, data and ends of connections wait
+        self.is_linked.set()
         self.left = None  # bytes from the target that still pass; None: all
         threading.Thread(target=self.accept, daemon=True).start()
 
@@ -37,7 +39,11 @@ class CutProxy:
 
     def forward(self, source, sink, admit):
         try:
-            while not self.is_paused and (data := admit(source.recv(1 << 16))):
+            while not self.is_paused:
+                data = source.recv(1 << 16)
+                self.is_linked.wait()
+                if not (data := admit(data)):
+                    break
                 sink.sendall(data)
         except OSError:
             pass
@@ -80,11 +86,18 @@ class CutProxy:
         with self.lock:
             self.left = count
 
+    def hold(self):
+        """Keeps every connection open, and all data and ends of connections until `resume`: to
+        both sides, the other one is silent."""
+        self.is_linked.clear()
+
     def resume(self):
         with self.lock:
             self.left = None
         self.is_paused = False
+        self.is_linked.set()
 
     def close(self):
         self.listener.close()
         self.cut()
+        self.is_linked.set()

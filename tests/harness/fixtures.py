@@ -10,8 +10,25 @@ import pytest
 from broker import Broker
 from cut_proxy import CutProxy
 from failing_disk import FailingDisk
+from sentinel_group import Sentinels
+from strata_daemon import Daemon
 from veth import Veth
 from web_site import make_site
+
+
+@pytest.fixture
+def make_daemon(tmp_path):
+    """Makes daemons, each in a folder of its own, and checks at the end that each
+    one ends successfully."""
+    daemons = []
+
+    def make(*flags, **settings):
+        daemons.append(Daemon(tmp_path / str(len(daemons)), *flags, **settings))
+        return daemons[-1].start()
+
+    yield make
+    for each in daemons:
+        each.close()
 
 
 @pytest.fixture
@@ -80,3 +97,11 @@ def proxies():
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def sentinels(tmp_path):
+    """Yields three sentinels, which `start` starts."""
+    processes = Sentinels(tmp_path)
+    yield processes
+    processes.close()

@@ -9,11 +9,11 @@ import pytest
 import scripted_server
 from cache_config import new_cache
 from certificates import Authority
-from fixtures import (broker, failing_disk, place, proxies, root, site, small_disk,  # noqa: F401
-                      veth)
+from fixtures import (broker, failing_disk, make_daemon, place, proxies, root,  # noqa: F401
+                      sentinels, site, small_disk, veth)
 from http_backend import Backend
 from resp_wire import RedisServer
-from strata_daemon import BINARY, Daemon
+from strata_daemon import BINARY
 from talker import port_of
 from veth import DaemonInside
 
@@ -24,27 +24,12 @@ def pytest_sessionstart():
 
 
 @pytest.fixture
-def make_daemon(tmp_path):
-    """Makes daemons, each in a folder of its own, and checks at the end that each
-    one ends successfully."""
-    made = []
-
-    def make(*flags, **how):
-        made.append(Daemon(tmp_path / str(len(made)), *flags, **how))
-        return made[-1].start()
-
-    yield make
-    for each in made:
-        each.close()
-
-
-@pytest.fixture
 def authority(tmp_path):
     return Authority(tmp_path / "tls")
 
 
 @pytest.fixture
-def daemon(make_daemon):
+def daemon(make_daemon):  # noqa: F811
     return make_daemon()
 
 

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from strata_daemon import BINARY, Daemon
+from fixtures import make_daemon, sentinels  # noqa: F401
+from strata_daemon import BINARY
 
 
 def pytest_sessionstart():
@@ -15,7 +16,5 @@ def pytest_sessionstart():
 
 
 @pytest.fixture
-def daemon(tmp_path):
-    made = Daemon(tmp_path / "daemon").start()
-    yield made
-    made.close()
+def daemon(make_daemon):  # noqa: F811
+    return make_daemon()
