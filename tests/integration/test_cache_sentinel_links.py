@@ -24,7 +24,7 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from cache_contents import assert_same, contents
-from sentinel_group import (FAILOVERS, KINDS, NAME, SLOW, CacheNode, Group, RedisNode, client_of)
+from sentinel_group import FAILOVERS, KINDS, NAME, SLOW, CacheNode, Group, RedisNode, client_of
 from strata_daemon import PATIENCE, eventually
 from twin_servers import new_seed
 
@@ -163,7 +163,7 @@ class LinkedGroup(Group):
         client = client_of(self.leader())
         pipeline = client.pipeline(transaction=False)
         pipeline.set("last", "1")
-        pipeline.wait(2, PATIENCE * 900)
+        pipeline.wait(2, PATIENCE * 900)  # ms; the socket waits for PATIENCE
         assert pipeline.execute()[1] == 2
         first, *others = [contents(node.node.port) for node in self.nodes.values()]
         for each in others:
