@@ -26,7 +26,7 @@ struct key_counters {
   std::uint64_t expired = 0;
   std::uint64_t expired_fields = 0;
   std::uint64_t evicted = 0;
-  std::uint64_t freed_later = 0;  ///< values that were freed later than they were removed
+  std::uint64_t freed_later = 0;       ///< values that were freed later than they were removed
   std::uint64_t expiry_overruns = 0;   ///< searches for expired keys that ran out of time
   std::uint64_t checked_payloads = 0;  ///< of RESTORE
   /// The estimated part of the keys with a time that have expired and are not removed yet.

@@ -190,7 +190,7 @@ void member_tree::insert(scored_member* fresh) {
 }
 
 // The first member of the node at `level` has changed: its ancestors contain it too.
-void member_tree::update_first(const path& path, unsigned level) {
+void member_tree::update_first(const path& path, unsigned level) const {
   const auto& first = *path[level].place;
   for (++level; level < height_; ++level) {
     auto& [parent, index] = path[level];

@@ -136,7 +136,7 @@ class member_tree {
   static void close_entry(node& node, unsigned level, unsigned index);
   static void move_entries(node& source, unsigned begin, node& destination, unsigned level);
   [[nodiscard]] std::size_t size_below(const node& node, unsigned level) const;
-  void update_first(const path& path, unsigned level);
+  void update_first(const path& path, unsigned level) const;
   void split(path& path, unsigned level);
   void insert_child(path& path, unsigned level, node* child);
   void remove(path& path);

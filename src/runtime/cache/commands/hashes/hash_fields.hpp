@@ -50,14 +50,16 @@ class live_fields {
       if (is_live(name)) visit(name, value);
     });
   }
-  /// There must be a field.
+  /// Visits none if there is no field.
   template <class Random, class Visit>
   void with_random(Random& source, Visit&& visit) const {
+    const auto count = size();
+    if (count == 0) return;
     if (!is_filtered_) {
       hash_->with_random(source, visit);
       return;
     }
-    auto skipped = source() % size();
+    auto skipped = source() % count;
     for_each([&](std::string_view name, std::string_view value) {
       if (skipped-- == 0) visit(name, value);
     });
