@@ -94,6 +94,13 @@ geo_cell beside(geo_cell cell, int columns, int rows) {
   return {move(column_bits, columns) | move(row_bits, rows), cell.depth};
 }
 
+// Reports whether the difference of latitudes alone is more than a distance in metres; much cheaper
+// than the distance. The margins are those of the distance's rounding.
+bool are_rows_farther_than(double metres, geo_point first, geo_point second) {
+  const auto rows = earth_radius * in_radians(std::abs(second.latitude - first.latitude));
+  return rows > metres * (1 + 1e-9) + 1e-3;
+}
+
 // --- the cells of a search
 
 // The directions around a cell, in the order of a search.
@@ -179,8 +186,10 @@ double distance_between(geo_point first, geo_point second) {
 std::optional<double> geo_shape::distance_of(geo_point point) const {
   if (is_box) {
     const geo_point corner = {centre.longitude, point.latitude};
-    if (distance_between(point, corner) > width * unit / 2) return {};
     if (distance_between(corner, centre) > height * unit / 2) return {};
+    if (distance_between(point, corner) > width * unit / 2) return {};
+  } else if (are_rows_farther_than(radius * unit, centre, point)) {
+    return {};
   }
   const auto distance = distance_between(centre, point);
   if (!is_box && distance > radius * unit) return {};

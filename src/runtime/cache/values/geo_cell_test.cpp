@@ -56,5 +56,26 @@ TEST(geo_cell, a_search_of_everything_covers_the_grid) {
   EXPECT_EQ(covered, 0x1p52);
 }
 
+TEST(geo_cell, a_circle_contains_points_by_their_distance_alone) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937_64 random(seed);
+  const auto any_point = [&] { return point_of_score(static_cast<double>(random() >> 12U)); };
+  for (int i = 0; i < 20'000; ++i) {
+    const auto centre = any_point();
+    auto point = any_point();
+    // On a meridian, and next to each other, rounding matters most.
+    if (i % 3 == 0) point.longitude = centre.longitude;
+    if (i % 3 == 1) point.latitude = centre.latitude + 1e-9;
+    const auto distance = distance_between(centre, point);
+    for (const double radius : {distance, std::nextafter(distance, 0.0), distance * 0.9, 0.0}) {
+      const geo_shape shape = {.centre = centre, .radius = radius};
+      const auto found = shape.distance_of(point);
+      ASSERT_EQ(found.has_value(), distance <= radius) << distance << " of " << radius;
+      if (found) ASSERT_EQ(*found, distance);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace strata::runtime::cache

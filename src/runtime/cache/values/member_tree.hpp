@@ -58,6 +58,8 @@ class member_tree {
     [[nodiscard]] bool is_at_member() const { return leaf_ != nullptr; }
     [[nodiscard]] const scored_member& operator*() const;
     [[nodiscard]] const scored_member* operator->() const { return &**this; }
+    /// Returns the member's score without reading the member.
+    [[nodiscard]] double score() const { return leaf_->scores[index_]; }
     void next();
     void previous();
 

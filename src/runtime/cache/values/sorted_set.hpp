@@ -116,9 +116,24 @@ class sorted_set final : public collection {
     } else {
       auto place = large_->order.at(begin);
       for (std::size_t left = ranks.count; left-- != 0;) {
-        visit(place->member(), place->score());
+        visit(place->member(), place.score());
         reversed ? place.previous() : place.next();
       }
+    }
+  }
+  /// Visits those members with these ranks whose scores `chooses`; does not read the others.
+  template <class Choose, class Visit>
+  void visit_chosen(index_range ranks, Choose&& chooses, Visit&& visit) const {
+    if (ranks.count == 0) return;
+    if (is_pack()) {
+      visit_small(ranks.first, ranks.count, false, [&](std::string_view member, double score) {
+        if (chooses(score)) visit(member, score);
+      });
+      return;
+    }
+    auto place = large_->order.at(ranks.first);
+    for (std::size_t left = ranks.count; left-- != 0; place.next()) {
+      if (chooses(place.score())) visit(place->member(), place.score());
     }
   }
   template <class Visit>

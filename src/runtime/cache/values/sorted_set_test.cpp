@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <random>
 #include <set>
@@ -185,6 +186,18 @@ TEST(sorted_set, scores_in_a_pack_are_kept_as_redis_keeps_them) {
   for (std::int64_t i = 1; i < 12; i += 2) kept.emplace_back(packed.at(packed.seek(i)).text());
   EXPECT_EQ(kept, (std::vector<std::string>{"0", "0.10000000000000001", "1.5", "100000000000000000",
                                             "4611686018427387904", "1e+20"}));
+}
+
+TEST(sorted_set, a_visit_of_chosen_members_stays_within_the_ranks) {
+  for (const int count : {50, 2000}) {
+    sorted_set set;
+    fill(set, count, {128, 64});
+    std::vector<std::string> seen;
+    set.visit_chosen(
+        {10, 20}, [](double score) { return std::fmod(score, 7) == 0; },
+        [&](std::string_view member, double) { seen.emplace_back(member); });
+    EXPECT_EQ(seen, (std::vector<std::string>{"m14", "m21", "m28"}));
+  }
 }
 
 TEST(sorted_set, a_scan_visits_all) {
