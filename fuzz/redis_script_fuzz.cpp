@@ -1,35 +1,20 @@
 // Scripts of EVAL from anywhere, and what they unpack: each gives one reply, and the next script is
 // not affected. The first byte chooses what the others are.
-#include <cassert>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "asking_client.hpp"
 #include "loop/backends/sim_loop.hpp"
 #include "loop/backends/sim_world.hpp"
-#include "proto/resp/resp_value.hpp"
-#include "runtime/cache/engine/clients/client.hpp"
-#include "runtime/cache/engine/kept_reply.hpp"
 #include "runtime/cache/scripting/script_evaluator.hpp"
 
 using namespace strata::runtime;
 using namespace strata::runtime::cache;
 
 namespace {
-
-class caller final : public client {
- public:
-  [[nodiscard]] strata::proto::reply_writer& reply() override { return kept_; }
-  void push(const strata::loop::slice& /*bytes*/) override {}
-  void disconnect(bool /*after_reply*/) override {}
-  void resume(bool /*has_changed_data*/) override {}
-  [[nodiscard]] std::string_view take() { return kept_.take(); }
-
- private:
-  kept_reply kept_;
-};
 
 class asked_cache {
  public:
@@ -40,21 +25,10 @@ class asked_cache {
         scripts_(loop_, data_, {.begin_work = [] {}, .end_work = [] {}}, log_) {
     data_.keys().set_time(1'700'000'000'000);
     data_.home().set_evaluator(&scripts_);
-    data_.home().enter(caller_);
-    caller_.may_block = false;
   }
-  ~asked_cache() { data_.home().leave(caller_); }
-  asked_cache(const asked_cache&) = delete;
-  asked_cache& operator=(const asked_cache&) = delete;
 
-  // A reply is whole, and there is one.
   void ask(std::initializer_list<std::string_view> words) {
-    data_.execute(caller_, std::span(words.begin(), words.size()));
-    strata::proto::value_reader reader({.max_depth = 2000});
-    reader.feed(strata::as_bytes(caller_.take()));
-    const auto first = reader.next();
-    assert(first && *first);
-    assert(reader.held() == 0);
+    client_.ask(std::span(words.begin(), words.size()));
   }
 
  private:
@@ -64,7 +38,7 @@ class asked_cache {
   engine data_;
   journal log_;
   script_evaluator scripts_;
-  caller caller_;
+  asking_client client_{data_};
 };
 
 constexpr std::string_view unpacking = R"(
