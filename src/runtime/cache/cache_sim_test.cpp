@@ -290,15 +290,15 @@ std::vector<std::string> contents_after_each(const std::vector<std::string>& cha
         << change;
     found.push_back(contents(calm, *reader));
   }
-  // Most changes do change something.
-  EXPECT_GT(std::set(found.begin(), found.end()).size(), changes.size() / 3) << found.back();
   return found;
 }
 
 // After each failure the cache holds what it held after one of the changes that were sent, the
 // last acknowledged one or a later one.
 TEST(cache_log_simulation, changes_of_all_types_survive_the_loss_of_power_whole_and_in_order) {
-  for_each_seed([](std::uint64_t seed) {
+  std::size_t all_changes = 0;
+  std::size_t different_contents = 0;
+  for_each_seed([&](std::uint64_t seed) {
     loop::sim_world::disk disk;
     std::vector<std::string> changes;
     for (std::uint64_t turn = 0; turn < 1 + seed % 3; ++turn) {
@@ -310,6 +310,8 @@ TEST(cache_log_simulation, changes_of_all_types_survive_the_loss_of_power_whole_
         disk = changing.world().disk_after_crash();
       }
       const auto expected = contents_after_each(changes, seed * 10 + 9);
+      all_changes += changes.size();
+      different_contents += std::set(expected.begin(), expected.end()).size();
       life afterwards(seed * 10 + 5 + turn, disk);
       if (testing::Test::HasFailure()) return;
       auto reader = afterwards.connect();
@@ -320,6 +322,8 @@ TEST(cache_log_simulation, changes_of_all_types_survive_the_loss_of_power_whole_
       changes.resize(static_cast<std::size_t>(same - expected.begin()));
     }
   });
+  // Changes that change nothing would survive anything. Most of a few may be such.
+  EXPECT_GT(different_contents, all_changes / 4);
 }
 
 }  // namespace
