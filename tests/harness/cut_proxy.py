@@ -15,6 +15,7 @@ class CutProxy:
         self.pairs = []
         self.accepted = 0
         self.is_paused = False
+        self.shut_out_host = None
         self.is_linked = threading.Event()  # without a link, data and ends of connections wait
         self.is_linked.set()
         self.left = None  # bytes from the target that still pass; None: all
@@ -23,15 +24,15 @@ class CutProxy:
     def accept(self):
         while True:
             try:
-                near, _ = self.listener.accept()
-                if self.is_paused:
+                near, (host, _) = self.listener.accept()
+                if self.is_paused or host == self.shut_out_host:
                     near.close()
                     continue
                 far = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
                 return
             with self.lock:
-                self.pairs.append((near, far))
+                self.pairs.append((near, far, host))
                 self.accepted += 1
             for source, sink, admit in ((near, far, bytes), (far, near, self.admit)):
                 threading.Thread(target=self.forward, args=(source, sink, admit),
@@ -64,12 +65,13 @@ class CutProxy:
             self.is_paused = self.is_paused or self.left == 0
         return data
 
-    def cut(self):
-        """Breaks every connection; data in transit is lost."""
+    def cut(self, host=None):
+        """Breaks every connection, or those from one host; data in transit is lost."""
         with self.lock:
-            pairs, self.pairs = self.pairs, []
-        for pair in pairs:
-            for each in pair:
+            gone = [pair for pair in self.pairs if host in (None, pair[2])]
+            self.pairs = [pair for pair in self.pairs if pair not in gone]
+        for near, far, _ in gone:
+            for each in (near, far):
                 try:
                     each.shutdown(socket.SHUT_RDWR)
                 except OSError:
@@ -86,6 +88,11 @@ class CutProxy:
         with self.lock:
             self.left = count
 
+    def shut_out(self, host):
+        """Breaks the connections from one host, and accepts no more of them until `resume`."""
+        self.shut_out_host = host
+        self.cut(host)
+
     def hold(self):
         """Keeps every connection open, and all data and ends of connections until `resume`: to
         both sides, the other one is silent."""
@@ -95,6 +102,7 @@ class CutProxy:
         with self.lock:
             self.left = None
         self.is_paused = False
+        self.shut_out_host = None
         self.is_linked.set()
 
     def close(self):

@@ -21,6 +21,7 @@ from talker import free_port
 FAILOVERS = int(os.environ.get("STRATA_FAILOVERS", "1"))
 SLOW = 60  # seconds: for a failover with sanitizers on a busy machine
 NAME = "data"
+SENTINEL_HOST = "127.0.0.2"  # where the sentinels connect from
 KINDS = {"caches": "sss", "a cache leads": "ssr", "redis leads": "rss"}
 
 
@@ -82,6 +83,8 @@ class Sentinels:
             port = free_port()
             file = self.folder / f"sentinel{number}.conf"
             file.write_text(f"port {port}\nbind 127.0.0.1\ndir {self.folder}\n"
+                            f"bind-source-addr {SENTINEL_HOST}\n"
+                            f"sentinel announce-ip 127.0.0.1\n"
                             f"sentinel monitor {NAME} 127.0.0.1 {leader} 2\n"
                             f"sentinel down-after-milliseconds {NAME} 1500\n"
                             f"sentinel failover-timeout {NAME} 8000\n"
