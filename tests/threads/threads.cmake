@@ -11,7 +11,8 @@ foreach(source ${unit_sources})
 endforeach()
 strata_unit_tests(strata_thread_tests ${thread_sources})
 
-add_unit_test(threads_unit 300 strata_thread_tests *)
+# A simulation has one thread: few seeds are enough here.
+add_unit_test(threads_unit 300 strata_thread_tests * STRATA_SEEDS=20)
 foreach(backend io_uring epoll)
   foreach(what threads proxy_threads cache_threads)
     add_suite(${what}_${backend} 300 integration/test_${what}.py
