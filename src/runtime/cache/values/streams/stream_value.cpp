@@ -186,9 +186,10 @@ std::int64_t stream_value::entries_up_to(stream_id id) const {
   if (id == last_id) return added;
   if (id > last_id) return stream_group::unknown;
   if (max_deleted_id == stream_id::lowest() || max_deleted_id < first_id) {
-    const auto before_first = added - static_cast<std::int64_t>(size_);
-    if (id < first_id) return before_first;
-    if (id == first_id) return before_first + 1;
+    // XSETID sets any number of added entries.
+    const auto before_first = entries_added - size_;
+    if (id < first_id) return static_cast<std::int64_t>(before_first);
+    if (id == first_id) return static_cast<std::int64_t>(before_first + 1);
   }
   return stream_group::unknown;
 }

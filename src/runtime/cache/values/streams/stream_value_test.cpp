@@ -129,6 +129,18 @@ TEST(stream_value, counts_what_a_group_has_read) {
   EXPECT_EQ(stream.lag(group), 0);
 }
 
+// XSETID may set the greatest integer, and more entries follow.
+TEST(stream_value, counts_beyond_what_an_integer_holds) {
+  auto stream = numbered(2, 100);
+  stream.entries_added = static_cast<std::uint64_t>(INT64_MAX) + 1;
+  auto& group = *stream.add_group("g", {}, stream_group::unknown);
+  EXPECT_EQ(stream.lag(group), 2);
+  EXPECT_EQ(stream.entries_up_to({1, 0}), INT64_MAX);
+  stream.advance(group, {1, 0});
+  stream.advance(group, {2, 0});
+  EXPECT_EQ(group.entries_read, INT64_MIN);
+}
+
 TEST(stream_block, loads_what_it_dumped) {
   const words fields = {"name", "value"};
   stream_block block({5, 0}, fields);
