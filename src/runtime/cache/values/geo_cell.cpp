@@ -59,8 +59,10 @@ struct geo_area {
 
 // The index may be beyond the last, and wraps, for scores that are not of points.
 geo_interval interval_of(std::uint32_t index, geo_interval whole, unsigned depth) {
+  // Of a power of two, so the product is exactly the quotient.
+  const auto share_of_cell = 1 / static_cast<double>(cells_in_row(depth));
   const auto coordinate = [&](std::uint32_t edge) {
-    const auto share = static_cast<double>(edge) / static_cast<double>(cells_in_row(depth));
+    const auto share = static_cast<double>(edge) * share_of_cell;
     return whole.least + share * (whole.most - whole.least);
   };
   return {coordinate(index), coordinate(index + 1)};

@@ -79,6 +79,10 @@ class member_tree {
   /// first ones.
   template <class Before>
   [[nodiscard]] std::size_t count_before(Before&& is_before) const;
+  /// Returns the place of the first member for which `is_before(score, member)` is false; those for
+  /// which it is true must be the first ones.
+  template <class Before>
+  [[nodiscard]] cursor first_not(Before&& is_before) const;
   /// Returns the memory of the nodes, without the members.
   [[nodiscard]] std::size_t memory() const;
 
@@ -188,6 +192,20 @@ unsigned member_tree::count_in(const node& node, Before&& is_before) {
     }
   }
   return low;
+}
+
+template <class Before>
+member_tree::cursor member_tree::first_not(Before&& is_before) const {
+  if (root_ == nullptr) return {nullptr, 0};
+  const node* place = root_;
+  for (unsigned level = height_ - 1; level != 0; --level) {
+    const unsigned before = count_in(*place, is_before);
+    place = static_cast<const branch&>(*place).children[before == 0 ? 0 : before - 1];
+  }
+  const auto& last = static_cast<const leaf&>(*place);
+  const unsigned before = count_in(last, is_before);
+  if (before == last.count) return {last.next, 0};
+  return {&last, before};
 }
 
 template <class Before>

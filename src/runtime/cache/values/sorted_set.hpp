@@ -121,19 +121,22 @@ class sorted_set final : public collection {
       }
     }
   }
-  /// Visits those members with these ranks whose scores `chooses`; does not read the others.
+  /// Visits the members whose scores are in the range and which `chooses(score)`, from the lowest
+  /// score on, until `visit` returns false. Does not read the other members.
   template <class Choose, class Visit>
-  void visit_chosen(index_range ranks, Choose&& chooses, Visit&& visit) const {
-    if (ranks.count == 0) return;
+  void visit_chosen(const score_range& scores, Choose&& chooses, Visit&& visit) const {
     if (is_pack()) {
-      visit_small(ranks.first, ranks.count, false, [&](std::string_view member, double score) {
-        if (chooses(score)) visit(member, score);
+      bool goes_on = true;
+      for_each([&](std::string_view member, double score) {
+        if (!goes_on || scores.is_below(score) || scores.is_above(score)) return;
+        if (chooses(score)) goes_on = visit(member, score);
       });
       return;
     }
-    auto place = large_->order.at(ranks.first);
-    for (std::size_t left = ranks.count; left-- != 0; place.next()) {
-      if (chooses(place.score())) visit(place->member(), place.score());
+    auto place = large_->order.first_not(
+        [&](double score, const scored_member&) { return scores.is_below(score); });
+    for (; place.is_at_member() && !scores.is_above(place.score()); place.next()) {
+      if (chooses(place.score()) && !visit(place->member(), place.score())) return;
     }
   }
   template <class Visit>

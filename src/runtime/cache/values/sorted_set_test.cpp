@@ -188,15 +188,34 @@ TEST(sorted_set, scores_in_a_pack_are_kept_as_redis_keeps_them) {
                                             "4611686018427387904", "1e+20"}));
 }
 
-TEST(sorted_set, a_visit_of_chosen_members_stays_within_the_ranks) {
+TEST(sorted_set, a_visit_of_chosen_members_stays_within_the_scores) {
   for (const int count : {50, 2000}) {
     sorted_set set;
     fill(set, count, {128, 64});
     std::vector<std::string> seen;
-    set.visit_chosen(
-        {10, 20}, [](double score) { return std::fmod(score, 7) == 0; },
-        [&](std::string_view member, double) { seen.emplace_back(member); });
-    EXPECT_EQ(seen, (std::vector<std::string>{"m14", "m21", "m28"}));
+    const auto visit = [&](score_range scores, std::size_t limit) {
+      seen.clear();
+      set.visit_chosen(
+          scores, [](double score) { return std::fmod(score, 7) == 0; },
+          [&](std::string_view member, double) {
+            seen.emplace_back(member);
+            return seen.size() != limit;
+          });
+      return seen;
+    };
+    using members = std::vector<std::string>;
+    EXPECT_EQ(visit({7, 28, false, false}, 0), (members{"m7", "m14", "m21", "m28"}));
+    EXPECT_EQ(visit({7, 28, true, true}, 0), (members{"m14", "m21"}));
+    EXPECT_EQ(visit({-5, 1e9, false, false}, 2), (members{"m0", "m7"}));
+    EXPECT_EQ(visit({1e9, 2e9, false, false}, 0), members{});
+    // From every score on: so a visit begins at each place of each node.
+    for (int from = 0; from < count; ++from) {
+      int next = from;
+      set.visit_chosen(
+          {static_cast<double>(from), 1e9, false, false}, [](double) { return true; },
+          [&](std::string_view, double score) { return score == next++; });
+      EXPECT_EQ(next, count);
+    }
   }
 }
 

@@ -174,26 +174,18 @@ using found_points = std::vector<found_point>;
 void search_cell(const sorted_set& source, geo_cell cell, const geo_shape& shape, std::size_t limit,
                  found_points& points) {
   const auto scores = scores_of(cell);
-  auto ranks = source.ranks_of(score_range{scores.least, scores.most, false, true});
   geo_point point;
   std::optional<double> distance;
   const auto is_inside = [&](double score) {
-    if (limit != 0 && points.size() >= limit) return false;
     point = point_of_score(score);
     distance = shape.distance_of(point);
     return distance.has_value();
   };
-  const auto add = [&](std::string_view member, double score) {
-    points.push_back({std::string(member), score, point, *distance});
-  };
-  // A visit cannot be ended early, so a limited search visits some members at a time.
-  constexpr std::size_t some = 256;
-  while (ranks.count != 0 && (limit == 0 || points.size() < limit)) {
-    const auto count = limit == 0 ? ranks.count : std::min(ranks.count, some);
-    source.visit_chosen({ranks.first, count}, is_inside, add);
-    ranks.first += count;
-    ranks.count -= count;
-  }
+  source.visit_chosen(score_range{scores.least, scores.most, false, true}, is_inside,
+                      [&](std::string_view member, double score) {
+                        points.push_back({std::string(member), score, point, *distance});
+                        return points.size() != limit;
+                      });
 }
 
 found_points search(const sorted_set& source, const geo_shape& shape, std::size_t limit) {
