@@ -49,7 +49,8 @@ class CacheNode:
 
 class RedisNode:
     def __init__(self, folder):
-        self.server = RedisServer(folder)
+        # Else it refuses the sentinels, whose host is not 127.0.0.1.
+        self.server = RedisServer(folder, "--protected-mode", "no")
         self.port = self.server.port
 
     @property
