@@ -72,7 +72,9 @@ TEST(geo_cell, a_circle_contains_points_by_their_distance_alone) {
       const geo_shape shape = {.centre = centre, .radius = radius};
       const auto found = shape.distance_of(point);
       ASSERT_EQ(found.has_value(), distance <= radius) << distance << " of " << radius;
-      if (found) ASSERT_EQ(*found, distance);
+      if (found) {
+        ASSERT_EQ(*found, distance);
+      }
     }
   }
 }
