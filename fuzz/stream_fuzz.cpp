@@ -2,6 +2,8 @@
 // entries are in order and as many as the stream says, and its dump is the same stream.
 #include <cassert>
 #include <cstdint>
+#include <optional>
+#include <ranges>
 #include <string_view>
 #include <vector>
 
@@ -16,11 +18,7 @@ namespace {
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
-  for (std::size_t end = 0; end != text.npos; text.remove_prefix(end + 1)) {
-    end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == text.npos) break;
-  }
+  for (const auto part : std::views::split(text, at)) parts.emplace_back(part.begin(), part.end());
   return parts;
 }
 

@@ -32,6 +32,10 @@ class CutProxy:
             except OSError:
                 return
             with self.lock:
+                if host == self.shut_out_host:  # since it was accepted
+                    near.close()
+                    far.close()
+                    continue
                 self.pairs.append((near, far, host))
                 self.accepted += 1
             for source, sink, admit in ((near, far, bytes), (far, near, self.admit)):
@@ -90,7 +94,8 @@ class CutProxy:
 
     def shut_out(self, host):
         """Breaks the connections from one host, and accepts no more of them until `resume`."""
-        self.shut_out_host = host
+        with self.lock:
+            self.shut_out_host = host
         self.cut(host)
 
     def hold(self):

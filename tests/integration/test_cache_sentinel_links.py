@@ -183,8 +183,9 @@ class LinkedGroup(Group):
         assert self.leader() == leader
 
     def is_down(self, port):
-        return all(row["is_sdown"] for each in self.sentinel.sentinels
-                   for row in each.sentinel_slaves(NAME) if row["port"] == port)
+        seen = [row["is_sdown"] for each in self.sentinel.sentinels
+                for row in each.sentinel_slaves(NAME) if row["port"] == port]
+        return len(seen) == len(self.addresses) and all(seen)
 
     def isolate(self, way, writer):
         """The leader's link breaks, and comes back when another one leads. If it is silent, the

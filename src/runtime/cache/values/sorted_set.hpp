@@ -122,7 +122,7 @@ class sorted_set final : public collection {
     }
   }
   /// Visits the members whose scores are in the range and which `chooses(score)`, from the lowest
-  /// score on, until `visit` returns false. Does not read the other members.
+  /// score on, until `visit` returns false. In the large form the other members are not read.
   template <class Choose, class Visit>
   void visit_chosen(const score_range& scores, Choose&& chooses, Visit&& visit) const {
     if (is_pack()) {
