@@ -150,12 +150,13 @@ bench-netlink: build-all
 bench-cluster: build-all
 	python3 bench/cluster_scale.py --build-dir build/release $(BENCH_FLAGS)
 
-# Each target for FUZZ_SECONDS.
+# Each target for FUZZ_SECONDS, JOBS of them at once. FUZZ_TARGETS='rdb stream' makes and runs these.
 FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $(patsubst fuzz/%_fuzz.cpp,%,$(wildcard fuzz/*_fuzz.cpp))
 fuzz: deps
 	cmake --preset fuzz
-	cmake --build --preset fuzz -j $(JOBS)
-	tools/fuzz.sh build/fuzz/fuzz $(FUZZ_SECONDS)
+	cmake --build --preset fuzz -j $(JOBS) --target $(FUZZ_TARGETS:%=%_fuzz)
+	tools/fuzz.sh build/fuzz/fuzz $(FUZZ_SECONDS) $(JOBS) $(FUZZ_TARGETS)
 
 check: deps-compile
 	@$(TIMED) 'check: configure' cmake --preset tidy

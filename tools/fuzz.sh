@@ -1,20 +1,25 @@
 #!/usr/bin/env bash
-# Runs each fuzz target for some seconds, with a corpus that grows under build/.
-# Usage: tools/fuzz.sh TARGET_DIR SECONDS
+# Runs fuzz targets for some seconds each, beginning with what fuzz/corpus keeps; what they find new
+# goes to a corpus below the folder. Exits 1 if a target fails, after all have run.
+# Usage: tools/fuzz.sh FOLDER SECONDS JOBS TARGET ...
 set -euo pipefail
-folder=$1
-seconds=$2
-for target in "$folder"/*_fuzz; do
-  name=$(basename "$target")
+export folder=$1 seconds=$2
+jobs=$3
+shift 3
+
+run() {
+  name=$1_fuzz
   corpus="$folder/corpus/$name"
-  mkdir -p "$corpus"
   log="$folder/$name.log"
-  if "$target" -max_total_time="$seconds" -max_len=4096 -rss_limit_mb=2048 \
-    -artifact_prefix="$folder/$name." "$corpus" > "$log" 2>&1; then
-    printf '%-20s ok: %s\n' "$name" "$(grep -m1 -E '^Done' "$log" || tail -n 1 "$log")"
+  mkdir -p "$corpus"
+  if "$folder/$name" -max_total_time="$seconds" -max_len=4096 -rss_limit_mb=2048 \
+    -artifact_prefix="$folder/$name." "$corpus" "fuzz/corpus/$name" > "$log" 2>&1; then
+    printf '%-22s passed: %s\n' "$1" "$(grep -E '^Done' "$log" | tail -n 1)"
   else
-    printf '%-20s FAILED; see %s\n' "$name" "$log"
-    tail -n 30 "$log"
+    printf '%-22s FAILED; see %s\n%s\n' "$1" "$log" "$(tail -n 30 "$log")"
     exit 1
   fi
-done
+}
+export -f run
+
+printf '%s\n' "$@" | xargs -P "$jobs" -I '{}' bash -c 'run {}' || exit 1
