@@ -1,10 +1,15 @@
 // Daemons of one cluster over an etcd whose links are cut, slow and lossy, with daemons that are
 // killed and start again: no name has two holders at a time, and two TTLs after the last fault all
 // views are what stands in etcd.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "cluster/etcd/etcd_registry.hpp"
@@ -12,6 +17,7 @@
 #include "cluster/membership.hpp"
 #include "loop/backends/sim_loop.hpp"
 #include "net/testing/seeds.hpp"
+#include "text/base64.hpp"
 
 namespace strata::cluster {
 namespace {
@@ -125,10 +131,12 @@ class stage {
   loop::sim_loop& loop_;
   etcd_in_memory etcd_;
   std::vector<std::unique_ptr<process>> all_;
+  std::set<std::size_t> troubled_;  // since all was mended
 };
 
 void stage::trouble() {
   const auto number = draw(all_.size());
+  troubled_.insert(number);
   auto& subject = *all_[number];
   auto& faults = subject.faults();
   switch (draw(10)) {
@@ -147,16 +155,36 @@ void stage::trouble() {
 
 void stage::mend() {
   etcd_.is_full = false;
-  for (auto& each : all_) {
-    each->faults() = {};
-    each->change();
+  for (const auto number : troubled_) {
+    all_[number]->faults() = {};
+    all_[number]->change();
   }
+  troubled_.clear();
+}
+
+// The names of the daemons whose cards are not equal.
+std::string differences(const std::map<std::string, card>& seen,
+                        const std::map<std::string, card>& present) {
+  std::string names;
+  const auto add_missing = [&names](const auto& here, const auto& there, std::string_view what) {
+    for (const auto& [daemon, card] : here) {
+      const auto other = there.find(daemon);
+      if (other == there.end() || other->second != card)
+        fmt::format_to(std::back_inserter(names), "{} {}, ", what, daemon);
+    }
+  };
+  add_missing(seen, present, "sees another");
+  add_missing(present, seen, "does not see");
+  return names;
 }
 
 void stage::check() {
-  card_texts present;
+  card_texts texts;
+  std::map<std::string, card> present;
   for (const auto& [key, pair] : etcd_.keys()) {
-    present[key.substr(prefix.size())] = pair.value;
+    const auto daemon = key.substr(prefix.size());
+    texts[daemon] = text::base64_decode(pair.encoded).value();
+    present[daemon] = read_card(texts[daemon]).value();
   }
   EXPECT_EQ(present.size(), crowd_.names);
   std::map<std::string, std::size_t> holders;
@@ -164,40 +192,58 @@ void stage::check() {
     const bool holds = each->member().present_state() == membership::state::held;
     if (holds) {
       ++holders[each->name()];
-      EXPECT_EQ(present[each->name()], write_card(each->present()));
+      EXPECT_EQ(texts[each->name()], write_card(each->present()));
     } else {
       EXPECT_EQ(each->member().present_state(), membership::state::conflict) << each->name();
     }
-    card_texts seen;
-    for (const auto& [daemon, card] : each->member().cards()) seen[daemon] = write_card(card);
-    EXPECT_EQ(seen, present) << "as " << each->name() << " sees it";
+    EXPECT_TRUE(each->member().cards() == present)
+        << differences(each->member().cards(), present) << "as " << each->name() << " sees it";
   }
   EXPECT_EQ(holders.size(), crowd_.names);
   for (const auto& [name, count] : holders) EXPECT_EQ(count, 1U) << name;
 }
 
-void run_faults(std::uint64_t seed, crowd crowd, std::uint64_t most_faults) {
-  stage stage(seed, crowd);
-  for (auto faults = stage.draw(most_faults); faults > 0; --faults) {
-    stage.trouble();
-    stage.run_for(std::chrono::milliseconds(stage.draw(8000)));
+/// A world in which faults come and end, as often as there are episodes.
+struct scenario {
+  crowd who;
+  std::uint64_t most_faults;  ///< of an episode
+  std::uint64_t episodes;
+};
+
+void play(std::uint64_t seed, const scenario& scenario) {
+  stage stage(seed, scenario.who);
+  for (std::uint64_t episode = 0; episode < scenario.episodes; ++episode) {
+    SCOPED_TRACE("episode " + std::to_string(episode));
+    for (auto faults = stage.draw(scenario.most_faults); faults > 0; --faults) {
+      stage.trouble();
+      stage.run_for(std::chrono::milliseconds(stage.draw(8000)));
+    }
+    stage.mend();
+    stage.run_for(2 * ttl + 15s);
+    stage.check();
+    if (testing::Test::HasFailure()) return;
   }
-  stage.mend();
-  stage.run_for(2 * ttl + 15s);
-  stage.check();
 }
 
 TEST(membership_simulation, views_agree_two_ttls_after_the_last_fault) {
-  for_each_seed([](std::uint64_t seed) { run_faults(seed, few, 30); });
+  for_each_seed(
+      [](std::uint64_t seed) { play(seed, {.who = few, .most_faults = 30, .episodes = 2}); });
 }
 
-// STRATA_DAEMONS sets their number. Every five hundredth seed is one of this test.
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* const given = std::getenv(variable);
+  return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
+}
+
+// STRATA_DAEMONS sets their number, STRATA_EPISODES how often faults come: a thousand daemons take
+// longer to start than to live through an episode. Every five hundredth seed is one of this test.
 TEST(membership_simulation, the_views_of_many_daemons_agree) {
-  const char* const given = std::getenv("STRATA_DAEMONS");
-  const auto count = given == nullptr ? 40 : std::strtoul(given, nullptr, 10);
-  const crowd many = {.names = count, .processes = count + count / 20, .runtimes = 10};
+  const auto count = number_from("STRATA_DAEMONS", 40);
+  const scenario many = {.who = {.names = count, .processes = count + count / 20, .runtimes = 10},
+                         .most_faults = 60,
+                         .episodes = number_from("STRATA_EPISODES", 3)};
   for_each_seed([&many](std::uint64_t seed) {
-    if (seed % 500 == 1) run_faults(seed, many, 60);
+    if (seed % 500 == 1) play(seed, many);
   });
 }
 

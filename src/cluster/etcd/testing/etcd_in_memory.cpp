@@ -1,5 +1,6 @@
 #include "cluster/etcd/testing/etcd_in_memory.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace strata::cluster {
@@ -27,7 +28,7 @@ std::unexpected<error> unreachable() {
 json event_of(const etcd_in_memory::change& change) {
   json pair = {{"key", encoded(change.key)}, {"mod_revision", std::to_string(change.mod)}};
   if (change.is_gone) return {{"type", "DELETE"}, {"kv", pair}};
-  pair["value"] = encoded(change.value);
+  pair["value"] = change.encoded;
   return {{"kv", pair}};
 }
 
@@ -101,16 +102,16 @@ void etcd_in_memory::put(const json& body) {
   ++revision_;
   auto& place = keys_[key];
   if (place.created == 0) place.created = revision_;
-  place.value = text(body, "value");
+  place.encoded = body.value("value", std::string());
   place.modified = revision_;
   place.lease = whole(body, "lease");
-  note({.revision = revision_, .key = key, .value = place.value, .mod = revision_});
+  note({.revision = revision_, .key = key, .encoded = place.encoded, .mod = revision_});
 }
 
 void etcd_in_memory::remove(const std::string& key) {
   ++revision_;
   keys_.erase(key);
-  note({.revision = revision_, .key = key, .mod = revision_, .is_gone = true});
+  note({.revision = revision_, .key = key, .encoded = {}, .mod = revision_, .is_gone = true});
 }
 
 void etcd_in_memory::end_lease(std::int64_t id) {
@@ -123,9 +124,15 @@ void etcd_in_memory::end_lease(std::int64_t id) {
 }
 
 void etcd_in_memory::expire() {
+  if (loop_.now() < first_end_) return;
   std::vector<std::int64_t> due;
+  first_end_ = loop::time_point::max();
   for (const auto& [id, each] : leases_) {
-    if (each.end <= loop_.now()) due.push_back(id);
+    if (each.end <= loop_.now()) {
+      due.push_back(id);
+    } else {
+      first_end_ = std::min(first_end_, each.end);
+    }
   }
   for (const auto id : due) end_lease(id);
 }
@@ -141,6 +148,7 @@ bool etcd_in_memory::holds(const json& condition) const {
 
 json etcd_in_memory::range(const json& body) const {
   const auto end = text(body, "range_end");
+  const bool is_for_newest = whole(body, "limit") == 1;
   auto pairs = json::array();
   std::int64_t count = 0;
   std::int64_t newest = 0;
@@ -148,14 +156,12 @@ json etcd_in_memory::range(const json& body) const {
        place != keys_.end() && place->first < end; ++place) {
     ++count;
     newest = std::max(newest, place->second.modified);
+    if (is_for_newest) continue;
     pairs.push_back({{"key", encoded(place->first)},
-                     {"value", encoded(place->second.value)},
+                     {"value", place->second.encoded},
                      {"mod_revision", std::to_string(place->second.modified)}});
   }
-  if (whole(body, "limit") == 1) {
-    pairs = json::array();
-    if (count > 0) pairs.push_back({{"mod_revision", std::to_string(newest)}});
-  }
+  if (is_for_newest && count > 0) pairs.push_back({{"mod_revision", std::to_string(newest)}});
   return {{"header", header()}, {"kvs", pairs}, {"count", std::to_string(count)}};
 }
 
@@ -165,6 +171,7 @@ result<json> etcd_in_memory::answer(const std::string& path, const json& body) {
     const auto id = next_lease_++;
     const auto ttl = std::chrono::seconds(whole(body, "TTL"));
     leases_[id] = {.ttl = ttl, .end = loop_.now() + ttl};
+    first_end_ = std::min(first_end_, leases_[id].end);
     return json{{"ID", std::to_string(id)}, {"TTL", body.at("TTL")}};
   }
   if (path == "/v3/lease/keepalive") {

@@ -23,12 +23,12 @@ class etcd_in_memory {
   struct change {
     std::int64_t revision = 0;
     std::string key;
-    std::string value;
+    std::string encoded;  ///< the value in base64, as it was written
     std::int64_t mod = 0;
     bool is_gone = false;
   };
   struct pair {
-    std::string value;
+    std::string encoded;  ///< the value in base64
     std::int64_t created = 0;
     std::int64_t modified = 0;
     std::int64_t lease = 0;
@@ -73,6 +73,7 @@ class etcd_in_memory {
   loop::loop& loop_;
   std::map<std::string, pair> keys_;
   std::map<std::int64_t, lease> leases_;
+  loop::time_point first_end_ = loop::time_point::max();  // no lease ends before
   std::vector<change> history_;
   std::int64_t revision_ = 1;
   std::int64_t compacted_ = 0;
