@@ -171,11 +171,7 @@ void pfmerge(call& c) {
   auto bytes = found == nullptr ? hyper_log_log::make_empty() : std::string(found->text());
   // The value is not corrupt, since it was merged.
   if (merged->has_dense) (void)hyper_log_log::make_dense(bytes);
-  for (std::size_t i = 0; i < merged->registers.size(); ++i) {
-    const unsigned rank = merged->registers[i];
-    if (rank != 0) (void)hyper_log_log::raise(bytes, {i, rank}, max_sparse_size(c));
-  }
-  hyper_log_log::mark_outdated(bytes.data());
+  (void)hyper_log_log::raise_all(bytes, merged->registers, max_sparse_size(c));
   set_bytes(c, 1, found, bytes);
   c.changed(c[1], event_string, "pfadd");
   c.reply.ok();

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "runtime/cache/values/murmur_hash.hpp"
 
@@ -97,22 +98,29 @@ bool visit_sparse(std::string_view bytes, Visit&& visit) {
 
 // --- changes of the sparse encoding
 
-struct found_run {
-  register_run run;
-  std::size_t offset;
-  std::size_t previous;  // the offset of the run before; of the first run if there is none
-  std::size_t first;     // its first register
+// A run, and its first register.
+struct run_place {
+  std::size_t offset = header_size;
+  std::size_t first = 0;
 };
 
-std::optional<found_run> find_run(std::string_view bytes, std::size_t index) {
-  std::size_t first = 0;
-  auto previous = header_size;
-  for (auto offset = header_size; offset < bytes.size();) {
-    const auto run = run_at(bytes, offset);
-    if (index < first + run.length) return found_run{run, offset, previous, first};
-    previous = offset;
-    offset += run.size;
-    first += run.length;
+struct found_run {
+  register_run run;
+  run_place place;
+  run_place previous;  // the run before; the first run if there is none
+  run_place earlier;   // the run before that
+};
+
+// Finds the run of a register from the run at `from` on, whose previous one is at `before`.
+std::optional<found_run> find_run(std::string_view bytes, std::size_t index, run_place from = {},
+                                  run_place before = {}) {
+  auto previous = before;
+  auto earlier = before;
+  for (auto place = from; place.offset < bytes.size();) {
+    const auto run = run_at(bytes, place.offset);
+    if (index < place.first + run.length) return found_run{run, place, previous, earlier};
+    earlier = std::exchange(previous, place);
+    place = {place.offset + run.size, place.first + run.length};
   }
   return {};
 }
@@ -140,24 +148,30 @@ outcome promote(std::string& bytes, position position) {
   return outcome::raised;
 }
 
+// Raises a register whose run was found.
+outcome raise_in(std::string& bytes, const found_run& found, position position,
+                 std::size_t max_size) {
+  const auto& run = found.run;
+  if (run.rank >= position.rank) return outcome::unchanged;
+  const auto first = found.place.first;
+  std::string split;
+  append_ranks(split, run.rank, position.index - first);
+  split += run_of_ranks(position.rank, 1);
+  append_ranks(split, run.rank, first + run.length - 1 - position.index);
+  const auto size = bytes.size() + split.size() - run.size;
+  if (split.size() > run.size && size > max_size) return promote(bytes, position);
+  bytes.replace(found.place.offset, run.size, split);
+  // They differ if the second byte of the last run is missing.
+  bytes.resize(size);
+  join_runs(bytes, found.previous.offset);
+  mark_outdated(bytes.data());
+  return outcome::raised;
+}
+
 outcome raise_sparse(std::string& bytes, position position, std::size_t max_size) {
   if (position.rank > max_sparse_rank) return promote(bytes, position);
   const auto found = find_run(bytes, position.index);
-  if (!found) return outcome::corrupt;
-  const auto& run = found->run;
-  if (run.rank >= position.rank) return outcome::unchanged;
-  std::string split;
-  append_ranks(split, run.rank, position.index - found->first);
-  split += run_of_ranks(position.rank, 1);
-  append_ranks(split, run.rank, found->first + run.length - 1 - position.index);
-  const auto size = bytes.size() + split.size() - run.size;
-  if (split.size() > run.size && size > max_size) return promote(bytes, position);
-  bytes.replace(found->offset, run.size, split);
-  // They differ if the second byte of the last run is missing.
-  bytes.resize(size);
-  join_runs(bytes, found->previous);
-  mark_outdated(bytes.data());
-  return outcome::raised;
+  return found ? raise_in(bytes, *found, position, max_size) : outcome::corrupt;
 }
 
 // --- the estimate
@@ -304,6 +318,29 @@ bool raise_dense(char* bytes, position position) {
 outcome raise(std::string& bytes, position position, std::size_t max_sparse_size) {
   if (!is_dense(bytes)) return raise_sparse(bytes, position, max_sparse_size);
   return raise_dense(bytes.data(), position) ? outcome::raised : outcome::unchanged;
+}
+
+// What is raised changes no run before the previous one, so the next register is looked for from
+// there on.
+bool raise_all(std::string& bytes, const registers& registers, std::size_t max_sparse_size) {
+  found_run last{};
+  for (std::size_t i = 0; i < registers.size(); ++i) {
+    const position position{i, registers[i]};
+    if (position.rank == 0) continue;
+    if (is_dense(bytes)) {
+      raise_dense(bytes.data(), position);
+    } else if (position.rank > max_sparse_rank) {
+      if (!make_dense(bytes)) return false;
+      raise_dense(bytes.data(), position);
+    } else {
+      const auto found = find_run(bytes, i, last.previous, last.earlier);
+      if (!found) return false;
+      if (raise_in(bytes, *found, position, max_sparse_size) == outcome::corrupt) return false;
+      last = *found;
+    }
+  }
+  mark_outdated(bytes.data());
+  return true;
 }
 
 bool make_dense(std::string& bytes) {

@@ -63,6 +63,10 @@ enum class outcome : std::uint8_t { unchanged, raised, corrupt };
 /// Raises a register. The encoding becomes dense if the rank is too high for the sparse one, or if
 /// that would need more than `max_sparse_size` bytes.
 [[nodiscard]] outcome raise(std::string& bytes, position position, std::size_t max_sparse_size);
+/// As `raise` for each register, the lowest first, in one pass. Returns false if the value is
+/// corrupt.
+[[nodiscard]] bool raise_all(std::string& bytes, const registers& registers,
+                             std::size_t max_sparse_size);
 /// Makes the encoding dense. Returns false if the value is corrupt, and leaves it unchanged.
 [[nodiscard]] bool make_dense(std::string& bytes);
 /// Lists the runs of the sparse encoding, as PFDEBUG DECODE does.

@@ -60,6 +60,42 @@ TEST(hyper_log_log, both_encodings_have_the_same_registers) {
   EXPECT_EQ(sparse.substr(hyper_log_log::header_size), dense.substr(hyper_log_log::header_size));
 }
 
+// Neighbours often have equal ranks here, so that their runs are joined.
+TEST(hyper_log_log, raising_all_registers_gives_the_bytes_of_one_after_another) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  std::size_t sparse_results = 0;
+  for (int turn = 0; turn < 60; ++turn) {
+    const auto most_ranks = 1 + random() % 3;
+    const auto max_size = random() % 4 == 0 ? 200 : usual_max_size;
+    auto bytes = hyper_log_log::make_empty();
+    for (auto count = random() % 300; count > 0; --count) {
+      const hyper_log_log::position position{random() % 600,
+                                             1 + static_cast<unsigned>(random() % most_ranks)};
+      ASSERT_NE(hyper_log_log::raise(bytes, position, usual_max_size),
+                hyper_log_log::outcome::corrupt);
+    }
+    hyper_log_log::registers registers{};
+    for (auto count = random() % 600; count > 0; --count) {
+      const auto rank = random() % 1000 == 0 ? 33 : 1 + random() % most_ranks;
+      registers[random() % 700] = static_cast<std::uint8_t>(rank);
+    }
+    auto expected = bytes;
+    for (std::size_t i = 0; i < registers.size(); ++i) {
+      if (registers[i] == 0) continue;
+      ASSERT_NE(hyper_log_log::raise(expected, {i, registers[i]}, max_size),
+                hyper_log_log::outcome::corrupt);
+    }
+    hyper_log_log::mark_outdated(expected.data());
+    ASSERT_TRUE(hyper_log_log::raise_all(bytes, registers, max_size));
+    ASSERT_EQ(bytes, expected) << hyper_log_log::describe_runs(expected);
+    sparse_results += hyper_log_log::is_dense(bytes) ? 0U : 1U;
+  }
+  EXPECT_GT(sparse_results, 10U);
+  EXPECT_LT(sparse_results, 60U);
+}
+
 TEST(hyper_log_log, random_runs_are_read_within_their_bounds) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -82,6 +118,7 @@ TEST(hyper_log_log, random_runs_are_read_within_their_bounds) {
           {random() % hyper_log_log::register_count, 1 + static_cast<unsigned>(random() % 40)},
           usual_max_size);
     }
+    if (turn % 100 == 0) (void)hyper_log_log::raise_all(bytes, *registers, usual_max_size);
   }
 }
 
