@@ -1,10 +1,12 @@
 // The text of an ACL file from anywhere: what is read has the same meaning once it is written and
 // read again, and every check of a call ends.
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/cache/engine/command.hpp"
 #include "runtime/cache/engine/users/acl_text.hpp"
@@ -19,7 +21,9 @@ std::string text_of(const std::vector<user>& users) {
   return text;
 }
 
-void check_calls(const user& user) {
+// Returns which of the calls the user may make.
+std::vector<bool> check_calls(const user& user) {
+  std::vector<bool> allowed;
   static constexpr std::array<std::string_view, 4> calls[] = {
       {"get", "a", "", ""},        {"config", "get", "port", ""}, {"mset", "a", "b", "c"},
       {"publish", "a", "b", ""},   {"eval", "x", "1", "a"},       {"xread", "streams", "a", "0"},
@@ -33,7 +37,9 @@ void check_calls(const user& user) {
       assert(!denied->explanation(*command, words).empty());
     }
     assert(!denied || !user.is_unrestricted());
+    allowed.push_back(!denied);
   }
+  return allowed;
 }
 
 }  // namespace
@@ -45,10 +51,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     assert(!users.error().reason.empty());
     return 0;
   }
-  for (const auto& each : *users) check_calls(each);
   const auto written = text_of(*users);
   const auto again = parse_acl(written, "file", channel_default::none);
   assert(again);
-  assert(text_of(*again) == written);
+  assert(std::ranges::equal(*users, *again, {}, check_calls, check_calls));
+  // With more than 200 rules, superfluous ones may stay.
+  if (std::ranges::count(written, ' ') < 200) assert(text_of(*again) == written);
   return 0;
 }

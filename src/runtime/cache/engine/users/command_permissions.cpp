@@ -10,7 +10,7 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// With more rules, one that the others make superfluous stays.
+// With more rules, one that has no effect stays.
 constexpr std::size_t most_replayed = 200;
 
 std::unexpected<error> unknown_name(std::string_view rule) {
@@ -30,16 +30,16 @@ result<void> command_permissions::apply(std::string_view rule) {
   if (change->name == "@all") {
     begins_with_all_ = change->is_addition;
     rules_.clear();
-    state_ = replayed();
+    state_ = first_state();
     return {};
   }
   auto next = state_;
   make(next, *change);
   if (next == state_) return {};
   state_ = std::move(next);
-  remove_replaced(change->name);
-  if (rules_.size() > most_replayed || replayed() != state_)
-    rules_.push_back((change->is_addition ? "+" : "-") + change->name);
+  std::erase_if(rules_, [&](const auto& earlier) { return is_replaced(earlier, *change); });
+  rules_.push_back(std::move(*change));
+  if (rules_.size() <= most_replayed) remove_idle();
   return {};
 }
 
@@ -54,7 +54,7 @@ bool command_permissions::allows(const command& command,
 
 std::string command_permissions::text() const {
   std::string text = begins_with_all_ ? "+@all" : "-@all";
-  for (const auto& rule : rules_) text += " " + rule;
+  for (const auto& each : rules_) text += (each.is_addition ? " +" : " -") + each.name;
   return text;
 }
 
@@ -121,19 +121,30 @@ void command_permissions::make(state& state, const change& change) {
   }
 }
 
-// A rule affects nothing that a later rule of the same name, or of its command, does not.
-void command_permissions::remove_replaced(std::string_view name) {
-  std::erase_if(rules_, [name](std::string_view rule) {
-    rule.remove_prefix(1);
-    return rule.starts_with(name) && (rule.size() == name.size() || rule[name.size()] == '|');
-  });
+bool command_permissions::is_replaced(const change& earlier, const change& later) {
+  return (earlier.commands & ~later.commands).none() &&
+         std::ranges::all_of(earlier.arguments, [&](const first_argument& argument) {
+           return later.commands[argument.command];
+         });
 }
 
-command_permissions::state command_permissions::replayed() const {
-  state result;
-  if (begins_with_all_) result.allowed = every_command();
-  for (const auto& rule : rules_) make(result, *parse(rule));
-  return result;
+void command_permissions::remove_idle() {
+  auto present = first_state();
+  std::vector<change> effective;
+  for (auto& each : rules_) {
+    auto next = present;
+    make(next, each);
+    if (next == present) continue;
+    present = std::move(next);
+    effective.push_back(std::move(each));
+  }
+  rules_ = std::move(effective);
+}
+
+command_permissions::state command_permissions::first_state() const {
+  state first;
+  if (begins_with_all_) first.allowed = every_command();
+  return first;
 }
 
 }  // namespace strata::runtime::cache

@@ -21,7 +21,7 @@ class command_permissions {
   [[nodiscard]] bool allows(const command& command, std::span<const std::string_view> words) const;
   [[nodiscard]] bool allows_all() const { return state_.allowed == every_command(); }
   /// Returns rules that produce the same permissions: those that were applied, without those that
-  /// later ones replace.
+  /// later ones replace or that have no effect. The text of what they produce is the same text.
   [[nodiscard]] std::string text() const;
 
  private:
@@ -47,12 +47,15 @@ class command_permissions {
   [[nodiscard]] static result<change> parse(std::string_view rule);
   [[nodiscard]] static result<change> parse_command(change change, std::string_view name);
   static void make(state& state, const change& change);
-  void remove_replaced(std::string_view name);
-  [[nodiscard]] state replayed() const;
+  /// Reports whether the later rule decides on all that the earlier one does.
+  [[nodiscard]] static bool is_replaced(const change& earlier, const change& later);
+  void remove_idle();
+  /// Returns the permissions before the first rule.
+  [[nodiscard]] state first_state() const;
 
   state state_;
   bool begins_with_all_ = false;
-  std::vector<std::string> rules_;  // with their signs
+  std::vector<change> rules_;
 };
 
 }  // namespace strata::runtime::cache
