@@ -233,6 +233,16 @@ def test_random_rules_mean_what_they_mean_to_redis(daemon, redis):
             assert ours.ask(*request) == theirs.ask(*request), (seed, described, call)
 
 
+@pytest.mark.parametrize("rules", [["(~a) +get)"], ["(%R~a) +get)"], ["(&a) +get)"],
+                                   ["(+get +select|a))"], ["+select|a\t"]])
+def test_rules_that_a_file_would_change_are_refused(daemon, rules):
+    """Redis takes them, and cannot read the file that it writes."""
+    wire = Wire(new_cache(daemon))
+    refused = wire.ask("ACL", "SETUSER", "u", "+ping", *rules)
+    assert refused.startswith(b"-ERR Error in ACL SETUSER modifier") and b"Syntax error" in refused
+    assert wire.ask("ACL", "GETUSER", "u") in (b"*-1\r\n", b"$-1\r\n", b"_\r\n")
+
+
 # --- files
 
 PASSWORD = "#5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8"  # "password"

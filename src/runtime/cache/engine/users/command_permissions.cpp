@@ -89,8 +89,8 @@ result<command_permissions::change> command_permissions::parse_command(change ch
   if (rest.empty() && change.is_addition) return invalid_rule(name, "Syntax error");
   if (command->row->subcommands.empty()) {
     if (!change.is_addition || rest.contains('|')) return unknown_name(name);
-    // The rules of a user are one line.
-    if (rest.find_first_of(std::string_view(" \r\n\0", 4)) != std::string_view::npos) {
+    // The rules of a user are one line, of which this may be the end.
+    if (rest.find_first_of(std::string_view(" \t\r\n\0", 5)) != std::string_view::npos) {
       return invalid_rule(name, "Syntax error");
     }
     change.name = fmt::format("{}|{}", command->row->name, rest);

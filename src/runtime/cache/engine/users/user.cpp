@@ -125,6 +125,8 @@ result<void> user::add_selector(std::string_view rule) {
     rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
     if (rest.empty()) break;
     const auto word = rest.substr(0, rest.find(' '));
+    // In the user's text, it would end the selector.
+    if (word.ends_with(')')) return refuse("Syntax error");
     if (auto applied = added.apply(word); !applied) return applied;
     rest.remove_prefix(word.size());
   }
