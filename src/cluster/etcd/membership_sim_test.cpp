@@ -166,11 +166,11 @@ void stage::mend() {
 std::string differences(const std::map<std::string, card>& seen,
                         const std::map<std::string, card>& present) {
   std::string names;
-  const auto add_missing = [&names](const auto& here, const auto& there, std::string_view what) {
-    for (const auto& [daemon, card] : here) {
-      const auto other = there.find(daemon);
-      if (other == there.end() || other->second != card)
-        fmt::format_to(std::back_inserter(names), "{} {}, ", what, daemon);
+  const auto add_missing = [&names](const auto& cards, const auto& others, std::string_view verb) {
+    for (const auto& [daemon, card] : cards) {
+      const auto other = others.find(daemon);
+      if (other == others.end() || other->second != card)
+        fmt::format_to(std::back_inserter(names), "{} {}, ", verb, daemon);
     }
   };
   add_missing(seen, present, "sees another");
@@ -230,9 +230,9 @@ TEST(membership_simulation, views_agree_two_ttls_after_the_last_fault) {
       [](std::uint64_t seed) { play(seed, {.who = few, .most_faults = 30, .episodes = 2}); });
 }
 
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+std::uint64_t number_from(const char* variable, std::uint64_t usual) {
   const char* const given = std::getenv(variable);
-  return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
+  return given == nullptr ? usual : std::strtoull(given, nullptr, 10);
 }
 
 // STRATA_DAEMONS sets their number, STRATA_EPISODES how often faults come: a thousand daemons take

@@ -111,12 +111,12 @@ struct found_run {
   run_place earlier;   // the run before that
 };
 
-// Finds the run of a register from the run at `from` on, whose previous one is at `before`.
-std::optional<found_run> find_run(std::string_view bytes, std::size_t index, run_place from = {},
-                                  run_place before = {}) {
-  auto previous = before;
-  auto earlier = before;
-  for (auto place = from; place.offset < bytes.size();) {
+// Finds the run of a register from the run at `start` on, which `preceding` precedes.
+std::optional<found_run> find_run(std::string_view bytes, std::size_t index, run_place start = {},
+                                  run_place preceding = {}) {
+  auto previous = preceding;
+  auto earlier = preceding;
+  for (auto place = start; place.offset < bytes.size();) {
     const auto run = run_at(bytes, place.offset);
     if (index < place.first + run.length) return found_run{run, place, previous, earlier};
     earlier = std::exchange(previous, place);
@@ -149,21 +149,21 @@ outcome promote(std::string& bytes, position position) {
 }
 
 // Raises a register whose run was found.
-outcome raise_in(std::string& bytes, const found_run& found, position position,
+outcome raise_in(std::string& bytes, const found_run& target, position position,
                  std::size_t max_size) {
-  const auto& run = found.run;
+  const auto& run = target.run;
   if (run.rank >= position.rank) return outcome::unchanged;
-  const auto first = found.place.first;
+  const auto first = target.place.first;
   std::string split;
   append_ranks(split, run.rank, position.index - first);
   split += run_of_ranks(position.rank, 1);
   append_ranks(split, run.rank, first + run.length - 1 - position.index);
   const auto size = bytes.size() + split.size() - run.size;
   if (split.size() > run.size && size > max_size) return promote(bytes, position);
-  bytes.replace(found.place.offset, run.size, split);
+  bytes.replace(target.place.offset, run.size, split);
   // They differ if the second byte of the last run is missing.
   bytes.resize(size);
-  join_runs(bytes, found.previous.offset);
+  join_runs(bytes, target.previous.offset);
   mark_outdated(bytes.data());
   return outcome::raised;
 }
