@@ -110,7 +110,7 @@ def test_a_client_and_a_cache_reload_without_losing_a_connection(daemon, authori
     cert, key = authority.issue("ann", into=authority.folder / "ann")
     daemon.create("client", "c", connect=url.replace("127.0.0.1", "localhost"), ca=authority.ca,
                   client_cert=cert, client_key=key, reconnect=0, reconnect_min=0.1)
-    daemon.wait_connections("s", 1)
+    daemon.wait_clients("s", 1)
     total = daemon.stats("s")["connections"]["total"]
     daemon.act("c", "reload")
     daemon.send("c", "heard")
