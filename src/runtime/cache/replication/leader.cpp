@@ -293,6 +293,8 @@ void leader::tick() {
       each.who->disconnect(false);
     }
   }
+  // The first PING is due one period after the first follower has come.
+  if (followers_.empty()) pinged_ms_ = now_ms;
   if (followers_.empty() || !is_listening_ || is_quiet_) return;
   if (now_ms - pinged_ms_ >= settings.replication_ping_s * 1000) {
     pinged_ms_ = now_ms;
