@@ -3,6 +3,7 @@ redis-server: no acknowledged write is lost, and the leader before continues as 
 
 import socket
 import threading
+import time
 
 import pytest
 
@@ -182,6 +183,18 @@ def test_a_follower_that_lacks_changes_of_the_former_leader_gets_a_snapshot(make
         before, now = replace_leader(first, second, ports[1], third)
     assert now == before + 1
     assert_same(contents(ports[1]), contents(ports[2]))
+
+
+def test_a_leader_sends_no_ping_before_the_period_is_over(make_servers):
+    ports = make_servers(["cache", "cache"])
+    leader, follower = map(Wire, ports)
+    assert leader.ask("CONFIG", "SET", "repl-ping-replica-period", "3600") == b"+OK\r\n"
+    sent = info(leader, "master_repl_offset")
+    follow(ports[0], follower)
+    time.sleep(2.5)  # it looks whether one is due once a second
+    assert info(leader, "master_repl_offset") == sent
+    assert leader.ask("CONFIG", "SET", "repl-ping-replica-period", "1") == b"+OK\r\n"
+    eventually(lambda: info(leader, "master_repl_offset") != sent, "a PING is sent")
 
 
 def test_followers_of_a_promoted_follower_continue_its_own_stream(make_servers):

@@ -330,8 +330,7 @@ bool raise_all(std::string& bytes, const registers& registers, std::size_t max_s
     if (is_dense(bytes)) {
       raise_dense(bytes.data(), position);
     } else if (position.rank > max_sparse_rank) {
-      if (!make_dense(bytes)) return false;
-      raise_dense(bytes.data(), position);
+      if (promote(bytes, position) == outcome::corrupt) return false;
     } else {
       const auto found = find_run(bytes, i, last.previous, last.earlier);
       if (!found) return false;
