@@ -112,8 +112,9 @@ bool loop::turn(bool may_wait) {
   active = run_timers() || active;
   run_turn_end_hooks();
   // Events and messages that the above has caused end the wait at once.
-  const bool waits = may_wait && !stopped_ && mailbox_.empty();
+  const bool waits = may_wait && !stopped_ && mailbox_.fall_asleep();
   wait(waits ? next_timer() : time_point::min());
+  mailbox_.wake_up();
   update_now();
   const auto reaped_at = now_;
   // Completions that a delivery queues (an epoll send completes at once) are for the next turn.

@@ -17,17 +17,23 @@ class mailbox {
   mailbox& operator=(const mailbox&) = delete;
   ~mailbox() { take_all(take()); }
 
-  /// Posts a message. Reports whether the box was empty: then its loop may sleep and must be woken.
+  /// Posts a message. Reports whether its loop sleeps and must be woken for it.
   bool post(message body) {
     node* below = head_.load(std::memory_order_relaxed);
     auto* const next = new node{std::move(body), below};
-    while (!head_.compare_exchange_weak(below, next, std::memory_order_release,
-                                        std::memory_order_relaxed)) {
-      next->below = below;
-    }
+    while (!head_.compare_exchange_weak(below, next)) next->below = below;
     // `next` may be destroyed by now: its loop may have run it.
-    return below == nullptr;
+    return below == nullptr && is_asleep_.load();
   }
+
+  /// For the loop, before it waits: from now on it must be woken. Reports whether it may wait: no
+  /// message is in the box. One order of all changes of both variables, so that either the loop
+  /// sees the message or who posts it sees that the loop sleeps.
+  bool fall_asleep() {
+    is_asleep_.store(true);
+    return head_.load() == nullptr;
+  }
+  void wake_up() { is_asleep_.store(false, std::memory_order_relaxed); }
 
   /// Runs all messages posted so far, oldest first. Reports whether there were any.
   bool run() {
@@ -61,6 +67,7 @@ class mailbox {
   }
 
   std::atomic<node*> head_ = nullptr;
+  std::atomic<bool> is_asleep_ = false;
 };
 
 }  // namespace strata::loop
