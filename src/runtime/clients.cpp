@@ -64,6 +64,10 @@ std::span<const answer_row> client_rows() {
        .column = "database",
        .kind = count,
        .is_hidden = true},
+      {.key = "user",
+       .help = "for a cache: user as which the client acts",
+       .column = "user",
+       .is_hidden = true},
   };
   return rows;
 }
@@ -87,6 +91,7 @@ nlohmann::json json_of(const client_report& client, loop::time_point now) {
                           {"groups", client.groups},
                           {"name", client.name}};
   if (client.database) shown["database"] = *client.database;
+  if (!client.user.empty()) shown["user"] = client.user;
   return shown;
 }
 

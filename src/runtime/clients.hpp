@@ -33,6 +33,7 @@ struct client_report {
   std::vector<std::string> groups;
   std::string name = {};                  ///< chosen by the client; empty: none
   std::optional<unsigned> database = {};  ///< selected by the client; unset: it has none
+  std::string user = {};                  ///< as which the client acts; empty: it has none
 };
 
 /// The answer of the operation `clients`, sorted by id. Yields to the loop after some of them.

@@ -293,13 +293,15 @@ def test_a_caches_clients_are_those_of_client_list(daemon, cache):
         ann.set("key", "v" * 1000)
         for _ in range(4):
             assert ann.get("key") == "v" * 1000
+        ann.execute_command("ACL", "SETUSER", "carol", "on", "nopass", "+@all", "~*")
+        bob.execute_command("AUTH", "carol", "any")
         listed = {int(each["id"]): each for each in ann.client_list()}
         shown = {each["id"]: each for each in quiet_clients(daemon, "db")}
         assert shown.keys() == listed.keys() == {ann.client_id(), bob.client_id()}
         for number, each in shown.items():
             other = listed[number]
             assert (each["address"], each["name"]) == (other["addr"], other["name"])
-            assert each["database"] == int(other["db"])
+            assert (each["database"], each["user"]) == (int(other["db"]), other["user"])
             assert (each["protocol"], each["tls_subject"]) == ("tcp", "")
             assert each["groups"] == [] and each["idle_s"] < 60
             came = datetime.datetime.fromisoformat(each["since"].replace("Z", "+00:00"))
@@ -310,6 +312,7 @@ def test_a_caches_clients_are_those_of_client_list(daemon, cache):
         assert of_ann["bytes_in"] > 1000 and of_ann["bytes_out"] > 4000
         assert shown[bob.client_id()]["bytes_out"] < 1000
         assert of_ann["database"] == 3 and of_ann["name"] == "ann"
+        assert (of_ann["user"], shown[bob.client_id()]["user"]) == ("default", "carol")
     eventually(lambda: clients_of(daemon, "db") == [], "they have gone")
 
 

@@ -6,6 +6,7 @@
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/clients/client_text.hpp"
 #include "runtime/cache/engine/users/acl_file.hpp"
 #include "runtime/cache/engine/users/acl_text.hpp"
 #include "text/word.hpp"
@@ -48,7 +49,7 @@ void acl_cat(call& c) {
 // --- users
 
 void acl_whoami(call& c) {
-  c.reply.bulk(c.who.user == nullptr ? default_user_name : c.who.user->name());
+  c.reply.bulk(user_name(c.who));
 }
 
 void acl_users(call& c) {

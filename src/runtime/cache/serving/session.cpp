@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proto/resp/resp_text.hpp"
+#include "runtime/cache/engine/clients/client_text.hpp"
 #include "runtime/cache/serving/workbench.hpp"
 #include "runtime/rate_limiter.hpp"
 
@@ -176,7 +177,8 @@ client_report session::report() const {
           .waiting = held(),
           .groups = {},
           .name = name,
-          .database = database};
+          .database = database,
+          .user = std::string(user_name(*this))};
 }
 
 loop::task<> session::room(std::size_t low) { co_await link_.room(low, loop::time_point::max()); }

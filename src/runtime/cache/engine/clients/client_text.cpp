@@ -27,6 +27,10 @@ std::string flags_of(const client& client) {
 
 }  // namespace
 
+std::string_view user_name(const client& client) {
+  return client.user == nullptr ? default_user_name : client.user->name();
+}
+
 std::string client_text(front& front, client& client) {
   const auto now = front.keys().now_ms();
   auto text = fmt::format(
@@ -40,7 +44,7 @@ std::string client_text(front& front, client& client) {
       client.in_transaction ? static_cast<std::int64_t>(client.queued.size()) : -1,
       client.input_bytes(), client.input_room(), client.queued_bytes(), client.output_bytes(),
       client.held(), client.last_command == nullptr ? "NULL" : client.last_command->full_name(),
-      client.user == nullptr ? default_user_name : client.user->name(),
+      user_name(client),
       client.tracking ? static_cast<std::int64_t>(client.tracking->redirect) : -1,
       client.is_resp3() ? 3 : 2);
   if (front.settings().knows(version_7_2)) {
