@@ -76,7 +76,7 @@ void add_type(unfinished_line& line, const daemon_address& daemon) {
   if (line.verb->find_type == nullptr || line.words.size() != 1) return;
   const auto type = line.verb->find_type(line.words.front(), daemon);
   if (!type) return;
-  const auto rows = (*type)->rows();
+  const auto rows = runtime::flags_of(**type);
   line.flags.insert(line.flags.end(), rows.begin(), rows.end());
 }
 

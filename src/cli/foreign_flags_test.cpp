@@ -30,7 +30,6 @@ TEST(foreign_flags, lead_to_flags_that_the_type_has) {
                                                                  {"proxy", "--retry"},
                                                                  {"proxy", "--health-threshold"},
                                                                  {"proxy", "--circuit-timeout"},
-                                                                 {"proxy", "--sidecar"},
                                                                  {"proxy", "--circuit-threshold"},
                                                                  {"proxy", "--retry-all"},
                                                                  {"proxy", "--server"},

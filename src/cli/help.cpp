@@ -152,8 +152,8 @@ std::string verb_help(const verb_row& verb, const runtime::type_row* type) {
   if (!verb.aliases.empty()) text += aliases_of(verb) + "\n";
   text += flag_entries("flags", verb.flags, false);
   if (type != nullptr) {
-    text += flag_entries(fmt::format("{} ({})", type->name, type->summary), type->rows(),
-                         !names_type(verb));
+    text += flag_entries(fmt::format("{} ({})", type->name, type->summary),
+                         runtime::flags_of(*type), !names_type(verb));
   } else if (verb.find_type != nullptr) {
     text += type_entries(verb);
   }

@@ -86,7 +86,7 @@ std::string manual_page() {
   page += ".SH TYPES\n";
   for (const auto& type : runtime::types()) {
     page += fmt::format(".SS {}\n{}.\n", plain(type.name), plain(type.summary));
-    page += flag_entries(type.rows(), true);
+    page += flag_entries(runtime::flags_of(type), true);
   }
   page += fmt::format(".SH SECRETS\n{}\n.SH EXIT STATUS\n", plain(secret_forms));
   for (const auto& [code, meaning] : exit_codes())

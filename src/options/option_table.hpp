@@ -61,6 +61,16 @@ struct option_row {
   std::string_view only_on = {};     ///< no effect on endpoints that carry none of these: `UDP|TLS`
 };
 
+/// A flag of the command line that stands for several flags of its type.
+struct flag_set {
+  option_row row;  ///< kind `flag`
+  struct flag_value {
+    std::string_view key;
+    std::string_view text;  ///< as typed on the command line
+  };
+  std::span<const flag_value> members;
+};
+
 /// Whether its value is a path of the file system.
 [[nodiscard]] constexpr bool is_path(const option_row& row) {
   return row.reach == option_reach::read_path || row.reach == option_reach::written_path;

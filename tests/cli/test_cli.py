@@ -32,6 +32,14 @@ def test_create_without_start(strata, daemon):
         "options": {"target": "h:1", "reconnect": 0}}
 
 
+@pytest.mark.parametrize("given,sent", [
+    ([], {"check": "tcp", "drain": True}),
+    (["--check", "http"], {"check": "http", "drain": True})])
+def test_sidecar_stands_for_the_flags_that_are_not_given(strata, daemon, given, sent):
+    check(strata("create", "proxy", "p", "-b", "h:1", "--sidecar", *given))
+    assert json.loads(daemon.asked("POST")[0][1])["options"] == {"backend": ["h:1"], **sent}
+
+
 def test_create_shows_json_or_the_name(strata, daemon):
     out = check(strata("create", "server", "a", "--format", "json"))
     assert json.loads(out)["state"] == "created"
@@ -285,6 +293,7 @@ def test_help(strata):
     (["create", "proxy", "x", "--check=t"], ["--check=tcp", "--check=tls"]),
     (["create", "proxy", "x", "--check", "=", "t"], ["tcp", "tls"]),
     (["create", "proxy", "x", "--balance", "l"], ["least"]),
+    (["create", "proxy", "x", "--sid"], ["--sidecar"]),
     (["ls", "--format", "j"], ["json"]),
     (["ls", "--format", "json", "w"], ["web", "web-2"]),
     (["edit", "web", "--max-m"], ["--max-memory-connections", "--max-message"]),

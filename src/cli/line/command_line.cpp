@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -58,6 +59,7 @@ class line_reader {
   outcome<parsed_line> finish();
 
   const option_row* find_row(std::string_view flag);
+  void expand_flag_sets();
   void refuse_early_flags();
   void find_type();
   daemon_address daemon() const;
@@ -196,6 +198,7 @@ outcome<parsed_line> line_reader::finish() {
   }
   if (line_.wants_help || !wrong_) find_type();
   if (line_.wants_help) return std::move(line_);
+  expand_flag_sets();
   if (!wrong_ && line_.named.empty()) {
     complain("the verb is missing; write strata VERB; 'strata --help' lists the verbs");
   }
@@ -210,7 +213,27 @@ const option_row* line_reader::find_row(std::string_view flag) {
   if (row == nullptr) row = find_in(rules_.flags, flag);
   if (row != nullptr || line_.verb == nullptr) return row;
   find_type();
-  return line_.type == nullptr ? nullptr : find_in(line_.type->rows(), flag);
+  if (line_.type == nullptr) return nullptr;
+  row = find_in(line_.type->rows(), flag);
+  if (row != nullptr || line_.type->flag_sets == nullptr) return row;
+  const auto sets = line_.type->flag_sets();
+  const auto found = std::ranges::find_if(
+      sets, [flag](const auto& set) { return options::long_flag(set.row) == flag; });
+  return found == sets.end() ? nullptr : &found->row;
+}
+
+/// Puts the flags for which a set stands in its place, except those that the line has itself.
+void line_reader::expand_flag_sets() {
+  if (line_.type == nullptr || line_.type->flag_sets == nullptr) return;
+  for (const auto& [set, members] : line_.type->flag_sets()) {
+    if (line_.flags.erase(std::string(set.key)) == 0) continue;
+    for (const auto& [key, text] : members) {
+      if (line_.flags.contains(key)) continue;
+      const auto* const row =
+          &*std::ranges::find(line_.type->rows(), key, &options::option_row::key);
+      line_.flags[std::string(key)] = options::parse_option(*row, text).value();
+    }
+  }
 }
 
 /// Looked up only when its rows are needed, since it may take a request to the daemon.
@@ -268,7 +291,7 @@ void line_reader::refuse_flag(std::string_view flag) {
   };
   if (line_.verb != nullptr) add(line_.verb->flags);
   add(rules_.flags);
-  if (line_.type != nullptr) add(line_.type->rows());
+  if (line_.type != nullptr) add(runtime::flags_of(*line_.type));
   const auto command = command_text();
   const auto counterpart = counterpart_of(flag, line_.type == nullptr ? "" : line_.type->name);
   const auto hint =

@@ -31,10 +31,16 @@ const option_rows rows = {
 
 const option_rows server_rows = {{.key = "threads", .short_flag = 't', .kind = count},
                                  {.key = "write", .short_flag = 'w', .kind = text}};
-const runtime::type_row server_type = {.name = "server",
-                                       .summary = {},
-                                       .rows = []() -> const option_rows& { return server_rows; },
-                                       .make = nullptr};
+constexpr options::flag_set::flag_value of_busy[] = {{.key = "threads", .text = "8"},
+                                                     {.key = "write", .text = "log"}};
+constexpr options::flag_set server_sets[] = {
+    {.row = {.key = "busy", .kind = flag}, .members = of_busy}};
+const runtime::type_row server_type = {
+    .name = "server",
+    .summary = {},
+    .rows = []() -> const option_rows& { return server_rows; },
+    .make = nullptr,
+    .flag_sets = []() -> std::span<const options::flag_set> { return server_sets; }};
 daemon_address asked;  ///< the last argument of the type_finder
 
 outcome<const runtime::type_row*> find_server(const std::string& type,
@@ -213,6 +219,20 @@ TEST(command_line, a_types_flags_stand_behind_it) {
             "no type sever");
   EXPECT_EQ(refusal_of_line({"create", "sever"}, exit_not_found), "no type sever");
   EXPECT_EQ(parse({"create"})->type, nullptr);
+}
+
+TEST(command_line, a_set_of_flags_stands_for_those_that_the_line_does_not_have) {
+  EXPECT_EQ(parse({"create", "server", "--busy", "web"})->flags,
+            json::parse(R"({"threads": 8, "write": "log"})"));
+  for (const auto& tokens : {words{"create", "server", "-t", "2", "--busy"},
+                             {"create", "server", "--busy", "-t", "2"}}) {
+    EXPECT_EQ(parse(tokens)->flags, json::parse(R"({"threads": 2, "write": "log"})"));
+  }
+  EXPECT_EQ(refusal_of_line({"create", "server", "--busi"}),
+            "'strata create server' has no flag '--busi' (did you mean '--busy'?); see "
+            "'strata create server --help'");
+  EXPECT_EQ(refusal_of_line({"create", "server", "--busy", "--busy"}),
+            "--busy is given 2 times; give it once");
 }
 
 TEST(command_line, the_daemon_is_asked_where_the_line_says_that_it_listens) {

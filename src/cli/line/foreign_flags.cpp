@@ -52,7 +52,6 @@ constexpr foreign_flag rows[] = {
     {"--circuit-timeout", "proxy", "--rest"},
     {"--retry", "proxy", "--retries"},
     {"--retry-all", "proxy", "--retries; requests that may not be repeated are sent once"},
-    {"--sidecar", "proxy", "--check tcp --retries 2 --drain"},
     {"--json", "", "--format json"},
     {"-j", "", "--format json"},
 };

@@ -289,4 +289,15 @@ const std::vector<options::option_row>& option_rows() {
   return rows;
 }
 
+std::span<const options::flag_set> flag_sets() {
+  static constexpr options::flag_set::flag_value of_sidecar[] = {{.key = "check", .text = "tcp"},
+                                                                 {.key = "drain", .text = "true"}};
+  static constexpr options::flag_set sets[] = {
+      {.row = {.key = "sidecar",
+               .kind = flag,
+               .help = "for a proxy beside the service that uses it: --check tcp --drain"},
+       .members = of_sidecar}};
+  return sets;
+}
+
 }  // namespace strata::runtime::proxy

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,5 +73,6 @@ struct proxy_options : runtime_options,
 
 [[nodiscard]] const std::vector<options::bound_row<proxy_options>>& option_table();
 [[nodiscard]] const std::vector<options::option_row>& option_rows();
+[[nodiscard]] std::span<const options::flag_set> flag_sets();
 
 }  // namespace strata::runtime::proxy

@@ -22,7 +22,7 @@ const type_row table[] = {
     {"client", "connects to an endpoint, sends and receives messages", client::option_rows,
      scripting::script_figure_rows, client::operation_rows, client::make},
     {"proxy", "listens for clients and forwards their connections to backends", proxy::option_rows,
-     proxy::figure_rows, proxy::operation_rows, proxy::make, proxy::detail_rows},
+     proxy::figure_rows, proxy::operation_rows, proxy::make, proxy::detail_rows, proxy::flag_sets},
     {"cache", "keeps keys and values in memory and speaks the Redis protocol", cache::option_rows,
      cache::figure_rows, cache::operation_rows, cache::make},
     {"program", "runs a program of the system and looks after its processes", program::option_rows,
@@ -30,6 +30,13 @@ const type_row table[] = {
 };
 
 }  // namespace
+
+std::vector<options::option_row> flags_of(const type_row& type) {
+  auto rows = type.rows();
+  if (type.flag_sets == nullptr) return rows;
+  for (const auto& set : type.flag_sets()) rows.push_back(set.row);
+  return rows;
+}
 
 std::span<const type_row> types() { return table; }
 

@@ -28,7 +28,12 @@ struct type_row {
   result<std::unique_ptr<runtime>> (*make)(context&&, const nlohmann::json& options);
   /// Null if no objects within it have figures.
   std::span<const detail_row> (*details)() = nullptr;
+  /// Null if it has none.
+  std::span<const options::flag_set> (*flag_sets)() = nullptr;
 };
+
+/// The flags of the type on the command line: its options, and its sets of them.
+[[nodiscard]] std::vector<options::option_row> flags_of(const type_row& type);
 
 [[nodiscard]] std::span<const type_row> types();
 [[nodiscard]] const type_row* find_type(std::string_view name);
