@@ -22,7 +22,7 @@ class hash_field {
   [[nodiscard]] std::string_view value() const { return {bytes() + name_size_, value_size_}; }
   /// Sets the value if it fits into this block; reports whether it did.
   [[nodiscard]] bool assign(std::string_view value);
-  [[nodiscard]] std::size_t memory() const { return block_size(); }
+  [[nodiscard]] std::size_t memory() const { return allocation_size(block_size()); }
 
  private:
   [[nodiscard]] const char* bytes() const { return reinterpret_cast<const char*>(this + 1); }

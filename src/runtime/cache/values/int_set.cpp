@@ -1,8 +1,6 @@
 #include "runtime/cache/values/int_set.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "runtime/cache/values/memory.hpp"
 
@@ -24,35 +22,45 @@ std::int64_t read(const unsigned char* bytes, unsigned width) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) << unused) >> unused;
 }
 
-}  // namespace
-
-int_set::int_set(const int_set& other)
-    : capacity_(other.capacity_), count_(other.count_), width_(other.width_) {
-  if (other.memory_ == nullptr) return;
-  memory_ = static_cast<unsigned char*>(allocate(capacity_));
-  std::memcpy(memory_, other.memory_, header_size + std::size_t{count_} * width_);
+std::size_t block_size(std::size_t count, unsigned width) {
+  return usable_size(header_size + count * width);
 }
 
-int_set::~int_set() { release(memory_, capacity_); }
+}  // namespace
 
-void int_set::swap(int_set& other) noexcept {
-  std::swap(memory_, other.memory_);
-  std::swap(capacity_, other.capacity_);
-  std::swap(count_, other.count_);
-  std::swap(width_, other.width_);
+int_set::int_set(const int_set& other) {
+  if (other.memory_ == nullptr) return;
+  resize(other.size(), other.width());
+  const auto copied = other.dump();
+  std::memcpy(memory_, copied.data(), copied.size());
+}
+
+int_set::~int_set() { release(memory_, memory_ == nullptr ? 0 : block_size(size(), width())); }
+
+std::uint32_t int_set::header(std::size_t offset) const {
+  std::uint32_t value = 0;
+  std::memcpy(&value, memory_ + offset, sizeof value);
+  return value;
+}
+
+std::size_t int_set::memory() const {
+  return memory_ == nullptr ? 0 : allocation_size(block_size(size(), width()));
 }
 
 std::int64_t int_set::operator[](std::size_t index) const {
-  return read(memory_ + header_size + index * width_, width_);
+  const auto bytes = width();
+  return read(memory_ + header_size + index * bytes, bytes);
 }
 
 void int_set::set(std::size_t index, std::int64_t value) {
-  std::memcpy(memory_ + header_size + index * width_, &value, width_);
+  const auto bytes = width();
+  std::memcpy(memory_ + header_size + index * bytes, &value, bytes);
 }
 
 int_set::position int_set::search(std::int64_t value) const {
+  const auto count = size();
   std::size_t low = 0;
-  std::size_t high = count_;
+  std::size_t high = count;
   while (low < high) {
     const auto middle = (low + high) / 2;
     if ((*this)[middle] < value) {
@@ -61,60 +69,57 @@ int_set::position int_set::search(std::int64_t value) const {
       high = middle;
     }
   }
-  return {low, low < count_ && (*this)[low] == value};
+  return {low, low < count && (*this)[low] == value};
 }
 
-void int_set::write_header() {
-  std::memcpy(memory_, &width_, 4);
-  std::memcpy(memory_ + 4, &count_, 4);
-}
-
-// Ensures that there is room for `count` integers, and not much more.
-void int_set::resize(std::size_t count) {
-  const auto wanted = header_size + count * width_;
-  if (wanted <= capacity_ && wanted * 2 > capacity_) return;
-  const auto room = allocation_size(wanted + wanted / 8);
-  memory_ = static_cast<unsigned char*>(reallocate(memory_, capacity_, room));
-  capacity_ = static_cast<std::uint32_t>(room);
+// Keeps the integers that fit, and writes the header.
+void int_set::resize(std::size_t count, unsigned width) {
+  const auto before = memory_ == nullptr ? 0 : block_size(size(), this->width());
+  const auto wanted = block_size(count, width);
+  if (wanted != before) {
+    memory_ = static_cast<unsigned char*>(reallocate(memory_, before, wanted));
+  }
+  const auto counted = static_cast<std::uint32_t>(count);
+  std::memcpy(memory_, &width, 4);
+  std::memcpy(memory_ + 4, &counted, 4);
 }
 
 void int_set::widen(unsigned width) {
+  const auto count = size();
   int_set wider;
-  wider.width_ = width;
-  wider.resize(count_ + 1);
-  for (std::size_t i = 0; i < count_; ++i) wider.set(i, (*this)[i]);
-  wider.count_ = count_;
+  wider.resize(count, width);
+  for (std::size_t i = 0; i < count; ++i) wider.set(i, (*this)[i]);
   swap(wider);
 }
 
 bool int_set::insert(std::int64_t value) {
-  if (width_for(value) > width_) widen(width_for(value));
+  if (width_for(value) > width()) widen(width_for(value));
   const auto where = search(value);
   if (where.found) return false;
-  resize(count_ + 1);
-  auto* const at = memory_ + header_size + where.index * width_;
-  std::memmove(at + width_, at, (count_ - where.index) * width_);
-  ++count_;
+  const auto count = size();
+  const auto bytes = width();
+  resize(count + 1, bytes);
+  auto* const at = memory_ + header_size + where.index * bytes;
+  std::memmove(at + bytes, at, (count - where.index) * bytes);
   set(where.index, value);
-  write_header();
   return true;
 }
 
 bool int_set::erase(std::int64_t value) {
-  if (width_for(value) > width_) return false;
+  const auto bytes = width();
+  if (width_for(value) > bytes) return false;
   const auto where = search(value);
   if (!where.found) return false;
-  auto* const at = memory_ + header_size + where.index * width_;
-  --count_;
-  std::memmove(at, at + width_, (count_ - where.index) * width_);
-  resize(count_);
-  write_header();
+  auto* const at = memory_ + header_size + where.index * bytes;
+  const auto left = size() - 1;
+  std::memmove(at, at + bytes, (left - where.index) * bytes);
+  resize(left, bytes);
   return true;
 }
 
 std::string_view int_set::dump() const {
   if (memory_ == nullptr) return {"\2\0\0\0\0\0\0\0", header_size};
-  return {reinterpret_cast<const char*>(memory_), header_size + std::size_t{count_} * width_};
+  return {reinterpret_cast<const char*>(memory_), header_size + size() * width()};
 }
 
 std::optional<int_set> int_set::load(std::string_view dumped) {
@@ -126,10 +131,8 @@ std::optional<int_set> int_set::load(std::string_view dumped) {
   if (width != 2 && width != 4 && width != 8) return {};
   if (dumped.size() != header_size + std::uint64_t{count} * width) return {};
   int_set made;
-  made.width_ = width;
-  made.resize(count);
+  made.resize(count, width);
   std::memcpy(made.memory_, dumped.data(), dumped.size());
-  made.count_ = count;
   for (std::size_t i = 1; i < count; ++i) {
     if (made[i - 1] >= made[i]) return {};
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace strata::runtime::cache {
 
@@ -18,10 +19,10 @@ class int_set {
     return *this;
   }
   ~int_set();
-  void swap(int_set& other) noexcept;
+  void swap(int_set& other) noexcept { std::swap(memory_, other.memory_); }
 
-  [[nodiscard]] std::size_t size() const { return count_; }
-  [[nodiscard]] std::size_t memory() const { return capacity_; }
+  [[nodiscard]] std::size_t size() const { return memory_ == nullptr ? 0 : header(4); }
+  [[nodiscard]] std::size_t memory() const;
   /// The smallest has index 0.
   [[nodiscard]] std::int64_t operator[](std::size_t index) const;
   [[nodiscard]] bool contains(std::int64_t value) const { return search(value).found; }
@@ -41,15 +42,15 @@ class int_set {
     bool found;
   };
   [[nodiscard]] position search(std::int64_t value) const;
+  [[nodiscard]] std::uint32_t header(std::size_t offset) const;
+  [[nodiscard]] unsigned width() const { return memory_ == nullptr ? 2 : header(0); }
   void set(std::size_t index, std::int64_t value);
-  void resize(std::size_t count);
+  void resize(std::size_t count, unsigned width);
   void widen(unsigned width);
-  void write_header();
 
-  unsigned char* memory_ = nullptr;  // width and count, 4 bytes each, little-endian; the integers
-  std::uint32_t capacity_ = 0;
-  std::uint32_t count_ = 0;
-  unsigned width_ = 2;
+  // Width and count, 4 bytes each, little-endian; the integers. Most of these sets have few: how
+  // large the block is follows from both.
+  unsigned char* memory_ = nullptr;
 };
 
 }  // namespace strata::runtime::cache

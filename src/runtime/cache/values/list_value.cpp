@@ -25,12 +25,15 @@ bool has_room(const pack& node, std::size_t size, std::int64_t fill) {
 
 void list_value::push(std::string_view text, bool at_front, std::int64_t fill) {
   ++size_;
+  if (nodes_.empty()) nodes_.emplace_back();
+  auto& full = at_front ? nodes_.front() : nodes_.back();
+  if (!full.empty() && !has_room(full, text.size(), fill)) {
+    full.shrink();
+    nodes_.emplace(at_front ? nodes_.begin() : nodes_.end());
+  }
   if (at_front) {
-    if (nodes_.empty() || !has_room(nodes_.front(), text.size(), fill))
-      nodes_.emplace(nodes_.begin());
     nodes_.front().push_front(text);
   } else {
-    if (nodes_.empty() || !has_room(nodes_.back(), text.size(), fill)) nodes_.emplace_back();
     nodes_.back().push_back(text);
   }
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/cache/values/memory.hpp"
 #include "strata/base/bytes.hpp"
 #include "text/redis_number.hpp"
 
@@ -60,7 +61,9 @@ class pack {
   /// Returns the bytes of the elements, with Redis's envelope.
   [[nodiscard]] std::size_t bytes() const { return end_ - begin_ + envelope_size; }
   /// Returns the bytes of allocated memory.
-  [[nodiscard]] std::size_t memory() const { return capacity_; }
+  [[nodiscard]] std::size_t memory() const {
+    return memory_ == nullptr ? 0 : allocation_size(capacity_);
+  }
 
   // Offsets of elements; `none` if there is no such element.
   [[nodiscard]] offset first() const { return count_ == 0 ? none : begin_; }
