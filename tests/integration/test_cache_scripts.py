@@ -145,6 +145,21 @@ SCRIPTS = [
     ("#!lua flags=no-such\nreturn 1", []), ("#!lua name=x\nreturn 1", []),
     ("#!python\nreturn 1", []), ("#!lua", []), ("#!lua\n\nreturn nosuch", []),
     ("#!lua flags=no-writes,allow-stale,allow-oom\nreturn 1", []), ("\n\nerror('third')", []),
+    # what only RESP3 has
+    *((f"{chosen}return {{{fields}}}", []) for chosen in ("", "redis.setresp(3) ") for fields in (
+        "big_number = '123'", "big_number = '12\\r\\n3'", "big_number = 123", "big_number = {}",
+        "big_number = {}, 3", "big_number = '1', map = {a = 1}", "big_number = '1', double = 1",
+        "big_number = '1', verbatim_string = {format = 'txt', string = 'a'}",
+        "ok = 1, big_number = '5'", "map = {a = 1}, set = {b = 1}", "double = '1'", "ok = 1",
+        "verbatim_string = {format = 'txt', string = 'abc'}",
+        "verbatim_string = {format = 't', string = 'a\\r\\nb'}",
+        "verbatim_string = {format = 'long', string = ''}", "verbatim_string = {string = 'a'}",
+        "verbatim_string = {format = 'txt'}, 7", "verbatim_string = 'abc'",
+        "verbatim_string = {format = 1, string = 5}",
+        "verbatim_string = {format = 'txt', string = 'a'}, map = {a = 1}")),
+    ("redis.setresp(3) local s = redis.call('MEMORY', 'DOCTOR').verbatim_string "
+     "return {s.format, type(s.string)}", []),
+    ("return type(redis.call('MEMORY', 'DOCTOR'))", []),
     # what one script may not do to the next
     ("string.format = nil", []), ("rawset(string, 'format', nil)", []),
     ("getmetatable('').__index = nil", []), ("redis.call = nil", []),

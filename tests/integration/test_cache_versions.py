@@ -193,6 +193,18 @@ def test_the_last_entry_of_a_stream(daemon):
     assert b"3-0" in wire.receive()
 
 
+def test_a_comparison_reads_the_value(daemon):
+    """SET that says whether a value is equal needs the permission to read it, as with GET."""
+    wire = Wire(new_cache(daemon))
+    wire.ask("ACL", "SETUSER", "writer", "on", "nopass", "+@all", "%W~*")
+    wire.ask("SET", "k", "secret")
+    wire.ask("AUTH", "writer", "any")
+    assert wire.ask("SET", "k", "v", "XX") == b"+OK\r\n"
+    for condition in ("IFEQ", "IFNE", "ifeq"):
+        assert wire.ask("SET", "k", "v", condition, "secret").startswith(b"-NOPERM"), condition
+        assert b"access" in wire.ask("COMMAND", "GETKEYSANDFLAGS", "SET", "k", "v", condition, "x")
+
+
 def test_conditional_set_and_delete(daemon, tmp_path):
     port = new_cache(daemon, "--persistent", str(tmp_path / "db.aof"))
     wire = Wire(port)

@@ -54,6 +54,8 @@ class reply_writer {
   void boolean(bool value) {
     raw(is_resp3_ ? (value ? "#t\r\n" : "#f\r\n") : value ? ":1\r\n" : ":0\r\n");
   }
+  /// Writes an integer of any size by its digits, in one line.
+  void big_number(std::string_view digits) { is_resp3_ ? line('(', digits) : bulk(digits); }
   /// Writes text with its format ("txt", "mkd"), which RESP2 omits.
   void verbatim(std::string_view kind, std::string_view text);
 

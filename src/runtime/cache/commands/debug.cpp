@@ -125,6 +125,8 @@ void protocol(call& c) {
     reply_numbers(c, true);
   } else if (c.is(2, "VERBATIM")) {
     c.reply.verbatim("txt", "This is a verbatim\nstring");
+  } else if (c.is(2, "BIGNUM")) {
+    c.reply.big_number("1234567999999999999999999999999999999");
   } else if (c.is(2, "TRUE")) {
     c.reply.boolean(true);
   } else if (c.is(2, "FALSE")) {

@@ -278,15 +278,20 @@ bool has_only_gets(std::span<const std::string_view> words) {
   return true;
 }
 
+// Whether a word of SET makes it use the present value.
+bool reads_value(std::string_view word) {
+  return text::same_text(word, "GET") || text::same_text(word, "IFEQ") ||
+         text::same_text(word, "IFNE");
+}
+
 // Returns how these words use the key. For SET and BITFIELD it depends on the other words.
 std::vector<std::string_view> flags_of(const key_use& use, const command& command,
                                        std::span<const std::string_view> words) {
   if (!use.depends_on_words) return use.flags;
   if (command.row->name == "bitfield") {
     if (has_only_gets(words)) return {"RO", "access"};
-  } else if (std::ranges::none_of(
-                 words.subspan(std::min<std::size_t>(words.size(), 3)),
-                 [](std::string_view each) { return text::same_text(each, "GET"); })) {
+  } else if (std::ranges::none_of(words.subspan(std::min<std::size_t>(words.size(), 3)),
+                                  reads_value)) {
     return {"OW", "update"};
   }
   return {"RW", "access", "update"};

@@ -13,8 +13,8 @@ namespace {
 
 using script::value_view;
 
-constexpr std::size_t verbatim_format = 4;  // "txt:" in front of a verbatim string
-constexpr std::size_t deepest = 1000;       // nested tables of a result, as Redis's stack allows
+constexpr std::size_t format_size = 3;  // of a verbatim string: "txt", in front of ':' and the text
+constexpr std::size_t deepest = 1000;   // nested tables of a result, as Redis's stack allows
 
 void write_named(script::value_writer& writer, std::string_view name, std::string_view text) {
   writer.begin_table(1);
@@ -37,6 +37,7 @@ class reply_reader {
   void list(std::string_view size);
   void map();
   void set();
+  void verbatim(std::string_view bytes);
 
   script::value_writer& writer_;
   std::string_view rest_;
@@ -89,6 +90,16 @@ void reply_reader::set() {
   writer_.field("set");
 }
 
+void reply_reader::verbatim(std::string_view bytes) {
+  writer_.begin_table(1);
+  writer_.begin_table(2);
+  writer_.text(bytes.substr(0, format_size));
+  writer_.field("format");
+  writer_.text(bytes.substr(format_size + 1));
+  writer_.field("string");
+  writer_.field("verbatim_string");
+}
+
 void reply_reader::value() {
   const char kind = rest_.front();
   rest_.remove_prefix(1);
@@ -105,7 +116,7 @@ void reply_reader::value() {
       writer_.number(static_cast<double>(text::number_in<std::int64_t>(head).value_or(0)));
       break;
     case '$': writer_.text(bulk(head)); break;
-    case '=': writer_.text(bulk(head).substr(verbatim_format)); break;
+    case '=': verbatim(bulk(head)); break;
     case '#': writer_.boolean(head == "t"); break;
     case '(': write_named(writer_, "big_number", head); break;
     case ',':
@@ -124,6 +135,15 @@ std::int64_t whole(double number) {
   return fits ? static_cast<std::int64_t>(number) : std::numeric_limits<std::int64_t>::min();
 }
 
+// The text in one line, as a status and a big number must be.
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  for (auto& letter : line) {
+    if (letter == '\r' || letter == '\n') letter = ' ';
+  }
+  return line;
+}
+
 class result_writer {
  public:
   result_writer(proto::reply_writer& reply, bool chose_resp3)
@@ -133,6 +153,7 @@ class result_writer {
 
  private:
   bool named(value_view table);
+  bool verbatim(value_view parts);
   bool fields(value_view table, bool is_map, std::size_t depth);
   void table(value_view table, std::size_t depth);
   void boolean(bool value);
@@ -152,19 +173,39 @@ bool result_writer::named(value_view table) {
   }
   if (table.with_field("ok", [&](value_view text) {
         if (text.what() != value_view::kind::text) return false;
-        std::string line(text.text());
-        for (auto& letter : line) {
-          if (letter == '\r' || letter == '\n') letter = ' ';
-        }
-        reply_.status(line);
+        reply_.status(one_line(text.text()));
         return true;
       })) {
     return true;
   }
-  return table.with_field("double", [&](value_view number) {
-    if (number.what() != value_view::kind::number) return false;
-    reply_.real(number.number());
+  if (table.with_field("double", [&](value_view number) {
+        if (number.what() != value_view::kind::number) return false;
+        reply_.real(number.number());
+        return true;
+      })) {
     return true;
+  }
+  if (table.with_field("big_number", [&](value_view digits) {
+        if (digits.what() != value_view::kind::text) return false;
+        reply_.big_number(one_line(digits.text()));
+        return true;
+      })) {
+    return true;
+  }
+  return table.with_field("verbatim_string", [&](value_view parts) { return verbatim(parts); });
+}
+
+bool result_writer::verbatim(value_view parts) {
+  if (parts.what() != value_view::kind::table) return false;
+  return parts.with_field("format", [&](value_view format) {
+    if (format.what() != value_view::kind::text) return false;
+    std::string letters(format.text().substr(0, format_size));
+    letters.resize(format_size, ' ');
+    return parts.with_field("string", [&](value_view text) {
+      if (text.what() != value_view::kind::text) return false;
+      reply_.verbatim(letters, text.text());
+      return true;
+    });
   });
 }
 
