@@ -82,6 +82,8 @@ void leader::keep(std::string_view bytes) {
 leader::follower& leader::follower_of(client& client) {
   const auto found = std::ranges::find(followers_, &client, &follower::who);
   if (found != followers_.end()) return *found;
+  // The first PING is due one period after the first follower has come.
+  if (followers_.empty()) pinged_ms_ = engine_.keys().now_ms();
   followers_.push_back({.who = &client});
   return followers_.back();
 }
@@ -293,8 +295,6 @@ void leader::tick() {
       each.who->disconnect(false);
     }
   }
-  // The first PING is due one period after the first follower has come.
-  if (followers_.empty()) pinged_ms_ = now_ms;
   if (followers_.empty() || !is_listening_ || is_quiet_) return;
   if (now_ms - pinged_ms_ >= settings.replication_ping_s * 1000) {
     pinged_ms_ = now_ms;
