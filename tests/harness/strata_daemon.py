@@ -176,7 +176,11 @@ class Daemon:
 
     def run(self, *arguments, given=""):
         """Runs the CLI and returns its result, whatever it is."""
-        return subprocess.run([BINARY, *map(str, arguments)], env=self.environment, input=given,
+        arguments = [*map(str, arguments)]
+        if arguments[:2] == ["create", "cache"] and CACHE_THREADS > 1 \
+                and "--threads" not in arguments:
+            arguments += ["--threads", str(CACHE_THREADS)]
+        return subprocess.run([BINARY, *arguments], env=self.environment, input=given,
                               text=True, capture_output=True, timeout=PATIENCE)
 
     def begin(self, *arguments):

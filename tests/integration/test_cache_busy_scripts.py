@@ -267,7 +267,8 @@ def test_the_control_api_answers_meanwhile(daemon):
     running = spin(port)
     assert daemon.show("db")["state"] == "running"
     assert daemon.stats("db") is not None
-    assert len(json.loads(daemon.cli("clients", "db", "--format", "json"))) == 1
+    eventually(lambda: len(json.loads(daemon.cli("clients", "db", "--format", "json"))) == 1,
+               "the client that has left is not listed")
     daemon.cli("edit", "db", "--user", "other on nopass ~* +@all")
     say(Wire(port), "SCRIPT", "KILL")
     assert b"killed" in running.receive()

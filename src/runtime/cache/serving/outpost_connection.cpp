@@ -15,8 +15,9 @@ namespace {
 // The requests of one message; and the bytes behind them at which reading from the client stops.
 constexpr std::size_t most_requests = 1024;
 constexpr std::size_t most_arrived = 1U << 20U;
-// Less pending output than this needs no attention.
+// Less pending output than this is counted after a while, when most of it has been sent.
 constexpr std::size_t much_unsent = 64U << 10U;
+constexpr auto while_sending = 100ms;
 // As for connections on the engine's loop; when the cache ends, for what has just been said.
 constexpr auto longest_flush = 5s;
 constexpr auto last_flush = 100ms;
@@ -115,13 +116,14 @@ void outpost_connection::tell(outpost_message::kind subject) {
 void outpost_connection::on_output(const loop::slice& bytes) {
   stream_->push(bytes);
   count_sent();
-  if (stream_->unsent() > much_unsent && !std::exchange(is_counting_, true)) {
+  if (stream_->unsent() != 0 && !std::exchange(is_counting_, true)) {
     working_.spawn(count_when_sent());
   }
 }
 
 // Otherwise the engine would believe until the next message that the client does not read.
 loop::task<> outpost_connection::count_when_sent() {
+  if (stream_->unsent() < much_unsent) co_await outpost_.loop().sleep(while_sending);
   co_await stream_->writable(0);
   count_sent();
   is_counting_ = false;
