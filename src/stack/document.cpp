@@ -29,6 +29,21 @@ position position_of(const YAML::Node& node) {
   return {.line = node.Mark().line + 1, .column = node.Mark().column + 1};
 }
 
+// Where an option's text leads: `api weight=2` to one place, a route to those behind its arrow.
+std::vector<std::string_view> places_in(std::string_view text) {
+  const auto arrow = text.find("->");
+  const bool is_route = arrow != std::string_view::npos;
+  if (is_route) text.remove_prefix(arrow + 2);
+  std::vector<std::string_view> places;
+  do {
+    const auto part = text.substr(0, is_route ? text.find(',') : text.size());
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    const auto begin = std::min(part.find_first_not_of(' '), part.size());
+    places.push_back(part.substr(begin, part.find(' ', begin) - begin));
+  } while (!text.empty());
+  return places;
+}
+
 struct mistake : std::runtime_error {
   mistake(const YAML::Node& node, const std::string& text)
       : runtime_error(text), at(position_of(node)) {}
@@ -65,7 +80,10 @@ class document_reader {
   void merge(const YAML::Node& node, std::vector<member>& members);
   /// A merge within a merge; an alias may lead back to the map that has it.
   class nested;
+  [[nodiscard]] bool is_described(const std::string& name) const;
   void add_needs();
+  void add_need(described_runtime& runtime, const std::string& name);
+  void add_places(described_runtime& runtime, std::string_view text);
   void sort();
   void count() {
     if (++nodes_ > most_nodes) {
@@ -280,12 +298,13 @@ void document_reader::read_runtime(const member& entry) {
   document_.runtimes.push_back(std::move(described));
 }
 
+bool document_reader::is_described(const std::string& name) const {
+  return std::ranges::any_of(document_.runtimes,
+                             [&name](const auto& each) { return each.desired.name == name; });
+}
+
 // Besides `depends_on`: the owner, and the runtimes to which options connect.
 void document_reader::add_needs() {
-  const auto is_described = [this](const std::string& name) {
-    return std::ranges::any_of(document_.runtimes,
-                               [&name](const auto& each) { return each.desired.name == name; });
-  };
   for (auto& each : document_.runtimes) {
     for (const auto& name : each.needs) {
       if (is_described(name)) continue;
@@ -298,21 +317,34 @@ void document_reader::add_needs() {
       wrong.at = at;
       throw wrong;
     }
-    const auto need = [&each, &is_described](std::string name) {
-      name = name.substr(0, name.find(' '));
-      constexpr std::string_view scheme = "runtime://";
-      if (name.starts_with(scheme)) name.erase(0, scheme.size());
-      if (const auto mark = name.find('@', 1); mark != std::string::npos) name.resize(mark);
-      if (name != each.desired.name && is_described(name)) each.needs.push_back(std::move(name));
-    };
     for (const auto& row : reading_.rows_of(each.desired.type)) {
-      const bool names_runtime =
-          row.reach == options::option_reach::connecting || row.key == "owner";
       const auto value = each.desired.options.find(row.key);
-      if (!names_runtime || value == each.desired.options.end()) continue;
-      if (value->is_string()) need(value->get<std::string>());
+      if (value == each.desired.options.end()) continue;
+      if (row.key == "owner" && value->is_string()) add_need(each, value->get<std::string>());
+      if (row.reach != options::option_reach::connecting) continue;
+      if (value->is_string()) add_places(each, value->get<std::string>());
       if (!value->is_array()) continue;
-      for (const auto& element : *value) need(element.get<std::string>());
+      for (const auto& element : *value) add_places(each, element.get<std::string>());
+    }
+  }
+}
+
+void document_reader::add_need(described_runtime& runtime, const std::string& name) {
+  if (name != runtime.desired.name && is_described(name)) runtime.needs.push_back(name);
+}
+
+// The runtimes that `text` names: `api`, `runtime://api`, `api@daemon` or the members of `@group`.
+void document_reader::add_places(described_runtime& runtime, std::string_view text) {
+  for (auto place : places_in(text)) {
+    constexpr std::string_view scheme = "runtime://";
+    if (place.starts_with(scheme)) place.remove_prefix(scheme.size());
+    if (!place.starts_with('@')) {
+      add_need(runtime, std::string(place.substr(0, place.find('@'))));
+      continue;
+    }
+    for (const auto& other : document_.runtimes) {
+      const auto group = other.desired.options.value("group", json());
+      if (group == place.substr(1)) add_need(runtime, other.desired.name);
     }
   }
 }

@@ -22,10 +22,12 @@ constexpr option_row server_rows[] = {
     {.key = "mode", .kind = option_kind::choice, .choices = "inout|echo"},
     {.key = "lua", .kind = option_kind::text, .reach = option_reach::read_path},
     {.key = "owner", .kind = option_kind::text},
+    {.key = "group", .kind = option_kind::text},
     {.key = "label", .kind = option_kind::list},
 };
 constexpr option_row proxy_rows[] = {
     {.key = "backend", .kind = option_kind::list, .reach = option_reach::connecting},
+    {.key = "route", .kind = option_kind::list, .reach = option_reach::connecting},
     {.key = "label", .kind = option_kind::list},
 };
 
@@ -108,6 +110,15 @@ runtimes:
 )"),
             (names{"a", "b", "front", "c"}));
   EXPECT_EQ(order_of("runtimes: {b: {type: server}, a: {type: server}}"), (names{"b", "a"}));
+  EXPECT_EQ(order_of(R"(
+runtimes:
+  front: {type: proxy, backend: "@web prefer=zone", route: ["path=/d -> runtime://a, b backup"]}
+  c: {type: server, group: web}
+  backup: {type: server}
+  b: {type: server}
+  a: {type: server}
+)"),
+            (names{"c", "a", "b", "front", "backup"}));
 }
 
 TEST(document, runtimes_belong_to_daemons) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "text/nearest.hpp"
@@ -39,7 +40,9 @@ bool is_written_as_text(option_kind kind) {
 void make_absolute(json& path, const std::string& folder) {
   const auto* const text = path.get_ptr<const json::string_t*>();
   if (text == nullptr || text->empty() || text->starts_with('/')) return;
-  path = folder + "/" + *text;
+  auto whole = std::filesystem::path(folder + "/" + *text).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  path = whole.string();
 }
 
 // A value that cannot be converted is left as it is, for `check_option` to reject.

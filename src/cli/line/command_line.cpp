@@ -327,7 +327,8 @@ nlohmann::json absolute_path(const nlohmann::json& typed) {
   }
   const auto path = typed.get<std::string>();
   std::error_code unreadable;
-  const auto whole = std::filesystem::absolute(path, unreadable).lexically_normal();
+  auto whole = std::filesystem::absolute(path, unreadable).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
   return path.empty() || unreadable ? typed : nlohmann::json(whole.string());
 }
 

@@ -56,7 +56,7 @@ std::vector<row> command_rows() {
 
 std::vector<row> group_rows() {
   return {
-      {{.key = "memory", .kind = bytes, .value_name = "SIZE",
+      {{.key = "memory", .kind = bytes, .value_name = "SIZE", .default_text = "0",
         .help = "memory of an instance with all that it starts; the kernel kills it above this; 0 "
                 "means no limit", .needs_restart = true},
        &program_options::memory},
@@ -64,7 +64,7 @@ std::vector<row> group_rows() {
         .help = "processors that an instance may use with all that it starts, such as 0.5 or 2 "
                 "(default: all)", .needs_restart = true},
        &program_options::cpus},
-      {{.key = "tasks", .kind = count, .value_name = "N",
+      {{.key = "tasks", .kind = count, .value_name = "N", .default_text = "0",
         .help = "processes and threads of an instance; 0 means no limit", .needs_restart = true},
        &program_options::tasks},
   };

@@ -7,6 +7,8 @@
 #include "options/effects.hpp"
 #include "options/option_table.hpp"
 #include "runtime/client/options.hpp"
+#include "runtime/program/options.hpp"
+#include "runtime/proxy/options.hpp"
 #include "runtime/server/options.hpp"
 #include "runtime/sharded.hpp"
 #include "runtime/types/types.hpp"
@@ -29,15 +31,22 @@ TEST(option_table, every_default_shown_is_the_default_in_force) {
   const auto check = [](const auto& table, const auto& options) {
     const auto json = to_json(options, table, true);
     for (const auto& [row, member] : table) {
-      if (row.default_text.empty()) continue;
+      const auto& in_force = json.at(std::string(row.key));
+      if (row.default_text.empty()) {
+        const bool is_unset = in_force == false || in_force == "" || in_force.empty();
+        EXPECT_TRUE(is_unset) << row.key << " is " << in_force;
+        continue;
+      }
       const auto shown = parse_option(row, row.default_text);
       ASSERT_TRUE(shown) << describe(shown.error());
-      EXPECT_EQ(*shown, json.at(std::string(row.key))) << row.key;
+      EXPECT_EQ(*shown, in_force) << row.key;
     }
   };
   check(server::option_table(), server::server_options{});
   check(client::option_table(), client::client_options{});
   check(cache::option_table(), cache::cache_options{});
+  check(proxy::option_table(), proxy::proxy_options{});
+  check(program::option_table(), program::program_options{});
 }
 
 TEST(option_table, what_an_option_needs_is_an_option_with_such_a_value) {
