@@ -81,7 +81,8 @@ def check_what_it_shows(shown):
                  '"name": "myapp"', "in force now: rate_limit",
                  "chat: running at tcp://*:8081", "gw: running at tcp://*:8000", "# The proxy", "page: running at ws://127.0.0.1:8081",
                  "db: running at tcp://*:6379, for this machine alone", "OK",
-                 "safe: running at tls://0.0.0.0:9443", "plc: running at l2://plc0",
+                 "safe: running at tls://0.0.0.0:9443", "orders: created", "0.40", "order 1",
+                 "front  edit    check   tcp      http", "orders: removed", "plc: running at l2://plc0",
                  "nlctrl"]:
         assert text in shown, f"{text!r} is missing in {shown}"
     shown = shown.replace("strata: takes frames of 'plc1' in native mode", "")
