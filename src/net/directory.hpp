@@ -33,9 +33,10 @@ class directory {
     virtual ~watch() = default;
   };
 
-  /// Returns where the runtime, or instance, `name` listens now: at least one endpoint. Call it on
-  /// `asking`, which may be any loop of the process. Errors: not_found; conflict if the runtime
-  /// does not run, or does not listen anywhere that others can connect to.
+  /// Returns where the runtime, or instance, `name` listens now: at least one endpoint. `@GROUP`:
+  /// the endpoints of its members, the nearest first; each call begins with another one of those.
+  /// Call it on `asking`, which may be any loop of the process. Errors: not_found; conflict if the
+  /// runtime does not run, or does not listen anywhere that others can connect to.
   [[nodiscard]] virtual loop::task<result<std::vector<endpoint_url>>> find_endpoints(
       loop::loop& asking, std::string name) = 0;
 

@@ -8,7 +8,9 @@ import pytest
 
 from cluster import TTL, Cluster, all_know, answer, answers, echo, names, registry_of, state
 from etcd import Etcd
+from resp_wire import Wire
 from strata_daemon import PATIENCE, Daemon, eventually
+from talker import TextTalker, port_of
 
 
 @pytest.fixture(params=["etcd", "dir"])
@@ -117,6 +119,33 @@ def test_the_runtimes_of_the_own_zone_come_first_if_asked(cluster):
     eventually(lambda: answers(fronts[own]) == {b"far", b"nowhere"}, "the others serve")
     refused = own.run("create", "proxy", "p", "-l", "tcp://127.0.0.1:0", "-b", "@api prefer=rack")
     assert refused.returncode == 2 and "prefer=local nor prefer=zone" in refused.stderr
+
+
+def test_clients_followers_and_scripts_use_other_daemons(cluster, tmp_path):
+    first, second = cluster.start("a"), cluster.start("b")
+    first.server("api", group="web", mode="echo")
+    first.create("cache", "db", listen=["tcp://127.0.0.1:0"], resp=True)
+    for name, to in (("named", "api@a"), ("member", "@web")):
+        second.create("client", name, connect=f"runtime://{to}", reconnect=0, reconnect_min=0.05,
+                      reconnect_max=0.1)
+        second.wait_connections(name, 1)
+    second.create("cache", "copy", listen=["tcp://127.0.0.1:0"], resp=True,
+                  follow="runtime://db@a")
+    Wire(port_of(first.show("db")["endpoints"][0])).ask("SET", "k", "v")
+    copy = Wire(port_of(second.show("copy")["endpoints"][0]))
+    eventually(lambda: copy.ask("GET", "k") == b"$1\r\nv\r\n", "the follower has the data")
+    script = tmp_path / "asks.lua"
+    script.write_text("function on_message(message, id)\n"
+                      "  local db = strata.redis('db@a')\n"
+                      "  self.send(id, tostring(db:call('GET', message)))\nend\n")
+    [asks] = second.server("asks", mode="in", lua=str(script))
+    with TextTalker(asks) as ann:
+        ann.say("k")
+        assert ann.hear() == "v"
+    # Another member takes the place of the one that is gone.
+    second.server("own", group="web", mode="echo")
+    first.remove("api")
+    second.wait_connections("own", 1)
 
 
 def test_a_member_that_moves_is_followed(cluster):

@@ -2,7 +2,9 @@
 
 import pytest
 
+from resp_wire import Wire
 from strata_daemon import Refused, eventually
+from talker import port_of
 
 
 def named(daemon, name, to, **options):
@@ -92,3 +94,48 @@ def test_what_is_needed_starts_first_and_stops_last(daemon):
         assert not daemon.logged("a", "broke") and not daemon.logged("a", "closed the connection")
     daemon.act("z", "stop")
     assert daemon.logged("z", "needed by a")
+
+
+def test_a_client_reaches_a_member_of_a_group(daemon):
+    """Each connection takes the next member; one that is gone is passed over."""
+    for name in ("one", "two"):
+        daemon.server(name, group="web")
+    for name in ("first", "second"):
+        named(daemon, name, "@web", reconnect=0, reconnect_min=0.05, reconnect_max=0.1)
+    for name in ("one", "two"):
+        daemon.wait_connections(name, 1)
+    daemon.act("one", "stop")
+    daemon.wait_connections("two", 2)
+    daemon.act("two", "stop")
+    eventually(lambda: daemon.logged("first", "none runs and listens"), "the log says why")
+    daemon.act("one", "start")
+    daemon.wait_connections("one", 2)
+
+
+def test_one_leader_and_one_upstream_are_no_group(daemon):
+    for kind, options in (("cache", {"follow": "runtime://@db"}),
+                          ("server", {"upstream": ["runtime://@web"], "mode": "in"})):
+        with pytest.raises(Refused) as refused:
+            daemon.create(kind, "x", listen=["tcp://127.0.0.1:0"], **options)
+        assert "group" in refused.value.message and "runtime://NAME" in refused.value.message
+
+
+def test_a_cache_follows_another_by_name(daemon):
+    """Wherever the leader listens; and neither may follow itself."""
+    daemon.create("cache", "db", listen=["tcp://127.0.0.1:0"], resp=True)
+    daemon.create("cache", "copy", listen=["tcp://127.0.0.1:0"], resp=True, follow="runtime://db")
+
+    def ask(name, *words):
+        return Wire(port_of(daemon.show(name)["endpoints"][0])).ask(*words)
+
+    ask("db", "SET", "k", "one")
+    eventually(lambda: ask("copy", "GET", "k") == b"$3\r\none\r\n", "it has the data")
+    assert b"master_host:db\r\nmaster_port:0\r\n" in ask("copy", "INFO", "replication")
+    assert ask("copy", "CONFIG", "GET", "replicaof") == b"*2\r\n$9\r\nreplicaof\r\n$4\r\ndb 0\r\n"
+    daemon.act("db", "restart")  # on another port
+    ask("db", "SET", "k", "two")
+    eventually(lambda: ask("copy", "GET", "k") == b"$3\r\ntwo\r\n", "it has found it again")
+    with pytest.raises(Refused, match="wait for itself"):
+        daemon.edit("db", follow="runtime://copy")
+    assert ask("copy", "REPLICAOF", "NO", "ONE") == b"+OK\r\n"
+    assert ask("copy", "SET", "k", "three") == b"+OK\r\n"

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cluster/circles.hpp"
+#include "daemon/supervisor/group_endpoints.hpp"
 #include "daemon/supervisor/relations.hpp"
 #include "loop/call_on.hpp"
 #include "net/scheme.hpp"
@@ -214,8 +215,30 @@ result<std::vector<net::endpoint_url>> cluster_directory::remote_endpoints(
   return urls;
 }
 
+result<std::vector<net::endpoint_url>> cluster_directory::endpoints_of_group(
+    const std::string& place) {
+  auto all = local_.endpoints_of_group(place.substr(1));
+  std::vector<std::vector<net::endpoint_url>> near;
+  std::vector<std::vector<net::endpoint_url>> far;
+  const auto members = remote_members({}, place);
+  for (const auto& name : members.names) {
+    auto urls = remote_endpoints(name);
+    const bool is_near = std::ranges::find(members.neighbours, name) != members.neighbours.end();
+    if (urls) (is_near ? near : far).push_back(std::move(*urls));
+  }
+  ++calls_;
+  std::ranges::move(in_turn(std::move(near), calls_), std::back_inserter(all));
+  std::ranges::move(in_turn(std::move(far), calls_), std::back_inserter(all));
+  if (all.empty()) return no_member(place);
+  return all;
+}
+
 loop::task<result<std::vector<net::endpoint_url>>> cluster_directory::find_endpoints(
     loop::loop& asking, std::string name) {
+  if (name.starts_with(group_mark)) {
+    auto look_for_members = [this, name] { return endpoints_of_group(name); };
+    co_return co_await loop::run_on(asking, home_, std::move(look_for_members));
+  }
   const auto wanted = split(name);
   const bool is_own = wanted.daemon == own_;
   auto is_here = [this, runtime = wanted.runtime] { return local_.has(runtime); };

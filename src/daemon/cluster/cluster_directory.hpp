@@ -22,7 +22,8 @@ class cluster_directory final : public net::directory {
       : home_(loop), local_(local), own_(std::move(daemon)), zone_(std::move(zone)) {}
 
   /// `NAME` is a runtime of this daemon or, if it has none of that name, of any other;
-  /// `NAME@DAEMON` is one of that daemon.
+  /// `NAME@DAEMON` is one of that daemon. Of a group, the members on this daemon come first, then
+  /// those of its zone.
   loop::task<result<std::vector<net::endpoint_url>>> find_endpoints(loop::loop& asking,
                                                                     std::string name) override;
   /// A group has the members of all daemons: those of others as `NAME@DAEMON`.
@@ -43,6 +44,7 @@ class cluster_directory final : public net::directory {
                                                   const std::string& place) const;
   [[nodiscard]] result<std::vector<net::endpoint_url>> remote_endpoints(
       const std::string& name) const;
+  [[nodiscard]] result<std::vector<net::endpoint_url>> endpoints_of_group(const std::string& place);
   [[nodiscard]] const cluster::runtime_card* find(const std::string& name,
                                                   const std::string& daemon) const;
   /// Those of the names that are on daemons of this one's zone.
@@ -55,6 +57,7 @@ class cluster_directory final : public net::directory {
   std::string zone_;
   std::map<std::string, cluster::card> cards_;
   std::vector<std::weak_ptr<watch_state>> watches_;
+  std::size_t calls_ = 0;  // for groups
 };
 
 }  // namespace strata::daemon

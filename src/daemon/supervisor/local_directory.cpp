@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "daemon/supervisor/group_endpoints.hpp"
 #include "loop/call_on.hpp"
 #include "net/scheme.hpp"
 #include "text/nearest.hpp"
@@ -39,8 +40,24 @@ net::endpoint_url reachable(net::endpoint_url url) {
 
 loop::task<result<std::vector<net::endpoint_url>>> local_directory::find_endpoints(
     loop::loop& asking, std::string name) {
-  auto look = [this, name] { return endpoints_of(name); };
+  auto look = [this, name]() -> result<std::vector<net::endpoint_url>> {
+    if (!name.starts_with(group_mark)) return endpoints_of(name);
+    auto found = endpoints_of_group(name.substr(1));
+    if (found.empty()) return no_member(name);
+    return found;
+  };
   co_return co_await loop::run_on(asking, home_, std::move(look));
+}
+
+std::vector<net::endpoint_url> local_directory::endpoints_of_group(const std::string& group) {
+  std::vector<std::vector<net::endpoint_url>> members;
+  for (const auto& [name, each] : list_.entries()) {
+    if (each->body->common().group != group) continue;
+    for (const auto& instance : instances_of(name)) {
+      if (auto urls = endpoints_of(instance)) members.push_back(std::move(*urls));
+    }
+  }
+  return in_turn(std::move(members), calls_++);
 }
 
 // The watch belongs to its loop's thread, and the rest of its state, but for the lock, to that of

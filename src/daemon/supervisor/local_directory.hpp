@@ -23,6 +23,8 @@ class local_directory final : public net::directory {
   std::unique_ptr<watch> watch_members(loop::loop& asking, std::string watcher, std::string place,
                                        std::function<void(net::place_members)> on_members) override;
 
+  /// Returns where the members of a group listen now; empty: none does.
+  [[nodiscard]] std::vector<net::endpoint_url> endpoints_of_group(const std::string& group);
   /// Whether there is a runtime of that name.
   [[nodiscard]] bool has(const std::string& name) const { return list_.find(name).has_value(); }
   /// Notifies the watches, soon, of what has changed. Call it after each change of an entry.
@@ -50,6 +52,7 @@ class local_directory final : public net::directory {
   const entry_list& list_;
   std::vector<std::weak_ptr<watch_state>> watches_;
   given_members given_;
+  std::size_t calls_ = 0;  // for groups
   bool is_refreshing_ = false;
   bool has_changed_ = false;
   loop::task_group tasks_;

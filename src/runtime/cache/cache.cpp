@@ -110,6 +110,7 @@ class cache final : public scripting::scripted<cache_options, cache_part>, publi
     return all;
   }
   [[nodiscard]] std::string warning() const override;
+  [[nodiscard]] std::vector<std::string> needs() const override;
   [[nodiscard]] std::vector<std::string_view> carried(const cache_options& next) const override {
     auto all = carried_by(next.endpoints());
     if (!next.proxy_protocol.empty()) all.emplace_back("PROXY headers");
@@ -158,9 +159,16 @@ result<void> cache::check(const cache_options& options) const {
   if (!options.follow.empty()) {
     const auto url = net::parse_connecting(options.follow);
     if (!url) return std::unexpected(url.error());
-    if (!url->is_stream() || !url->has_port() || url->is_web()) {
+    const bool is_name = url->scheme->form == net::url_form::name;
+    if (!url->is_stream() || (!url->has_port() && !is_name) || url->is_web()) {
       return failure(errc::invalid_argument, "follow '" + options.follow + "'",
-                     "a cache follows only over streams", "use tcp://HOST:PORT or tls://HOST:PORT");
+                     "a cache follows only over streams",
+                     "use tcp://HOST:PORT, tls://HOST:PORT or runtime://NAME");
+    }
+    if (is_name && url->host.starts_with('@')) {
+      return failure(errc::invalid_argument, "follow '" + options.follow + "'",
+                     "a cache has one leader, and this is a group",
+                     "name a runtime: runtime://NAME or runtime://NAME@DAEMON");
     }
   }
   if (auto checked = check_tls(static_cast<const tls_client_options&>(options)); !checked) {
@@ -221,6 +229,12 @@ loop::task<result<bool>> cache::read_certificates() {
       0, [](cache_part& part) { return static_cast<engine_part&>(part).read_certificates(); });
   if (!to_leader) co_return to_leader;
   co_return *own || *to_leader;
+}
+
+std::vector<std::string> cache::needs() const {
+  const auto url = net::parse_endpoint(wanted().follow);
+  if (!url || url->scheme->form != net::url_form::name) return {};
+  return {url->host};
 }
 
 std::string cache::warning() const {

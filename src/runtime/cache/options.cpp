@@ -82,8 +82,8 @@ std::vector<row> client_rows() {
 std::vector<row> data_rows() {
   return {
       {{.key = "follow", .value_name = "URL",
-        .help = "replicate the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT; the data of "
-                "this cache is then read-only",
+        .help = "replicate the cache or Redis at tcp://HOST:PORT or tls://HOST:PORT, or the cache "
+                "runtime://NAME; the data of this cache is then read-only",
         .needs_restart = true, .reach = options::option_reach::connecting},
        &cache_options::follow},
       {{.key = "follow_user", .value_name = "NAME",

@@ -20,10 +20,12 @@ class client final : public scripting::scripted<client_options, connection> {
   loop::task<result<nlohmann::json>> send(operation_call call);
   [[nodiscard]] bool listens() const override { return false; }
   [[nodiscard]] std::vector<std::string> needs() const override;
+  [[nodiscard]] std::vector<std::string> follows() const override;
   [[nodiscard]] std::string warning() const override;
   [[nodiscard]] nlohmann::json certificates() const override;
 
  private:
+  [[nodiscard]] std::string target_name() const;
   [[nodiscard]] result<void> check(const client_options& options) const override;
   [[nodiscard]] result<void> check_given(const client_options& next,
                                          const nlohmann::json& changes) const override;
@@ -94,9 +96,21 @@ loop::task<result<nlohmann::json>> client::send(operation_call call) {
 }
 
 std::vector<std::string> client::needs() const {
+  const auto target = target_name();
+  if (target.empty() || target.starts_with('@')) return {};
+  return {target};
+}
+
+std::vector<std::string> client::follows() const {
+  const auto target = target_name();
+  if (!target.starts_with('@')) return {};
+  return {target.substr(1)};
+}
+
+// The runtime, or the group, to which it connects; empty: an address.
+std::string client::target_name() const {
   const auto url = net::parse_endpoint(wanted().endpoint());
-  if (!url || url->scheme->form != net::url_form::name) return {};
-  return {url->host};
+  return url && url->scheme->form == net::url_form::name ? url->host : "";
 }
 
 nlohmann::json client::certificates() const {

@@ -19,6 +19,11 @@ result<std::vector<net::endpoint_url>> server_options::upstreams() const {
       return failure(errc::invalid_argument, "use " + each + " as an upstream",
                      "it carries no messages", "name a tcp, tls, ws, udp or runtime:// endpoint");
     }
+    if (url->host.starts_with('@')) {
+      return failure(errc::invalid_argument, "use " + each + " as an upstream",
+                     "it is a group, and each upstream is one connection",
+                     "name each runtime: runtime://NAME");
+    }
     all.push_back(std::move(*url));
   }
   return all;

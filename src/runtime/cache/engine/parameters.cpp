@@ -198,6 +198,8 @@ std::string option_text(const cache_options& options, std::string_view key) {
 
 // Returns "host port", in Redis's format.
 std::string leader_text(const std::string& url) {
+  constexpr std::string_view by_name = "runtime://";
+  if (url.starts_with(by_name)) return url.substr(by_name.size()) + " 0";
   const auto colon = url.rfind(':');
   if (colon == std::string::npos) return {};
   const auto begin = url.find("://") + 3;

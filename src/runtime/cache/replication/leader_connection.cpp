@@ -58,10 +58,12 @@ std::optional<leader_connection::position> leader_connection::known() const {
 }
 
 std::string leader_connection::name() const {
+  if (leader_.port == 0) return leader_.host;
   return fmt::format("{}:{}", leader_.host, leader_.port);
 }
 
 std::string leader_connection::url() const {
+  if (leader_.port == 0) return "runtime://" + leader_.host;
   const auto* const scheme = leader_.secure->get() ? "tls" : "tcp";
   const bool brackets = leader_.host.contains(':');
   return fmt::format(fmt::runtime(brackets ? "{}://[{}]:{}" : "{}://{}:{}"), scheme, leader_.host,
@@ -139,8 +141,9 @@ loop::task<result<void>> leader_connection::connect() {
                               .password = settings.options.follow_password};
   const auto timeout = std::chrono::seconds(settings.replication_timeout_s);
   redis::connection connection(loop_, server, reply_limits);
-  auto opening = connection.open({.timeout = timeout, .secure = leader_.secure->get()},
-                                 redis::protocol::resp2);
+  auto opening =
+      connection.open({.timeout = timeout, .names = leader_.names, .secure = leader_.secure->get()},
+                      redis::protocol::resp2);
   auto done = co_await opening;
   if (done) {
     auto introducing = loop::within(loop_, introduce(connection), loop_.now() + timeout);

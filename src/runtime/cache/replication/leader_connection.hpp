@@ -30,10 +30,11 @@ class leader_connection {
     unsigned database = 0;  ///< of the next change
   };
   struct place {
-    std::string host;
-    std::uint16_t port;
+    std::string host;                             ///< or the name of a runtime
+    std::uint16_t port;                           ///< 0: it is a name
     unsigned own_port;                            ///< this cache's listening port; 0: not announced
     std::shared_ptr<const net::tls_slot> secure;  ///< empty: without TLS
+    net::directory* names = nullptr;              ///< where a runtime is found
     /// The stream that the leader is asked to continue; nullopt if nothing can be continued.
     std::optional<position> known = std::nullopt;
     /// This cache hands over its leadership: the other one must accept that and continue the

@@ -83,6 +83,7 @@ void redis_replication::follow(std::string host, std::uint16_t port) {
           .port = port,
           .own_port = own_port_,
           .secure = secure_,
+          .names = names_,
           .known = known()});
 }
 

@@ -27,6 +27,8 @@ class redis_replication final : public replication {
   void secure_with(std::shared_ptr<const net::tls_context> secure) {
     secure_->set(std::move(secure));
   }
+  /// Finds leaders that are runtimes in `names`, which outlives it; without, none is found.
+  void find_leaders_in(net::directory& names) { names_ = &names; }
   /// Ends all connections and pending work.
   void close();
   /// Called periodically.
@@ -34,6 +36,7 @@ class redis_replication final : public replication {
   /// Called when min-replicas-to-write or -max-lag has changed.
   void check_followers() { leader_.check_followers(); }
 
+  /// With port 0, `host` is the name of a runtime.
   void follow(std::string host, std::uint16_t port) override;
   void follow_nobody() override;
   [[nodiscard]] std::string begin_failover(failover_request request) override {
@@ -84,6 +87,7 @@ class redis_replication final : public replication {
   std::vector<waiting_client> waiting_;
   key_migration migrations_;
   unsigned own_port_ = 0;
+  net::directory* names_ = nullptr;
 };
 
 }  // namespace strata::runtime::cache

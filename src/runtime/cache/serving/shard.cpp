@@ -11,6 +11,7 @@
 #include "runtime/cache/serving/connection.hpp"
 #include "runtime/cache/serving/session.hpp"
 #include "runtime/refusals.hpp"
+#include "runtime/runtime_service.hpp"
 #include "runtime/tls_identity.hpp"
 
 namespace strata::runtime::cache {
@@ -72,6 +73,7 @@ shard::shard(loop::loop& loop, const cache_options& options, serve::connection_g
   data_.home().set_evaluator(&evaluator_);
   bench_.rely_on(persistence_);
   data_.home().feed().set_watcher(commands_);
+  if (identity.others != nullptr) replication_.find_leaders_in(identity.others->names());
   if (!options.lua.empty()) {
     work_hooks hooks{.begin_work = [this] { bench_.begin_work(); },
                      .end_work = [this] { bench_.end_work(); }};
@@ -168,7 +170,11 @@ void shard::show_address(const net::bind_target& target) {
 result<bool> shard::read_certificates() {
   const auto& options = settings().options;
   const auto url = net::parse_endpoint(options.follow);
-  if (!url || !url->scheme->is_secure) return false;
+  if (!url) return false;
+  // A runtime's scheme is known once it is found.
+  const bool has_own = !options.ca.empty() || !options.client_cert.empty() || options.insecure;
+  const bool is_name = url->scheme->form == net::url_form::name;
+  if (!url->scheme->is_secure && !(is_name && has_own)) return false;
   auto secure = read_client_tls(options);
   if (!secure) return std::unexpected(secure.error());
   replication_.secure_with(std::move(*secure));
