@@ -173,9 +173,41 @@ def test_parameters_that_clients_set_outlive_the_daemon(daemon):
     wire = Wire(int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1]))
     assert text_of(wire.ask("CONFIG", "GET", "maxmemory")) == str(50 << 20)
     assert wire.ask("CONFIG", "REWRITE") == b"+OK\r\n"
-    wire.ask("CONFIG", "SET", "hz", "20")
-    assert wire.ask("CONFIG", "REWRITE").startswith(
-        b"-ERR Rewriting config file: hz is not an option")
+    wire.ask("CONFIG", "SET", "hz", "20", "notify-keyspace-events", "KEA", "slave-priority", "7")
+    wire.ask("CONFIG", "SET", "client-output-buffer-limit", "pubsub 1mb 1mb 60")
+    assert wire.ask("CONFIG", "REWRITE") == b"+OK\r\n"
+    eventually(lambda: len(record(daemon).get("config", [])) == 4, "the record has them")
+    daemon.kill9()
+    daemon.start()
+    wire = Wire(int(daemon.show("db")["endpoints"][0].rsplit(":", 1)[1]))
+    for name, value in (("hz", "20"), ("notify-keyspace-events", "AKE"), ("replica-priority", "7"),
+                        ("slave-priority", "7")):
+        assert text_of(wire.ask("CONFIG", "GET", name)) == value
+    assert "pubsub 1048576 1048576 60" in text_of(
+        wire.ask("CONFIG", "GET", "client-output-buffer-limit"))
+    wire.ask("CONFIG", "SET", "hz", "10")  # as without it
+    assert wire.ask("CONFIG", "REWRITE") == b"+OK\r\n"
+    eventually(lambda: len(record(daemon)["config"]) == 3, "the record has it no more")
+
+
+def test_parameters_can_be_given_as_options(daemon):
+    port = new_cache(daemon, "--config", "notify-keyspace-events=KEA", "--config", "timeout=600",
+                     "--config", "tracking-table-max-keys=5")
+    wire = Wire(port)
+    assert text_of(wire.ask("CONFIG", "GET", "notify-keyspace-events")) == "AKE"
+    assert text_of(wire.ask("CONFIG", "GET", "timeout")) == "600"
+    wire.send("SUBSCRIBE", "__keyspace@0__:k")
+    wire.receive()
+    Wire(port).ask("SET", "k", "v")
+    assert b"set" in wire.receive()
+    for text, why in (("hz", "it is not NAME=VALUE"), ("=1", "Unknown option"),
+                      ("no-such=1", "Unknown option"), ("hz=fast", "couldn't be parsed"),
+                      ("maxmemory=1mb", "use --max-memory"),
+                      ("port=1", "is an option of the cache"),
+                      ("replicaof=a 1", "is an option of the cache"),
+                      ("databases=17", "immutable")):
+        done = daemon.run("create", "cache", "other", "-p", "0", "--config", text)
+        assert done.returncode != 0 and why in done.stderr and f"'{text}'" in done.stderr, done
 
 
 def test_wait_counts_followers(daemon, redis):

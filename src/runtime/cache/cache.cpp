@@ -179,6 +179,9 @@ result<void> cache::check(const cache_options& options) const {
     return std::unexpected(read.error());
   }
   if (auto checked = check_users(options); !checked) return checked;
+  parameters checking;
+  checking.options = options;
+  if (auto taken = checking.take_config(); !taken) return taken;
   return check_files(options);
 }
 

@@ -52,6 +52,11 @@ std::vector<row> client_rows() {
                 "unknown; all: report 7.0 and know every command",
         .needs_restart = true, .choices = "all|7.0|7.2|7.4|8.0|8.2|8.4"},
        &cache_options::redis_version},
+      {{.key = "config", .kind = list, .value_name = "NAME=VALUE",
+        .help = "parameter of CONFIG SET that is no option of its own, such as "
+                "notify-keyspace-events=KEA; repeatable",
+        .needs_restart = true},
+       &cache_options::config},
       {{.key = "max_memory", .kind = bytes, .value_name = "SIZE", .default_text = "0",
         .help = "memory limit of the data; 0 means no limit"},
        &cache_options::max_memory},

@@ -26,6 +26,7 @@ struct cache_options : runtime_options, tls_server_options, tls_client_options, 
   std::string eviction = "noeviction";
   std::string access = "admin";
   std::string redis_version = "all";
+  std::vector<std::string> config;  ///< parameters that are no options, as NAME=VALUE
   std::uint64_t threads = 1;
   std::uint64_t max_connections = 0;
   std::uint64_t max_memory_connections = 1U << 30U;

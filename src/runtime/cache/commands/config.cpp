@@ -57,8 +57,8 @@ void config_resetstat(call& c) {
   c.reply.ok();
 }
 
-// Options are stored in the daemon's record as soon as they are set. Parameters that are not
-// options last until the cache ends.
+// Options are stored in the daemon's record as soon as they are set; the other parameters now, as
+// the option `config`.
 void config_rewrite(call& c) {
   const auto& trouble = c.home().settings().record_trouble;
   if (!trouble.empty()) {
@@ -71,15 +71,11 @@ void config_rewrite(call& c) {
       return;
     }
   }
-  const auto lost = c.home().settings().changed_names();
-  if (lost.empty()) {
-    c.reply.ok();
-    return;
-  }
-  c.fail(
-      fmt::format("ERR Rewriting config file: {} is not an option of the cache: its value lasts "
-                  "until the cache stops",
-                  lost.front()));
+  auto next = c.home().settings();
+  next.options.config = next.changed_settings();
+  if (next.options.config != c.home().settings().options.config)
+    c.home().configure(std::move(next));
+  c.reply.ok();
 }
 
 void config_help(call& c) {

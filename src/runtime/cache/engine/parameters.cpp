@@ -353,6 +353,18 @@ result<void> set_row(parameters& parameters, const row& row, std::string_view va
   }
 }
 
+// Null if there is none.
+const row* find_row(std::string_view name) {
+  const auto* const found =
+      std::ranges::find_if(table, [name](const row& each) { return same(each.name, name); });
+  return found == std::end(table) ? nullptr : found;
+}
+
+// Whether the cache has it as an option of its own, which alone holds its value.
+bool is_option(const row& row) {
+  return !row.option.empty() || row.how == kind::guarded || row.how == kind::leader;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string_view, std::string>> parameters::find(
@@ -365,15 +377,43 @@ std::vector<std::pair<std::string_view, std::string>> parameters::find(
   return found;
 }
 
-std::vector<std::string_view> parameters::changed_names() const {
+std::vector<std::string> parameters::changed_settings() const {
   const parameters usual;
-  std::vector<std::string_view> found;
+  std::vector<std::string> found;
+  std::vector<member> places;
   for (const auto& each : table) {
-    const bool lasts =
-        !each.option.empty() || each.how == kind::guarded || each.how == kind::leader;
-    if (!lasts && text_of(*this, each) != text_of(usual, each)) found.push_back(each.name);
+    if (is_option(each)) continue;
+    const auto value = text_of(*this, each);
+    if (value == text_of(usual, each)) continue;
+    // Some parameters have two names.
+    const bool has_place = each.where.index() != 0;
+    if (has_place && std::ranges::find(places, each.where) != places.end()) continue;
+    places.push_back(each.where);
+    found.push_back(std::string(each.name) + "=" + value);
   }
   return found;
+}
+
+result<void> parameters::take_config() {
+  for (const auto& each : options.config) {
+    const auto name = std::string_view(each).substr(0, each.find('='));
+    const auto operation = "use '" + each + "' as --config";
+    if (name.size() == each.size()) {
+      return failure(errc::invalid_argument, operation, "it is not NAME=VALUE",
+                     "write it as notify-keyspace-events=KEA");
+    }
+    const auto* const row = find_row(name);
+    if (row != nullptr && is_option(*row)) {
+      return failure(errc::invalid_argument, operation, "the parameter is an option of the cache",
+                     row->option.empty() ? "see 'strata create cache --help'"
+                                         : "use " + options::long_flag({.key = row->option}));
+    }
+    if (auto done = set(name, each.substr(name.size() + 1)); !done) {
+      return failure(errc::invalid_argument, operation, done.error().reason,
+                     "'CONFIG GET *' lists the parameters");
+    }
+  }
+  return {};
 }
 
 void parameters::heed_options() {
@@ -392,9 +432,7 @@ void parameters::heed_options() {
 }
 
 result<void> parameters::set(std::string_view name, std::string_view value) {
-  for (const auto& each : table) {
-    if (same(each.name, name)) return set_row(*this, each, value);
-  }
+  if (const auto* const row = find_row(name)) return set_row(*this, *row, value);
   return failure(
       errc::not_found, "set a parameter",
       "Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'");

@@ -81,14 +81,18 @@ struct parameters : keyspace_limits {
   /// Returns name and value of each parameter that `pattern` matches.
   [[nodiscard]] std::vector<std::pair<std::string_view, std::string>> find(
       std::string_view pattern) const;
-  /// Returns the changed parameters that are not stored as options.
-  [[nodiscard]] std::vector<std::string_view> changed_names() const;
+  /// Returns the changed parameters that are no options of their own, as the option `config` has
+  /// them.
+  [[nodiscard]] std::vector<std::string> changed_settings() const;
   /// Reports whether the cache knows what Redis has since version `since`: see version.hpp.
   [[nodiscard]] bool knows(unsigned since) const { return since <= version.newest; }
   /// Updates everything that is derived from the options.
   void heed_options();
   /// Errors: the reason is Redis's text after "ERR ".
   [[nodiscard]] result<void> set(std::string_view name, std::string_view value);
+  /// Sets the parameters in the option `config`. Errors: invalid_argument, naming the first wrong
+  /// one; it is an option of its own.
+  [[nodiscard]] result<void> take_config();
 };
 
 }  // namespace strata::runtime::cache

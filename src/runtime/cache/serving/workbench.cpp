@@ -1,5 +1,6 @@
 #include "runtime/cache/serving/workbench.hpp"
 
+#include <cassert>
 #include <chrono>
 #include <utility>
 
@@ -18,9 +19,12 @@ workbench::workbench(loop::loop& loop, const cache_options& options,
       clock_(make_clock(loop)),
       data_(*clock_),
       memory_(loop, [this] { return this->options().max_memory_connections; }, std::move(look)) {
-  auto& settings = data_.home().settings();
+  auto settings = data_.home().settings();
   settings.options = options;
   settings.heed_options();
+  [[maybe_unused]] const auto taken = settings.take_config();
+  assert(taken);
+  data_.home().configure(std::move(settings));
   data_.home().statistics().set_service([this] { return service(); });
   set_date();
 }
