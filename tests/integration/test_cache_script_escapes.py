@@ -85,8 +85,10 @@ ESCAPES = {
                    told[#told + 1] = pcall(cmsgpack.unpack_one, '\\1', 2147483648)
                    return #told""",
     "cjson": """local told = {}
-                for n, text in ipairs({('['):rep(100000), ('{"a":'):rep(100000), '"\\\\u', '"\\\\ud800',
-                                       '[1e99999]', '-', '[1,', '\\0', '"' .. ('\\\\u0000'):rep(9999)}) do
+                for n, text in ipairs({('['):rep(100000), ('{"a":'):rep(100000),
+                                       '"\\\\u', '"\\\\ud800',
+                                       '[1e99999]', '-', '[1,', '\\0',
+                                       '"' .. ('\\\\u0000'):rep(9999)}) do
                   told[n] = (pcall(cjson.decode, text))
                 end
                 local deep = {}
