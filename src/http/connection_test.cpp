@@ -35,7 +35,7 @@ class http_test : public net::backend_stage {
       if (head) {
         made.status = head->status;
         made.headers = head->headers;
-        auto all = co_await client_->read_all(SIZE_MAX);
+        auto all = co_await client_->read_all(SIZE_MAX, loop::time_point::max());
         made.body = all ? *all : describe(all.error());
       } else {
         made.body = describe(head.error());

@@ -19,6 +19,7 @@ class CutProxy:
         self.is_linked = threading.Event()  # without a link, data and ends of connections wait
         self.is_linked.set()
         self.left = None  # bytes from the target that still pass; None: all
+        self.stall_mark = None
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
@@ -49,6 +50,10 @@ class CutProxy:
                 self.is_linked.wait()
                 if not (data := admit(data)):
                     break
+                mark = self.stall_mark
+                if admit == self.admit and mark is not None and mark in data:
+                    sink.sendall(data[:data.index(mark) + len(mark)])
+                    return
                 sink.sendall(data)
         except OSError:
             pass
@@ -103,9 +108,15 @@ class CutProxy:
         both sides, the other one is silent."""
         self.is_linked.clear()
 
+    def stall_behind(self, mark):
+        """From now on a connection on which the target sends these bytes is silent behind them,
+        for ever, and stays open; after `resume`, others are not."""
+        self.stall_mark = mark
+
     def resume(self):
         with self.lock:
             self.left = None
+        self.stall_mark = None
         self.is_paused = False
         self.shut_out_host = None
         self.is_linked.set()

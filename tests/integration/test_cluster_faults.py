@@ -10,7 +10,10 @@ import time
 import urllib.error
 import urllib.request
 
-from cluster import TTL, Cluster, Folder, all_know, echo, names, registry_of, state
+import pytest
+
+from cluster import (
+    TTL, Cluster, Folder, all_know, answers, echo, names, registry_of, state)
 from cut_proxy import CutProxy
 from etcd import Etcd
 from folder_history import FolderHistory
@@ -95,6 +98,45 @@ def test_a_daemon_that_is_cut_off_comes_back(make_daemon, tmp_path):
         cut.resume()
         eventually(lambda: state(first) == "held", "it holds its name again")
         all_know(first, second)
+        cut.close()
+
+
+@pytest.mark.parametrize("mark", [b"\r\n\r\n", b'"header"'])
+def test_an_etcd_that_stalls_is_left(make_daemon, tmp_path, mark):
+    """Each connection falls silent in the middle of an answer, and does not end."""
+    with Etcd(tmp_path / "etcd") as etcd:
+        cut = CutProxy(etcd.members[0].port)
+        cluster = Cluster(make_daemon, etcd.url)
+        first = cluster.start("a", url=f"etcd://127.0.0.1:{cut.port}")
+        second = cluster.start("b")
+        for each, text in ((first, "one"), (second, "two")):
+            echo(each, "api", text, group="api")
+        [front] = first.create("proxy", "front", listen=["tcp://127.0.0.1:0"],
+                               backend=["@api"])["endpoints"]
+        all_know(first, second)
+        eventually(lambda: answers(front) == {b"one", b"two"}, "both answer")
+        cut.stall_behind(mark)
+        eventually(lambda: names(second) == ["b"], "it has left")
+        assert state(first) in ("unconfirmed", "joining")
+        eventually(lambda: "does not answer, or not to the end" in first.log(), "the log says so")
+        assert names(first) == ["a", "b"] and answers(front) == {b"one", b"two"}
+        cut.resume()
+        eventually(lambda: state(first) == "held", "it holds its name again")
+        all_know(first, second)
+        cut.close()
+
+
+def test_a_member_that_stalls_is_left_for_another(make_daemon, tmp_path):
+    with Etcd(tmp_path / "etcd") as etcd:
+        cut = CutProxy(etcd.members[0].port)
+        first = Cluster(make_daemon, f"etcd://127.0.0.1:{cut.port},127.0.0.1:"
+                                     f"{etcd.members[0].port}").start("a")
+        all_know(first)
+        cut.stall_behind(b"\r\n\r\n")
+        eventually(lambda: "not to the end" in first.log(), "it has stalled")
+        eventually(lambda: state(first) == "held", "the other member keeps its name")
+        echo(first, "late", "one")
+        eventually(lambda: "late" in first.cli("cluster", "ps", "-q"), "it is read and written")
         cut.close()
 
 

@@ -53,6 +53,13 @@ error refusal(const net::endpoint_url& member, const std::string& path, unsigned
           .remedy = is_denied ? "give --cluster-user and --cluster-password" : ""};
 }
 
+/// What went wrong on the way to a member.
+error trouble(const net::endpoint_url& member, const std::string& path, error cause) {
+  cause.operation = operation_of(member, path);
+  if (cause.code == errc::timed_out) cause.reason = "it does not answer, or not to the end";
+  return cause;
+}
+
 /// The lines of a long answer.
 class answer_lines final : public gateway_stream {
  public:
@@ -103,7 +110,7 @@ loop::task<result<etcd_client::link>> etcd_client::connect() {
                      .http = std::make_unique<http::http1_client>(std::move(opened->bytes))};
     }
     last = std::unexpected(opened.error());
-    present_ = (present_ + 1) % settings_.members.size();
+    leave_member();
   }
   co_return last;
 }
@@ -120,10 +127,11 @@ loop::task<result<void>> etcd_client::send(link& link, const std::string& path,
                     .length = body.size()});
   link.http->push(std::string_view(body));
   link.http->finish();
-  const auto head = co_await link.http->final_head(loop_.now() + settings_.timeout);
-  if (!head) co_return std::unexpected(head.error());
+  link.limit = loop_.now() + settings_.timeout;
+  const auto head = co_await link.http->final_head(link.limit);
+  if (!head) co_return std::unexpected(trouble(link.member, path, head.error()));
   if (head->status == ok) co_return result<void>{};
-  const auto text = co_await link.http->read_all(most_answer);
+  const auto text = co_await link.http->read_all(most_answer, link.limit);
   co_return std::unexpected(refusal(link.member, path, head->status, text.value_or("")));
 }
 
@@ -141,7 +149,7 @@ loop::task<result<etcd_client::link>> etcd_client::ask(const std::string& path,
   const auto sent = co_await send(*link, path, body);
   if (sent) co_return link;
   // A member that does not answer is left; one that refuses is not.
-  if (!link->http->has_received()) present_ = (present_ + 1) % settings_.members.size();
+  if (!link->http->has_received()) leave_member();
   co_return std::unexpected(sent.error());
 }
 
@@ -149,8 +157,11 @@ loop::task<result<json>> etcd_client::exchange(const std::string& path, const js
   const auto text = body.dump();
   auto link = co_await ask(path, text);
   if (!link) co_return std::unexpected(link.error());
-  const auto answer = co_await link->http->read_all(most_answer);
-  if (!answer) co_return std::unexpected(answer.error());
+  const auto answer = co_await link->http->read_all(most_answer, link->limit);
+  if (!answer) {
+    if (answer.error().code == errc::timed_out) leave_member();
+    co_return std::unexpected(trouble(link->member, path, answer.error()));
+  }
   auto read = json::parse(*answer, nullptr, false);
   if (!read.is_object()) {
     co_return failure(errc::malformed, operation_of(link->member, path),
@@ -191,7 +202,10 @@ loop::task<result<std::unique_ptr<gateway_stream>>> etcd_client::open(std::strin
   if (!link) co_return std::unexpected(link.error());
   const auto text = body.dump();
   const auto sent = co_await send(*link, path, text);
-  if (!sent) co_return std::unexpected(sent.error());
+  if (!sent) {
+    if (!link->http->has_received()) leave_member();
+    co_return std::unexpected(sent.error());
+  }
   std::unique_ptr<gateway_stream> lines = std::make_unique<answer_lines>(std::move(link->http));
   co_return lines;
 }

@@ -22,7 +22,7 @@ class etcd_client final : public gateway {
     std::string user = {};                   ///< empty: etcd asks for none
     std::string password = {};
     std::shared_ptr<const net::tls_context> tls = nullptr;  ///< null: the system's authorities
-    loop::duration timeout;  ///< of a connection, and again of an answer
+    loop::duration timeout;  ///< of a connection, and again of an answer to its last byte
   };
 
   etcd_client(loop::loop& loop, settings settings);
@@ -36,13 +36,18 @@ class etcd_client final : public gateway {
   struct link {
     net::endpoint_url member;
     std::unique_ptr<http::http1_client> http;
+    loop::time_point limit = {};  ///< of the present answer, to its last byte
   };
 
   loop::task<result<link>> connect();
+  /// Returns the connection on which the answer's body follows.
   loop::task<result<link>> ask(const std::string& path, const std::string& body);
   loop::task<result<nlohmann::json>> exchange(const std::string& path, const nlohmann::json& body);
   loop::task<result<void>> log_in();
+  /// Waits for the head of the answer.
   loop::task<result<void>> send(link& link, const std::string& path, const std::string& body);
+  /// The next connection is to another member.
+  void leave_member() { present_ = (present_ + 1) % settings_.members.size(); }
 
   loop::loop& loop_;
   settings settings_;

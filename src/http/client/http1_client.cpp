@@ -108,10 +108,10 @@ loop::task<> http1_client::ended(loop::time_point limit) {
   (void)come;
 }
 
-loop::task<result<std::string>> http1_client::read_all(std::size_t most) {
+loop::task<result<std::string>> http1_client::read_all(std::size_t most, loop::time_point limit) {
   std::string all;
   for (;;) {
-    auto more = co_await read();
+    auto more = co_await read(limit);
     if (!more) co_return more;
     if (more->empty()) co_return all;
     all += *more;

@@ -31,8 +31,9 @@ class http1_client final : public inquiry {
                                                     std::string_view target,
                                                     const proto::http_fields& fields,
                                                     std::string_view body);
-  /// Waits for the whole body. Errors: as of `read`; limit_exceeded if it is longer than `most`.
-  loop::task<result<std::string>> read_all(std::size_t most);
+  /// Waits for the whole body, until `limit` at most. Errors: as of `read`; limit_exceeded if it is
+  /// longer than `most`.
+  loop::task<result<std::string>> read_all(std::size_t most, loop::time_point limit);
 
   [[nodiscard]] bool is_free() const override { return is_free_; }
   [[nodiscard]] bool has_received() const override { return has_received_; }

@@ -79,10 +79,11 @@ loop::task<result<json>> fetch(loop::loop& loop, const web_question& question) {
   auto made = co_await net::connect(loop, question.url, std::move(how));
   if (!made) co_return std::unexpected(made.error());
   http::http1_client over(std::move(made->bytes));
+  const auto limit = loop.now() + question.timeout;
   const auto target = question.url.path.empty() ? "/" : question.url.path;
   const auto head = co_await over.ask(question.method, target, question.fields, question.body);
   if (!head) co_return std::unexpected(head.error());
-  auto body = co_await over.read_all(most_body);
+  auto body = co_await over.read_all(most_body, limit);
   if (!body) co_return std::unexpected(body.error());
   json given{{"ok", head->status >= 200 && head->status < 300},
              {"status", head->status},
