@@ -104,8 +104,8 @@ std::string write_card(const card& card) {
 }
 
 result<card> read_card(std::string_view text) {
-  if (text.size() > longest_card) {
-    return malformed(fmt::format("it has {} bytes, over {}", text.size(), longest_card));
+  if (text.empty() || text.size() > longest_card) {
+    return malformed(fmt::format("it is empty or longer than {} bytes", longest_card));
   }
   const auto object = json::parse(text, nullptr, false);
   if (!object.is_object()) return malformed("it is no JSON object");

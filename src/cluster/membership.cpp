@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "loop/within.hpp"
+#include "text/readable.hpp"
 
 namespace strata::cluster {
 
@@ -206,7 +207,8 @@ bool membership::take(const std::string& daemon, const std::string& text) {
     known = std::move(*read);
     return true;
   }
-  on_trouble_(fmt::format("the card of '{}' is not used: {}", daemon,
+  on_trouble_(fmt::format("the card of '{}' is not used: {}",
+                          text::shortened(text::printable(daemon), longest_name),
                           read ? "it names another daemon" : describe(read.error())));
   return cards_.erase(daemon) != 0;
 }

@@ -12,7 +12,8 @@
 
 namespace strata::cluster {
 
-/// The texts of cards, by the names of their daemons.
+/// The texts of cards, by the names of their daemons. One that is longer than `longest_card` is
+/// empty here.
 using card_texts = std::map<std::string, std::string>;
 
 /// A card that was written, or, without a text, is gone.

@@ -278,6 +278,43 @@ def test_a_history_that_is_compacted_is_read_again(make_daemon, tmp_path):
         cut.close()
 
 
+def hostile_cards():
+    """Names and texts of 50 keys of 1.4 MB each."""
+    long = 1_400_000
+    texts = [b"x" * long, b"\xff" * long, b"[" * long, b'{"daemon": "c", "runtimes": [' * 48_000,
+             b'{"daemon": "c", "version": "' + b"1" * long + b'"}',
+             b'{"daemon": "b", "runtimes": []}'.ljust(long)]
+    # A key may be as long as a value.
+    names = [b"", b"/", b"a/b", b"line\nfeed", b"\x1b[2J", b"\xff\xfe", b"\0", b"a b", b".q", b"..",
+             b"n" * long]
+    names += [f"c{number:02}".encode() for number in range(50 - len(names))]
+    for number, name in enumerate(names):
+        yield name, b"{}" if len(name) == long else texts[number % len(texts)]
+
+
+def test_cards_of_strangers_do_not_fill_an_answer(make_daemon, tmp_path):
+    """More than one answer of etcd may hold, beside three daemons, before and after they start."""
+    with Etcd(tmp_path / "etcd") as etcd:
+        cluster = Cluster(make_daemon, etcd.url)
+        first = cluster.start("a")
+        for name, text in hostile_cards():
+            etcd.put(b"/strata/daemons/" + name, text)
+        second, third = cluster.start("b"), cluster.start("z")
+        for each in (first, second, third):
+            eventually(lambda daemon=each: names(daemon) == ["a", "b", "z"], "all are known")
+            listed = json.loads(each.run("cluster", "ls", "--format", "json").stdout)
+            assert [row["daemon"] for row in listed] == ["a", "b", "z"]
+        echo(first, "late", "one")
+        eventually(lambda: "late" in third.run("cluster", "ps", "-q").stdout, "changes arrive")
+        third.stop()
+        eventually(lambda: names(second) == ["a", "b"], "who leaves is gone")
+        eventually(lambda: {state(first), state(second)} == {"held"}, "both hold their names")
+        # Each line of the log begins with its time, and has nothing that a terminal obeys.
+        for line in second.log().splitlines():
+            assert line.isprintable() and len(line) < 1000, line[:1000]
+        assert "the card of 'line\\nfeed' is not used" in second.log()
+
+
 def test_an_etcd_that_starts_afresh_is_joined_again(make_daemon, tmp_path):
     """As after a restore from an old backup: revisions go back, and leases are gone."""
     with Etcd(tmp_path / "etcd") as etcd:

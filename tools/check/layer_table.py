@@ -63,7 +63,7 @@ ALLOWED = {
     "http": LOOP | NET | {"base", "text", "proto"},
     "http/files": LOOP | {"base", "text", "net", "http", "proto"},
     "redis": LOOP | NET | {"base", "text", "proto"},
-    "cluster": LOOP | NET | {"base"},
+    "cluster": LOOP | NET | {"base", "text"},
     "cluster/etcd": LOOP | NET | {"base", "text", "http", "cluster"},
     # the runtimes: the skeleton, the shared parts of several types, the types, and their list
     "runtime": LOOP | {"base", "text", "options", "net", "net/tls", "serve", "runtime/options"},

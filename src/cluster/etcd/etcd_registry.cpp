@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/card.hpp"
 #include "text/base64.hpp"
 #include "text/number.hpp"
 
@@ -14,6 +15,14 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 
 namespace {
+
+// A daemon makes one call at a time, so a page must not hold up the renewal of its name. It may be
+// filled by strangers with the largest values that etcd takes, 1.5 MiB each unless told otherwise:
+// behind such a page keys are read one by one.
+constexpr std::size_t first_page_keys = 4;
+constexpr std::size_t most_page_keys = 16;
+constexpr std::size_t small_page = 256U << 10U;  // bytes
+constexpr std::size_t large_page = 1U << 20U;
 
 std::string encoded(std::string_view value) { return text::base64_encode(as_bytes(value)); }
 
@@ -37,6 +46,11 @@ const json& member(const json& object, const char* key) {
   static const json nothing = json::object();
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? nothing : *found;
+}
+
+std::string card_text(std::string value) {
+  if (value.size() > longest_card) value.clear();
+  return value;
 }
 
 std::unexpected<error> lost(const std::string& daemon) {
@@ -152,25 +166,55 @@ loop::task<result<void>> etcd_registry::release() {
 loop::task<result<card_texts>> etcd_registry::read() {
   watch_.reset();
   mods_.clear();
-  const auto answer = co_await gateway_->call("/v3/kv/range", range());
-  if (!answer) co_return std::unexpected(answer.error());
-  card_texts all;
-  for (const auto& each : member(*answer, "kvs")) {
-    const auto key = decoded(each, "key");
-    auto value = decoded(each, "value");
-    if (!key || !value || !key->starts_with(settings_.prefix)) continue;
-    const auto daemon = key->substr(settings_.prefix.size());
-    mods_[daemon] = number(each, "mod_revision");
-    all[daemon] = std::move(*value);
+  revision_ = 0;
+  reading reading{.request = range(), .page_keys = first_page_keys};
+  for (bool has_more = true; has_more;) {
+    const auto page = co_await read_page(reading);
+    if (!page) co_return std::unexpected(page.error());
+    has_more = *page;
   }
-  revision_ = number(member(*answer, "header"), "revision");
-  auto request = range();
-  request["start_revision"] = std::to_string(revision_ + 1);
-  json creation = {{"create_request", std::move(request)}};
+  auto following = range();
+  following["start_revision"] = std::to_string(revision_ + 1);
+  following["fragment"] = true;  // an answer with many events comes in parts
+  json creation = {{"create_request", std::move(following)}};
   auto opened = co_await gateway_->open("/v3/watch", std::move(creation));
   if (!opened) co_return std::unexpected(opened.error());
   watch_ = std::move(*opened);
-  co_return all;
+  co_return std::move(reading.cards);
+}
+
+loop::task<result<bool>> etcd_registry::read_page(reading& reading) {
+  for (;;) {
+    reading.request["limit"] = std::to_string(reading.page_keys);
+    const auto page = co_await gateway_->call("/v3/kv/range", reading.request);
+    if (page) co_return take_page(*page, reading);
+    const bool is_too_long = page.error().code == errc::limit_exceeded;
+    if (!is_too_long || std::exchange(reading.page_keys, 1) == 1) {
+      co_return std::unexpected(page.error());
+    }
+  }
+}
+
+// All pages are of the first one's revision.
+bool etcd_registry::take_page(const json& page, reading& reading) {
+  if (revision_ == 0) revision_ = number(member(page, "header"), "revision");
+  std::string last;
+  std::size_t size = 0;
+  for (const auto& each : member(page, "kvs")) {
+    const auto key = decoded(each, "key");
+    auto value = decoded(each, "value");
+    if (!key || !value || !key->starts_with(settings_.prefix)) continue;
+    size += key->size() + value->size();
+    const auto daemon = key->substr(settings_.prefix.size());
+    mods_[daemon] = number(each, "mod_revision");
+    reading.cards[daemon] = card_text(std::move(*value));
+    last = *key;
+  }
+  if (size < small_page) reading.page_keys = std::min(2 * reading.page_keys, most_page_keys);
+  if (size > large_page) reading.page_keys = 1;
+  reading.request["revision"] = std::to_string(revision_);
+  reading.request["key"] = encoded(last + '\0');
+  return page.value("more", false) && !last.empty();
 }
 
 loop::task<result<std::vector<card_change>>> etcd_registry::next(loop::time_point limit) {
@@ -225,7 +269,7 @@ result<std::vector<card_change>> etcd_registry::changes_in(const json& answer) {
       mods_.erase(change.daemon);
     } else {
       mods_[change.daemon] = number(pair, "mod_revision");
-      change.text = std::move(*value);
+      change.text = card_text(std::move(*value));
     }
     changes.push_back(std::move(change));
   }

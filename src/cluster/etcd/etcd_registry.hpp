@@ -35,11 +35,21 @@ class etcd_registry final : public registry {
     bool operator==(const mark&) const = default;
   };
 
+  /// Where a read of all cards stands.
+  struct reading {
+    nlohmann::json request;  ///< of the next page
+    std::size_t page_keys;   ///< most keys of the next page
+    card_texts cards = {};
+  };
+
   loop::task<result<void>> open_lease();
   loop::task<result<bool>> write_with_lease(nlohmann::json transaction);
   loop::task<result<void>> put_new(const std::string& text);
   loop::task<result<void>> check_watch();
   loop::task<result<mark>> read_mark();
+  /// Returns whether there is another page.
+  loop::task<result<bool>> read_page(reading& reading);
+  bool take_page(const nlohmann::json& page, reading& reading);
   result<std::vector<card_change>> changes_in(const nlohmann::json& answer);
   [[nodiscard]] std::string key() const { return settings_.prefix + daemon_; }
   [[nodiscard]] nlohmann::json range() const;

@@ -1,6 +1,7 @@
 #include "cluster/etcd/testing/etcd_in_memory.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace strata::cluster {
@@ -93,6 +94,7 @@ class watch_in_memory final : public gateway_stream {
 
 void etcd_in_memory::note(change change) {
   if (on_change) on_change(change);
+  versions_[change.key].push_back(history_.size());
   history_.push_back(std::move(change));
   changed_.notify();
 }
@@ -146,9 +148,9 @@ bool etcd_in_memory::holds(const json& condition) const {
   return is_there && place->second.lease == whole(condition, "lease");
 }
 
-json etcd_in_memory::range(const json& body) const {
+// The number of keys, and the one that was changed last.
+json etcd_in_memory::newest(const json& body) const {
   const auto end = text(body, "range_end");
-  const bool is_for_newest = whole(body, "limit") == 1;
   auto pairs = json::array();
   std::int64_t count = 0;
   std::int64_t newest = 0;
@@ -156,13 +158,43 @@ json etcd_in_memory::range(const json& body) const {
        place != keys_.end() && place->first < end; ++place) {
     ++count;
     newest = std::max(newest, place->second.modified);
-    if (is_for_newest) continue;
-    pairs.push_back({{"key", encoded(place->first)},
-                     {"value", place->second.encoded},
-                     {"mod_revision", std::to_string(place->second.modified)}});
   }
-  if (is_for_newest && count > 0) pairs.push_back({{"mod_revision", std::to_string(newest)}});
+  if (count > 0) pairs.push_back({{"mod_revision", std::to_string(newest)}});
   return {{"header", header()}, {"kvs", pairs}, {"count", std::to_string(count)}};
+}
+
+// What a key was at a revision; null if it was not there.
+const etcd_in_memory::change* etcd_in_memory::version(const std::vector<std::size_t>& positions,
+                                                      std::int64_t revision) const {
+  const auto later = std::ranges::find_if(
+      positions, [&](std::size_t position) { return history_[position].revision > revision; });
+  if (later == positions.begin()) return nullptr;
+  const auto& last = history_[*std::prev(later)];
+  return last.is_gone ? nullptr : &last;
+}
+
+result<json> etcd_in_memory::range(const json& body) const {
+  if (body.contains("sort_target")) return newest(body);
+  const auto end = text(body, "range_end");
+  const auto given = whole(body, "revision");
+  const auto limit = static_cast<std::size_t>(whole(body, "limit"));
+  if (given != 0 && given < compacted_) {
+    return failure(errc::invalid_argument, "ask etcd",
+                   "etcdserver: mvcc: required revision has been compacted", "");
+  }
+  auto pairs = json::array();
+  bool has_more = false;
+  for (auto place = versions_.lower_bound(text(body, "key"));
+       place != versions_.end() && place->first < end; ++place) {
+    const auto* const present = version(place->second, given == 0 ? revision_ : given);
+    if (present == nullptr) continue;
+    has_more = limit != 0 && pairs.size() == limit;
+    if (has_more) break;
+    pairs.push_back({{"key", encoded(present->key)},
+                     {"value", present->encoded},
+                     {"mod_revision", std::to_string(present->mod)}});
+  }
+  return json{{"header", header()}, {"kvs", pairs}, {"more", has_more}};
 }
 
 result<json> etcd_in_memory::answer(const std::string& path, const json& body) {

@@ -67,7 +67,10 @@ class etcd_in_memory {
   void end_lease(std::int64_t id);
   [[nodiscard]] bool holds(const nlohmann::json& condition) const;
   [[nodiscard]] nlohmann::json header() const { return {{"revision", std::to_string(revision_)}}; }
-  [[nodiscard]] nlohmann::json range(const nlohmann::json& body) const;
+  [[nodiscard]] result<nlohmann::json> range(const nlohmann::json& body) const;
+  [[nodiscard]] nlohmann::json newest(const nlohmann::json& body) const;
+  [[nodiscard]] const change* version(const std::vector<std::size_t>& positions,
+                                      std::int64_t revision) const;
   void note(change change);
 
   loop::loop& loop_;
@@ -75,6 +78,7 @@ class etcd_in_memory {
   std::map<std::int64_t, lease> leases_;
   loop::time_point first_end_ = loop::time_point::max();  // no lease ends before
   std::vector<change> history_;
+  std::map<std::string, std::vector<std::size_t>> versions_;  // of each key, in the history
   std::int64_t revision_ = 1;
   std::int64_t compacted_ = 0;
   std::int64_t next_lease_ = 100;
