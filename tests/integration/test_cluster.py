@@ -252,6 +252,42 @@ def test_a_card_that_is_removed_is_written_again(make_daemon, tmp_path):
     all_know(first, second)
 
 
+def test_what_a_killed_writer_left_is_no_card(make_daemon, tmp_path):
+    registry = registry_of("dir", tmp_path)
+    registry.path.mkdir(mode=0o700)
+    for name, text in (("a.new", b'{"daemon": "a", "runt'), ("a.lock", b""), ("b.new", b""),
+                       ("c.new", b'{"daemon": "c"}')):
+        (registry.path / name).write_bytes(text)
+    first, second = (Cluster(make_daemon, registry.url).start(each) for each in "ab")
+    all_know(first, second)
+    echo(first, "api", "one")
+    eventually(lambda: "api" in second.run("cluster", "ps", "-q").stdout, "changes arrive")
+    assert {state(first), state(second)} == {"held"}
+
+
+@pytest.mark.parametrize("moment", [1, 4_000_000_000])
+def test_no_clock_of_a_writer_is_believed(make_daemon, tmp_path, moment):
+    """A card whose file says 1970 or 2096 is known while it changes, and gone a TTL later."""
+    registry = registry_of("dir", tmp_path)
+    first = Cluster(make_daemon, registry.url).start("a")
+    all_know(first)
+
+    def write(beat):
+        beside = registry.path / "far.new"
+        beside.write_text(json.dumps({"daemon": "far", "holder": "other", "beat": beat}))
+        os.utime(beside, (moment, moment))
+        beside.rename(registry.path / "far.card")
+
+    write(0)
+    eventually(lambda: names(first) == ["a", "far"], "it is known")
+    end, beat = time.monotonic() + 2 * TTL, 0
+    while time.monotonic() < end:
+        write(beat := beat + 1)
+        time.sleep(TTL / 4)
+        eventually(lambda: names(first) == ["a", "far"], "it is known still")
+    eventually(lambda: names(first) == ["a"], "it is out of date")
+
+
 def test_the_leader_of_etcd_may_die(make_daemon, tmp_path):
     with Etcd(tmp_path / "etcd", count=3) as etcd:
         cluster = Cluster(make_daemon, etcd.url)

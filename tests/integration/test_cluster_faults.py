@@ -329,6 +329,21 @@ def test_an_etcd_that_starts_afresh_is_joined_again(make_daemon, tmp_path):
         eventually(lambda: {state(first), state(second)} == {"held"}, "both hold their names")
 
 
+def test_a_folder_that_becomes_read_only(make_daemon, failing_disk):
+    registry = Folder(failing_disk.mount / "cluster")
+    cluster = Cluster(make_daemon, registry.url)
+    first, second = cluster.start("a"), cluster.start("b")
+    all_know(first, second)
+    failing_disk.become("readonly")
+    eventually(lambda: state(first) == "unconfirmed", "it may have lost its name")
+    assert "Read-only file system" in first.log()
+    echo(first, "late", "one")
+    failing_disk.become("good")
+    eventually(lambda: {state(first), state(second)} == {"held"}, "they hold their names again")
+    all_know(first, second)
+    eventually(lambda: "late" in second.run("cluster", "ps", "-q").stdout, "its card is whole")
+
+
 def test_a_folder_on_a_full_disk(make_daemon, small_disk):
     registry = Folder(small_disk / "cluster")
     cluster = Cluster(make_daemon, registry.url)
