@@ -166,8 +166,8 @@ json etcd_in_memory::newest(const json& body) const {
 // What a key was at a revision; null if it was not there.
 const etcd_in_memory::change* etcd_in_memory::version(const std::vector<std::size_t>& positions,
                                                       std::int64_t revision) const {
-  const auto later = std::ranges::find_if(
-      positions, [&](std::size_t position) { return history_[position].revision > revision; });
+  const auto later = std::ranges::partition_point(
+      positions, [&](std::size_t position) { return history_[position].revision <= revision; });
   if (later == positions.begin()) return nullptr;
   const auto& last = history_[*std::prev(later)];
   return last.is_gone ? nullptr : &last;
