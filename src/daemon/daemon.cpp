@@ -31,6 +31,7 @@
 #include "daemon/takeover/handover_folder.hpp"
 #include "daemon/takeover/predecessor.hpp"
 #include "daemon/takeover/successor.hpp"
+#include "loop/condition.hpp"
 #include "loop/socket_file.hpp"
 #include "loop/socket_shelf.hpp"
 #include "net/scheme.hpp"
@@ -133,7 +134,9 @@ class daemon {
   loop::task<> live(loop::descriptor signals, double drain_timeout);
   loop::task<> bring_up();
   void answer_from_now_on();
-  loop::task<result<unique_fd>> begin_handover(options::daemon_options options);
+  loop::task<> await_own_takeover();
+  loop::task<result<takeover::handover::daemon_state>> begin_handover(
+      options::daemon_options options);
   loop::task<> take_back(options::daemon_options options);
   loop::task<> finish_handover();
   void end_strays(const std::vector<process::keeper_file>& kept);
@@ -153,6 +156,7 @@ class daemon {
   control_api api_;
   socket_broker socket_broker_;
   std::optional<takeover::predecessor> predecessor_;
+  loop::condition predecessor_ended_{home_};
   std::unique_ptr<takeover::successor> successor_;
   std::unique_ptr<takeover::handover> handover_;
   bool is_handed_over_ = false;
@@ -255,7 +259,10 @@ loop::task<> daemon::bring_up() {
     home_.stop();
     co_return;
   }
-  if (cluster_) cluster_->begin();
+  if (cluster_) {
+    if (predecessor_) cluster_->set_drained(predecessor_->is_drained());
+    cluster_->begin();
+  }
   // Programs that an earlier daemon has left running. Those that start later are not among them.
   const auto kept = process::read_keeper_files(supervisor_.place());
   loop::task_group restoring;
@@ -272,6 +279,7 @@ loop::task<> daemon::bring_up() {
     predecessor_->end();
     predecessor_.reset();
     takeover::remove_handover_folder(supervisor_.place());
+    predecessor_ended_.notify();
   }
   for (const auto& each : loop::socket_shelf::of_process().close_untaken()) {
     spdlog::debug("no runtime listens on {}, which was handed over", each.text());
@@ -288,7 +296,8 @@ void daemon::follow(std::optional<takeover::predecessor> predecessor, takeover::
                     const options::daemon_options& options) {
   predecessor_ = std::move(predecessor);
   successor_ = std::make_unique<takeover::successor>(home_, std::move(command));
-  takeover::handover::steps steps{.begin = [this, options] { return begin_handover(options); },
+  takeover::handover::steps steps{.wait = [this] { return await_own_takeover(); },
+                                  .begin = [this, options] { return begin_handover(options); },
                                   .take_back = [this, options] { return take_back(options); },
                                   .finish =
                                       [this] {
@@ -302,7 +311,13 @@ void daemon::follow(std::optional<takeover::predecessor> predecessor, takeover::
   if (!listening) spdlog::warn("no daemon can take over: {}", describe(listening.error()));
 }
 
-loop::task<result<unique_fd>> daemon::begin_handover(options::daemon_options options) {
+loop::task<> daemon::await_own_takeover() {
+  const bool has_ended = co_await predecessor_ended_.wait([this] { return !predecessor_; });
+  (void)has_ended;
+}
+
+loop::task<result<takeover::handover::daemon_state>> daemon::begin_handover(
+    options::daemon_options options) {
   auto made = takeover::make_handover_folder(options.state_dir);
   if (!made) co_return std::unexpected(made.error());
   loop::socket_file::keep_all(true);
@@ -310,7 +325,8 @@ loop::task<result<unique_fd>> daemon::begin_handover(options::daemon_options opt
   auto lock = store_.hand_over();
   const auto limit = home_.now() + loop::from_seconds(options.drain_timeout);
   co_await supervisor_.stop_exclusive(limit);
-  co_return lock;
+  co_return takeover::handover::daemon_state{.lock = std::move(lock),
+                                             .is_drained = cluster_ && cluster_->is_drained()};
 }
 
 loop::task<> daemon::take_back(options::daemon_options options) {

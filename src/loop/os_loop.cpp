@@ -17,6 +17,7 @@
 #include "loop/datagram_buffers.hpp"
 #include "loop/descriptor_reserve.hpp"
 #include "loop/names/name_lookup.hpp"
+#include "loop/packet_socket.hpp"
 #include "loop/socket_file.hpp"
 #include "loop/socket_shelf.hpp"
 
@@ -26,15 +27,6 @@ namespace {
 
 constexpr int on = 1;
 constexpr std::uint64_t max_of_file = 1U << 20U;  // sent per call
-
-// The kernel may take a while to release the resources of a killed process's io_uring, including a
-// listening socket. The listener is identified by its process id.
-bool is_of_the_dead(const unique_fd& connected) {
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  return ::getsockopt(connected.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-         peer.pid > 0 && ::kill(peer.pid, 0) != 0 && errno == ESRCH;
-}
 
 // A Unix socket's file outlives a killed process. It is stale if no process answers there.
 result<void> remove_stale_socket(const socket_address& address) {

@@ -1,5 +1,6 @@
 #include "loop/packet_socket.hpp"
 
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -28,9 +29,10 @@ result<void> clear(const socket_address& address, const std::string& operation) 
   if (::lstat(path.c_str(), &found) != 0) return {};
   const auto probe = open_packet_socket(SOCK_NONBLOCK);
   if (!probe) return system_failure(errno, operation);
-  const bool is_left = S_ISSOCK(found.st_mode) &&
-                       ::connect(probe.get(), address.data(), address.size()) != 0 &&
-                       errno == ECONNREFUSED;
+  const bool is_left =
+      S_ISSOCK(found.st_mode) &&
+      (::connect(probe.get(), address.data(), address.size()) != 0 ? errno == ECONNREFUSED
+                                                                   : is_of_the_dead(probe));
   if (!is_left) {
     return failure(
         errc::already_exists, operation,
@@ -43,11 +45,22 @@ result<void> clear(const socket_address& address, const std::string& operation) 
 
 }  // namespace
 
+bool is_of_the_dead(const unique_fd& connected) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(connected.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+         peer.pid > 0 && ::kill(peer.pid, 0) != 0 && errno == ESRCH;
+}
+
 result<unique_fd> listen_for_packets(const std::string& path, mode_t mode,
                                      const std::string& operation) {
   const auto address = socket_address::from_path(path);
   if (!address) return std::unexpected(address.error());
-  if (auto taken = socket_shelf::of_process().take(*address, SOCK_SEQPACKET)) return taken;
+  if (auto taken = socket_shelf::of_process().take(*address, SOCK_SEQPACKET)) {
+    // From now on it is this process's, whichever has listened first.
+    if (::listen(taken.get(), backlog) != 0) return system_failure(errno, operation);
+    return taken;
+  }
   if (auto cleared = clear(*address, operation); !cleared) {
     return std::unexpected(cleared.error());
   }

@@ -21,4 +21,10 @@ namespace strata::loop {
 [[nodiscard]] result<unique_fd> connect_for_packets(const std::string& path,
                                                     const std::string& operation);
 
+/// Whether the listener of this connected Unix socket, of whichever type, belongs to a process that
+/// has ended. The kernel may take a while to release the resources of a killed process's io_uring,
+/// including a listening socket. The listener is identified by the process that has called
+/// listen(2).
+[[nodiscard]] bool is_of_the_dead(const unique_fd& connected);
+
 }  // namespace strata::loop

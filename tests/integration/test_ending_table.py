@@ -63,6 +63,10 @@ class Causes:
         self.begin()
         return self.during(self.daemon.stop)
 
+    def takeover(self):
+        self.begin()
+        return self.during(self.daemon.take_over)
+
     def sigkill(self):
         self.begin()
         return self.during(self.daemon.kill9)
@@ -126,6 +130,7 @@ class Causes:
 
 CAUSES = {"`strata stop`": "stop", "`strata restart`": "restart", "`strata stop --now`": "stop_now",
           "`strata stop`, with `--drain`": "stop_drain", "SIGTERM of the daemon": "sigterm",
+          "a takeover": "takeover",
           "SIGKILL of the daemon": "sigkill", "the idle limit": "idle",
           "`--max-connections`": "limit", "`--deny`": "denied",
           "a script's `self.disconnect`": "script", "a breach of the protocol": "breach",

@@ -29,6 +29,7 @@ class cluster_node final : public cluster_view {
   [[nodiscard]] bool has(const std::string& name) const override { return names_.has(name); }
   [[nodiscard]] nlohmann::json report() const override;
   void set_drained(bool is_drained) override;
+  [[nodiscard]] bool is_drained() const { return is_drained_; }
   /// Takes part from now on.
   void begin();
   /// Gives up the name, until `limit` at most.

@@ -1,4 +1,6 @@
 // How the daemon's runtimes pass to a later daemon.
+#include <fmt/format.h>
+
 #include <ranges>
 
 #include "daemon/supervisor/relations.hpp"
@@ -22,6 +24,14 @@ bool drains_by_option(const entry& subject) {
   return std::ranges::any_of(subject.type->rows(), [](const options::option_row& row) {
     return row.key == "drain" && row.kind == options::option_kind::flag;
   });
+}
+
+void report_connections(const entry& subject) {
+  const auto count = subject.body->stats().connections_now.get();
+  if (count == 0) return;
+  subject.log->write(
+      runtime::level::info,
+      fmt::format("another daemon takes over: {} connections cannot move, and end here", count));
 }
 
 }  // namespace
@@ -73,7 +83,9 @@ loop::task<> supervisor::stop_accepting() {
 
 loop::task<> supervisor::stop_accepting(entry_ref subject) {
   const auto guard = co_await subject->lock.acquire();
-  if (subject->state == run_state::running) co_await subject->body->stop_accepting();
+  if (subject->state != run_state::running) co_return;
+  report_connections(*subject);
+  co_await subject->body->stop_accepting();
 }
 
 }  // namespace strata::daemon

@@ -86,14 +86,15 @@ loop::task<bool> handover::hand_over(loop::descriptor connection) {
     co_await refuse(connection, good.error());
     co_return false;
   }
+  co_await steps_.wait();
   spdlog::info("another daemon takes over");
   auto sockets = loop::copies_of_listening_sockets();
-  const auto lock = co_await steps_.begin();
-  if (!lock) {
-    co_await refuse(connection, lock.error());
+  const auto state = co_await steps_.begin();
+  if (!state) {
+    co_await refuse(connection, state.error());
     co_return false;
   }
-  auto given = co_await give(connection, sockets, *lock);
+  auto given = co_await give(connection, sockets, *state);
   if (given) {
     auto answer = co_await receive(connection);
     if (answer && answer->content.contains("ready")) co_return true;
@@ -104,6 +105,8 @@ loop::task<bool> handover::hand_over(loop::descriptor connection) {
   using enum loop::socket_shelf::stay;
   auto& shelf = loop::socket_shelf::of_process();
   for (auto& each : sockets) shelf.put(std::move(each), until_taken);
+  // The later daemon may have listened on it, as if it were its own from then on.
+  (void)::listen(listener_.fd(), SOMAXCONN);
   co_await steps_.take_back();
   (void)shelf.close_untaken();
   co_return false;
@@ -142,7 +145,7 @@ result<void> handover::check(const packet& request) const {
 
 loop::task<result<void>> handover::give(const loop::descriptor& connection,
                                         const std::vector<unique_fd>& sockets,
-                                        const unique_fd& lock) {
+                                        const daemon_state& state) {
   const std::span all(sockets);
   for (std::size_t done = 0; done < all.size(); done += process::most_packet_descriptors) {
     const auto part =
@@ -155,8 +158,8 @@ loop::task<result<void>> handover::give(const loop::descriptor& connection,
     auto sent = co_await send(connection, content, part);
     if (!sent) co_return sent;
   }
-  const nlohmann::json content{{"lock", true}};
-  auto sent = co_await send(connection, content, std::span(&lock, 1));
+  const nlohmann::json content{{"lock", true}, {"is_drained", state.is_drained}};
+  auto sent = co_await send(connection, content, std::span(&state.lock, 1));
   co_return sent;
 }
 

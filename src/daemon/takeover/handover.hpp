@@ -15,12 +15,19 @@ namespace strata::daemon::takeover {
 
 class handover {
  public:
+  /// What the later daemon gets besides the sockets.
+  struct daemon_state {
+    unique_fd lock;           ///< a copy of that of the state folder
+    bool is_drained = false;  ///< as of `strata cluster drain`
+  };
+
   /// What the daemon does in a takeover, on the home loop.
   struct steps {
-    /// Stops what two daemons cannot do at once. Its result is a copy of the lock of the state
-    /// folder: from then on this daemon writes nothing there. Errors: it cannot; then nothing has
-    /// changed.
-    std::function<loop::task<result<unique_fd>>()> begin;
+    /// Waits until this daemon itself has taken over from the one before it.
+    std::function<loop::task<>()> wait;
+    /// Stops what two daemons cannot do at once. From then on this daemon writes nothing in the
+    /// state folder. Errors: it cannot; then nothing has changed.
+    std::function<loop::task<result<daemon_state>>()> begin;
     /// The later daemon has given up: this one goes on. Its sockets lie on the shelf.
     std::function<loop::task<>()> take_back;
     /// The later daemon serves: this one is to end.
@@ -45,7 +52,7 @@ class handover {
   [[nodiscard]] result<void> check(const packet& request) const;
   loop::task<> refuse(const loop::descriptor& connection, const error& why);
   loop::task<result<void>> give(const loop::descriptor& connection,
-                                const std::vector<unique_fd>& sockets, const unique_fd& lock);
+                                const std::vector<unique_fd>& sockets, const daemon_state& state);
   loop::task<result<packet>> receive(const loop::descriptor& connection);
   loop::task<result<void>> send(const loop::descriptor& connection, nlohmann::json content,
                                 std::span<const unique_fd> descriptors);

@@ -5,7 +5,8 @@
 //   {"protocol", "version", "state_dir"}
 //                                          {"refused": SENTENCE}, the end; or
 //                                          {"sockets": [{"is_kept"}, …]} with them, in parts
-//                                          {"lock": true} with that of the state folder
+//                                          {"lock": true, "is_drained": BOOL} with the lock of the
+//                                          state folder
 //   {"ready": true}, or its end
 #pragma once
 

@@ -1,8 +1,11 @@
 #include "daemon/takeover/predecessor.hpp"
 
 #include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
 
 #include "daemon/takeover/packet.hpp"
+#include "loop/names/address.hpp"
 #include "loop/packet_socket.hpp"
 #include "loop/socket_shelf.hpp"
 #include "options/own_folder.hpp"
@@ -10,6 +13,9 @@
 namespace strata::daemon::takeover {
 
 namespace {
+
+// A daemon that ends in the middle may have handed over to another one.
+constexpr int most_requests = 5;
 
 // Puts the packet's sockets on the shelf.
 result<void> take_sockets(packet& received, const std::string& operation) {
@@ -35,6 +41,12 @@ result<packet> await_packet(int connection) {
   return receive(connection);
 }
 
+// This process's copy of the listener would accept, for nobody, what is asked next.
+void close_listener_copy(const std::string& path) {
+  const auto address = loop::socket_address::from_path(path);
+  if (address) (void)loop::socket_shelf::of_process().take(*address, SOCK_SEQPACKET);
+}
+
 }  // namespace
 
 std::string path_for(const std::string& control_socket) {
@@ -45,6 +57,19 @@ result<std::optional<predecessor>> predecessor::ask(const std::string& control_s
                                                     const std::string& state_dir) {
   const auto path = path_for(control_socket);
   const auto operation = "take over from the daemon at '" + control_socket + "'";
+  auto answer = ask_once(path, state_dir, operation);
+  for (int count = 1; count < most_requests; ++count) {
+    if (answer || answer.error().code != errc::connection_closed) break;
+    spdlog::warn("{}: asking who serves now", describe(answer.error()));
+    close_listener_copy(path);
+    answer = ask_once(path, state_dir, operation);
+  }
+  return answer;
+}
+
+result<std::optional<predecessor>> predecessor::ask_once(const std::string& path,
+                                                         const std::string& state_dir,
+                                                         const std::string& operation) {
   auto connected = loop::connect_for_packets(path, operation);
   if (!connected) {
     const auto code = connected.error().sys_errno;
@@ -56,6 +81,8 @@ result<std::optional<predecessor>> predecessor::ask(const std::string& control_s
   const auto asked = send(
       connection, {{"protocol", protocol}, {"version", STRATA_VERSION}, {"state_dir", state_dir}});
   if (!asked) return std::unexpected(asked.error());
+  // It sends those of the daemon before it, too.
+  (void)loop::socket_shelf::of_process().close_untaken();
   for (;;) {
     auto received = await_packet(connection);
     if (!received) {
@@ -68,7 +95,8 @@ result<std::optional<predecessor>> predecessor::ask(const std::string& control_s
       return failure(errc::conflict, operation, "it answered: " + *reason);
     }
     if (received->content.contains("lock") && received->descriptors.size() == 1) {
-      return predecessor(std::move(*connected), std::move(received->descriptors.front()));
+      return predecessor(std::move(*connected), std::move(received->descriptors.front()),
+                         received->find<bool>("is_drained").value_or(false));
     }
     if (auto taken = take_sockets(*received, operation); !taken) {
       return std::unexpected(taken.error());

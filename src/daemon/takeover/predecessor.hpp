@@ -17,22 +17,29 @@ namespace strata::daemon::takeover {
 class predecessor {
  public:
   /// Asks the daemon with that control socket to hand over, and waits until it has: its listening
-  /// sockets then lie on this process's shelf. Nullopt if there is none. Errors: its refusal;
-  /// permission_denied if it runs as another user; connection_closed if it has ended meanwhile.
+  /// sockets then lie on this process's shelf. Nullopt if there is none; if it ends meanwhile, the
+  /// sockets that it has sent stay on the shelf. Errors: its refusal; permission_denied if it runs
+  /// as another user; connection_closed if it goes on without an answer.
   [[nodiscard]] static result<std::optional<predecessor>> ask(const std::string& control_socket,
                                                               const std::string& state_dir);
 
   /// The lock of the state folder, which both daemons hold now.
   [[nodiscard]] unique_fd take_lock() { return std::move(lock_); }
+  /// Whether the other daemon was drained in its cluster.
+  [[nodiscard]] bool is_drained() const { return is_drained_; }
   /// Has the other daemon end. If this object is destroyed before, the other one goes on.
   void end() const;
 
  private:
-  predecessor(unique_fd connection, unique_fd lock)
-      : connection_(std::move(connection)), lock_(std::move(lock)) {}
+  predecessor(unique_fd connection, unique_fd lock, bool is_drained)
+      : connection_(std::move(connection)), lock_(std::move(lock)), is_drained_(is_drained) {}
+  static result<std::optional<predecessor>> ask_once(const std::string& path,
+                                                     const std::string& state_dir,
+                                                     const std::string& operation);
 
   unique_fd connection_;
   unique_fd lock_;
+  bool is_drained_;
 };
 
 }  // namespace strata::daemon::takeover
