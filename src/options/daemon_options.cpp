@@ -146,6 +146,13 @@ std::vector<bound_row<daemon_options>> cluster_rows() {
         .help = "authorities that may have signed etcd's certificate (default: the system's)",
         .reach = option_reach::read_path, .only_with = "cluster"},
        &daemon_options::cluster_ca},
+      {{.key = "cluster_cert", .kind = text, .value_name = "FILE",
+        .help = "certificate by which etcd knows the daemon, in PEM, followed by its chain",
+        .reach = option_reach::read_path, .only_with = "cluster"},
+       &daemon_options::cluster_cert},
+      {{.key = "cluster_key", .kind = text, .value_name = "FILE", .help = "its key",
+        .reach = option_reach::read_path, .only_with = "cluster_cert"},
+       &daemon_options::cluster_key},
   };
 }
 // clang-format on

@@ -41,6 +41,8 @@ struct daemon_options {
   std::string cluster_user;        ///< of etcd; empty: none
   std::string cluster_password;
   std::string cluster_ca;    ///< a file of authorities; empty: those of the system
+  std::string cluster_cert;  ///< the daemon's own certificate for etcd; empty: none
+  std::string cluster_key;
   double drain_timeout = 5;  ///< seconds that runtimes may take to stop when the daemon ends
 };
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import urllib.request
 
@@ -24,16 +25,19 @@ def free_ports(count):
 class Member:
     """One etcd. It is ended by its process id."""
 
-    def __init__(self, folder, name, port, peer_port, cluster):
-        self.name, self.port = name, port
+    def __init__(self, folder, name, port, peer_port, cluster, tls=None):
+        self.name, self.port, self.tls = name, port, tls
+        at = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
         self.data = folder / name
         self.words = [
             "etcd", "--name", name, "--data-dir", str(self.data), "--log-level", "error",
-            "--listen-client-urls", f"http://127.0.0.1:{port}",
-            "--advertise-client-urls", f"http://127.0.0.1:{port}",
+            "--listen-client-urls", at, "--advertise-client-urls", at,
             "--listen-peer-urls", f"http://127.0.0.1:{peer_port}",
             "--initial-advertise-peer-urls", f"http://127.0.0.1:{peer_port}",
-            "--initial-cluster", cluster, "--unsafe-no-fsync"]
+            "--initial-cluster", cluster, "--unsafe-no-fsync", "--auth-token", "simple",
+            "--bcrypt-cost", "4"]  # passwords take no time
+        if tls:
+            self.words += tls.flags
         self.log = open(folder / f"{name}.log", "ab")
         self.process = None
 
@@ -46,15 +50,18 @@ class Member:
 
     def is_healthy(self):
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=2) as got:
+            with self.open("/health", timeout=2) as got:
                 return json.load(got)["health"] == "true"
         except OSError:
             return False
 
+    def open(self, path, body=None, timeout=PATIENCE):
+        scheme, context = ("https", self.tls.context) if self.tls else ("http", None)
+        return urllib.request.urlopen(f"{scheme}://127.0.0.1:{self.port}{path}", body,
+                                      timeout=timeout, context=context)
+
     def call(self, path, **body):
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}",
-                                         json.dumps(body).encode())
-        with urllib.request.urlopen(request, timeout=PATIENCE) as got:
+        with self.open(path, json.dumps(body).encode()) as got:
             return json.load(got)
 
     def kill(self, number=signal.SIGKILL):
@@ -65,14 +72,29 @@ class Member:
         self.process = None
 
 
+class EtcdTls:
+    """TLS of a member: a certificate for `host`, and whether clients need one as well."""
+
+    def __init__(self, authority, host="127.0.0.1", asks_clients=False):
+        self.ca = authority.ca
+        certificate, key = authority.issue(host)
+        self.flags = ["--cert-file", certificate, "--key-file", key]
+        if asks_clients:
+            self.flags += ["--client-cert-auth", "--trusted-ca-file", self.ca]
+        self.context = ssl.create_default_context(cafile=self.ca)
+        self.context.check_hostname = False  # its health is read wherever it is
+        self.context.load_cert_chain(certificate, key)
+
+
 class Etcd:
     """`count` members, which know each other."""
 
-    def __init__(self, folder, count=1):
+    def __init__(self, folder, count=1, tls=None):
         folder.mkdir(parents=True, exist_ok=True)
         ports = free_ports(2 * count)
         cluster = ",".join(f"m{at}=http://127.0.0.1:{ports[count + at]}" for at in range(count))
-        self.members = [Member(folder, f"m{at}", ports[at], ports[count + at], cluster)
+        self.scheme = "etcds" if tls else "etcd"
+        self.members = [Member(folder, f"m{at}", ports[at], ports[count + at], cluster, tls)
                         for at in range(count)]
 
     def __enter__(self):
@@ -88,7 +110,7 @@ class Etcd:
 
     @property
     def url(self):
-        return "etcd://" + ",".join(f"127.0.0.1:{each.port}" for each in self.members)
+        return f"{self.scheme}://" + ",".join(f"127.0.0.1:{each.port}" for each in self.members)
 
     def leader(self):
         """The member that leads, as its own status says."""
@@ -99,6 +121,19 @@ class Etcd:
             if status["leader"] == status["header"]["member_id"]:
                 return each
         return None
+
+    def add_user(self, name, password):
+        """Adds a user who may use the keys of strata, and asks everyone for a password."""
+        call = self.members[0].call
+        begin, end = (base64.b64encode(key).decode() for key in (b"/strata/", b"/strata0"))
+        call("/v3/auth/role/add", name="strata")
+        call("/v3/auth/role/grant", name="strata",
+             perm={"permType": "READWRITE", "key": begin, "range_end": end})
+        call("/v3/auth/role/add", name="root")
+        for user, secret, role in (("root", "over all", "root"), (name, password, "strata")):
+            call("/v3/auth/user/add", name=user, password=secret)
+            call("/v3/auth/user/grant", user=user, role=role)
+        call("/v3/auth/enable")
 
     def put(self, key, value):
         """Writes a key as a stranger would."""

@@ -46,7 +46,7 @@ error refusal(const net::endpoint_url& member, const std::string& path, unsigned
   }
   if (reason.empty()) reason = fmt::format("it answers with status {}", status);
   const auto code = code_of(status);
-  const bool is_denied = code == errc::permission_denied;
+  const bool is_denied = code == errc::permission_denied || reason.contains("user name is empty");
   return {.code = code,
           .operation = operation_of(member, path),
           .reason = std::move(reason),
@@ -175,7 +175,12 @@ loop::task<result<void>> etcd_client::log_in() {
   token_.clear();
   const json body = {{"name", settings_.user}, {"password", settings_.password}};
   const auto answer = co_await exchange("/v3/auth/authenticate", body);
-  if (!answer) co_return std::unexpected(answer.error());
+  if (!answer) {
+    auto refused = answer.error();
+    const bool is_wrong = refused.code == errc::invalid_argument;
+    if (is_wrong) refused.remedy = "check --cluster-user and --cluster-password";
+    co_return std::unexpected(std::move(refused));
+  }
   token_ = answer->value("token", std::string());
   co_return result<void>{};
 }

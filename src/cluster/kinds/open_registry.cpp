@@ -53,8 +53,16 @@ result<std::unique_ptr<registry>> open_etcd(loop::loop& loop, const registry_set
   if (etcd.members.empty()) {
     return refuse(settings, "it names no member of etcd", "write etcd://HOST:2379");
   }
+  if (settings.user.empty() && !settings.password.empty()) {
+    return refuse(settings, "there is a password without a user", "give --cluster-user");
+  }
+  const auto& [certificate, key] = settings.tls.certificate;
+  if (certificate.empty() != key.empty()) {
+    return refuse(settings, "the daemon's certificate for etcd or its key is missing",
+                  "give both --cluster-cert and --cluster-key");
+  }
   if (is_secure) {
-    auto tls = net::tls_context::for_client({.ca = settings.ca});
+    auto tls = net::tls_context::for_client(settings.tls);
     if (!tls) return std::unexpected(tls.error());
     etcd.tls = std::move(*tls);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cluster/registry.hpp"
+#include "net/tls/context.hpp"
 
 namespace strata::cluster {
 
@@ -14,11 +15,11 @@ struct registry_settings {
   loop::duration ttl;
   std::string user = {};  ///< of etcd; empty: none
   std::string password = {};
-  std::string ca = {};  ///< a file of authorities for etcds://; empty: those of the system
+  net::tls_client_settings tls = {};  ///< for etcds://
 };
 
-/// `loop` outlives the registry. Errors: invalid_argument; the file of authorities or the folder
-/// cannot be used. etcd is not asked yet.
+/// `loop` outlives the registry. Errors: invalid_argument; a file of TLS or the folder cannot be
+/// used. etcd is not asked yet.
 [[nodiscard]] result<std::unique_ptr<registry>> open_registry(loop::loop& loop,
                                                               const registry_settings& settings);
 

@@ -86,11 +86,14 @@ result<std::unique_ptr<cluster_node>> cluster_node::make(supervisor& supervisor,
     return std::unexpected(checked.error());
   }
   const auto ttl = loop::from_seconds(options.cluster_ttl);
-  auto registry = cluster::open_registry(supervisor.home(), {.url = options.cluster,
-                                                             .ttl = ttl,
-                                                             .user = options.cluster_user,
-                                                             .password = options.cluster_password,
-                                                             .ca = options.cluster_ca});
+  auto registry = cluster::open_registry(
+      supervisor.home(),
+      {.url = options.cluster,
+       .ttl = ttl,
+       .user = options.cluster_user,
+       .password = options.cluster_password,
+       .tls = {.ca = options.cluster_ca,
+               .certificate = {.certificate = options.cluster_cert, .key = options.cluster_key}}});
   if (!registry) return std::unexpected(registry.error());
   settings settings{.daemon = options.name,
                     .place = options.cluster,
