@@ -19,9 +19,9 @@ bool is_variable_name(std::string_view name) {
   });
 }
 
-std::unexpected<error> wrong_dollar(std::string_view text, std::string reason) {
-  return failure(errc::invalid_argument, fmt::format("replace the variables in '{}'", text),
-                 std::move(reason));
+// The text may be a secret, so no error shows it.
+std::unexpected<error> refuse(errc code, std::string reason) {
+  return failure(code, "replace the variables in a text", std::move(reason));
 }
 
 }  // namespace
@@ -35,6 +35,7 @@ result<std::string> expand_variables(
     const auto dollar = rest.find('$');
     expanded += rest.substr(0, dollar);
     if (dollar == std::string_view::npos) return expanded;
+    const auto place = text.size() - rest.size() + dollar + 1;
     rest.remove_prefix(dollar + 1);
     if (rest.starts_with('$')) {
       expanded += '$';
@@ -43,18 +44,20 @@ result<std::string> expand_variables(
     }
     const auto end = rest.find('}');
     if (!rest.starts_with('{') || end == std::string_view::npos) {
-      return wrong_dollar(text, fmt::format("'$' in '{}' begins no variable: write ${{NAME}}, or "
-                                            "$$ for '$' itself",
-                                            text));
+      return refuse(errc::invalid_argument,
+                    fmt::format("the '$' at character {} of a value begins no variable: write "
+                                "${{NAME}}, or $$ for '$' itself",
+                                place));
     }
     const auto inside = rest.substr(1, end - 1);
     rest.remove_prefix(end + 1);
     const auto mark = inside.find(":-");
     const std::string name(inside.substr(0, mark));
     if (!is_variable_name(name)) {
-      return wrong_dollar(text, fmt::format("'{}' is not the name of a variable: names have "
-                                            "letters, digits and '_'",
-                                            name));
+      return refuse(errc::invalid_argument,
+                    fmt::format("the braces behind the '$' at character {} of a value have no "
+                                "name of a variable: names have letters, digits and '_'",
+                                place));
     }
     const auto value = value_of(name);
     if (value) {
@@ -62,11 +65,11 @@ result<std::string> expand_variables(
     } else if (mark != std::string_view::npos) {
       expanded += inside.substr(mark + 2);
     } else {
-      return failure(errc::not_found, fmt::format("replace the variables in '{}'", text),
-                     fmt::format("the variable '{0}' has no value: give it one with --set "
-                                 "{0}=VALUE, in the environment or in 'variables', or write "
-                                 "${{{0}:-VALUE}}",
-                                 name));
+      return refuse(errc::not_found,
+                    fmt::format("the variable '{0}' has no value: give it one with --set "
+                                "{0}=VALUE, in the environment or in 'variables', or write "
+                                "${{{0}:-VALUE}}",
+                                name));
     }
   }
 }
