@@ -1,6 +1,8 @@
 """strata up, down, diff, export and lint: stacks of runtimes, described in YAML."""
 
 import json
+import re
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -9,6 +11,8 @@ import yaml
 from strata_daemon import eventually
 from talker import TextTalker as Talker
 from talker import free_port
+
+ROOT = Path(__file__).parents[2]
 
 SHOP = """
 name: shop
@@ -143,6 +147,101 @@ def test_a_stack_that_fails_half_way_goes_back(daemon, stack):
     assert code == 1 and "first" in daemon.names()
 
 
+@pytest.mark.parametrize("flags", [[], ["--restart"]])
+def test_the_way_back_restarts_what_was_restarted(daemon, stack, flags):
+    before, after, taken = free_port(), free_port(), free_port()
+    daemon.server("holder", listen=[f"tcp://127.0.0.1:{taken}"])
+    text = "runtimes: {api: {type: server, mode: echo, listen: 'tcp://127.0.0.1:%d'}%s}"
+    stack("up", text % (before, ""))
+    last = f", last: {{type: server, listen: 'tcp://127.0.0.1:{taken}', depends_on: api}}"
+    with Talker(f"tcp://127.0.0.1:{before}") as ann:
+        ann.say("hello")
+        assert ann.hear() == "hello"
+        code, output, complaint = stack("up", text % (after, last), "--rollback", *flags)
+        assert code == 1 and "as before:" in complaint
+        if flags:
+            assert "api: changed and restarted" in output
+        else:
+            ann.say("still here")
+            assert ann.hear() == "still here"
+    shown = daemon.show("api")
+    assert shown["state"] == "running"
+    assert shown["options"]["listen"] == shown["endpoints"] == [f"tcp://127.0.0.1:{before}"]
+
+
+def three_and_one_that_stays(daemon, stack, options):
+    """Brings up a stack of x, y and z, then one without them whose y cannot be removed: its data
+    cannot be saved. Returns which of the others was removed, and what the command says."""
+    folder = daemon.folder / "data"
+    folder.mkdir()
+    assert stack("up", "name: s\nruntimes:\n" + "".join(
+        f"  {name}: {{type: server, group: web, {options}}}\n" for name in "xz")
+        + "  y: {type: cache, group: web, listen: tcp://127.0.0.1:0, resp: true, save: 3600 1, "
+        + f"snapshot: {folder}/y.rdb}}\n")[0] == 0
+    with Talker(daemon.show("y")["endpoints"][0]) as ann:
+        ann.say("SET key value")
+        assert ann.hear().strip() == "+OK"
+    folder.rename(folder.with_name("away"))
+    code, output, complaint = stack("up", "name: s", "--prune", "--rollback")
+    folder.with_name("away").rename(folder)
+    [removed] = [line[0] for line in output.splitlines() if line.endswith(": removed")]
+    assert code == 1 and removed in "xz" and "y.rdb" in complaint
+    return removed, complaint
+
+
+def test_the_way_back_creates_what_was_pruned(daemon, stack):
+    removed, complaint = three_and_one_that_stays(daemon, stack, "listen: tcp://127.0.0.1:0")
+    assert "as before:" in complaint and removed in complaint.rpartition("as before:")[2]
+    assert sorted(daemon.names()) == ["x", "y", "z"]
+    for name in "xyz":
+        shown = daemon.show(name)
+        assert shown["state"] == "running" and shown["group"] == "web"
+        assert shown["labels"] == {"strata.stack": "s"}
+
+
+def test_the_way_back_creates_nothing_without_its_secret(daemon, stack):
+    removed, complaint = three_and_one_that_stays(
+        daemon, stack, "listen: udp://127.0.0.1:0, udp_join: hidden-token")
+    assert f"'{removed}' could not be made as it was" in complaint
+    assert "had a secret, 'udp_join'" in complaint and "hidden" not in complaint
+    assert removed not in daemon.names()
+
+
+SECRET = "runtimes:\n  own:\n    type: server\n    listen: udp://127.0.0.1:0\n    udp_join: %s\n"
+
+
+@pytest.mark.parametrize("written", [
+    "'hidden$x'", "'x$hidden'", "'${hidden'", "'x${hid den}'", "hidden$(hidden)", "[hidden]",
+    "[hidden, 'hidden$x']", "{hidden: hidden}", "*hidden", "hidden: hidden",
+    "hidden" * 1000])
+def test_a_secret_that_is_wrong_is_not_shown(stack, written):
+    for verb, *flags in (["lint"], ["up"], ["up", "--dry-run"], ["diff"], ["down"]):
+        code, output, complaint = stack(verb, SECRET % written, *flags)
+        assert code == 1 and "strata.yaml:5:" in complaint
+        assert "hidden" not in output + complaint, complaint
+
+
+def test_a_variable_that_is_wrong_is_not_shown(stack):
+    for text in ("variables: {token: 'hidden$x'}", "variables: {token: [hidden]}",
+                 SECRET % "${token}" + "variables: {token: 'x${hid den}hidden'}"):
+        code, output, complaint = stack("lint", text)
+        assert code == 1 and "hidden" not in output + complaint, complaint
+    # A variable that has no value is named.
+    assert "the variable 'token' has no value" in stack("lint", SECRET % "${token}")[2]
+
+
+def test_secrets_are_not_shown_in_plans(daemon, stack):
+    daemon.server("own", listen=["udp://127.0.0.1:0"])
+    shown = [stack("lint", SECRET % "hidden-token"), stack("up", None, "--dry-run"), stack("diff"),
+             stack("diff", None, "--format", "json"), stack("up", None, "--format", "json"),
+             stack("up"), stack("diff"), stack("diff", SECRET % "hidden-other")]
+    assert "********" in shown[2][1] and "********" in shown[3][1]
+    shown += [(done.returncode, done.stdout, done.stderr)
+              for done in (daemon.run("export"), daemon.run("export", "--format", "json"))]
+    for code, output, complaint in shown:
+        assert code in (0, 1) and "hidden" not in output + complaint, (output, complaint)
+
+
 def test_it_waits_until_all_run(daemon, stack):
     port = free_port()
     text = ("runtimes: {ear: {type: client, reconnect: 0, reconnect_min: 50ms, "
@@ -195,6 +294,66 @@ def test_the_schema_takes_what_strata_takes(daemon, stack):
                   "runtimes: {a: {type: server, mode: odd}}"):
         assert list(validator.iter_errors(yaml.safe_load(wrong))), wrong
         assert stack("lint", wrong)[0] == 1, wrong
+
+
+class PlainLoader(yaml.SafeLoader):
+    """YAML 1.2 as editors read it: only true and false are booleans, and nothing is a date."""
+
+
+PlainLoader.yaml_implicit_resolvers = {
+    first: [(tag, shape) for tag, shape in rows if not tag.endswith((":bool", ":timestamp"))]
+    for first, rows in yaml.SafeLoader.yaml_implicit_resolvers.items()}
+PlainLoader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(true|false)$"), "tf")
+
+RIGHT = [
+    "", "runtimes: ~", "name: 7\nvariables: ~", "x-more: {a: [1]}", SHOP,
+    "variables: {a: 1, b: true, c: 1.5, d: text, e: '$$ ${f:-x}'}",
+    *("runtimes: {b: {type: server}, a: {type: server, %s}}" % options for options in (
+        "depends_on: b", "depends_on: [b]", "depends_on: []", "start: 'true'", "start: false",
+        "start: '${x:-true}'", "group: ~", "group: 7", "group: true", "group: 1.5", "port: ~",
+        "port: '8080'", "port: '${p:-1}'", "local: true", "local: 'false'", "local: ~",
+        "listen: [tcp://127.0.0.1:0]", "listen: tcp://127.0.0.1:0", "listen: []", "listen: ~",
+        "label: [a=1, '${x:-b=2}']", "mode: echo", "mode: '${m:-echo}'", "mode: ~",
+        "max_message: 64K", "max_message: 1.5MiB", "max_message: 4096", "max_message: '4096'",
+        "idle_timeout: 5s", "idle_timeout: 1.5", "idle_timeout: '2'", "udp_join: credential:a",
+        "udp_join: 12", "on: east", "on: [west-*, 'disk=ssd,tier=1']", "on: 7", "on: '${d:-a}'")),
+    "runtimes: {a: {type: '${t:-server}', port: 1}}",
+    "x-usual: &usual {type: server, mode: echo}\nruntimes: {a: {<<: *usual, port: 1}}"]
+
+WRONG = [
+    "nam: x", "name: ''", "name: ~", "name: [a]", "- a", "runtimes: []", "variables: {a: ~}",
+    "variables: {a: 'x$y'}", "variables: {a: [1]}", "runtimes: {a: {}}", "runtimes: {a: ~}",
+    "runtimes: {a: {type: sever}}", "runtimes: {a: {type: ~}}",
+    *("runtimes: {a: {type: server, %s}}" % options for options in (
+        "prot: 1", "port: 99999", "port: many", "port: [1]", "port: 1.5", "port: -1",
+        "port: true", "mode: odd", "mode: [echo]", "local: 1", "local: maybe", "local: [true]",
+        "group: [a]", "group: {a: b}", "group: 'x$y'", "listen: [~]", "listen: [[a]]",
+        "listen: {a: b}", "label: ['x${y']", "max_message: 1X", "max_message: -1",
+        "idle_timeout: soon", "idle_timeout: -1", "start: maybe", "start: 1", "start: ~",
+        "depends_on: ~", "depends_on: {a: b}", "depends_on: [~]", "on: []", "on: ~",
+        "on: {tier: x}", "on: 'a b'", "on: [a, =x]", "on: 'a,b'"))]
+
+
+def stacks_of_pages():
+    """The stacks that pages of docs/ show."""
+    for page in sorted(ROOT.glob("docs/*.md")):
+        for text in re.findall(r"```yaml[^\n]*\n(.*?)```", page.read_text(), re.DOTALL):
+            if re.search("^runtimes:", text, re.MULTILINE):
+                yield text
+
+
+def test_the_schema_takes_exactly_what_strata_takes(daemon, stack):
+    validator = jsonschema.Draft202012Validator(json.loads(stack("lint", None, "--schema")[1]))
+    shown = list(stacks_of_pages())
+    assert len(shown) >= 2
+    for text in [*RIGHT, *shown]:
+        code, _, complaint = stack("lint", text)
+        assert code == 0, (text, complaint)
+        faults = [fault.message for fault in validator.iter_errors(yaml.load(text, PlainLoader))]
+        assert faults == [], (text, faults)
+    for text in WRONG:
+        assert stack("lint", text)[0] == 1, text
+        assert list(validator.iter_errors(yaml.load(text, PlainLoader))), text
 
 
 def test_labels_select_runtimes(daemon):

@@ -62,6 +62,7 @@ class deployment {
   [[nodiscard]] outcome<> remove(const std::string& name);
 
   [[nodiscard]] bool is_dry() const { return settings_.is_dry; }
+  [[nodiscard]] bool restarts() const { return settings_.restarts; }
   /// Whether a dry run would have created the runtime.
   [[nodiscard]] bool is_planned(const std::string& name) const { return planned_.contains(name); }
   [[nodiscard]] const std::vector<deed>& deeds() const { return deeds_; }

@@ -20,9 +20,10 @@ class rollback {
             const std::optional<stack::present_runtime>& before) {
     notes_.push_back({&deployment, name, before});
   }
-  /// Makes the runtimes as they were, the last one first: removes those that did not exist; sets
-  /// the options of the others, and starts or stops them. A secret cannot be restored. Each failure
-  /// is reported, and the rest is done. Returns the names of those that are as they were.
+  /// Makes the runtimes as they were, the last one first: removes those that did not exist, and
+  /// creates those that are gone; sets the options of the others, and starts, stops or restarts
+  /// them. A secret cannot be restored, nor a runtime that is gone and had one. Each failure is
+  /// reported, and the rest is done. Returns the names of those that are as they were.
   [[nodiscard]] std::vector<std::string> run() const;
 
  private:
@@ -33,6 +34,10 @@ class rollback {
   };
 
   [[nodiscard]] static outcome<> restore(const note_of_state& note);
+  [[nodiscard]] static outcome<> create(const note_of_state& note);
+  /// `now`: its present state.
+  [[nodiscard]] static outcome<> change(const note_of_state& note,
+                                        const stack::present_runtime& now);
 
   std::vector<note_of_state> notes_;
 };

@@ -119,6 +119,9 @@ outcome<> stack_up::apply_all(std::span<const placed_runtime> placed, deed_repor
 // After all else: until then, the others may have needed them.
 outcome<> stack_up::prune(deed_report& report) {
   for (const auto& each : stale_) {
+    const auto shown = each.deployment->find(each.name);
+    if (!shown) return std::unexpected(shown.error());
+    if (!fleet_.is_dry()) rollback_.note(*each.deployment, each.name, present_in(*shown));
     const auto removed = each.deployment->remove(each.name);
     report.update();
     if (!removed) return removed;
