@@ -63,12 +63,12 @@ def registry_of(kind, folder):
 class Cluster:
     """Starts daemons that have a registry in common."""
 
-    def __init__(self, make_daemon, url):
-        self.make_daemon, self.url = make_daemon, url
+    def __init__(self, make_daemon, url, ttl=TTL):
+        self.make_daemon, self.url, self.ttl = make_daemon, url, ttl
 
     def start(self, name, *flags, url=None):
         return self.make_daemon("--name", name, "--cluster", url or self.url, "--cluster-ttl",
-                                str(TTL), "--advertise", "127.0.0.1", *flags)
+                                str(self.ttl), "--advertise", "127.0.0.1", *flags)
 
 
 def names(daemon):

