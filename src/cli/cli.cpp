@@ -11,6 +11,7 @@
 #include "cli/daemon_client/names.hpp"
 #include "cli/help.hpp"
 #include "cli/line/command_line.hpp"
+#include "cli/line/foreign_verbs.hpp"
 #include "cli/on_each.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/secret_flags.hpp"
@@ -30,15 +31,20 @@ outcome<> check_words(const verb_row& verb, const tokens& words) {
     return refuse(exit_misused, fmt::format("an argument is missing: {}", usage_line(verb)));
   }
   if (words.size() > verb.most_words) {
+    const auto counterpart = counterpart_of_words(verb.name);
     return refuse(exit_misused, fmt::format("unexpected argument '{}': {}", words[verb.most_words],
-                                            usage_line(verb)));
+                                            counterpart ? fmt::format("here it is {}", *counterpart)
+                                                        : usage_line(verb)));
   }
   return {};
 }
 
-/// The labels of `-l` stand among the names of runtimes.
+/// The labels of `-l` stand among the names of runtimes, behind which there may be other words.
 void add_labels(parsed_line& line) {
-  for (const auto& each : line.flags.value("label", tokens{})) line.words.push_back(each);
+  const auto labels = line.flags.value("label", tokens{});
+  const bool ends_with_names = line.verb->synopsis.ends_with("...");
+  line.words.insert(ends_with_names ? line.words.end() : line.words.begin(), labels.begin(),
+                    labels.end());
 }
 
 std::string help_of(const parsed_line& line) {

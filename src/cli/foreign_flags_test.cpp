@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+#include "cli/line/foreign_verbs.hpp"
 #include "cli/verbs.hpp"
 #include "options/option_table.hpp"
 #include "runtime/types/types.hpp"
@@ -66,6 +67,25 @@ TEST(foreign_flags, are_of_their_type) {
   EXPECT_EQ(counterpart_of("--udp", "server"), "--listen udp://HOST:PORT");
   EXPECT_EQ(counterpart_of("--json", ""), "--format json");
   EXPECT_EQ(counterpart_of("--frobnicate", ""), std::nullopt);
+}
+
+TEST(foreign_verbs, lead_to_verbs_that_there_are) {
+  for (const std::string_view verb : {"dashboard", "import"}) {
+    EXPECT_FALSE(
+        std::ranges::any_of(verbs(), [&](const verb_row& row) { return row.name == verb; }));
+    ASSERT_TRUE(counterpart_of_verb(verb)) << verb;
+    std::istringstream words{std::string(*counterpart_of_verb(verb))};
+    for (std::string word; words >> word;) {
+      if (word != "`strata") continue;
+      words >> word;
+      word.erase(std::ranges::remove(word, '`').begin(), word.end());
+      word.erase(std::ranges::remove(word, ',').begin(), word.end());
+      EXPECT_TRUE(find_verb(verbs(), word)) << word;
+    }
+  }
+  EXPECT_TRUE(counterpart_of_words("attach"));
+  EXPECT_EQ(counterpart_of_words("create"), std::nullopt);
+  EXPECT_EQ(counterpart_of_verb("frobnicate"), std::nullopt);
 }
 
 }  // namespace

@@ -47,6 +47,16 @@ def test_commas_separate_backends(daemon, run):
     assert refused.returncode != 0 and daemon.names() == ["p", "q"]
 
 
+@pytest.mark.parametrize("table, flags", [
+    ("{name = 'a', cluster = '/shared'}", "--name a --cluster dir:///shared"),
+    ("{name = 'a'}", "--name a'"), ("{}", "--name NAME --cluster dir:///DIR")])
+def test_a_table_of_the_daemon_is_not_passed_over_in_silence(daemon, run, table, flags):
+    code, output, complaint = run(f"daemon = {table}\n"
+                                  "runtimes = {{type = 'server', name = 's', port = 0}}")
+    assert (code, complaint) == (0, "") and daemon.names() == ["s"]
+    assert "'daemon' is not applied" in output and f"strata daemon {flags}" in output
+
+
 def test_a_table_beside_calls_of_functions(daemon, run):
     code, output, _ = run("strata.create('server', 'a', {port = 0})\n"
                           "runtimes = {{type = 'server', name = 'b', port = 0}}")

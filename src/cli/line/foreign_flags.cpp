@@ -57,6 +57,8 @@ constexpr foreign_flag rows[] = {
     {"--retry-all", "proxy", "--retries; requests that may not be repeated are sent once"},
     {"--json", "", "--format json"},
     {"-j", "", "--format json"},
+    {"--silent", "", "--quiet"},
+    {"--all", "", "--on '*', which stands for all daemons of the cluster"},
 };
 // clang-format on
 

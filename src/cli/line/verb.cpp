@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/line/foreign_verbs.hpp"
 #include "text/nearest.hpp"
 
 namespace strata::cli {
@@ -20,8 +21,11 @@ outcome<const verb_row*> find_verb(std::span<const verb_row> verbs, std::string_
     return refuse(exit_misused,
                   fmt::format("'{0}' needs one more word; 'strata {0} --help' shows which", name));
   }
-  return refuse(exit_misused, fmt::format("there is no verb '{}'{}; 'strata --help' shows all",
-                                          name, text::did_you_mean(name, known)));
+  const auto counterpart = counterpart_of_verb(name);
+  const auto hint =
+      counterpart ? fmt::format(": here it is {}", *counterpart) : text::did_you_mean(name, known);
+  return refuse(exit_misused,
+                fmt::format("there is no verb '{}'{}; 'strata --help' shows all", name, hint));
 }
 
 bool has_own_flag(const verb_row& verb, std::string_view key) {

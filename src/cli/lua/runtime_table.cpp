@@ -39,7 +39,18 @@ local function options_of(entry, place)
   return options
 end
 
+-- A running daemon keeps its name and its cluster.
+local function report_daemon(described)
+  local flags = ''
+  if described.name then flags = ' --name ' .. tostring(described.name) end
+  if described.cluster then flags = flags .. ' --cluster dir://' .. tostring(described.cluster) end
+  print("'daemon' is not applied: a daemon gets its name and its cluster when it starts, by " ..
+          "'strata daemon" .. (flags == '' and ' --name NAME --cluster dir:///DIR' or flags) .. "'")
+end
+
 return function()
+  local described = rawget(_G, 'daemon')
+  if type(described) == 'table' then report_daemon(described) end
   local list = rawget(_G, 'runtimes')
   if type(list) ~= 'table' then return end
   for number, entry in ipairs(list) do

@@ -7,7 +7,8 @@
 namespace strata::cli {
 
 /// Deploys the list `runtimes` of a file that has been run, if it has one: calls `strata.create`
-/// for each. Errors reach the machine's observer, with the number of the entry.
+/// for each. A table `daemon` is not applied, and a printed line says so. Errors reach the
+/// machine's observer, with the number of the entry.
 void deploy_table(script::machine& machine);
 
 }  // namespace strata::cli

@@ -52,14 +52,24 @@ const runtime::operation_row& row_of(const invocation& call) {
   return *runtime::find_shared_operation(call.verb)->row;
 }
 
-/// Required parameters are words behind the name. Errors: misused, for one that cannot be parsed.
+/// Operations whose words behind the name suit several runtimes.
+constexpr std::string_view common_to_several[] = {"signal"};
+
+bool is_for_several(const runtime::operation_row& row) {
+  const bool has_common_words =
+      std::ranges::find(common_to_several, row.name) != std::ranges::end(common_to_several);
+  return !row.is_list && row.body_type.empty() && (row.required == 0 || has_common_words);
+}
+
+/// Required parameters are words behind the names. Errors: misused, for one that cannot be parsed.
 outcome<json> parameters_of(const invocation& call, const runtime::operation_row& row) {
   auto parameters = json::object();
+  const auto first = is_for_several(row) ? call.words.size() - row.required : 1;
   for (std::size_t at = 0; at < row.parameters.size(); ++at) {
     const auto& each = row.parameters[at];
     const std::string key(each.key);
     if (at < row.required) {
-      auto value = options::parse_option(each, call.words[at + 1]);
+      auto value = options::parse_option(each, call.words[first + at]);
       if (!value) return refuse(exit_misused, describe(value.error()));
       parameters[key] = std::move(*value);
     } else if (call.flags.contains(key)) {
@@ -105,13 +115,8 @@ outcome<int> show_answers(const invocation& call, const runtime::operation_row& 
   return exit_done;
 }
 
-bool is_for_several(const runtime::operation_row& row) {
-  return !row.is_list && row.body_type.empty() && row.required == 0;
-}
-
 std::string synopsis_of(const runtime::operation_row& row) {
-  if (is_for_several(row)) return "NAME|GLOB|@GROUP...";
-  std::string synopsis = "NAME";
+  std::string synopsis = is_for_several(row) ? "NAME|GLOB|@GROUP..." : "NAME";
   for (const auto& each : std::span(row.parameters).first(row.required)) {
     synopsis += " " + std::string(each.value_name);
   }
@@ -141,7 +146,10 @@ outcome<int> run_operation(const invocation& call) {
   const bool has_usual_limit = daemon.timeout == daemon_address().timeout;
   if (row.is_lengthy && has_usual_limit) daemon.timeout = {};
   control_client client(daemon);
-  const auto names = is_for_several(row) ? call.words : std::vector{call.words[0]};
+  const std::vector names(call.words.begin(),
+                          is_for_several(row)
+                              ? call.words.end() - static_cast<std::ptrdiff_t>(row.required)
+                              : call.words.begin() + 1);
   const auto behind = row.required + 1;
   const auto body =
       call.words.size() > behind && !is_for_several(row) ? call.words[behind] : std::string();

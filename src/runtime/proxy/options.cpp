@@ -264,6 +264,11 @@ std::vector<row> log_rows() {
 const std::vector<options::bound_row<proxy_options>>& option_table() {
   static const auto table = [] {
     auto all = listen_rows<proxy_options>(fronts_help);
+    // Elsewhere a proxy's port takes HTTP requests.
+    all.front().row.help =
+        "listen on tcp://*:PORT (all addresses), or with --cert on tls://*:PORT; 0 chooses a free "
+        "port. Connections are passed as they are; --listen http://HOST:PORT, or --protocol http "
+        "beside -p, passes HTTP requests";
     all.push_back(threads_row<proxy_options>());
     for (auto&& more : {own_rows(), stop_rows(), check_rows(), message_rows(), web_rows(),
                         head_rows(), admission_rows(), log_rows(), http_limit_rows<proxy_options>(),
