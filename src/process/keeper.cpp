@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,8 @@ namespace {
 using keeper_clock = std::chrono::steady_clock;
 
 constexpr std::size_t most_daemons = 4;
+// Against processes that multiply while they are being killed.
+constexpr int most_rounds = 1000;
 // How often a keeper without a daemon checks whether its socket's file is still there.
 constexpr auto file_check_interval = std::chrono::seconds(10);
 
@@ -61,6 +64,7 @@ class keeper {
   void use_title(std::span<char*> arguments) const;
   void take_signals();
   void reap();
+  void end_rest() const;
   void end_program();
   void accept();
   void greet(const unique_fd& connection) const;
@@ -190,12 +194,28 @@ void keeper::reap() {
       ::waitpid(child.si_pid, nullptr, WNOHANG);
       continue;
     }
-    // What it has started in its group ends with it.
+    // What it has started ends with it: the next program needs its port.
     ::kill(-program_, SIGKILL);
+    end_rest();
     const bool is_exit = child.si_code == CLD_EXITED;
     ending_ =
         ending{.exit_code = is_exit ? child.si_status : 0, .signal = is_exit ? 0 : child.si_status};
     for (const auto& each : daemons_) report_end(each);
+  }
+}
+
+// The children of this process are those that have left the program's group and lost their parent.
+// Each that ends leaves its own children here.
+void keeper::end_rest() const {
+  const auto path = "/proc/self/task/" + std::to_string(::getpid()) + "/children";
+  bool is_one_left = true;
+  for (int round = 0; round < most_rounds && std::exchange(is_one_left, false); ++round) {
+    std::ifstream children(path);
+    for (pid_t child = 0; children >> child;) {
+      // A program that changes its user may not be killed by this one.
+      if (child == program_ || ::kill(child, SIGKILL) != 0) continue;
+      is_one_left = ::waitpid(child, nullptr, 0) == child;
+    }
   }
 }
 

@@ -162,6 +162,28 @@ def test_a_daemons_own_service_manager_is_not_a_programs(make_daemon, tmp_path):
     assert not [each for each in lines if each.startswith(("NOTIFY_", "WATCHDOG_"))]
 
 
+def test_a_signal_reaches_several_programs(daemon, program):
+    text = ("import signal, time\n"
+            "for each in (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):\n"
+            "    signal.signal(each, lambda number, frame: print(f'got {number}', flush=True))\n"
+            "print('ready', flush=True)\nwhile True: time.sleep(1000)")
+    for name, labels in (("a1", ["tier=web"]), ("a2", ["tier=db"]), ("b", ["tier=web"])):
+        program(text, name=name, label=labels, ready="line:ready")
+
+    def reached(number):
+        return [name for name in ("a1", "a2", "b") if f"got {number}" in lines_of(daemon, name)]
+
+    for words, number, expected in (
+            (["-l", "tier=web", "HUP"], signal.SIGHUP, ["a1", "b"]),
+            (["a*", "USR1"], signal.SIGUSR1, ["a1", "a2"]),
+            (["a2", "b", "USR2"], signal.SIGUSR2, ["a2", "b"])):
+        daemon.cli("signal", *words)
+        eventually(lambda number=number, expected=expected:
+                   reached(int(number)) == expected, f"{words} reaches {expected}")
+    refused = daemon.run("signal", "HUP")
+    assert refused.returncode != 0 and "an argument is missing" in refused.stderr
+
+
 def test_one_that_dies_at_once_is_restarted_with_pauses(daemon, program):
     program("import os, time\nif os.environ['STRATA_INSTANCE'] == '2': raise SystemExit(1)\n"
             "time.sleep(1000)", instances=2, restart_limit=3)

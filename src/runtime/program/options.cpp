@@ -125,6 +125,24 @@ std::vector<row> life_rows() {
   };
 }
 
+std::vector<row> output_rows() {
+  return {
+      {{.key = "output_file", .kind = text, .value_name = "FILE",
+        .help = "append each line of output to FILE too; {name} and {instance} are replaced, and "
+                "several instances need {instance}",
+        .needs_restart = true, .reach = options::option_reach::written_path},
+       &program_options::output_file},
+      {{.key = "output_size", .kind = bytes, .value_name = "SIZE", .default_text = "10MiB",
+        .help = "size at which the file becomes FILE.1, and a new one is begun",
+        .needs_restart = true, .min = 65536, .only_with = "output_file"},
+       &program_options::output_size},
+      {{.key = "output_keep", .kind = count, .value_name = "N", .default_text = "5",
+        .help = "how many older files of output stay",
+        .needs_restart = true, .max = 1000, .only_with = "output_file"},
+       &program_options::output_keep},
+  };
+}
+
 std::vector<row> attached_rows() {
   return {
       {{.key = "attached", .kind = flag,
@@ -154,7 +172,7 @@ std::unexpected<error> refuse_options(std::string reason, std::string advice) {
 const std::vector<options::bound_row<program_options>>& option_table() {
   static const auto table = [] {
     auto rows = command_rows();
-    for (auto more : {group_rows(), port_rows(), life_rows(), attached_rows()}) {
+    for (auto more : {group_rows(), port_rows(), life_rows(), output_rows(), attached_rows()}) {
       std::ranges::move(more, std::back_inserter(rows));
     }
     return with_runtime_options(std::move(rows));

@@ -25,6 +25,9 @@ struct program_options : runtime_options {
   std::string alive;
   double alive_interval = 10;
   std::uint64_t alive_limit = 3;
+  std::string output_file;
+  std::uint64_t output_size = std::uint64_t{10} << 20U;
+  std::uint64_t output_keep = 5;
   std::string user;
   std::vector<std::string> limit;
   std::uint64_t memory = 0;  ///< bytes; 0: no limit

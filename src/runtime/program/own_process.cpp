@@ -29,6 +29,8 @@ constexpr std::size_t longest_line = 8192;
 constexpr std::string_view line_prefix = "line:";
 // Time for a keeper to report an end that has come.
 constexpr auto keeper_limit = 5s;
+constexpr auto port_interval = 50ms;
+constexpr auto output_limit = 5s;
 
 std::string_view after(std::string_view text, std::string_view beginning) {
   return text.starts_with(beginning) ? text.substr(beginning.size()) : std::string_view();
@@ -175,7 +177,34 @@ result<process::kept_program> own_process::make_order(int folder, launch& launch
   return order;
 }
 
+// Another process that listens at the port would pass for this one: what an earlier process has
+// left behind, say.
+loop::task<result<void>> own_process::await_free_port() {
+  const bool is_asked = options_.ready == "port" || !path_of(options_.ready).empty();
+  if (!is_asked || socket_) co_return result<void>{};
+  const auto limit = loop_.now() + loop::from_seconds(options_.ready_timeout);
+  for (bool is_reported = false;; co_await loop_.sleep(port_interval)) {
+    const auto is_free = is_port_free(values_.port);
+    // Without the right to it, the program itself says so.
+    if (is_free.value_or(true)) co_return result<void>{};
+    if (loop_.now() >= limit || hurried_) {
+      co_return failure(errc::conflict, fmt::format("start '{}'", options_.command),
+                        fmt::format("another process listens at port {}", values_.port),
+                        fmt::format("'ss -ltnp sport = :{}' shows which: end it, or choose "
+                                    "another --port",
+                                    values_.port));
+    }
+    if (!std::exchange(is_reported, true)) {
+      log_.write(
+          level::warning,
+          fmt::format("another process listens at port {}: waiting until it is free", values_.port),
+          subject());
+    }
+  }
+}
+
 loop::task<result<void>> own_process::spawn() {
+  if (auto free = co_await await_free_port(); !free) co_return free;
   if (auto opened = open_notifications(); !opened) co_return opened;
   if (auto opened = open_group(); !opened) co_return opened;
   auto launch = launch_of(options_, values_, notify_address_, group_ ? group_->door() : "");
@@ -194,7 +223,21 @@ loop::task<result<void>> own_process::spawn() {
   co_return result<void>{};
 }
 
+result<void> own_process::open_output() {
+  if (options_.output_file.empty() || output_) return {};
+  auto path = with_places(options_.output_file, values_);
+  if (!path) return std::unexpected(path.error());
+  auto file = output_file::open(
+      loop_,
+      {.path = std::move(*path), .max_size = options_.output_size, .keep = options_.output_keep},
+      [this](const std::string& reason) { log_.write(level::error, reason, subject()); });
+  if (!file) return std::unexpected(file.error());
+  output_ = std::move(*file);
+  return {};
+}
+
 loop::task<result<void>> own_process::start() {
+  if (auto opened = open_output(); !opened) co_return opened;
   if (kept_.id == 0) {
     auto spawned = co_await spawn();
     if (!spawned) {
@@ -345,8 +388,11 @@ loop::task<> own_process::read(loop::descriptor pipe) {
     std::string unfinished = {};
     ~last_line() {
       if (!unfinished.empty()) process.take_line(unfinished);
+      --process.readers_;
+      process.changed_.notify();
     }
   } line{*this};
+  ++readers_;
   std::array<char, 16384> piece{};
   for (;;) {
     loop::awaited_request readable;
@@ -355,7 +401,10 @@ loop::task<> own_process::read(loop::descriptor pipe) {
     const auto size = ::read(pipe.fd(), piece.data(), piece.size());
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (size <= 0) break;
-    take_output(line.unfinished, {piece.data(), static_cast<std::size_t>(size)});
+    const auto count = static_cast<std::size_t>(size);
+    // Meanwhile the program waits, as soon as the pipe is full.
+    if (output_) co_await output_->make_room(line.unfinished.size() + 2 * count);
+    take_output(line.unfinished, {piece.data(), count});
   }
 }
 
@@ -379,9 +428,24 @@ void own_process::take_line(std::string_view line) {
     changed_.notify();
   }
   log_.keep(level::info, text::printable(line), subject());
+  if (output_) output_->write(line);
+}
+
+// What the process wrote last is still in the pipe.
+loop::task<> own_process::finish_output() {
+  if (!output_) co_return;
+  const auto limit = loop_.now() + output_limit;
+  const bool is_read = co_await changed_.wait([this] { return readers_ == 0; }, limit);
+  (void)is_read;
+  co_await output_->flush(limit);
 }
 
 loop::task<> own_process::stop(loop::time_point limit) {
+  co_await end(limit);
+  co_await finish_output();
+}
+
+loop::task<> own_process::end(loop::time_point limit) {
   is_stopping_ = true;
   if (kept_.id != 0 && !is_running_) {
     auto unused = std::exchange(kept_, {});

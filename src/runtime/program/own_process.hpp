@@ -16,6 +16,7 @@
 #include "runtime/program/kept_process.hpp"
 #include "runtime/program/launch.hpp"
 #include "runtime/program/notify_socket.hpp"
+#include "runtime/program/output_file.hpp"
 
 namespace strata::runtime::program {
 
@@ -50,6 +51,7 @@ class own_process final : public instance {
   void take_adopted(kept_process kept, uid_t user);
   loop::task<> end_other(kept_process other);
   [[nodiscard]] loop::task<result<void>> spawn();
+  loop::task<result<void>> await_free_port();
   [[nodiscard]] result<process::kept_program> make_order(int folder, launch& launch) const;
   [[nodiscard]] result<void> open_notifications();
   [[nodiscard]] result<void> open_group();
@@ -61,9 +63,12 @@ class own_process final : public instance {
   loop::task<> await_end();
   [[nodiscard]] process::ending end_without_keeper();
   loop::task<> await_keeper(process::child keeper);
+  [[nodiscard]] result<void> open_output();
   loop::task<> read(loop::descriptor pipe);
+  loop::task<> finish_output();
   void take_output(std::string& unfinished, std::string_view piece);
   void take_line(std::string_view line);
+  loop::task<> end(loop::time_point limit);
   loop::task<result<void>> await_ready();
   loop::task<bool> becomes_ready(loop::time_point limit);
   loop::task<> await_failed_checks();
@@ -81,9 +86,11 @@ class own_process final : public instance {
   uid_t user_ = 0;
   std::string status_;
   bool is_ready_ = false;
-  bool is_stopping_ = false;     // its end is wanted
-  bool has_signaled_ = false;    // the line or the message that `ready` names
-  bool has_shown_life_ = false;  // since the last check, if `alive` is notify
+  bool is_stopping_ = false;             // its end is wanted
+  bool has_signaled_ = false;            // the line or the message that `ready` names
+  bool has_shown_life_ = false;          // since the last check, if `alive` is notify
+  std::unique_ptr<output_file> output_;  // null: none is kept
+  unsigned readers_ = 0;                 // of the output of this process and of earlier ones
   loop::condition changed_;
   loop::task_group tasks_;
 };

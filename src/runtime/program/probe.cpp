@@ -1,10 +1,15 @@
 #include "runtime/program/probe.hpp"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 
+#include <cerrno>
 #include <utility>
 
+#include "loop/names/address.hpp"
 #include "net/connector.hpp"
+#include "strata/base/unique_fd.hpp"
+#include "text/number.hpp"
 
 namespace strata::runtime::program {
 
@@ -38,6 +43,21 @@ loop::task<bool> answers(loop::loop& loop, std::string port, std::string path) {
   }
   const char first_digit = answer[version.size()];
   co_return answer.starts_with("HTTP/1.") && (first_digit == '2' || first_digit == '3');
+}
+
+result<bool> is_port_free(const std::string& port) {
+  const auto number = text::number_in<std::uint16_t>(port).value_or(0);
+  const auto address = loop::socket_address::from_ip("127.0.0.1", number);
+  if (!address) return std::unexpected(address.error());
+  const auto operation = "use port " + port;
+  const unique_fd probe(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!probe) return system_failure(errno, operation);
+  // Connections that have ended do not hold a port.
+  const int is_reused = 1;
+  ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &is_reused, sizeof is_reused);
+  if (::bind(probe.get(), address->data(), address->size()) == 0) return true;
+  if (errno == EADDRINUSE) return false;
+  return system_failure(errno, operation);
 }
 
 loop::task<bool> comes_to_answer(loop::loop& loop, std::string port, std::string path,

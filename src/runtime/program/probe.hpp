@@ -17,6 +17,10 @@ inline constexpr std::string_view http_prefix = "http:";
 /// GET of it with 2xx or 3xx. A connection and an answer may take a second each.
 [[nodiscard]] loop::task<bool> answers(loop::loop& loop, std::string port, std::string path);
 
+/// Whether a program can listen at `port` on 127.0.0.1 now. Errors: those of the system, such as a
+/// port that needs a right.
+[[nodiscard]] result<bool> is_port_free(const std::string& port);
+
 /// Waits until it answers: until `limit`, or until `is_awaited` returns false. Reports whether it
 /// does.
 [[nodiscard]] loop::task<bool> comes_to_answer(loop::loop& loop, std::string port, std::string path,

@@ -93,6 +93,10 @@ result<void> check_attached(const program_options& options) {
     return refuse_options("an attached process sends no notifications to strata",
                           "give --alive port or --alive http:/health");
   }
+  if (!options.output_file.empty()) {
+    return refuse_options("strata does not get the output of an attached process",
+                          "leave out --output-file");
+  }
   if (options.memory != 0 || !options.cpus.empty() || options.tasks != 0) {
     return refuse_options("strata does not limit an attached process",
                           "leave out --memory, --cpus and --tasks");
@@ -115,6 +119,15 @@ result<void> check_command(const program_options& options, const std::string& na
     return std::unexpected(made.error());
   }
   if (const auto limits = group_limits_of(options); !limits) return std::unexpected(limits.error());
+  if (const auto path = with_places(options.output_file, values); !path) {
+    return std::unexpected(path.error());
+  }
+  const bool is_shared = options.instances > 1 && !options.output_file.contains("{instance}");
+  if (is_shared && !options.output_file.empty()) {
+    return refuse_options(
+        fmt::format("{} instances would write to '{}'", options.instances, options.output_file),
+        "write --output-file NAME.{instance}.log");
+  }
   return {};
 }
 
