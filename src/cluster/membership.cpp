@@ -186,7 +186,18 @@ loop::task<> membership::follow() {
 void membership::apply(const card_texts& all) {
   std::erase_if(cards_, [&all](const auto& each) { return !all.contains(each.first); });
   for (const auto& [daemon, text] : all) take(daemon, text);
+  check_own_card();
   on_change_();
+}
+
+// A registry that was restored from a backup has an older card of this daemon, or none.
+void membership::check_own_card() {
+  if (state_ != state::held || has_new_text_) return;
+  const auto known = cards_.find(settings_.daemon);
+  const auto own = read_card(text_);
+  if (!own || (known != cards_.end() && known->second == *own)) return;
+  has_new_text_ = true;
+  changed_.notify();
 }
 
 bool membership::apply(const card_change& change) {

@@ -60,6 +60,7 @@ class membership {
   loop::task<> await_name();
   void set_state(state next);
   void apply(const card_texts& all);
+  void check_own_card();
   // Return whether a card has changed.
   bool apply(const card_change& change);
   bool take(const std::string& daemon, const std::string& text);

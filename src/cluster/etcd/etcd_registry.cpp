@@ -86,8 +86,8 @@ loop::task<result<void>> etcd_registry::claim(std::string daemon, std::string te
   daemon_ = std::move(daemon);
   // A lease whose state is unknown may still have the key of an earlier attempt: it is tried first.
   if (lease_ != 0) {
-    const auto renewed = co_await renew();
-    if (!renewed && renewed.error().code != errc::not_found) co_return renewed;
+    const auto kept = co_await keep_lease();
+    if (!kept && kept.error().code != errc::not_found) co_return kept;
   }
   if (lease_ == 0) {
     auto opened = co_await open_lease();
@@ -106,6 +106,13 @@ loop::task<result<bool>> etcd_registry::write_with_lease(json transaction) {
   co_return lost(daemon_);
 }
 
+json etcd_registry::is_own() const {
+  return {{"key", encoded(key())},
+          {"target", "LEASE"},
+          {"result", "EQUAL"},
+          {"lease", std::to_string(lease_)}};
+}
+
 // Writes the key if nobody has it, or if this claim has, whose answer was lost.
 loop::task<result<void>> etcd_registry::put_new(const std::string& text) {
   const json put = {
@@ -113,22 +120,34 @@ loop::task<result<void>> etcd_registry::put_new(const std::string& text) {
        {{"key", encoded(key())}, {"value", encoded(text)}, {"lease", std::to_string(lease_)}}}};
   const json free = {
       {"key", encoded(key())}, {"target", "CREATE"}, {"result", "EQUAL"}, {"create_revision", "0"}};
-  const json own = {{"key", encoded(key())},
-                    {"target", "LEASE"},
-                    {"result", "EQUAL"},
-                    {"lease", std::to_string(lease_)}};
-  for (const auto& condition : {free, own}) {
+  for (const auto& condition : {free, is_own()}) {
     const json body = {{"compare", json::array({condition})}, {"success", json::array({put})}};
     const auto answer = co_await write_with_lease(body);
     if (!answer) co_return std::unexpected(answer.error());
-    if (*answer) co_return result<void>{};
+    if (!*answer) continue;
+    is_confirmed_ = true;
+    co_return result<void>{};
   }
   co_return failure(errc::conflict, fmt::format("take the name '{}' in the cluster", daemon_),
                     "another daemon has it",
                     "give --name another one, or wait until the other's lease has ended");
 }
 
+// After a read of everything, the key may be another's: etcd may have been restored from a backup,
+// in which both leases are.
 loop::task<result<void>> etcd_registry::renew() {
+  if (!is_confirmed_) {
+    const json body = {{"compare", json::array({is_own()})}, {"success", json::array()}};
+    const auto answer = co_await write_with_lease(body);
+    if (!answer) co_return std::unexpected(answer.error());
+    if (!*answer) co_return lost(daemon_);
+    is_confirmed_ = true;
+  }
+  auto kept = co_await keep_lease();
+  co_return kept;
+}
+
+loop::task<result<void>> etcd_registry::keep_lease() {
   const json body = {{"ID", std::to_string(lease_)}};
   const auto answer = co_await gateway_->call("/v3/lease/keepalive", body);
   if (!answer) co_return std::unexpected(answer.error());
@@ -140,10 +159,7 @@ loop::task<result<void>> etcd_registry::renew() {
 }
 
 loop::task<result<void>> etcd_registry::write(std::string text) {
-  const json body = {{"compare", json::array({{{"key", encoded(key())},
-                                               {"target", "LEASE"},
-                                               {"result", "EQUAL"},
-                                               {"lease", std::to_string(lease_)}}})},
+  const json body = {{"compare", json::array({is_own()})},
                      {"success", json::array({{{"requestPut",
                                                 {{"key", encoded(key())},
                                                  {"value", encoded(text)},
@@ -151,8 +167,9 @@ loop::task<result<void>> etcd_registry::write(std::string text) {
   const auto answer = co_await write_with_lease(body);
   if (!answer) co_return std::unexpected(answer.error());
   if (!*answer) co_return lost(daemon_);
-  auto renewed = co_await renew();
-  co_return renewed;
+  is_confirmed_ = true;
+  auto kept = co_await keep_lease();
+  co_return kept;
 }
 
 loop::task<result<void>> etcd_registry::release() {
@@ -165,6 +182,7 @@ loop::task<result<void>> etcd_registry::release() {
 
 loop::task<result<card_texts>> etcd_registry::read() {
   watch_.reset();
+  is_confirmed_ = false;
   mods_.clear();
   revision_ = 0;
   reading reading{.request = range(), .page_keys = first_page_keys};
@@ -197,7 +215,10 @@ loop::task<result<bool>> etcd_registry::read_page(reading& reading) {
 
 // All pages are of the first one's revision.
 bool etcd_registry::take_page(const json& page, reading& reading) {
-  if (revision_ == 0) revision_ = number(member(page, "header"), "revision");
+  if (revision_ == 0) {
+    revision_ = number(member(page, "header"), "revision");
+    term_ = number(member(page, "header"), "raft_term");
+  }
   std::string last;
   std::size_t size = 0;
   for (const auto& each : member(page, "kvs")) {
@@ -229,7 +250,7 @@ loop::task<result<std::vector<card_change>>> etcd_registry::next(loop::time_poin
 // A connection may be dead without a sign of it, and its watch silent for ever: so a silent watch
 // is compared with what stands in etcd.
 loop::task<result<void>> etcd_registry::check_watch() {
-  mark known{.count = static_cast<std::int64_t>(mods_.size())};
+  mark known{.count = static_cast<std::int64_t>(mods_.size()), .term = term_};
   for (const auto& [daemon, revision] : mods_) known.newest = std::max(known.newest, revision);
   const auto present = co_await read_mark();
   if (!present) co_return std::unexpected(present.error());
@@ -246,7 +267,8 @@ loop::task<result<etcd_registry::mark>> etcd_registry::read_mark() {
   request["keys_only"] = true;
   const auto answer = co_await gateway_->call("/v3/kv/range", request);
   if (!answer) co_return std::unexpected(answer.error());
-  mark found{.count = number(*answer, "count")};
+  mark found{.count = number(*answer, "count"),
+             .term = number(member(*answer, "header"), "raft_term")};
   for (const auto& each : member(*answer, "kvs")) found.newest = number(each, "mod_revision");
   co_return found;
 }

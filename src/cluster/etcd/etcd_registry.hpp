@@ -28,10 +28,12 @@ class etcd_registry final : public registry {
   loop::task<result<std::vector<card_change>>> next(loop::time_point limit) override;
 
  private:
-  /// What tells one state of all cards from another: their number, and the newest revision.
+  /// What tells one state of all cards from another: their number, and the newest revision. An etcd
+  /// that was restored from a backup counts revisions again, in another term.
   struct mark {
     std::int64_t count = 0;
     std::int64_t newest = 0;
+    std::int64_t term = 0;
     bool operator==(const mark&) const = default;
   };
 
@@ -45,6 +47,9 @@ class etcd_registry final : public registry {
   loop::task<result<void>> open_lease();
   loop::task<result<bool>> write_with_lease(nlohmann::json transaction);
   loop::task<result<void>> put_new(const std::string& text);
+  loop::task<result<void>> keep_lease();
+  /// The condition that the key stands under the lease.
+  [[nodiscard]] nlohmann::json is_own() const;
   loop::task<result<void>> check_watch();
   loop::task<result<mark>> read_mark();
   /// Returns whether there is another page.
@@ -57,9 +62,11 @@ class etcd_registry final : public registry {
   std::unique_ptr<gateway> gateway_;
   settings settings_;
   std::string daemon_;
-  std::int64_t lease_ = 0;  // 0: it has none
+  std::int64_t lease_ = 0;     // 0: it has none
+  bool is_confirmed_ = false;  // the key stands under it
   std::unique_ptr<gateway_stream> watch_;
   std::int64_t revision_ = 0;                 // of the last state that was read or notified
+  std::int64_t term_ = 0;                     // of the state that was read
   std::map<std::string, std::int64_t> mods_;  // each card's revision
 };
 

@@ -44,6 +44,9 @@ class watch_in_memory final : public gateway_stream {
   loop::task<result<json>> next(loop::time_point limit) override {
     auto& etcd = link_.etcd();
     for (;;) {
+      if (etcd.restarts() != restarts_ && !is_dead_) {
+        co_return failure(errc::connection_closed, "watch etcd", "it has started again", "");
+      }
       if (link_.faults.is_cut && !is_dead_) co_return unreachable();
       if (link_.faults.is_dead || link_.faults.is_cut) is_dead_ = true;
       if (is_dead_) {
@@ -88,9 +91,34 @@ class watch_in_memory final : public gateway_stream {
   std::int64_t next_;
   std::size_t position_ = 0;  // in the history, of what was not looked at yet
   bool is_dead_ = false;
+  const int restarts_ = link_.etcd().restarts();
 };
 
 }  // namespace
+
+void etcd_in_memory::back_up() {
+  backup_ = {.keys = keys_,
+             .leases = leases_,
+             .history_size = history_.size(),
+             .revision = revision_,
+             .compacted = compacted_};
+}
+
+void etcd_in_memory::restore() {
+  if (!backup_) return;
+  keys_ = backup_->keys;
+  leases_ = backup_->leases;
+  first_end_ = loop_.now();
+  for (auto& [id, each] : leases_) each.end = loop_.now() + each.ttl;
+  history_.resize(backup_->history_size);
+  for (auto& [key, positions] : versions_) {
+    std::erase_if(positions, [this](std::size_t each) { return each >= history_.size(); });
+  }
+  revision_ = backup_->revision;
+  compacted_ = backup_->compacted;
+  ++restarts_;
+  changed_.notify();
+}
 
 void etcd_in_memory::note(change change) {
   if (on_change) on_change(change);

@@ -6,6 +6,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,6 +48,13 @@ class etcd_in_memory {
   void expire();
   /// Forgets the history up to now: watches that begin earlier are refused.
   void compact() { compacted_ = revision_; }
+  /// Makes a backup of what stands in it.
+  void back_up();
+  /// Starts again from the last backup, if there is one: with fewer revisions, and leases that have
+  /// their whole time before them. All watches end.
+  void restore();
+  /// How often it has started again.
+  [[nodiscard]] int restarts() const { return restarts_; }
 
   [[nodiscard]] const std::map<std::string, pair>& keys() const { return keys_; }
   [[nodiscard]] const std::vector<change>& history() const { return history_; }
@@ -61,12 +69,21 @@ class etcd_in_memory {
     loop::duration ttl;
     loop::time_point end;
   };
+  struct backup {
+    std::map<std::string, pair> keys;
+    std::map<std::int64_t, lease> leases;
+    std::size_t history_size;
+    std::int64_t revision;
+    std::int64_t compacted;
+  };
 
   void put(const nlohmann::json& body);
   void remove(const std::string& key);
   void end_lease(std::int64_t id);
   [[nodiscard]] bool holds(const nlohmann::json& condition) const;
-  [[nodiscard]] nlohmann::json header() const { return {{"revision", std::to_string(revision_)}}; }
+  [[nodiscard]] nlohmann::json header() const {
+    return {{"revision", std::to_string(revision_)}, {"raft_term", std::to_string(restarts_ + 2)}};
+  }
   [[nodiscard]] result<nlohmann::json> range(const nlohmann::json& body) const;
   [[nodiscard]] nlohmann::json newest(const nlohmann::json& body) const;
   [[nodiscard]] const change* version(const std::vector<std::size_t>& positions,
@@ -82,6 +99,8 @@ class etcd_in_memory {
   std::int64_t revision_ = 1;
   std::int64_t compacted_ = 0;
   std::int64_t next_lease_ = 100;
+  std::optional<backup> backup_;
+  int restarts_ = 0;
   loop::condition changed_;
 };
 
