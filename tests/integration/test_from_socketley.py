@@ -9,6 +9,9 @@ import pytest
 from strata_daemon import Daemon
 from talker import free_port
 
+# The lines act on one daemon, in their order.
+pytestmark = [pytest.mark.once, pytest.mark.xdist_group("socketley")]
+
 PAGE = Path(__file__).resolve().parents[2] / "docs/from-socketley.md"
 
 # A line, and what its error names; None: it works. {port} is a free one, {dir} a folder with files.

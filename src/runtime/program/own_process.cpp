@@ -433,11 +433,10 @@ void own_process::take_line(std::string_view line) {
 
 // What the process wrote last is still in the pipe.
 loop::task<> own_process::finish_output() {
-  if (!output_) co_return;
   const auto limit = loop_.now() + output_limit;
   const bool is_read = co_await changed_.wait([this] { return readers_ == 0; }, limit);
   (void)is_read;
-  co_await output_->flush(limit);
+  if (output_) co_await output_->flush(limit);
 }
 
 loop::task<> own_process::stop(loop::time_point limit) {
