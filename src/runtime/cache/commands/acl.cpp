@@ -48,9 +48,7 @@ void acl_cat(call& c) {
 
 // --- users
 
-void acl_whoami(call& c) {
-  c.reply.bulk(user_name(c.who));
-}
+void acl_whoami(call& c) { c.reply.bulk(user_name(c.who)); }
 
 void acl_users(call& c) {
   const auto& users = c.home().users().all();

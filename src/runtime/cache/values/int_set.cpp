@@ -76,7 +76,7 @@ int_set::position int_set::search(std::int64_t value) const {
 void int_set::resize(std::size_t count, unsigned width) {
   const auto before = memory_ == nullptr ? 0 : block_size(size(), this->width());
   const auto wanted = block_size(count, width);
-  if (wanted != before) {
+  if (memory_ == nullptr || wanted != before) {
     memory_ = static_cast<unsigned char*>(reallocate(memory_, before, wanted));
   }
   const auto counted = static_cast<std::uint32_t>(count);

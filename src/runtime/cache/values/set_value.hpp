@@ -1,6 +1,7 @@
 // A set: sorted integers while it is small and contains only integers, a hash table afterwards.
 #pragma once
 
+#include <cassert>
 #include <memory>
 #include <variant>
 
@@ -54,7 +55,9 @@ class set_value final : public collection {
   template <class Random, class Visit>
   void with_random(Random& source, Visit&& visit) const {
     if (is_integers()) {
-      visit(text::integer_text(integers()[source() % integers().size()]).view());
+      const auto& all = integers();
+      assert(all.size() != 0);  // a key whose value has no elements is removed
+      visit(text::integer_text(all[source() % all.size()]).view());
     } else {
       visit(tabled().random(source)->text());
     }
