@@ -191,8 +191,8 @@ def test_parameters_that_clients_set_outlive_the_daemon(daemon):
 
 
 def test_parameters_can_be_given_as_options(daemon):
-    port = new_cache(daemon, "--config", "notify-keyspace-events=KEA", "--config", "timeout=600",
-                     "--config", "tracking-table-max-keys=5")
+    port = new_cache(daemon, "db", "--config", "notify-keyspace-events=KEA", "--config",
+                     "timeout=600", "--config", "tracking-table-max-keys=5")
     wire = Wire(port)
     assert text_of(wire.ask("CONFIG", "GET", "notify-keyspace-events")) == "AKE"
     assert text_of(wire.ask("CONFIG", "GET", "timeout")) == "600"

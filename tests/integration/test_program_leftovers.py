@@ -112,10 +112,11 @@ def test_always_also_follows_a_good_end(daemon, program):
 
 @pytest.mark.parametrize("name", ["INT", "QUIT", "HUP", "USR1", "USR2", "TERM"])
 def test_the_stop_signal_is_the_one_that_is_named(daemon, program, name):
-    program("import signal, time\n"
+    # The signal may come while 'ready' is still being printed: print() must not be entered again.
+    program("import os, signal, time\n"
             "def end(number, frame):\n"
-            "    print('got', signal.Signals(number).name, flush=True)\n"
-            "    raise SystemExit(0)\n"
+            "    os.write(1, f'got {signal.Signals(number).name}\\n'.encode())\n"
+            "    os._exit(0)\n"
             "for each in ('INT', 'QUIT', 'HUP', 'USR1', 'USR2', 'TERM'):\n"
             "    signal.signal(getattr(signal, 'SIG' + each), end)\n"
             "print('ready', flush=True)\ntime.sleep(1000)",
