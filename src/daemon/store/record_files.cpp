@@ -8,11 +8,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
 
 #include "options/file_text.hpp"
 #include "options/own_folder.hpp"
@@ -21,6 +26,8 @@
 namespace strata::daemon {
 
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr std::size_t largest_file = 1U << 20U;
 constexpr std::string_view suffix = ".json";
@@ -57,6 +64,32 @@ void write_pid(int lock) {
   }
 }
 
+// Whether the kernel is taking the process apart: until that is done, it keeps its files.
+bool is_ending(const std::string& pid) {
+  constexpr unsigned exiting = 0x4;  // PF_EXITING; see proc(5)
+  std::ifstream file("/proc/" + pid + "/stat");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  std::istringstream words(text.substr(std::min(text.rfind(')'), text.size() - 1) + 1));
+  std::string state;
+  std::array<long long, 5> others{};
+  unsigned flags = 0;
+  words >> state;
+  for (auto& each : others) words >> each;
+  words >> flags;
+  return !words || state == "Z" || state == "X" || (flags & exiting) != 0;
+}
+
+// Reports whether the lock could be taken. A daemon that was killed may be about to end.
+bool lock_soon(int lock) {
+  const auto begun = std::chrono::steady_clock::now();
+  while (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    const auto waited = std::chrono::steady_clock::now() - begun;
+    if (waited > 10s || (waited > 500ms && !is_ending(read_pid(lock)))) return false;
+    std::this_thread::sleep_for(20ms);
+  }
+  return true;
+}
+
 result<unique_fd> take_lock(int folder, const std::string& path) {
   const std::string lock_path = path + "/lock";
   unique_fd lock(::openat(folder, "lock", O_RDWR | O_CREAT | safely, 0600));
@@ -64,7 +97,7 @@ result<unique_fd> take_lock(int folder, const std::string& path) {
   if (auto good = check_file(lock.get(), "use '" + lock_path + "'"); !good) {
     return std::unexpected(good.error());
   }
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!lock_soon(lock.get())) {
     return failure(errc::conflict, "use the state folder '" + path + "'",
                    "the daemon with process id " + read_pid(lock.get()) + " uses it",
                    std::string("stop that daemon or ") + other_folder);
