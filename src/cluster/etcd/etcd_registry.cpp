@@ -113,15 +113,18 @@ json etcd_registry::is_own() const {
           {"lease", std::to_string(lease_)}};
 }
 
+json etcd_registry::put(const std::string& text) const {
+  return {{"requestPut",
+           {{"key", encoded(key())}, {"value", encoded(text)}, {"lease", std::to_string(lease_)}}}};
+}
+
 // Writes the key if nobody has it, or if this claim has, whose answer was lost.
 loop::task<result<void>> etcd_registry::put_new(const std::string& text) {
-  const json put = {
-      {"requestPut",
-       {{"key", encoded(key())}, {"value", encoded(text)}, {"lease", std::to_string(lease_)}}}};
   const json free = {
       {"key", encoded(key())}, {"target", "CREATE"}, {"result", "EQUAL"}, {"create_revision", "0"}};
   for (const auto& condition : {free, is_own()}) {
-    const json body = {{"compare", json::array({condition})}, {"success", json::array({put})}};
+    const json body = {{"compare", json::array({condition})},
+                       {"success", json::array({put(text)})}};
     const auto answer = co_await write_with_lease(body);
     if (!answer) co_return std::unexpected(answer.error());
     if (!*answer) continue;
@@ -137,14 +140,21 @@ loop::task<result<void>> etcd_registry::put_new(const std::string& text) {
 // in which both leases are.
 loop::task<result<void>> etcd_registry::renew() {
   if (!is_confirmed_) {
-    const json body = {{"compare", json::array({is_own()})}, {"success", json::array()}};
-    const auto answer = co_await write_with_lease(body);
-    if (!answer) co_return std::unexpected(answer.error());
-    if (!*answer) co_return lost(daemon_);
-    is_confirmed_ = true;
+    auto confirmed = co_await write_own(json::array());
+    if (!confirmed) co_return confirmed;
   }
   auto kept = co_await keep_lease();
   co_return kept;
+}
+
+// Makes the requests, of which there may be none, if the key still stands under the lease.
+loop::task<result<void>> etcd_registry::write_own(json requests) {
+  json body = {{"compare", json::array({is_own()})}, {"success", std::move(requests)}};
+  const auto answer = co_await write_with_lease(std::move(body));
+  if (!answer) co_return std::unexpected(answer.error());
+  if (!*answer) co_return lost(daemon_);
+  is_confirmed_ = true;
+  co_return result<void>{};
 }
 
 loop::task<result<void>> etcd_registry::keep_lease() {
@@ -159,15 +169,10 @@ loop::task<result<void>> etcd_registry::keep_lease() {
 }
 
 loop::task<result<void>> etcd_registry::write(std::string text) {
-  const json body = {{"compare", json::array({is_own()})},
-                     {"success", json::array({{{"requestPut",
-                                                {{"key", encoded(key())},
-                                                 {"value", encoded(text)},
-                                                 {"lease", std::to_string(lease_)}}}}})}};
-  const auto answer = co_await write_with_lease(body);
-  if (!answer) co_return std::unexpected(answer.error());
-  if (!*answer) co_return lost(daemon_);
-  is_confirmed_ = true;
+  auto requests = json::array();
+  requests.push_back(put(text));
+  auto written = co_await write_own(std::move(requests));
+  if (!written) co_return written;
   auto kept = co_await keep_lease();
   co_return kept;
 }

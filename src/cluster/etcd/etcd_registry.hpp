@@ -47,7 +47,10 @@ class etcd_registry final : public registry {
   loop::task<result<void>> open_lease();
   loop::task<result<bool>> write_with_lease(nlohmann::json transaction);
   loop::task<result<void>> put_new(const std::string& text);
+  loop::task<result<void>> write_own(nlohmann::json requests);
   loop::task<result<void>> keep_lease();
+  /// The request that writes the key under the lease.
+  [[nodiscard]] nlohmann::json put(const std::string& text) const;
   /// The condition that the key stands under the lease.
   [[nodiscard]] nlohmann::json is_own() const;
   loop::task<result<void>> check_watch();
