@@ -1,6 +1,7 @@
 """Daemons that are killed in the middle of a takeover, and several takeovers at once: one daemon
 serves afterwards, and has all that was acknowledged."""
 
+import contextlib
 import os
 import random
 import time
@@ -68,17 +69,23 @@ class House:
             assert int(client.get("count") or 0) >= acknowledged
 
 
+def open_files(process):
+    """The files that a process has open: those that it closes meanwhile are passed over."""
+    folder = f"/proc/{process}/fd"
+    try:
+        names = os.listdir(folder)
+    except OSError:  # it ended
+        return
+    for each in names:
+        with contextlib.suppress(OSError):
+            yield os.readlink(f"{folder}/{each}")
+
+
 def holders(daemon):
     """The processes that have the lock of the state folder open."""
-    lock, processes = str(daemon.state_dir / "lock"), set()
-    for process in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            for each in os.listdir(f"/proc/{process}/fd"):
-                if os.readlink(f"/proc/{process}/fd/{each}") == lock:
-                    processes.add(int(process))
-        except OSError:
-            continue
-    return processes
+    lock = str(daemon.state_dir / "lock")
+    return {int(each) for each in os.listdir("/proc")
+            if each.isdigit() and lock in open_files(each)}
 
 
 @pytest.fixture
