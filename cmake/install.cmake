@@ -18,12 +18,17 @@ install(PROGRAMS ${PROJECT_BINARY_DIR}/clients/pure ${PROJECT_BINARY_DIR}/client
   ${PROJECT_BINARY_DIR}/clients/rust
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/strata/clients OPTIONAL)
 
-# The manual page, which the program writes of its tables, and what its completion needs of shells.
+# What the program writes of its tables: the manual page, and the JSON Schema of stacks. Then what
+# its completion needs of shells.
 if(NOT CMAKE_CROSSCOMPILING)
   add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/strata.1
     COMMAND strata help --man > ${PROJECT_BINARY_DIR}/strata.1 DEPENDS strata VERBATIM)
-  add_custom_target(strata_manual ALL DEPENDS ${PROJECT_BINARY_DIR}/strata.1)
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/strata.schema.json
+    COMMAND strata lint --schema > ${PROJECT_BINARY_DIR}/strata.schema.json DEPENDS strata VERBATIM)
+  add_custom_target(strata_tables ALL
+    DEPENDS ${PROJECT_BINARY_DIR}/strata.1 ${PROJECT_BINARY_DIR}/strata.schema.json)
   install(FILES ${PROJECT_BINARY_DIR}/strata.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${PROJECT_BINARY_DIR}/strata.schema.json DESTINATION ${data_dir})
 endif()
 install(FILES packaging/completions/strata.bash RENAME strata
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
@@ -34,8 +39,8 @@ install(FILES packaging/completions/strata.fish
 
 # `make build`.
 add_custom_target(installed DEPENDS strata ${libraries})
-if(TARGET strata_manual)
-  add_dependencies(installed strata_manual)
+if(TARGET strata_tables)
+  add_dependencies(installed strata_tables)
 endif()
 if(NOT "bench" IN_LIST left_out)
   add_dependencies(installed strata-plain-packet)

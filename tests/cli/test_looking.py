@@ -154,7 +154,8 @@ def test_logs_and_events(strata, daemon):
         "2026-03-04T12:00:00.000Z  warning  line 1")
     assert check(strata("logs", "web", "--tail", "1", "-q")) == "line 2\n"
     lines = check(strata("logs", "web", "--format", "json")).splitlines()
-    assert [json.loads(line) for line in lines] == daemon.logs
+    assert [json.loads(line) for line in lines] == [
+        {**each, "runtime": "web"} for each in daemon.logs]
     assert check(strata("events")).splitlines() == [
         "2026-03-04T12:00:00.000Z  created    server web",
         "2026-03-04T12:00:00.000Z  failed     server web: port in use"]

@@ -1,5 +1,6 @@
 """All that `make install` installs: in a prefix, in a DESTDIR, and in a moved prefix."""
 
+import json
 import os
 import re
 import shutil
@@ -44,6 +45,12 @@ def installed(request):
 
 def test_the_program_runs_from_there(installed):
     assert re.match(r"strata \d+\.\d+\.\d+", run(f"{installed}/bin/strata", "--version"))
+
+
+def test_editors_find_the_schema_of_stacks(installed):
+    schema = Path(installed, "share/strata/strata.schema.json").read_text()
+    assert schema == run(f"{installed}/bin/strata", "lint", "--schema")
+    assert "server" in json.loads(schema)["$defs"]
 
 
 def test_its_manual_page_is_found(installed):

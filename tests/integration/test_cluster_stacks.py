@@ -60,11 +60,13 @@ def test_a_stack_comes_up_on_two_daemons(daemons, stack):
         0, "front@a: would be created\napi@b: would be created\n", "")
     assert [each.names() for each in daemons] == [[], []]
     # What others need comes first, wherever it is.
-    assert stack("up", None, "--wait") == (0, "api@b: created\nfront@a: created\n", "")
+    assert stack("up", None, "--wait") == (
+        0, "plan: create front@a, api@b\napi@b: created\nfront@a: created\n", "")
     assert [each.names() for each in daemons] == [["front"], ["api"]]
     [front] = first.show("front")["endpoints"]
     eventually(lambda: answer(front) == b"api who?", "the proxy passes to the other daemon")
-    assert stack("up") == (0, "api@b: unchanged\nfront@a: unchanged\n", "")
+    assert stack("up") == (
+        0, "plan: nothing to change\napi@b: unchanged\nfront@a: unchanged\n", "")
     assert stack("diff") == (0, "", "")
     second.edit("api", max_connections=5)
     code, output, _ = stack("diff", SHOP + "    max_connections: 7\n", "--format", "json")
@@ -96,7 +98,8 @@ def test_globs_lists_and_labels_stand_for_daemons(daemons, stack):
 def test_a_runtime_that_moves_is_pruned_where_it_was(daemons, stack):
     stack("up", SHOP)
     moved = SHOP.replace("on: b", "on: a")
-    assert stack("up", moved)[1] == "api@a: created\nfront@a: unchanged\n"
+    assert stack("up", moved)[1] == (
+        "plan: create api@a; keep 1\napi@a: created\nfront@a: unchanged\n")
     eventually(lambda: "b       api   prune" in stack("diff")[1], "the card of b shows it")
     assert stack("up", None, "--prune")[1].endswith("api@b: removed\n")
     assert [sorted(each.names()) for each in daemons] == [["api", "front"], []]
@@ -141,9 +144,12 @@ def test_nothing_is_changed_if_a_daemon_is_missing(controlled, daemons, stack):
 def test_the_daemon_spoken_to_need_not_be_the_first(controlled, daemons, stack, tmp_path):
     stack.path.write_text(SHOP.replace("on: b", "on: a"))
     done = controlled.run(daemons[0], "up", "-f", stack.path, "--on", "b")
-    assert done.stdout == "api@a: created\nfront@b: created\n", done
+    assert done.stdout == (
+            "plan: create api@a, front@b\napi@a: created\nfront@b: created\n"), done
     done = controlled.run(daemons[0], "up", "-f", stack.path, "--on", "*")
-    assert done.stdout == "api@a: unchanged\nfront@a: created\nfront@b: unchanged\n", done
+    assert done.stdout == (
+            "plan: create front@a; keep 2\n"
+            "api@a: unchanged\nfront@a: created\nfront@b: unchanged\n"), done
     assert controlled.run(daemons[0], "down", "--name", "shop", "--on", "*").returncode == 0
     assert [each.names() for each in daemons] == [[], []]
 
@@ -154,6 +160,7 @@ def test_what_several_daemons_have_is_exported_once(controlled, daemons, stack):
     assert done.returncode == 0 and '"on": [a, b]' in done.stdout, done
     stack.path.write_text(done.stdout)
     assert stack("up")[1] == (
+        "plan: nothing to change\n"
         "both@a: unchanged\nboth@b: unchanged\napi@b: unchanged\nfront@a: unchanged\n")
     daemons[1].edit("both", max_connections=3)
     done = controlled.run(daemons[0], "export", "both", "--on", "*")

@@ -29,7 +29,8 @@ def shop(daemon):
     run.site = f"http://127.0.0.1:{ports['port']}"
     done = run("up", "--wait")
     assert (done.returncode, done.stderr) == (0, ""), done
-    assert done.stdout.splitlines() == [f"{name}: created" for name in NAMES]
+    assert done.stdout.splitlines() == [
+        f"plan: create {', '.join(NAMES)}", *(f"{name}: created" for name in NAMES)]
     return run
 
 
@@ -57,7 +58,8 @@ def test_it_serves_while_an_instance_is_replaced(daemon, shop):
 
 
 def test_the_file_is_what_stands(daemon, shop):
-    unchanged = "".join(f"{name}: unchanged\n" for name in NAMES)
+    unchanged = "".join(f"{line}\n" for line in (
+        "plan: nothing to change", *(f"{name}: unchanged" for name in NAMES)))
     assert shop("up").stdout == unchanged
     assert (shop("diff").returncode, shop("diff").stdout) == (0, "")
     daemon.cli("edit", "front", "--check", "tcp")

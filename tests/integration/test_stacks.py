@@ -31,6 +31,8 @@ runtimes:
   store: {type: cache, listen: tcp://127.0.0.1:0, resp: true, start: false}
 """
 
+UNCHANGED = "plan: nothing to change\napi: unchanged\nfront: unchanged\nstore: unchanged\n"
+
 
 @pytest.fixture
 def stack(daemon, tmp_path):
@@ -52,7 +54,8 @@ def test_a_stack_comes_up_once(daemon, stack):
     assert stack("up", SHOP, "--dry-run") == (
         0, "api: would be created\nfront: would be created\nstore: would be created\n", "")
     assert daemon.names() == []
-    assert stack("up") == (0, "api: created\nfront: created\nstore: created\n", "")
+    assert stack("up") == (
+        0, "plan: create api, front, store\napi: created\nfront: created\nstore: created\n", "")
     assert [daemon.show(each)["state"] for each in ("api", "front", "store")] == [
         "running", "running", "created"]
     assert daemon.show("api")["labels"] == {"tier": "1", "strata.stack": "shop"}
@@ -61,7 +64,7 @@ def test_a_stack_comes_up_once(daemon, stack):
         ann.say("hello")
         assert ann.hear() == "hello"
         events = daemon.cli("events")
-        assert stack("up") == (0, "api: unchanged\nfront: unchanged\nstore: unchanged\n", "")
+        assert stack("up") == (0, UNCHANGED, "")
         assert daemon.cli("events") == events
         ann.say("still here")
         assert ann.hear() == "still here"
@@ -71,9 +74,9 @@ def test_a_stack_comes_up_once(daemon, stack):
 def test_variables_come_from_flags_then_the_environment_then_the_stack(daemon, stack):
     stack("up", SHOP)
     changed = "api: changed: max_connections"
-    assert stack("up", None, "--set", "limit=8")[1].splitlines()[0] == changed
+    assert stack("up", None, "--set", "limit=8")[1].splitlines()[1] == changed
     daemon.variables["limit"] = "9"
-    assert stack("up")[1].splitlines()[0] == changed
+    assert stack("up")[1].splitlines()[1] == changed
     assert daemon.show("api")["options"]["max_connections"] == 9
     assert stack("up", None, "--set", "limit")[0] == 2
 
@@ -91,7 +94,8 @@ def test_a_difference_is_shown_option_by_option(daemon, stack):
         {"name": "store", "change": "create", "option": "", "present": None, "desired": None}]
     assert stack("diff", None, "api")[0] == 1
     assert stack("up") == (
-        0, "api: changed: max_connections\nfront: unchanged\nfront: started\nstore: created\n", "")
+        0, "plan: create store; change api (max_connections); start front; keep 1\n"
+        "api: changed: max_connections\nfront: unchanged\nfront: started\nstore: created\n", "")
     assert stack("diff")[0] == 0
 
 
@@ -105,7 +109,8 @@ def test_a_stack_removes_only_what_it_has_created(daemon, stack):
     assert stack("diff", without_store) == (
         1, "NAME   CHANGE  OPTION  PRESENT  DESIRED\nextra  prune   -       -        -\n", "")
     assert "extra" not in stack("up")[1]
-    assert "extra: removed" in stack("up", None, "--prune")[1]
+    pruned = stack("up", None, "--prune")[1]
+    assert pruned.startswith("plan: remove extra; keep 2\n") and "extra: removed" in pruned
     assert sorted(daemon.names()) == ["api", "front", "other", "store"]
     assert stack("down", None, "--dry-run")[1] == "front: would be removed\napi: would be removed\n"
     assert stack("down") == (0, "front: removed\napi: removed\n", "")
@@ -121,13 +126,14 @@ def test_what_is_exported_and_comes_up_changes_nothing(daemon, stack, tmp_path):
     assert "$$1" in done.stdout
     again = daemon.run("up", "-f", "-", given=done.stdout)
     assert (again.returncode, again.stdout) == (
-        0, "api: unchanged\nfront: unchanged\nown: unchanged\nstore: unchanged\n")
+        0, UNCHANGED.replace("store", "own: unchanged\nstore"))
     assert daemon.show("own")["labels"] == {}
     assert daemon.run("export", "-l", "tier=1").stdout.startswith("name: shop\n")
     # The stack makes the same runtimes elsewhere.
     assert stack("down")[0] == 0
     daemon.remove("own")
     assert daemon.run("up", "-f", "-", given=done.stdout).stdout == (
+        "plan: create api, front, own, store\n"
         "api: created\nfront: created\nown: created\nstore: created\n")
 
 
@@ -251,6 +257,45 @@ def test_it_waits_until_all_run(daemon, stack):
     shown = daemon.show("ear")
     assert code == (0 if shown["state"] == "running" and not shown["warning"] else 1), complaint
     assert stack("up", SHOP, "--wait")[0] == 0
+
+
+CHECKED = """
+runtimes:
+  api: {type: server, http: ., listen: "http://127.0.0.1:%s"}
+  front: {type: proxy, listen: "http://127.0.0.1:0", backend: "http://127.0.0.1:%s",
+          check: http, check_interval: 50ms, check_path: %s}
+"""
+
+
+def test_it_waits_until_backends_have_passed_a_check(daemon, stack):
+    port = free_port()
+    wait = ["--wait", "--wait-timeout", "20s"]
+    (daemon.folder / "page.txt").write_text("a page")
+    (stack.path.parent / "page.txt").write_text("a page")
+    assert stack("up", CHECKED % (port, port, "/page.txt"), *wait)[0] == 0
+    [backend] = daemon.ask("GET", "/v1/runtimes/front/backends")
+    assert (backend["state"], backend["check"]) == ("ready", "passed")
+    wait[1:] = ["--wait-timeout", "1s"]
+    code, _, complaint = stack("up", CHECKED % (port, port, "/missing"), "--restart", *wait)
+    assert code == 1 and "not ready within 1 s: 'front': backend" in complaint, complaint
+    # Nothing serves there, but without checks, only a client would find out.
+    plain = CHECKED.replace("check: http, check_interval: 50ms, check_path: %s", "check: 'off'")
+    assert stack("up", plain % (port, free_port()), *wait)[0] == 0
+
+
+def test_what_would_be_refused_is_known_before_anything_is_changed(daemon, stack):
+    stack("up", SHOP)
+    wrong = SHOP.replace("limit: 7", "limit: 9") + (
+        "  last: {type: server, listen: 'tcp://127.0.0.1:0', mode: master}\n")
+    code, output, complaint = stack("up", wrong)
+    assert (code, output) == (2, "") and "'last': " in complaint
+    assert daemon.show("api")["options"]["max_connections"] == 7
+
+
+def test_a_plan_is_not_part_of_a_document(daemon, stack):
+    made = json.loads(stack("up", SHOP, "--format", "json")[1])
+    assert [each["what"] for each in made] == ["created"] * 3
+    assert stack("up", None, "--quiet")[1] == ""
 
 
 def test_mistakes_name_their_place(daemon, stack):

@@ -242,6 +242,23 @@ def test_the_verb(daemon, tmp_path, flags, shown):
                    lambda: shown in path.read_text())
 
 
+@pytest.mark.parametrize("names", [("s", "gate"), ("*",), ("@pair",)])
+def test_several_are_tapped_at_once(daemon, tmp_path, names):
+    [url] = daemon.server("s", mode="echo", protocol="raw", group="pair")
+    front = daemon.create("proxy", "gate", listen=["tcp://127.0.0.1:0"], backend=[url],
+                          group="pair")["endpoints"][0]
+    path = tmp_path / "out"
+    with path.open("w") as file, Talker(front) as ann:
+        running = subprocess.Popen([BINARY, "tap", *names], stdout=file, env=daemon.environment)
+
+        def told():
+            return {line.split()[0] for line in path.read_text().splitlines()
+                    if line.endswith("  hello")} == {"s", "gate"}
+        show_until(running, lambda: ann.say(b"hello"), told)
+    done = daemon.run("tap", "s", "nobody", "-w", "/nonexistent/x.pcapng")
+    assert done.returncode == 1
+
+
 def test_wireshark_reads_the_capture(daemon, tmp_path):
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "index.html").write_text("hello")
@@ -269,7 +286,11 @@ def test_wireshark_reads_the_capture(daemon, tmp_path):
             dan.say("a message")
             assert dan.hear() == "a message"
 
-    path = capture("s", visit, lambda path: "a message" in decode(path, "websocket.payload.text"))
+    def has_visit(path):
+        rows = decode(path, "http.request.uri", "websocket.payload.text")
+        return "/index.html" in rows and "a message" in rows
+
+    path = capture("s", visit, has_visit)
     rows = decode(path, "http.request.uri", "http.response.code", "websocket.payload.text",
                   "ip.src", "tcp.srcport")
     decoded = [line.split("\t") for line in rows.splitlines()]

@@ -30,14 +30,16 @@ outcome<> check_target(const nlohmann::json& options) {
 outcome<int> create_runtime(const invocation& call, const std::string& type,
                             const std::string& name, const nlohmann::json& options) {
   control_client client(call.daemon);
+  const bool is_dry = call.is_set("dry_run");
+  // A dry run also checks what a start needs.
   const nlohmann::json body = {{"type", type},
                                {"name", name},
                                {"options", options},
-                               {"start", call.is_set("start")},
-                               {"dry_run", call.is_set("dry_run")}};
+                               {"start", call.is_set("start") || is_dry},
+                               {"dry_run", is_dry}};
   const auto created = client.post("/v1/runtimes", body);
   if (!created) return std::unexpected(created.error());
-  if (call.is_set("dry_run") && !call.as_json && !call.quiet) {
+  if (is_dry && !call.as_json && !call.quiet) {
     const auto warning = text_at(*created, "warning");
     print(fmt::format("{}: could be created{}{}\n", name,
                       warning.empty() ? "" : "; warning: ", text::printable(warning)));

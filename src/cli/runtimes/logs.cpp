@@ -1,9 +1,12 @@
-// strata logs NAME and strata events: lines as they are written.
+// strata logs and strata events: lines as they are written.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "cli/daemon_client/control_client.hpp"
+#include "cli/runtimes/line_sources.hpp"
 #include "cli/runtimes/moment.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/terminal/output.hpp"
@@ -51,43 +54,121 @@ bool is_older(const json& line, moment since) {
   return at && *at < since;
 }
 
-/// `quiet_key` is the only member shown in quiet output. Unless `type` is empty, only events of
-/// that type are shown.
-outcome<int> show_stream(const invocation& call, const std::string& path,
-                         std::string (*render)(const json&), std::string_view quiet_key,
-                         std::string_view type = {}) {
-  const auto since = since_of(call);
-  if (!since) return std::unexpected(since.error());
-  auto stream = control_client(call.daemon).stream(target_of(call, path));
-  if (!stream) return std::unexpected(stream.error());
-  for (;;) {
-    const auto lines = stream->take_lines();
-    std::string shown;
-    for (const auto& line : lines) {
-      const auto value = parse_line_of_json(line);
-      if (!value) return std::unexpected(value.error());
-      const bool is_wanted = type.empty() || text_at(*value, "type") == type;
-      if (!is_wanted || is_older(*value, *since)) continue;
-      shown += call.as_json ? text::escaped_for_json(value->dump()) + '\n'
-               : call.quiet ? text_of(*value, quiet_key) + '\n'
-                            : render(*value);
-    }
-    print(shown);
-    if (stream->ended()) return exit_done;
-    if (auto more = stream->wait(); !more) return std::unexpected(more.error());
+/// How the lines of a stream are shown.
+struct line_form {
+  std::string (*render)(const json&);
+  std::string_view quiet_key;  ///< the only member in quiet output
+  std::string_view type = {};  ///< only events of this type; empty: all
+};
+
+/// Holds lines until they are printed.
+class line_printer {
+ public:
+  /// With a `width`, each line follows the name of its runtime.
+  line_printer(const invocation& call, line_form form, moment since, std::size_t width = 0)
+      : call_(call), form_(form), since_(since), width_(width) {}
+
+  /// `name`: the runtime whose line it is; empty: none. Errors: failed, if the line is no JSON.
+  outcome<> take(const std::string& name, const std::string& line) {
+    auto value = parse_line_of_json(line);
+    if (!value) return std::unexpected(value.error());
+    const bool is_wanted = form_.type.empty() || text_at(*value, "type") == form_.type;
+    if (!is_wanted || is_older(*value, since_)) return {};
+    auto time = text_at(*value, "time");
+    held_.push_back({.time = std::move(time), .text = shown_text(name, std::move(*value))});
+    return {};
   }
+
+  /// Sorts the lines that are held by time: those of one runtime are so already.
+  void sort() { std::ranges::stable_sort(held_, {}, &held_line::time); }
+
+  void print() {
+    std::string shown;
+    for (const auto& each : held_) shown += each.text;
+    held_.clear();
+    cli::print(shown);
+  }
+
+ private:
+  struct held_line {
+    std::string time;
+    std::string text;
+  };
+
+  std::string shown_text(const std::string& name, json value) const {
+    if (call_.as_json) {
+      if (!name.empty()) value["runtime"] = name;
+      return text::escaped_for_json(value.dump()) + '\n';
+    }
+    auto text = call_.quiet ? text_of(value, form_.quiet_key) + '\n' : form_.render(value);
+    if (width_ == 0) return text;
+    return fmt::format("{:<{}}  {}", text::printable(name), width_, text);
+  }
+
+  const invocation& call_;
+  line_form form_;
+  moment since_;
+  std::size_t width_;
+  std::vector<held_line> held_;
+};
+
+/// Shows the lines of the sources as they arrive.
+outcome<> show_all(std::vector<line_source> sources, line_printer& printer) {
+  return take_all(
+      std::move(sources),
+      [&printer](const auto& name, const auto& line) { return printer.take(name, line); },
+      [&printer]() -> outcome<> {
+        printer.print();
+        return {};
+      });
 }
 
 }  // namespace
 
+// What is written already is read from one runtime after another, and shown in the order of time.
 outcome<int> run_logs(const invocation& call) {
-  return show_stream(call, runtime_target(call.words[0], "logs"), render_log, "text");
+  const auto since = since_of(call);
+  if (!since) return std::unexpected(since.error());
+  control_client client(call.daemon);
+  const auto named = name_sources(client, call);
+  if (!named) return std::unexpected(named.error());
+  line_printer printer(call, {.render = render_log, .quiet_key = "text"}, *since, named->width);
+  std::vector<line_source> followed;
+  const auto open = [&](const std::string& name) -> outcome<> {
+    auto stream = control_client(call.daemon).stream(target_of(call, runtime_target(name, "logs")));
+    if (!stream) return std::unexpected(stream.error());
+    followed.push_back({.name = name, .stream = std::move(*stream)});
+    if (call.is_set("follow")) return {};
+    return take_all(
+        std::exchange(followed, {}),
+        [&printer](const auto& source, const auto& line) { return printer.take(source, line); },
+        [] { return outcome<>(); });
+  };
+  const auto opened = open_sources(client, *named, open);
+  if (!opened) return opened;
+  if (named->width != 0) printer.sort();
+  printer.print();
+  if (auto shown = show_all(std::move(followed), printer); !shown) {
+    return std::unexpected(shown.error());
+  }
+  return opened;
 }
 
 outcome<int> run_events(const invocation& call) { return show_events(call, {}); }
 
 outcome<int> show_events(const invocation& call, std::string_view type) {
-  return show_stream(call, "/v1/events", render_event, "runtime", type);
+  const auto since = since_of(call);
+  if (!since) return std::unexpected(since.error());
+  auto stream = control_client(call.daemon).stream(target_of(call, "/v1/events"));
+  if (!stream) return std::unexpected(stream.error());
+  line_printer printer(call, {.render = render_event, .quiet_key = "runtime", .type = type},
+                       *since);
+  std::vector<line_source> sources;
+  sources.push_back({.name = {}, .stream = std::move(*stream)});
+  if (auto shown = show_all(std::move(sources), printer); !shown) {
+    return std::unexpected(shown.error());
+  }
+  return exit_done;
 }
 
 }  // namespace strata::cli

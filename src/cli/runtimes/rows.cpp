@@ -255,12 +255,13 @@ std::vector<verb_row> looking_verbs() {
        any_number,
        run_owner,
        {no_header_row()}},
-      {"logs", "NAME", look, "show a runtime's log", 1, 1, run_logs, stream_flags()},
+      {"logs", "[NAME|GLOB|@GROUP]...", look, "show the logs of runtimes (default: all)", 0,
+       any_number, run_logs, stream_flags()},
       {"events", "", look, "show the events of all runtimes", 0, 0, run_events, stream_flags()},
-      {"tap", "NAME", look,
-       "show what passes through a runtime as it passes: messages, the heads of HTTP requests and "
+      {"tap", "NAME|GLOB|@GROUP...", look,
+       "show what passes through runtimes as it passes: messages, the heads of HTTP requests and "
        "answers, Redis commands, the bytes that a proxy forwards",
-       1, 1, run_tap, tap_flags()},
+       1, any_number, run_tap, tap_flags()},
   };
 }
 

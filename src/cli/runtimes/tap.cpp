@@ -1,11 +1,14 @@
-// strata tap NAME: shows what passes through a runtime.
+// strata tap: shows what passes through runtimes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "cli/daemon_client/control_client.hpp"
+#include "cli/runtimes/line_sources.hpp"
 #include "cli/runtimes/moment.hpp"
 #include "cli/runtimes/rows.hpp"
 #include "cli/runtimes/tap_capture.hpp"
@@ -79,33 +82,37 @@ std::string render(const tapped_line& line, bool with_hex) {
 /// Writes the lines of a tap to the terminal or to a capture file.
 class tap_output {
  public:
-  explicit tap_output(const invocation& call) : call_(call), with_hex_(call.is_set("hex")) {}
+  /// With a `width`, each line follows the name of its runtime.
+  tap_output(const invocation& call, std::size_t width)
+      : call_(call), with_hex_(call.is_set("hex")), width_(width) {}
 
   /// Errors: of the file of --write.
-  outcome<> open() {
+  outcome<> open(std::span<const std::string> names) {
     if (call_.text("write").empty()) return {};
-    const l2::capture_source source{.name = "strata " + call_.words[0], .link_type = tap_link_type};
+    const l2::capture_source source{.name = fmt::format("strata {}", fmt::join(names, " ")),
+                                    .link_type = tap_link_type};
     auto file = l2::capture_file::create(call_.text("write"), source);
     if (!file) return refuse(exit_failed, file.error());
     file_ = std::make_unique<l2::capture_file>(std::move(*file));
     return {};
   }
 
-  outcome<> take(const std::string& text) {
-    const auto line = parse_line_of_json(text);
+  outcome<> take(const std::string& name, const std::string& text) {
+    auto line = parse_line_of_json(text);
     if (!line) return std::unexpected(line.error());
     if (const auto lost = count_at(*line, "lost"); lost != 0 && !call_.as_json) {
-      complain(
-          fmt::format("{} messages were lost here: they came faster than they were read", lost));
+      complain(fmt::format("{}{} messages were lost here: they came faster than they were read",
+                           shown_name(name), lost));
       return {};
     }
     if (file_) return write(read_line(*line));
     if (call_.as_json) {
+      (*line)["runtime"] = name;
       print(text::escaped_for_json(line->dump()) + '\n');
     } else if (call_.quiet) {
-      print(content_of(read_line(*line)) + '\n');
+      print(shown_name(name) + content_of(read_line(*line)) + '\n');
     } else {
-      print(render(read_line(*line), with_hex_));
+      print(shown_name(name) + render(read_line(*line), with_hex_));
     }
     return {};
   }
@@ -127,13 +134,18 @@ class tap_output {
     return {};
   }
 
+  std::string shown_name(const std::string& name) const {
+    return width_ == 0 ? "" : fmt::format("{:<{}}  ", text::printable(name), width_);
+  }
+
   const invocation& call_;
   bool with_hex_;
+  std::size_t width_;
   std::unique_ptr<l2::capture_file> file_;
 };
 
-std::string target_of(const invocation& call) {
-  auto target = runtime_target(call.words[0], "tap");
+std::string target_of(const invocation& call, const std::string& name) {
+  auto target = runtime_target(name, "tap");
   char separator = '?';
   for (const auto& row : runtime::tap_rows()) {
     const auto found = call.flags.find(row.key);
@@ -148,18 +160,25 @@ std::string target_of(const invocation& call) {
 }  // namespace
 
 outcome<int> run_tap(const invocation& call) {
-  tap_output output(call);
-  if (auto opened = output.open(); !opened) return std::unexpected(opened.error());
-  auto stream = control_client(call.daemon).stream(target_of(call));
-  if (!stream) return std::unexpected(stream.error());
-  for (;;) {
-    for (const auto& line : stream->take_lines()) {
-      if (auto taken = output.take(line); !taken) return std::unexpected(taken.error());
-    }
-    if (auto flushed = output.flush(); !flushed) return std::unexpected(flushed.error());
-    if (stream->ended()) return exit_done;
-    if (auto more = stream->wait(); !more) return std::unexpected(more.error());
-  }
+  control_client client(call.daemon);
+  const auto named = name_sources(client, call);
+  if (!named) return std::unexpected(named.error());
+  tap_output output(call, named->width);
+  if (auto opened = output.open(named->names); !opened) return std::unexpected(opened.error());
+  std::vector<line_source> sources;
+  const auto opened = open_sources(client, *named, [&](const std::string& name) -> outcome<> {
+    auto stream = control_client(call.daemon).stream(target_of(call, name));
+    if (!stream) return std::unexpected(stream.error());
+    sources.push_back({.name = name, .stream = std::move(*stream)});
+    return {};
+  });
+  if (!opened) return opened;
+  const auto taken = take_all(
+      std::move(sources),
+      [&output](const auto& name, const auto& line) { return output.take(name, line); },
+      [&output] { return output.flush(); });
+  if (!taken) return std::unexpected(taken.error());
+  return opened;
 }
 
 }  // namespace strata::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "text/readable.hpp"
@@ -26,6 +27,31 @@ std::string line_of(const deed& deed, bool is_dry) {
                         text::printable(deed.name), daemon, fmt::join(deed.waiting, ", "));
   }
   return line + "\n";
+}
+
+std::string plan_line(const std::vector<deed>& deeds) {
+  // In the order of the line.
+  constexpr std::pair<std::string_view, std::string_view> verbs[] = {
+      {"created", "create"},
+      {"changed", "change"},
+      {"changed and restarted", "change and restart"},
+      {"started", "start"},
+      {"removed", "remove"}};
+  std::vector<std::string> parts;
+  for (const auto& [effect, verb] : verbs) {
+    std::vector<std::string> names;
+    for (const auto& each : deeds) {
+      if (each.effect != effect) continue;
+      names.push_back(shown_name(each.name, each.daemon));
+      if (!each.options.empty())
+        names.back() += fmt::format(" ({})", fmt::join(each.options, ", "));
+    }
+    if (!names.empty()) parts.push_back(fmt::format("{} {}", verb, fmt::join(names, ", ")));
+  }
+  if (parts.empty()) return "plan: nothing to change\n";
+  const auto kept = std::ranges::count(deeds, "unchanged", &deed::effect);
+  if (kept != 0) parts.push_back(fmt::format("keep {}", kept));
+  return fmt::format("plan: {}\n", fmt::join(parts, "; "));
 }
 
 json json_of(const std::vector<deed>& deeds) {
@@ -77,7 +103,7 @@ outcome<> deployment::create(const stack::desired_runtime& desired) {
   const json body = {{"type", desired.type},
                      {"name", desired.name},
                      {"options", desired.options},
-                     {"start", desired.runs},
+                     {"start", desired.runs && (!settings_.is_dry || settings_.tries_start)},
                      {"dry_run", settings_.is_dry}};
   // In a dry run, the daemon does not know an owner that would have been created before.
   const bool is_blind =

@@ -31,6 +31,8 @@ struct deed {
 
 /// "web: changed: group"; for a dry run, "web: would be changed: group". One line.
 [[nodiscard]] std::string line_of(const deed& deed, bool is_dry);
+/// What a dry run would do, one line: "plan: create api, front; change store (port); keep 3".
+[[nodiscard]] std::string plan_line(const std::vector<deed>& deeds);
 [[nodiscard]] nlohmann::json json_of(const std::vector<deed>& deeds);
 
 /// The state of a runtime as the daemon shows it; nullopt for null.
@@ -39,8 +41,10 @@ struct deed {
 class deployment {
  public:
   struct settings {
-    bool is_dry = false;      ///< nothing is changed
-    bool restarts = false;    ///< running runtimes are restarted if a change needs it
+    bool is_dry = false;    ///< nothing is changed
+    bool restarts = false;  ///< running runtimes are restarted if a change needs it
+    /// Whether a dry run also tries what a start needs, such as ports, which a change may free.
+    bool tries_start = true;
     std::string daemon = {};  ///< the daemon's name, in deeds; empty: there is only one
   };
   /// `deeds` outlives it; deployments on several daemons may have it in common.

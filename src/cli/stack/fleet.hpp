@@ -20,6 +20,10 @@ class fleet {
   struct placed_runtime {
     stack::described_runtime described;
     cli::deployment* deployment;
+
+    [[nodiscard]] std::string shown_name() const {
+      return deployment->shown_name(described.desired.name);
+    }
   };
   /// A runtime that belongs to the stack, whether described or not.
   struct placed_name {

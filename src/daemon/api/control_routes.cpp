@@ -57,7 +57,8 @@ std::vector<control_answers::route> control_answers::routes_of_records() {
         .summary = "Create a runtime, and start it if `start` is true",
         .description = "The state file is on disk before the answer is sent. If the start fails, "
                        "nothing is created and the answer is the error of the start. With "
-                       "`dry_run` all is checked and answered with 200, and nothing is created.",
+                       "`dry_run` all is checked and answered with 200, and nothing is created; "
+                       "with `start`, what a start needs is checked too, such as free ports.",
         .body = "Creation", .answer = "Detail", .body_type = json_type, .status = 201,
         .needed = admin, .is_change = true},
        &control_answers::create},

@@ -84,8 +84,10 @@ loop::task<result<entry_ref>> supervisor::create(creation ordered) {
   const auto guard = co_await made->lock.acquire();
   result<void> done;
   if (ordered.is_rehearsal) {
-    auto good = co_await made->body->rehearse();
-    done = std::move(good);
+    if (ordered.is_started) {
+      auto good = co_await made->body->rehearse();
+      done = std::move(good);
+    }
     reconciler_.discard(*made);
   } else {
     auto created = co_await reconciler_.create(made, ordered.is_started);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "http/client/http1_client.hpp"
 #include "http/client/http2_client.hpp"
@@ -28,16 +29,19 @@ bool is_wanted(const std::string& statuses, int status) {
 }  // namespace
 
 void checker::apply() {
-  if (how_.options.check != "off") {
-    if (!armed()) loop_.arm_after(*this, loop::duration::zero());
-    return;
-  }
+  const auto& options = how_.options;
+  const std::array request{options.check, options.check_path, options.check_status};
+  if (std::exchange(request_, request) == request) return;
   disarm();
   asking_.cancel();
   for (const auto& each : how_.all()) {
+    each->checks.is_asked = false;
+    each->stands->last_check = check_outcome::none;
+    if (options.check != "off") continue;
     each->checks = {};
     each->stands->is_down = false;
   }
+  if (options.check != "off") loop_.arm_after(*this, loop::duration::zero());
 }
 
 // A check that takes longer than the check interval has failed.
@@ -112,6 +116,7 @@ void checker::note(backend& backend, const result<void>& outcome) {
   auto& checks = backend.checks;
   auto& stands = *backend.stands;
   const bool is_good = outcome.has_value();
+  stands.last_check = is_good ? check_outcome::passed : check_outcome::failed;
   if (is_good == !stands.is_down) {
     checks.against = 0;
     return;

@@ -4,6 +4,7 @@
 // For one loop's thread: one of a proxy's loops checks for all of them.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,7 +33,8 @@ class checker final : private loop::timer {
  public:
   checker(loop::loop& loop, checking checking) : loop_(loop), how_(std::move(checking)) {}
 
-  /// Starts, or adapts to the present options. Backends that are no longer checked count as up.
+  /// Starts, or adapts to the present options: if these ask for another answer, all backends are
+  /// checked again. Backends that are no longer checked count as up.
   void apply();
 
  private:
@@ -45,6 +47,7 @@ class checker final : private loop::timer {
   loop::loop& loop_;
   checking how_;
   std::shared_ptr<const net::tls_context> any_;  // accepts any certificate
+  std::array<std::string, 3> request_{"off"};    // the options by which it checks
   loop::task_group asking_;
 };
 

@@ -228,6 +228,7 @@ std::vector<backend_report> gate::report() const {
                      .is = each->is,
                      .is_resting = each->stands->rests_until.get() > loop_.now(),
                      .is_down = each->stands->is_down,
+                     .last_check = each->stands->last_check,
                      .current = each->stands->current.state(loop_.now()),
                      .connections = each->connections(),
                      .chosen = each->chosen,

@@ -13,6 +13,11 @@ std::string_view state_of(const backend_report& report) {
   return report.is_resting || report.current == circuit_state::open ? "resting" : "ready";
 }
 
+std::string_view name_of(check_outcome outcome) {
+  if (outcome == check_outcome::none) return "none";
+  return outcome == check_outcome::passed ? "passed" : "failed";
+}
+
 std::string_view name_of(circuit_state state) {
   if (state == circuit_state::closed) return "closed";
   return state == circuit_state::open ? "open" : "half-open";
@@ -23,6 +28,7 @@ nlohmann::json json_of(const backend_report& report) {
                          {"text", report.is.text},
                          {"route", report.route},
                          {"state", state_of(report)},
+                         {"check", name_of(report.last_check)},
                          {"weight", report.is.weight},
                          {"backup", report.is.is_backup},
                          {"max", report.is.max},
@@ -49,6 +55,10 @@ std::span<const answer_row> backend_answer_rows() {
        .help = "state of the backend",
        .choices = "ready|resting|down|drained|unknown",
        .column = "state"},
+      {.key = "check",
+       .help = "outcome of the last health check; none: not checked yet, or without --check",
+       .choices = "none|passed|failed",
+       .is_hidden = true},
       {.key = "weight",
        .help = "weight relative to the other backends",
        .column = "weight",

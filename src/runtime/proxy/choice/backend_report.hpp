@@ -18,6 +18,7 @@ struct backend_report {
   bool is_known = true;  ///< false: a name without an address yet
   bool is_resting = false;
   bool is_down = false;
+  check_outcome last_check = check_outcome::none;
   circuit_state current = circuit_state::closed;
   std::uint64_t connections = 0;
   std::uint64_t chosen = 0;

@@ -11,9 +11,13 @@
 
 namespace strata::runtime::proxy {
 
+/// The outcome of a backend's last check.
+enum class check_outcome : std::uint8_t { none, passed, failed };
+
 struct standing {
   std::atomic<std::uint64_t> connections = 0;  ///< its present connections and requests
   std::atomic<bool> is_down = false;           ///< according to checks
+  std::atomic<check_outcome> last_check = check_outcome::none;
   moment rests_until;
   moment came;  ///< when it was added or returned while the proxy ran; otherwise the epoch
   circuit current;
