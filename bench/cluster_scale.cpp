@@ -129,7 +129,7 @@ int fail(std::string_view why) {
 int simulate(std::size_t count, double seconds) {
   loop::sim_world world(1);
   auto& loop = world.add_loop();
-  cluster::etcd_in_memory etcd(loop);
+  cluster::etcd_in_memory etcd([&world] { return world.now(); });
   members all;
   std::vector<cluster::link_in_memory*> links;
   for (std::size_t number = 0; number < count; ++number) {

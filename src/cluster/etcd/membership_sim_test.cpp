@@ -1,10 +1,11 @@
 // Daemons of one cluster over an etcd whose links are cut, slow and lossy, with daemons that are
-// killed and start again: no name has two holders at a time, and two TTLs after the last fault all
-// views are what stands in etcd. An etcd that is restored from a backup has forgotten who holds a
-// name, so only the views are looked at then.
+// killed, start again, or stop for a while: no name has two holders at a time, and two TTLs after
+// the last fault all views are what stands in etcd. An etcd that is restored from a backup has
+// forgotten who holds a name, so only the views are looked at then.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <map>
@@ -34,6 +35,8 @@ struct crowd {
   std::size_t processes;
   std::size_t runtimes;  ///< of each
 };
+/// A pause is of all processes on a loop. More loops take more time.
+constexpr std::size_t most_loops = 8;
 constexpr crowd few = {.names = 4, .processes = 6, .runtimes = 1};
 
 /// One process of a daemon.
@@ -89,7 +92,14 @@ class process {
 class stage {
  public:
   stage(std::uint64_t seed, crowd crowd)
-      : crowd_(crowd), world_(seed), loop_(world_.add_loop()), etcd_(loop_), all_(crowd.processes) {
+      : crowd_(crowd),
+        world_(seed),
+        loop_(world_.add_loop()),
+        etcd_([this] { return world_.now(); }),
+        all_(crowd.processes) {
+    for (std::size_t count = std::min(most_loops, crowd.processes); count > 0; --count) {
+      loops_.push_back(&world_.add_loop());
+    }
     etcd_.on_change = [this](const etcd_in_memory::change& change) { check_holders(change); };
     for (std::size_t number = 0; number < all_.size(); ++number) start(number);
     loop_.spawn(keep_time());
@@ -108,17 +118,31 @@ class stage {
 
  private:
   void check_views() const;
-  void start(std::size_t number) {
-    all_[number] = std::make_unique<process>(
-        world_, loop_, etcd_, "d" + std::to_string(number % crowd_.names), crowd_.runtimes);
+  void check_single_holders();
+  [[nodiscard]] loop::sim_loop& loop_of(std::size_t number) {
+    return *loops_[number % loops_.size()];
   }
-  // Whoever has held a name must know that it may be lost before another gets it.
+  void start(std::size_t number) {
+    loop_of(number).pause(loop::duration::zero());
+    all_[number] =
+        std::make_unique<process>(world_, loop_of(number), etcd_,
+                                  "d" + std::to_string(number % crowd_.names), crowd_.runtimes);
+  }
+  /// Whether it would act as the holder of its name now.
+  [[nodiscard]] bool holds(std::size_t number) {
+    if (loop_of(number).is_paused()) return false;
+    loop_of(number).read_time();
+    return all_[number]->member().present_state() == membership::state::held;
+  }
+  // Whoever has held a name must know that it may be lost before another gets it, unless it is
+  // paused: then it must know before it does anything else.
   void check_holders(const etcd_in_memory::change& change) {
     const bool is_taken = !change.is_gone && etcd_.keys().at(change.key).created == change.mod;
     if (!is_taken || has_forgotten_) return;
-    for (const auto& each : all_) {
+    for (std::size_t number = 0; number < all_.size(); ++number) {
+      const auto& each = all_[number];
       if (!each || prefix + each->name() != change.key) continue;
-      EXPECT_NE(each->member().present_state(), membership::state::held) << each->name();
+      EXPECT_FALSE(holds(number)) << each->name();
     }
   }
   loop::task<> keep_time() {
@@ -131,6 +155,7 @@ class stage {
   const crowd crowd_;
   loop::sim_world world_;
   loop::sim_loop& loop_;
+  std::vector<loop::sim_loop*> loops_;  // of the processes
   etcd_in_memory etcd_;
   std::vector<std::unique_ptr<process>> all_;
   std::set<std::size_t> troubled_;  // since all was mended
@@ -142,7 +167,7 @@ void stage::trouble() {
   troubled_.insert(number);
   auto& subject = *all_[number];
   auto& faults = subject.faults();
-  switch (draw(12)) {
+  switch (draw(13)) {
     case 0: faults.is_cut = !faults.is_cut; break;
     case 1: faults.is_dead = !faults.is_dead; break;
     case 2: faults.loses_requests = 0.3; break;
@@ -157,12 +182,25 @@ void stage::trouble() {
       etcd_.restore();
       has_forgotten_ = true;
       break;
+    case 11: loop_of(number).pause(std::chrono::seconds(draw(25))); break;
     default: subject.change(); break;
+  }
+  check_single_holders();
+}
+
+// Of the processes that run, as they know it themselves.
+void stage::check_single_holders() {
+  if (has_forgotten_) return;
+  std::set<std::string> held;
+  for (std::size_t number = 0; number < all_.size(); ++number) {
+    if (!holds(number)) continue;
+    EXPECT_TRUE(held.insert(all_[number]->name()).second) << number;
   }
 }
 
 void stage::mend() {
   etcd_.is_full = false;
+  for (auto* const each : loops_) each->pause(loop::duration::zero());
   for (const auto number : troubled_) {
     all_[number]->faults() = {};
     all_[number]->change();

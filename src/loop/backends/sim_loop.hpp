@@ -1,6 +1,7 @@
 // A loop in a simulated world (sim_world.hpp): the same verbs, virtual time, memory as the network.
 #pragma once
 
+#include <algorithm>
 #include <map>
 
 #include "loop/backends/sim_world.hpp"
@@ -12,6 +13,13 @@ class sim_loop final : public loop, private buffer::pool {
  public:
   explicit sim_loop(sim_world& world) : world_(world) { update_now(); }
   ~sim_loop() override;
+
+  /// Runs nothing for that time, as a process that is stopped, or on a machine that sleeps: for it,
+  /// the clock jumps. Zero ends a pause.
+  void pause(duration span) { paused_until_ = world_.now() + span; }
+  [[nodiscard]] bool is_paused() const { return world_.now() < paused_until_; }
+  /// Looks at the clock, as each turn does first.
+  void read_time() { update_now(); }
 
   [[nodiscard]] std::string_view backend() const override { return "simulation"; }
   result<descriptor> listen(const socket_address& address, const listen_options& options) override;
@@ -54,8 +62,14 @@ class sim_loop final : public loop, private buffer::pool {
   friend class sim_world;
 
   sim_world::sim_operation& ask(operation::kind kind, const descriptor& descriptor, request& asker);
-  [[nodiscard]] bool runnable() const { return has_work() || next_timer() <= world_.now(); }
-  [[nodiscard]] time_point due() const { return next_timer(); }
+  [[nodiscard]] bool runnable() const {
+    return !is_paused() && (has_work() || next_timer() <= world_.now());
+  }
+  /// When it is to run next, if nothing else happens.
+  [[nodiscard]] time_point due() const {
+    if (!is_paused()) return next_timer();
+    return has_work() ? paused_until_ : std::max(next_timer(), paused_until_);
+  }
   /// Queues received bytes in a buffer of this loop.
   void deliver_bytes(operation& operation, std::string bytes, const socket_address& address);
   void deliver_result(operation& operation, int outcome, bool more) {
@@ -71,6 +85,7 @@ class sim_loop final : public loop, private buffer::pool {
   std::map<std::uint32_t, std::string> lent_;
   std::vector<std::uint64_t> starved_;  // endpoints whose readers wait for a buffer
   std::uint32_t next_buffer_ = 0;
+  time_point paused_until_ = time_point::min();
 };
 
 }  // namespace strata::loop

@@ -64,8 +64,8 @@ class watch_in_memory final : public gateway_stream {
         co_return told;
       }
       const auto size = etcd.history().size();
-      const bool has_more =
-          co_await etcd.changed().wait([&] { return etcd.history().size() != size; }, limit, 100ms);
+      const bool has_more = co_await link_.changed().wait(
+          [&] { return etcd.history().size() != size; }, limit, 100ms);
       if (!has_more && link_.loop().now() >= limit) {
         co_return failure(errc::timed_out, "watch etcd", "nothing has changed", "");
       }
@@ -108,8 +108,8 @@ void etcd_in_memory::restore() {
   if (!backup_) return;
   keys_ = backup_->keys;
   leases_ = backup_->leases;
-  first_end_ = loop_.now();
-  for (auto& [id, each] : leases_) each.end = loop_.now() + each.ttl;
+  first_end_ = clock_();
+  for (auto& [id, each] : leases_) each.end = clock_() + each.ttl;
   history_.resize(backup_->history_size);
   for (auto& [key, positions] : versions_) {
     std::erase_if(positions, [this](std::size_t each) { return each >= history_.size(); });
@@ -117,14 +117,18 @@ void etcd_in_memory::restore() {
   revision_ = backup_->revision;
   compacted_ = backup_->compacted;
   ++restarts_;
-  changed_.notify();
+  notify_links();
 }
 
 void etcd_in_memory::note(change change) {
   if (on_change) on_change(change);
   versions_[change.key].push_back(history_.size());
   history_.push_back(std::move(change));
-  changed_.notify();
+  notify_links();
+}
+
+void etcd_in_memory::notify_links() {
+  for (auto* const each : links_) each->notify();
 }
 
 void etcd_in_memory::put(const json& body) {
@@ -154,11 +158,11 @@ void etcd_in_memory::end_lease(std::int64_t id) {
 }
 
 void etcd_in_memory::expire() {
-  if (loop_.now() < first_end_) return;
+  if (clock_() < first_end_) return;
   std::vector<std::int64_t> due;
   first_end_ = loop::time_point::max();
   for (const auto& [id, each] : leases_) {
-    if (each.end <= loop_.now()) {
+    if (each.end <= clock_()) {
       due.push_back(id);
     } else {
       first_end_ = std::min(first_end_, each.end);
@@ -230,14 +234,14 @@ result<json> etcd_in_memory::answer(const std::string& path, const json& body) {
   if (path == "/v3/lease/grant") {
     const auto id = next_lease_++;
     const auto ttl = std::chrono::seconds(whole(body, "TTL"));
-    leases_[id] = {.ttl = ttl, .end = loop_.now() + ttl};
+    leases_[id] = {.ttl = ttl, .end = clock_() + ttl};
     first_end_ = std::min(first_end_, leases_[id].end);
     return json{{"ID", std::to_string(id)}, {"TTL", body.at("TTL")}};
   }
   if (path == "/v3/lease/keepalive") {
     const auto found = leases_.find(whole(body, "ID"));
     if (found == leases_.end()) return json{{"result", {{"ID", body.at("ID")}}}};
-    found->second.end = loop_.now() + found->second.ttl;
+    found->second.end = clock_() + found->second.ttl;
     return json{{"result", {{"ID", body.at("ID")}, {"TTL", "10"}}}};
   }
   if (path == "/v3/lease/revoke") {
@@ -259,6 +263,12 @@ result<json> etcd_in_memory::answer(const std::string& path, const json& body) {
     put(request);
   }
   return json{{"header", header()}, {"succeeded", true}};
+}
+
+void link_in_memory::notify() {
+  loop_.post([changed = std::weak_ptr(changed_)] {
+    if (const auto present = changed.lock()) present->notify();
+  });
 }
 
 void link_in_memory::count(const json& message) {

@@ -18,7 +18,9 @@
 
 namespace strata::cluster {
 
-/// One etcd. Its clock is that of the loop.
+class link_in_memory;
+
+/// One etcd, for daemons on any loops of one simulated world.
 class etcd_in_memory {
  public:
   struct change {
@@ -35,7 +37,7 @@ class etcd_in_memory {
     std::int64_t lease = 0;
   };
 
-  explicit etcd_in_memory(loop::loop& loop) : loop_(loop), changed_(loop) {}
+  explicit etcd_in_memory(std::function<loop::time_point()> clock) : clock_(std::move(clock)) {}
 
   bool is_full = false;  ///< nothing is written any more
 
@@ -59,7 +61,9 @@ class etcd_in_memory {
   [[nodiscard]] const std::map<std::string, pair>& keys() const { return keys_; }
   [[nodiscard]] const std::vector<change>& history() const { return history_; }
   [[nodiscard]] std::int64_t compacted() const { return compacted_; }
-  [[nodiscard]] loop::condition& changed() { return changed_; }
+  /// Links that are notified of each change.
+  void add(link_in_memory& link) { links_.push_back(&link); }
+  void remove(link_in_memory& link) { std::erase(links_, &link); }
   [[nodiscard]] static std::string text(const nlohmann::json& body, const char* key) {
     return strata::text::base64_decode(body.value(key, std::string())).value_or("");
   }
@@ -89,8 +93,9 @@ class etcd_in_memory {
   [[nodiscard]] const change* version(const std::vector<std::size_t>& positions,
                                       std::int64_t revision) const;
   void note(change change);
+  void notify_links();
 
-  loop::loop& loop_;
+  std::function<loop::time_point()> clock_;
   std::map<std::string, pair> keys_;
   std::map<std::int64_t, lease> leases_;
   loop::time_point first_end_ = loop::time_point::max();  // no lease ends before
@@ -101,7 +106,7 @@ class etcd_in_memory {
   std::int64_t next_lease_ = 100;
   std::optional<backup> backup_;
   int restarts_ = 0;
-  loop::condition changed_;
+  std::vector<link_in_memory*> links_;
 };
 
 /// What a link does to its calls.
@@ -126,7 +131,15 @@ class link_in_memory final : public gateway {
  public:
   /// `chance` draws from 0 to 1.
   link_in_memory(loop::loop& loop, etcd_in_memory& etcd, std::function<double()> chance)
-      : loop_(loop), etcd_(etcd), chance_(std::move(chance)) {}
+      : loop_(loop),
+        etcd_(etcd),
+        chance_(std::move(chance)),
+        changed_(std::make_shared<loop::condition>(loop)) {
+    etcd_.add(*this);
+  }
+  link_in_memory(const link_in_memory&) = delete;
+  link_in_memory& operator=(const link_in_memory&) = delete;
+  ~link_in_memory() override { etcd_.remove(*this); }
 
   link_faults faults;
   link_traffic traffic;
@@ -135,6 +148,9 @@ class link_in_memory final : public gateway {
   loop::task<result<std::unique_ptr<gateway_stream>>> open(std::string path,
                                                            nlohmann::json body) override;
   loop::task<> travel();
+  /// Something has changed in etcd: the watches learn of it when this loop runs.
+  void notify();
+  [[nodiscard]] loop::condition& changed() { return *changed_; }
   void count(const nlohmann::json& message);
   [[nodiscard]] loop::loop& loop() { return loop_; }
   [[nodiscard]] etcd_in_memory& etcd() { return etcd_; }
@@ -143,6 +159,7 @@ class link_in_memory final : public gateway {
   loop::loop& loop_;
   etcd_in_memory& etcd_;
   std::function<double()> chance_;
+  std::shared_ptr<loop::condition> changed_;
 };
 
 }  // namespace strata::cluster
