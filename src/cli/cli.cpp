@@ -76,7 +76,7 @@ result<std::chrono::milliseconds> timeout_of_environment(std::chrono::millisecon
 /// The daemon that the command line names. A verb's own --timeout has another meaning.
 daemon_address daemon_of(const nlohmann::json& flags, const verb_row& verb, daemon_address usual) {
   usual.socket = flags.value("socket", usual.socket);
-  usual.other = flags.value("on", std::string());
+  usual.other = flags.value("on", flags.value("all", false) ? "*" : "");
   const bool has_timeout = flags.contains("timeout") && !has_own_flag(verb, "timeout");
   if (has_timeout) usual.timeout = timeout_of(flags.value("timeout", 0.0));
   return usual;
@@ -99,6 +99,9 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
     return exit_done;
   }
   if (!timeout) return refuse(exit_misused, timeout.error());
+  if (line->flags.value("all", false) && line->flags.contains("on")) {
+    return refuse(exit_misused, "--all stands for all daemons, --on for some; give only one");
+  }
   if (line->verb->synopsis.contains("NAME|GLOB|@GROUP")) add_labels(*line);
   if (auto checked = check_words(*line->verb, line->words); !checked) {
     return std::unexpected(checked.error());

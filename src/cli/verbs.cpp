@@ -63,6 +63,7 @@ std::span<const options::option_row> common_flags() {
        .value_name = "DAEMON|GLOB|KEY=VALUE",
        .help = "the daemon of that name in the cluster of this one, or each that fits or has this "
                "label"},
+      {.key = "all", .kind = flag, .help = "each daemon of the cluster, as --on '*'"},
       {.key = "timeout",
        .kind = seconds,
        .value_name = "TIME",

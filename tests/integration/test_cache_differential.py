@@ -3,6 +3,7 @@
 import os
 import random
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -131,6 +132,47 @@ def test_random_commands_of_all_types_get_the_same_replies(daemon, redis):
             assert_same_replies(requests, *replies, seed, normalise)
     ours.close()
     theirs.close()
+
+
+class CommutingCommands(Commands):
+    """Commands that concern no other database and no setting of the server."""
+
+    def next(self):
+        while not self.is_own(words := super().next()):
+            pass
+        return words
+
+    @staticmethod
+    def is_own(words):
+        name, *others = (str(each).upper() for each in words)
+        leaves = name in ("SELECT", "MOVE", "CONFIG", "LATENCY", "PUBSUB") or others[:1] == ["PAUSE"]
+        return not leaves and not (name == "COPY" and "DB" in others) and not (
+            name in ("EVAL", "EVAL_RO") and any("SELECT" in each for each in others))
+
+
+CLIENTS = 8
+
+
+def test_clients_of_several_threads_get_the_same_replies(daemon, redis):
+    """The requests of different clients commute: each has a database of its own. The cache gets
+    them all at the same time, redis-server one client after another."""
+    seed = new_seed()
+    port = cache_port(daemon, "--threads", "4")
+    clients = range(CLIENTS)
+    ours, theirs = ([Wire(each, 2 + client % 2) for client in clients]
+                    for each in (port, redis.port))
+    commands = [CommutingCommands(seed + client) for client in clients]
+    for wires in (ours, theirs):
+        for client, wire in enumerate(wires):
+            wire.ask("SELECT", str(client + 2))
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        for _ in range(0, COUNT, CHUNK * CLIENTS):
+            requests = [[each.next() for _ in range(CHUNK)] + [["DISCARD"]] for each in commands]
+            replies = list(pool.map(lambda wire, sent: wire.ask_all(sent), ours, requests))
+            for sent, reply, wire in zip(requests, replies, theirs, strict=True):
+                compare(sent, reply, wire.ask_all(sent), seed)
+    for wire in ours + theirs:
+        wire.close()
 
 
 SELDOM = """

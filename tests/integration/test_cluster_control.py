@@ -148,6 +148,9 @@ def test_a_verb_acts_on_all_daemons(cluster, tmp_path):
     shown = controlled.run(daemons[0], "ls", "-q", "--on", "*")
     assert sorted(shown.stdout.splitlines()) == ["a  one", "b  two"], shown
     assert shown.returncode == 0
+    assert controlled.run(daemons[0], "ls", "-q", "--all").stdout == shown.stdout
+    both = controlled.run(daemons[0], "ls", "--all", "--on", "b")
+    assert both.returncode == 2 and "give only one" in both.stderr
     answers_of_all = json.loads(controlled.run(daemons[0], "ls", "-q", "--format", "json", "--on",
                                                "*").stdout)
     assert answers_of_all == [{"daemon": "a", "exit": 0, "answer": ["one"]},

@@ -109,7 +109,6 @@ OTHER_LINES = [
     ("ls -j", "--format json"),
     ("ls --json", "--format json"),
     ("ls --silent", "--quiet"),
-    ("ls --all", "--on '*'"),
     ("restart base", None), ("reload base", None), ("stop base", None), ("start 'ba*'", None),
     ("ls", None), ("ps", None), ("show base", None), ("stats base", None), ("owner base", None),
     ("send base hello", None), ("base hello", None), ("edit base --max-connections 9", None),

@@ -260,6 +260,8 @@ daemon_address line_reader::daemon() const {
   }
   if (line_.flags.contains("on")) {
     found.other = line_.flags.value("on", std::string{});
+  } else if (line_.flags.value("all", false)) {
+    found.other = "*";
   } else if (const auto later = given_later("--on")) {
     found.other = *later;
   }

@@ -58,7 +58,6 @@ constexpr foreign_flag rows[] = {
     {"--json", "", "--format json"},
     {"-j", "", "--format json"},
     {"--silent", "", "--quiet"},
-    {"--all", "", "--on '*', which stands for all daemons of the cluster"},
 };
 // clang-format on
 
