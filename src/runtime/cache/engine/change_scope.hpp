@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "runtime/cache/engine/change_stream.hpp"
 
@@ -23,13 +25,14 @@ class change_scope {
   }
   ~change_scope() {
     stream_.scope_ = outer_;
-    if (is_begun_ && !is_abandoned_) notify("EXEC");
+    if (!is_abandoned_ && (held_ || is_begun_)) end();
   }
   change_scope(const change_scope&) = delete;
   change_scope& operator=(const change_scope&) = delete;
 
   /// From here on, propagates the changes in this scope and in scopes inside it as one transaction,
-  /// which ends with the scope. A scope inside a transaction is part of it already.
+  /// which ends with the scope; a single change is propagated by itself then, as Redis does. A scope
+  /// inside a transaction is part of it already.
   void propagate_together() {
     if (group_ == nullptr) group_ = this;
   }
@@ -42,11 +45,28 @@ class change_scope {
 
  private:
   friend class change_stream;
-  /// Called before a change is propagated.
-  void begin_group(unsigned database) {
-    if (group_ != nullptr) group_->begin(database);
+  /// A change that was not propagated yet.
+  struct held_change {
+    unsigned database;
+    std::vector<std::string> words;
+    std::optional<event_class> removal;  ///< why the key was removed; none: by a command
+  };
+
+  /// Called before a change is propagated. Returns whether it is propagated later: it is the first
+  /// one of a transaction.
+  [[nodiscard]] bool hold(unsigned database, std::span<const std::string_view> words,
+                          std::optional<event_class> removal) {
+    return group_ != nullptr && group_->hold_first(database, words, removal);
   }
-  void begin(unsigned database);
+  /// Called before a message is propagated, which keeps its place among the changes.
+  void release() {
+    if (group_ != nullptr && group_->held_) group_->begin();
+  }
+  bool hold_first(unsigned database, std::span<const std::string_view> words,
+                  std::optional<event_class> removal);
+  void begin();
+  void end();
+  void propagate_held();
   void notify(std::string_view word) const;
 
   change_stream& stream_;
@@ -54,6 +74,7 @@ class change_scope {
   change_scope* group_;  // of the transaction to propagate; null: each change by itself
   std::uint64_t total_before_;
   unsigned database_ = 0;  // of the last change of the group
+  std::optional<held_change> held_;
   bool is_begun_ = false;
   bool is_abandoned_ = false;
   bool replays_;

@@ -33,9 +33,8 @@ class change_stream {
   /// Propagates the removal of a key without a command: `why` is event_expired or event_evicted.
   void propagate_removal(unsigned database, std::span<const std::string_view> words,
                          event_class why);
-  void propagate_message(std::span<const std::string_view> words) {
-    for (auto* each : listeners_) each->on_message(words);
-  }
+  /// Propagates a message that was published: not a change.
+  void propagate_message(std::span<const std::string_view> words);
 
   /// `listener` must outlive the stream, or be removed.
   void add_listener(change_listener& listener) { listeners_.push_back(&listener); }

@@ -117,8 +117,9 @@ void engine::run(call& call) {
   auto& who = call.who;
   const bool timed = needs_clock(parameters_, what);
   const auto began_us = timed ? keys_.clock().steady_us() : 0;
-  // A command that is repeated after a wait has been shown before.
-  const bool is_shown = front_.feed().is_watched() && !who.waiting;
+  // A command that is repeated after a wait has been shown and counted before.
+  const bool is_repeated = who.waiting.has_value();
+  const bool is_shown = front_.feed().is_watched() && !is_repeated;
   if (keys_.is_guarded() && what.has(flag_write)) {
     keys_.before_command(who.database, what, call.words);
   }
@@ -126,7 +127,7 @@ void engine::run(call& call) {
   // After it, so that EXEC stands behind what it executed.
   if (is_shown) front_.feed().show(who, what, call.words);
   auto& counted = front_.statistics().counted_commands()[what.index];
-  ++counted.calls;
+  if (!is_repeated) ++counted.calls;
   if (call.has_failed()) ++counted.failed;
   if (timed) {
     const auto us = keys_.clock().steady_us() - began_us;

@@ -207,6 +207,26 @@ TEST_F(keyspace_alone, changes_of_a_scope_and_those_inside_it_are_propagated_tog
             (lines{"0 before", "0 MULTI", "0 one", "1 two", "1 EXEC", "0 after"}));
 }
 
+TEST_F(keyspace_alone, a_single_change_of_a_scope_is_propagated_by_itself) {
+  {
+    change_scope scope(keys.changes(), false);
+    scope.propagate_together();
+    {
+      const change_scope inner(keys.changes(), false);
+      change("one", 3);
+    }
+    EXPECT_TRUE(received.changes.empty());
+  }
+  EXPECT_EQ(received.changes, (lines{"3 one"}));
+  {
+    change_scope scope(keys.changes(), false);
+    scope.propagate_together();
+    change("two");
+    scope.abandon();
+  }
+  EXPECT_EQ(received.changes.size(), 1U);
+}
+
 TEST_F(keyspace_alone, a_scope_without_changes_is_not_propagated) {
   {
     change_scope scope(keys.changes(), false);
