@@ -42,6 +42,15 @@ ADDITIONS = [
     ("8.2", "BITOP DIFF1 d a b"),
     ("8.2", "BITOP ANDOR d a b"),
     ("8.2", "BITOP ONE d a b"),
+    ("8.2", "XDELEX s IDS 1 1-1"),
+    ("8.2", "XACKDEL s g IDS 1 1-1"),
+    ("8.2", "XADD s2 KEEPREF * f v"),
+    ("8.2", "XTRIM s MAXLEN 1 DELREF"),
+    ("8.2", "XTRIM s MAXLEN 1 ACKED"),
+    ("8.4", "MSETEX 1 k2 v"),
+    ("8.4", "DIGEST none"),
+    ("8.4", "SET k v IFDNE 0000000000000000"),
+    ("8.4", "XREADGROUP GROUP g c CLAIM 0 STREAMS grouped >"),
     ("8.4", "SET k v IFEQ v"),
     ("8.4", "SET k v IFNE v"),
     ("8.4", "DELEX k"),
@@ -56,6 +65,7 @@ def test_a_version_knows_what_it_has_and_nothing_later(daemon, version):
     port = new_cache(daemon, "--redis-version", version)
     wire = Wire(port)
     wire.ask("HSET", "there", "f", "v")
+    wire.ask("XGROUP", "CREATE", "grouped", "g", "0", "MKSTREAM")
     known = "99" if version == "all" else version
     for since, call in ADDITIONS:
         reply = wire.ask(*call.split())

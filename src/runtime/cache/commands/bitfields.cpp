@@ -3,7 +3,7 @@
 
 #include "runtime/cache/commands/bit_offset.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/commands/string_bytes.hpp"
+#include "runtime/cache/commands/strings/string_bytes.hpp"
 #include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime::cache {

@@ -5,7 +5,7 @@
 
 #include "runtime/cache/commands/bit_offset.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/commands/string_bytes.hpp"
+#include "runtime/cache/commands/strings/string_bytes.hpp"
 #include "runtime/cache/engine/call.hpp"
 #include "text/word.hpp"
 
@@ -219,7 +219,7 @@ std::optional<operation> read_operation(call& c) {
   if (c.is(1, "OR")) return operation::disjunction;
   if (c.is(1, "XOR")) return operation::difference;
   if (c.is(1, "NOT")) return operation::negation;
-  if (c.home().settings().knows(version_8_2)) {
+  if (c.knows(version_8_2)) {
     if (c.is(1, "DIFF")) return operation::only_first;
     if (c.is(1, "DIFF1")) return operation::only_others;
     if (c.is(1, "ANDOR")) return operation::first_and_others;

@@ -170,7 +170,7 @@ std::optional<kill_filter> read_kill_filter(call& c) {
         return {};
       }
       read.user = c[i + 1];
-    } else if (c.is(i, "MAXAGE") && c.home().settings().knows(version_7_4)) {
+    } else if (c.is(i, "MAXAGE") && c.knows(version_7_4)) {
       if (!read_age(c, i + 1, read)) return {};
     } else if (c.is(i, "SKIPME") && (c.is(i + 1, "YES") || c.is(i + 1, "NO"))) {
       read.spares_caller = c.is(i + 1, "YES");

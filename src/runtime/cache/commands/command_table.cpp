@@ -16,7 +16,8 @@ namespace {
 
 constexpr command_group (*groups[])() = {
     string_commands,
-    conditional_deletion_commands,
+    string_comparison_commands,
+    multi_set_commands,
     bit_commands,
     bitfield_commands,
     subsequence_commands,
@@ -56,6 +57,7 @@ constexpr command_group (*groups[])() = {
     geo_commands,
     geo_search_commands,
     stream_entry_commands,
+    stream_deletion_commands,
     stream_group_commands,
     stream_pending_commands,
     stream_reading_commands,
@@ -81,6 +83,7 @@ constexpr flag_name flag_names[] = {
     {"movablekeys", flag_movable_keys},
     {"loading", flag_loading},
     {"noscript", flag_no_script},
+    {"no_mandatory_keys", flag_no_mandatory_keys},
 };
 
 std::uint32_t flags_of(std::string_view names) {

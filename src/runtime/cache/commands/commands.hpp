@@ -6,7 +6,8 @@
 namespace strata::runtime::cache {
 
 [[nodiscard]] command_group string_commands();
-[[nodiscard]] command_group conditional_deletion_commands();
+[[nodiscard]] command_group string_comparison_commands();
+[[nodiscard]] command_group multi_set_commands();
 [[nodiscard]] command_group bit_commands();
 [[nodiscard]] command_group bitfield_commands();
 [[nodiscard]] command_group subsequence_commands();
@@ -30,6 +31,7 @@ namespace strata::runtime::cache {
 [[nodiscard]] command_group geo_commands();
 [[nodiscard]] command_group geo_search_commands();
 [[nodiscard]] command_group stream_entry_commands();
+[[nodiscard]] command_group stream_deletion_commands();
 [[nodiscard]] command_group stream_group_commands();
 [[nodiscard]] command_group stream_pending_commands();
 [[nodiscard]] command_group stream_reading_commands();

@@ -41,6 +41,11 @@ class call final : public execution {
   [[nodiscard]] bool is(std::size_t index, std::string_view option) const;
   [[nodiscard]] database& data() { return keys()[who.database]; }
   [[nodiscard]] std::int64_t now_ms() const { return keys().now_ms(); }
+  /// Reports whether options that Redis has since version `since` are known: see version.hpp. What
+  /// was executed elsewhere before is known here.
+  [[nodiscard]] bool knows(unsigned since) const {
+    return who.is_replay || home().settings().knows(since);
+  }
 
   // --- keys: `index` is the word that is the key
   [[nodiscard]] std::uint64_t hash(std::size_t index) const {
@@ -175,6 +180,8 @@ class call final : public execution {
   /// `give_up` replies. Not for a client that may not block.
   void wait_for(std::span<const std::string_view> keys, std::optional<std::int64_t> deadline_ms,
                 give_up_reply give_up);
+  /// Has a command that waits executed again at that time too.
+  void retry_at(std::int64_t at_ms) { home().blocked().retry_at(who, at_ms); }
   /// Parses a timeout, such as "0.5" seconds, to a deadline; 0 means forever.
   [[nodiscard]] bool parse_timeout(std::size_t index, std::optional<std::int64_t>& deadline_ms);
   /// Reports whether the command may be served from the key at word `index`: for a waiting client,

@@ -38,7 +38,8 @@ enum command_flag : std::uint32_t {
   flag_movable_keys = 1U << 10U,
   flag_loading = 1U << 11U,  ///< allowed while the data is being loaded
   flag_no_script = 1U << 12U,
-  flag_allow_busy = 1U << 13U,  ///< allowed while a script is interrupted
+  flag_allow_busy = 1U << 13U,         ///< allowed while a script is interrupted
+  flag_no_mandatory_keys = 1U << 14U,  ///< may have no keys
 };
 
 /// Properties of a command that the engine needs beyond COMMAND INFO.

@@ -211,8 +211,10 @@ bool add_counted(const key_use& use, std::size_t begin, std::span<const std::str
   const auto at = begin + static_cast<std::size_t>(use.count_index);
   const auto count = at < words.size() ? text::parse_integer(words[at]) : std::nullopt;
   const auto first = begin + static_cast<std::size_t>(use.first);
+  // The last key must be one of the words.
   if (!count || *count < 1 || first >= words.size() ||
-      static_cast<std::uint64_t>(*count) > words.size() - first) {
+      static_cast<std::uint64_t>(*count - 1) >
+          (words.size() - first - 1) / static_cast<std::size_t>(use.step)) {
     return false;
   }
   for (std::int64_t i = 0; i < *count; ++i) {
@@ -280,8 +282,8 @@ bool has_only_gets(std::span<const std::string_view> words) {
 
 // Whether a word of SET makes it use the present value.
 bool reads_value(std::string_view word) {
-  return text::same_text(word, "GET") || text::same_text(word, "IFEQ") ||
-         text::same_text(word, "IFNE");
+  constexpr std::string_view readers[] = {"GET", "IFEQ", "IFNE", "IFDEQ", "IFDNE"};
+  return std::ranges::any_of(readers, [word](auto each) { return text::same_text(word, each); });
 }
 
 // Returns how these words use the key. For SET and BITFIELD it depends on the other words.
@@ -405,6 +407,17 @@ key_accesses find_key_accesses(const command& command, std::span<const std::stri
     for (const auto position : positions) accesses.push_back({position, reads, writes});
   }
   return accesses;
+}
+
+bool may_have_keys(const command& command) {
+  return std::ranges::any_of(uses_of(command), &key_use::is_key);
+}
+
+bool lacks_key(const command& command, std::span<const std::string_view> words) {
+  return std::ranges::any_of(uses_of(command), [words](const key_use& use) {
+    const bool is_fixed = use.index && use.keyword.empty();
+    return is_fixed && static_cast<std::size_t>(*use.index) >= words.size();
+  });
 }
 
 void reply_keys_and_flags(proto::reply_writer& reply, const command& command,

@@ -22,6 +22,10 @@ namespace strata::runtime::cache {
 /// Both leave out the subcommands of versions of Redis later than `version`.
 void reply_command_info(proto::reply_writer& writer, const command& command, unsigned version);
 void reply_command_docs(proto::reply_writer& writer, const command& command, unsigned version);
+/// Reports whether calls of the command may have keys: channels are none.
+[[nodiscard]] bool may_have_keys(const command& command);
+/// Reports whether a call is too short for one of the keys that its command always has.
+[[nodiscard]] bool lacks_key(const command& command, std::span<const std::string_view> words);
 /// Replies with each key of a call, and how it is used. `find_keys` must have found its keys.
 void reply_keys_and_flags(proto::reply_writer& reply, const command& command,
                           std::span<const std::string_view> words);

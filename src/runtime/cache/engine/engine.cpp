@@ -186,6 +186,7 @@ void engine::fail_fetching(unsigned database, std::string_view key, std::string_
 
 bool engine::tick(loop::duration budget) {
   front_.end_overdue();
+  if (front_.blocked().has_ready()) serve_waiting();
   const auto began_us = keys_.clock().steady_us();
   const bool is_paused = front_.pausing().holds_writes();
   const bool done = keys_.tidy(budget, !is_paused);

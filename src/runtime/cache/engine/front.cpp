@@ -66,12 +66,19 @@ void front::give_up_waiting(client& client) {
 void front::end_overdue() {
   for (auto* each : blocked_.overdue(keys_.now_ms())) give_up_waiting(*each);
   if (pause_.is_over(keys_.now_ms())) pause_.end();
+  if (may_retry()) blocked_.touch_due(keys_.now_ms());
 }
 
+// A command that is tried again may change data.
+bool front::may_retry() const { return !pause_.is_on() && !availability_.is_restricted(); }
+
 std::optional<std::int64_t> front::next_deadline_ms() const {
-  const auto waiting = blocked_.next_deadline_ms();
-  const auto paused = pause_.end_ms();
-  return waiting && paused ? std::min(*waiting, *paused) : waiting ? waiting : paused;
+  std::optional<std::int64_t> next;
+  for (const auto each : {blocked_.next_deadline_ms(), pause_.end_ms(),
+                          may_retry() ? blocked_.next_retry_ms() : std::nullopt}) {
+    if (each && (!next || *each < *next)) next = each;
+  }
+  return next;
 }
 
 // --- keys

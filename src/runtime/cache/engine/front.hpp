@@ -54,9 +54,9 @@ class front final : private key_observer {
   void answer(std::uint64_t id, const std::function<void(client&)>& reply);
   /// Ends the wait of `client` without a result.
   void give_up_waiting(client& client);
-  /// Ends waits, and a pause, whose time is over.
+  /// Ends waits, and a pause, whose time is over, and touches the keys of waits to try again.
   void end_overdue();
-  /// Returns when the next wait, or the pause, ends by its time.
+  /// Returns when the next wait, or the pause, ends by its time, or a wait is to be tried again.
   [[nodiscard]] std::optional<std::int64_t> next_deadline_ms() const;
   [[nodiscard]] pubsub& channels() { return pubsub_; }
   [[nodiscard]] watched_keys& watched() { return watched_; }
@@ -150,6 +150,7 @@ class front final : private key_observer {
   void on_exchanged(unsigned database) override;
   void on_event(std::string_view event, std::string_view key, unsigned database) override;
 
+  [[nodiscard]] bool may_retry() const;
   [[nodiscard]] watched_keys::presence presence_of(unsigned database, const std::string& key) const;
 
   [[nodiscard]] bool is_unrestricted(const client& client) const;

@@ -25,4 +25,6 @@ std::uint64_t hash_of(std::string_view bytes) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
+std::uint64_t digest_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
 }  // namespace strata::runtime::cache

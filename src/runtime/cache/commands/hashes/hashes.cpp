@@ -260,7 +260,7 @@ void hrandfield(call& c) {
 
 // Removes NOVALUES, of Redis 7.4, from the options of HSCAN; reports whether it was there.
 bool take_novalues(const call& c, std::vector<std::string_view>& words) {
-  if (!c.home().settings().knows(version_7_4)) return false;
+  if (!c.knows(version_7_4)) return false;
   for (std::size_t i = 3; i < words.size(); i += 2) {
     if (!text::same_text(words[i], "NOVALUES")) continue;
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));

@@ -143,7 +143,7 @@ void zmscore(call& c) {
 // WITHSCORE is of Redis 7.2.
 void reply_rank(call& c, bool reversed) {
   const bool with_score = c.size() == 4;
-  if (c.size() > 4 || (with_score && !c.home().settings().knows(version_7_2))) {
+  if (c.size() > 4 || (with_score && !c.knows(version_7_2))) {
     c.fail_arity();
     return;
   }

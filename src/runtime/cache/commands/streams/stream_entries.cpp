@@ -3,7 +3,7 @@
 
 #include "runtime/cache/commands/collections.hpp"
 #include "runtime/cache/commands/commands.hpp"
-#include "runtime/cache/commands/streams/stream_words.hpp"
+#include "runtime/cache/commands/streams/stream_removal.hpp"
 
 namespace strata::runtime::cache {
 
@@ -79,8 +79,13 @@ void xadd(call& c) {
   const stream_id_text text(*id);
   c.reply.bulk(text.view());
   c.changed(c[1], event_stream, "xadd");
-  if (words->trimming && stream->trim(*words->trimming) != 0) {
+  stream_removal removal(c, *stream);
+  if (removal.trim(*words) != 0) {
     c.keys().notify(event_stream, "xtrim", c[1], c.who.database);
+  }
+  if (words->references) {
+    removal.propagate_addition(*words, text.view());
+    return;
   }
   const bool is_exact = words->id && !words->id->has_open_sequence;
   propagate_trimming(c, *stream, *words, is_exact ? std::string_view() : text.view());
@@ -141,12 +146,20 @@ void xtrim(call& c) {
   if (!words) return;
   const auto found = c.find_as<stream_value>(1);
   if (!found) return;
-  const auto removed = *found == nullptr ? 0 : (*found)->trim(*words->trimming);
-  if (removed != 0) {
-    c.changed(c[1], event_stream, "xtrim", removed);
+  if (*found == nullptr) {
+    c.reply.integer(0);
+    return;
+  }
+  stream_removal removal(c, **found);
+  const auto removed = removal.trim(*words);
+  c.reply.integer(static_cast<std::int64_t>(removed));
+  if (removed == 0) return;
+  c.changed(c[1], event_stream, "xtrim", removed);
+  if (words->references) {
+    removal.propagate_trimming(*words);
+  } else {
     propagate_trimming(c, **found, *words, {});
   }
-  c.reply.integer(static_cast<std::int64_t>(removed));
 }
 
 // --- XSETID

@@ -23,6 +23,16 @@ struct found_group {
 /// As `read_group` for word 1, but a missing group is an error.
 [[nodiscard]] std::optional<found_group> require_group(call& c);
 
+/// Times from a snapshot can be any numbers, so differences must not overflow.
+[[nodiscard]] inline std::int64_t elapsed_ms(std::int64_t now_ms, std::int64_t since_ms) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(now_ms) -
+                                   static_cast<std::uint64_t>(since_ms));
+}
+[[nodiscard]] inline bool is_idle_for(const call& c, const pending_entry& entry,
+                                      std::int64_t least_ms) {
+  return least_ms == 0 || elapsed_ms(c.now_ms(), entry.delivered_ms) >= least_ms;
+}
+
 /// Returns a consumer, which is created if there is none. It counts as seen now.
 stream_consumer& seen_consumer(call& c, std::string_view key, stream_group& group,
                                std::string_view name);

@@ -10,16 +10,6 @@ namespace strata::runtime::cache {
 
 namespace {
 
-// Times from a snapshot can be any numbers, so differences must not overflow.
-std::int64_t elapsed_ms(std::int64_t now_ms, std::int64_t since_ms) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(now_ms) -
-                                   static_cast<std::uint64_t>(since_ms));
-}
-
-bool is_idle_for(call& c, const pending_entry& entry, std::int64_t least_ms) {
-  return least_ms == 0 || elapsed_ms(c.now_ms(), entry.delivered_ms) >= least_ms;
-}
-
 // --- XPENDING
 
 void reply_pending_summary(call& c, const stream_group& group) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/cache/commands/commands.hpp"
+#include "runtime/cache/commands/streams/reading_words.hpp"
 #include "runtime/cache/commands/streams/stream_group_words.hpp"
 
 namespace strata::runtime::cache {
@@ -13,97 +14,8 @@ namespace {
 // The most entries that a client gets after a wait without COUNT.
 constexpr std::uint64_t most_after_wait = 1000;
 
-struct reading_words {
-  bool in_group = false;  // XREADGROUP
-  std::size_t group_index = 0;
-  bool acknowledges = false;
-  bool blocks = false;
-  std::optional<std::int64_t> deadline_ms;
-  std::uint64_t count = 0;  // 0: all
-  std::size_t first_key = 0;
-  std::size_t keys = 0;
-
-  [[nodiscard]] std::uint64_t limit() const { return count == 0 ? UINT64_MAX : count; }
-};
-
-// Reads the milliseconds of BLOCK at word `index`; 0 means forever. Returns false after an error.
-bool read_block_time(call& c, std::size_t index, reading_words& words) {
-  const auto ms = c.integer(index, "ERR timeout is not an integer or out of range");
-  if (!ms) return false;
-  if (*ms < 0) {
-    c.fail("ERR timeout is negative");
-    return false;
-  }
-  words.blocks = true;
-  words.deadline_ms.reset();
-  std::int64_t deadline = 0;
-  // A time beyond all times is forever.
-  if (*ms != 0 && !__builtin_add_overflow(*ms, c.now_ms(), &deadline)) {
-    words.deadline_ms = deadline;
-  }
-  return true;
-}
-
-// Reads the words from STREAMS at word `index` on. Returns false after an error.
-bool read_streams(call& c, std::size_t index, reading_words& words) {
-  words.first_key = index + 1;
-  const auto count = c.size() - words.first_key;
-  words.keys = count / 2;
-  if (count % 2 == 0) return true;
-  c.fail(
-      "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.");
-  return false;
-}
-
-bool refuse_group_option(call& c, std::string_view option) {
-  c.fail(fmt::format("ERR The {} option is only supported by XREADGROUP. You called XREAD instead.",
-                     option));
-  return false;
-}
-
-// Reads the option at word `index`, and moves to its last word. Returns false after an error.
-bool read_reading_option(call& c, std::size_t& index, reading_words& words) {
-  const auto following = c.size() - index - 1;
-  if (following >= 1 && c.is(index, "BLOCK")) return read_block_time(c, ++index, words);
-  if (following >= 1 && c.is(index, "COUNT")) {
-    const auto count = c.integer(++index);
-    if (!count) return false;
-    words.count = static_cast<std::uint64_t>(std::max<std::int64_t>(*count, 0));
-    return true;
-  }
-  if (following >= 2 && c.is(index, "GROUP")) {
-    if (!words.in_group) return refuse_group_option(c, "GROUP");
-    words.group_index = index + 1;
-    index += 2;
-    return true;
-  }
-  if (c.is(index, "NOACK")) {
-    if (!words.in_group) return refuse_group_option(c, "NOACK");
-    words.acknowledges = true;
-    return true;
-  }
-  c.fail_syntax();
-  return false;
-}
-
-std::optional<reading_words> read_reading_words(call& c, bool in_group) {
-  reading_words words{.in_group = in_group};
-  for (std::size_t i = 1; i < c.size(); ++i) {
-    if (i + 1 < c.size() && c.is(i, "STREAMS")) {
-      if (!read_streams(c, i, words)) return {};
-      break;
-    }
-    if (!read_reading_option(c, i, words)) return {};
-  }
-  if (words.first_key == 0) {
-    c.fail_syntax();
-    return {};
-  }
-  if (in_group && words.group_index == 0) {
-    c.fail("ERR Missing GROUP option for XREADGROUP");
-    return {};
-  }
-  return words;
+std::uint64_t limit_after_wait(const reading_words& words) {
+  return words.count == 0 ? most_after_wait : words.count;
 }
 
 // One of the streams to read. For a group, the highest id stands for ">": the entries that are new
@@ -115,7 +27,59 @@ struct reading {
   stream_group* group = nullptr;
   bool is_served = false;
   bool is_history = false;
+  std::vector<stream_id> claimed = {};  // pending entries to read before the new ones
 };
+
+// --- claiming
+
+bool is_claimable(const call& c, const reading& reading, stream_id id, const reading_words& words) {
+  const auto& pending = reading.group->pending();
+  const auto place = pending.find(id);
+  return place != pending.end() && is_idle_for(c, place->second, *words.claim_idle_ms) &&
+         reading.stream->contains(id);
+}
+
+// Finds the pending entries that CLAIM takes over, those that are idle for longest first.
+std::vector<stream_id> find_claimable(const call& c, const reading& reading,
+                                      const reading_words& words, std::uint64_t limit) {
+  using idle_entry = std::pair<std::int64_t, stream_id>;
+  std::vector<idle_entry> idle;
+  for (const auto& [id, entry] : reading.group->pending()) {
+    if (is_idle_for(c, entry, *words.claim_idle_ms)) idle.emplace_back(entry.delivered_ms, id);
+  }
+  std::ranges::make_heap(idle, std::greater());
+  std::vector<stream_id> found;
+  while (!idle.empty() && found.size() < limit) {
+    std::ranges::pop_heap(idle, std::greater());
+    if (reading.stream->contains(idle.back().second)) found.push_back(idle.back().second);
+    idle.pop_back();
+  }
+  return found;
+}
+
+// Has a waiting client served again when the first pending entry can be claimed: one that is
+// pending already, or one that another consumer reads from now on.
+void retry_claiming(call& c, const reading_words& words) {
+  constexpr std::int64_t least_delay_ms = 100;
+  auto delay_ms = *words.claim_idle_ms;
+  for (std::size_t i = 0; i < words.keys; ++i) {
+    const auto key = words.first_key + i;
+    const entry* const there = c.keys().find(c.who.database, c[key], c.hash(key));
+    if (there == nullptr || there->type() != value_kind::stream) continue;
+    auto& stream = there->as<stream_value>();
+    const auto* const group = stream.find_group(c[words.group_index]);
+    if (group == nullptr) continue;
+    for (const auto& [id, entry] : group->pending()) {
+      const auto idle_ms = std::max<std::int64_t>(elapsed_ms(c.now_ms(), entry.delivered_ms), 0);
+      const auto left_ms = *words.claim_idle_ms - idle_ms;
+      if (left_ms < delay_ms && stream.contains(id)) delay_ms = left_ms;
+    }
+  }
+  std::int64_t at_ms = 0;
+  if (!__builtin_add_overflow(std::max(delay_ms, least_delay_ms), c.now_ms(), &at_ms)) {
+    c.retry_at(at_ms);
+  }
+}
 
 // Reads the id at word `index`, for `reading`. Returns false after an error.
 bool read_position(call& c, std::size_t index, bool in_group, reading& reading) {
@@ -132,7 +96,7 @@ bool read_position(call& c, std::size_t index, bool in_group, reading& reading) 
     return true;
   }
   // The last entry, of Redis 7.4; without one, the entries that will come.
-  if (word == "+" && !in_group && c.home().settings().knows(version_7_4)) {
+  if (word == "+" && !in_group && c.knows(version_7_4)) {
     if (reading.stream == nullptr) return true;
     const auto last = reading.stream->end_id(false);
     reading.after = last ? last->previous().value_or(*last) : reading.stream->last_id;
@@ -185,7 +149,7 @@ stream_id end_of_reading(const stream_value& stream, stream_id after, std::uint6
 
 // Determines which of the streams have entries for the client. A stream that is named twice is read
 // on from where it was read before.
-void choose_served(std::vector<reading>& readings, std::uint64_t limit) {
+void choose_served(const call& c, std::vector<reading>& readings, const reading_words& words) {
   for (auto& each : readings) {
     if (each.stream == nullptr) continue;
     if (each.group != nullptr && each.after != stream_id::highest()) {
@@ -194,14 +158,16 @@ void choose_served(std::vector<reading>& readings, std::uint64_t limit) {
     }
     if (each.group != nullptr) {
       each.after = each.group->last_id;
+      if (words.claim_idle_ms) each.claimed = find_claimable(c, each, words, words.limit());
       for (const auto& other : readings) {
         if (&other == &each) break;
         if (other.group != each.group || !other.is_served || other.is_history) continue;
-        each.after = end_of_reading(*each.stream, other.after, limit);
+        each.after =
+            end_of_reading(*each.stream, other.after, words.limit() - other.claimed.size());
       }
     }
     const auto last = each.stream->end_id(false);
-    each.is_served = last && *last > each.after;
+    each.is_served = !each.claimed.empty() || (last && *last > each.after);
   }
 }
 
@@ -237,11 +203,41 @@ void deliver(call& c, stream_group& group, stream_consumer& consumer, stream_id 
   changes.add_delivery(stream_id_text(id).view(), place->second);
 }
 
-void reply_new_to_group(call& c, const reading& reading, const reading_words& words,
-                        stream_consumer& consumer, std::uint64_t limit, group_changes& changes) {
+// Replies with a pending entry, how long it was idle and how often it was delivered before, and
+// gives it to the consumer.
+void reply_claimed(call& c, const reading& reading, stream_consumer& consumer, stream_id id,
+                   group_changes& changes) {
+  const auto place = reading.group->pending().find(id);
+  auto& entry = place->second;
+  (void)reply_one_entry(c, *reading.stream, id, 4);
+  c.reply.integer(std::max<std::int64_t>(elapsed_ms(c.now_ms(), entry.delivered_ms), 0));
+  c.reply.integer(static_cast<std::int64_t>(entry.deliveries));
+  reading.group->assign(place, consumer);
+  entry.delivered_ms = c.now_ms();
+  ++entry.deliveries;
+  changes.add_delivery(stream_id_text(id).view(), entry);
+}
+
+void reply_new_entry(call& c, const stream_entry& entry, const reading_words& words) {
+  if (!words.claim_idle_ms) {
+    reply_stream_entry(c, entry);
+    return;
+  }
+  reply_stream_entry(c, entry, 4);
+  c.reply.integer(0);
+  c.reply.integer(0);
+}
+
+void reply_to_group(call& c, const reading& reading, const reading_words& words,
+                    stream_consumer& consumer, std::uint64_t limit, group_changes& changes) {
+  // An earlier reading of the same stream may have claimed them.
+  auto claimed = reading.claimed;
+  std::erase_if(claimed, [&](stream_id id) { return !is_claimable(c, reading, id, words); });
   const auto first = reading.after.next();
-  auto left = first ? reading.stream->count(*first, stream_id::highest(), limit) : std::uint64_t{0};
-  c.reply.array(left);
+  auto left = first ? reading.stream->count(*first, stream_id::highest(), limit - claimed.size())
+                    : std::uint64_t{0};
+  c.reply.array(claimed.size() + left);
+  for (const auto& id : claimed) reply_claimed(c, reading, consumer, id, changes);
   if (left == 0) return;
   bool has_moved = false;
   stream_cursor cursor(*reading.stream, *first, stream_id::highest(), false);
@@ -251,7 +247,7 @@ void reply_new_to_group(call& c, const reading& reading, const reading_words& wo
       reading.stream->advance(*reading.group, id);
       has_moved = true;
     }
-    reply_stream_entry(c, cursor.entry());
+    reply_new_entry(c, cursor.entry(), words);
     if (!words.acknowledges) deliver(c, *reading.group, consumer, id, changes);
   }
   // Otherwise the deliveries name the position.
@@ -280,7 +276,7 @@ void reply_reading(call& c, const reading& reading, const reading_words& words, 
   if (reading.is_history) {
     reply_history(c, reading, consumer, limit);
   } else {
-    reply_new_to_group(c, reading, words, consumer, limit, changes);
+    reply_to_group(c, reading, words, consumer, limit, changes);
   }
   c.keys().changes().record();
   std::ranges::move(changes.take(), std::back_inserter(commands));
@@ -316,6 +312,7 @@ void wait_for_entries(call& c, const reading_words& words, const std::vector<rea
   c.wait_for(original.subspan(words.first_key, words.keys), words.deadline_ms,
              [](front&, client& client) { client.reply().null_array(); });
   c.words = original;
+  if (words.claim_idle_ms) retry_claiming(c, words);
 }
 
 // Finds what a waiting client can read from the stream at word `index`, which has changed. Returns
@@ -337,6 +334,12 @@ std::optional<reading> find_awaited(call& c, const reading_words& words, std::si
       return {};
     }
     found.after = found.group->last_id;
+    if (words.claim_idle_ms) {
+      found.stream = stream;
+      found.claimed = find_claimable(c, found, words, limit_after_wait(words));
+      if (!found.claimed.empty()) return found;
+      found.stream = nullptr;
+    }
   } else {
     const auto parsed = parse_stream_id(c[index + words.keys], 0, false);
     if (parsed) found.after = parsed->id;
@@ -357,11 +360,12 @@ void serve_awaited(call& c, const reading_words& words) {
   }
   if (found->stream == nullptr) {
     c.wait_for(keys, words.deadline_ms, nullptr);
+    if (words.claim_idle_ms) retry_claiming(c, words);
     return;
   }
   command_list commands;
   reply_head(c, 1);
-  reply_reading(c, *found, words, words.count == 0 ? most_after_wait : words.count, commands);
+  reply_reading(c, *found, words, limit_after_wait(words), commands);
   group_changes::propagate(c, commands);
 }
 
@@ -375,7 +379,7 @@ void read_streams(call& c, bool in_group) {
   }
   auto readings = find_readings(c, *words);
   if (!readings) return;
-  choose_served(*readings, words->limit());
+  choose_served(c, *readings, *words);
   const auto served = std::ranges::count_if(*readings, &reading::is_served);
   if (served == 0 && words->blocks) {
     wait_for_entries(c, *words, *readings);

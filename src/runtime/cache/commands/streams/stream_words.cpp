@@ -162,6 +162,14 @@ bool set_limit(call& c, addition_words& words, std::optional<std::int64_t> limit
 
 }  // namespace
 
+std::optional<reference_policy> find_reference_policy(const call& c, std::size_t index) {
+  if (!c.knows(version_8_2)) return {};
+  if (c.is(index, "KEEPREF")) return reference_policy::keep;
+  if (c.is(index, "DELREF")) return reference_policy::remove;
+  if (c.is(index, "ACKED")) return reference_policy::require_none;
+  return {};
+}
+
 std::optional<addition_words> read_addition_words(call& c, bool is_addition) {
   addition_words words;
   std::optional<std::int64_t> limit;
@@ -180,6 +188,12 @@ std::optional<addition_words> read_addition_words(call& c, bool is_addition) {
       }
     } else if (is_addition && c.is(i, "NOMKSTREAM")) {
       words.makes_stream = false;
+    } else if (const auto policy = find_reference_policy(c, i)) {
+      if (words.references) {
+        c.fail_syntax();
+        return {};
+      }
+      words.references = policy;
     } else if (is_addition) {
       words.id = parse_stream_id(c[i], 0, true);
       if (words.id) break;
@@ -221,8 +235,8 @@ void propagate_trimming(call& c, const stream_value& stream, const addition_word
 
 void reply_stream_id(call& c, const stream_id& id) { c.reply.bulk(stream_id_text(id).view()); }
 
-void reply_stream_entry(call& c, const stream_entry& entry) {
-  c.reply.array(2);
+void reply_stream_entry(call& c, const stream_entry& entry, std::uint64_t parts) {
+  c.reply.array(parts);
   reply_stream_id(c, entry.id);
   c.reply.array(entry.fields * 2);
   entry.for_each_field([&c](std::string_view name, std::string_view value) {
@@ -239,10 +253,10 @@ void reply_stream_range(call& c, const stream_value& stream, stream_id first, st
   for (; left != 0 && cursor.next(); --left) reply_stream_entry(c, cursor.entry());
 }
 
-bool reply_one_entry(call& c, const stream_value& stream, stream_id id) {
+bool reply_one_entry(call& c, const stream_value& stream, stream_id id, std::uint64_t parts) {
   stream_cursor cursor(stream, id, id, false);
   if (!cursor.next()) return false;
-  reply_stream_entry(c, cursor.entry());
+  reply_stream_entry(c, cursor.entry(), parts);
   return true;
 }
 

@@ -39,6 +39,17 @@ enum class interval_end : std::uint8_t { first, last };
 [[nodiscard]] std::optional<stream_id> read_interval_end(call& c, std::size_t index,
                                                          interval_end end);
 
+/// What removing an entry does to the pending entries of groups that refer to it: the options
+/// KEEPREF, DELREF and ACKED of Redis 8.2.
+enum class reference_policy : std::uint8_t {
+  keep,
+  remove,
+  require_none,  ///< removes only entries that every group has read and acknowledged
+};
+/// Finds the option at word `index`; nullopt if it is none, or the cache's version has none.
+[[nodiscard]] std::optional<reference_policy> find_reference_policy(const call& c,
+                                                                    std::size_t index);
+
 /// The words of XADD and XTRIM between the key and the fields.
 struct addition_words {
   std::optional<stream_trimming> trimming;
@@ -46,6 +57,7 @@ struct addition_words {
   std::optional<parsed_id> id;      ///< XADD; null for "*"
   std::size_t id_index = 0;         ///< the number of words if there is none
   bool makes_stream = true;
+  std::optional<reference_policy> references;
 };
 /// Reads them from word 2 on. Returns nullopt after an error.
 [[nodiscard]] std::optional<addition_words> read_addition_words(call& c, bool is_addition);
@@ -56,13 +68,14 @@ struct addition_words {
 void propagate_trimming(call& c, const stream_value& stream, const addition_words& words,
                         std::string_view id);
 
-/// Replies with an id, and with an entry: its id and its fields.
+/// Replies with an id, and with an entry: its id, its fields, and what the caller writes behind
+/// them if there are more than two parts.
 void reply_stream_id(call& c, const stream_id& id);
-void reply_stream_entry(call& c, const stream_entry& entry);
+void reply_stream_entry(call& c, const stream_entry& entry, std::uint64_t parts = 2);
 /// Replies with the entries of an interval, at most `limit`.
 void reply_stream_range(call& c, const stream_value& stream, stream_id first, stream_id last,
                         std::uint64_t limit, bool backwards);
 /// Replies with one entry, if it exists; reports whether it does.
-bool reply_one_entry(call& c, const stream_value& stream, stream_id id);
+bool reply_one_entry(call& c, const stream_value& stream, stream_id id, std::uint64_t parts = 2);
 
 }  // namespace strata::runtime::cache

@@ -27,8 +27,25 @@ void blocked_clients::remove(client& client) {
     if (found->second.empty()) keys_.erase(found);
   }
   if (wanted.deadline_ms) deadlines_.erase({*wanted.deadline_ms, &client});
+  if (wanted.retry_ms) retries_.erase({*wanted.retry_ms, &client});
   --count_;
   attention_.set(attention::reason::awaited, !keys_.empty());
+}
+
+void blocked_clients::retry_at(client& client, std::int64_t at_ms) {
+  auto& wanted = *client.waiting;
+  if (wanted.retry_ms) retries_.erase({*wanted.retry_ms, &client});
+  wanted.retry_ms = at_ms;
+  retries_.emplace(at_ms, &client);
+}
+
+void blocked_clients::touch_due(std::int64_t now_ms) {
+  while (!retries_.empty() && retries_.begin()->first <= now_ms) {
+    auto& wanted = *retries_.begin()->second->waiting;
+    retries_.erase(retries_.begin());
+    wanted.retry_ms.reset();
+    for (const auto& key : wanted.keys) touch(wanted.database, key);
+  }
 }
 
 void blocked_clients::touch(unsigned database, std::string_view key) {
@@ -56,6 +73,11 @@ std::vector<client*> blocked_clients::waiting_for(const database_key& key) const
 std::optional<std::int64_t> blocked_clients::next_deadline_ms() const {
   if (deadlines_.empty()) return {};
   return deadlines_.begin()->first;
+}
+
+std::optional<std::int64_t> blocked_clients::next_retry_ms() const {
+  if (retries_.empty()) return {};
+  return retries_.begin()->first;
 }
 
 std::vector<client*> blocked_clients::overdue(std::int64_t now_ms) const {

@@ -23,6 +23,11 @@ class blocked_clients {
   void add(client& client);
   void remove(client& client);
 
+  /// Has a client that waits served at that time as if its keys had changed.
+  void retry_at(client& client, std::int64_t at_ms);
+  /// Touches the keys of the clients whose time to retry has come.
+  void touch_due(std::int64_t now_ms);
+
   void touch(unsigned database, std::string_view key);
   void touch_all(unsigned database);
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
@@ -31,7 +36,10 @@ class blocked_clients {
   /// Returns the clients that wait for `key`, longest first.
   [[nodiscard]] std::vector<client*> waiting_for(const database_key& key) const;
 
+  /// Returns when the next client's time is over.
   [[nodiscard]] std::optional<std::int64_t> next_deadline_ms() const;
+  /// Returns when the next client is tried again.
+  [[nodiscard]] std::optional<std::int64_t> next_retry_ms() const;
   /// Returns the clients whose time is over.
   [[nodiscard]] std::vector<client*> overdue(std::int64_t now_ms) const;
   [[nodiscard]] std::size_t size() const { return count_; }
@@ -44,7 +52,9 @@ class blocked_clients {
       keys_;
   boost::unordered_flat_set<database_key, database_key_hash, database_key_equal> is_ready_;
   std::vector<database_key> ready_;
-  std::set<std::pair<std::int64_t, client*>> deadlines_;
+  using time_set = std::set<std::pair<std::int64_t, client*>>;
+  time_set deadlines_;
+  time_set retries_;
   std::size_t count_ = 0;
   attention& attention_;
 };

@@ -48,9 +48,10 @@ struct waiting_state {
   std::vector<std::string> keys;
   std::optional<std::int64_t> deadline_ms;
   give_up_reply give_up;
-  std::string_view ready = {};            ///< the key that has changed, during a retry
-  bool is_fetching = false;               ///< waits for a source of keys
-  std::vector<std::string> nowhere = {};  ///< the keys that the source does not have
+  std::string_view ready = {};                ///< the key that has changed, during a retry
+  std::optional<std::int64_t> retry_ms = {};  ///< when it is tried again without a change
+  bool is_fetching = false;                   ///< waits for a source of keys
+  std::vector<std::string> nowhere = {};      ///< the keys that the source does not have
 };
 
 /// How a client that caches keys is notified of their changes: CLIENT TRACKING.

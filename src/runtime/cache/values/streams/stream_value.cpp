@@ -19,6 +19,12 @@ bool is_full(const stream_block& block, std::size_t added, const stream_limits& 
          block.size() + block.deleted() >= static_cast<std::uint64_t>(limits.max_block_entries);
 }
 
+void add_ids(const stream_block& block, std::vector<stream_id>& ids) {
+  for (auto entry = block.first(); entry; entry = block.next(*entry)) {
+    if (!entry->is_deleted) ids.push_back(entry->id);
+  }
+}
+
 }  // namespace
 
 // --- entries
@@ -71,7 +77,8 @@ bool stream_value::erase(stream_id id) {
 
 void stream_value::find_first() { first_id = end_id(true).value_or(stream_id::lowest()); }
 
-std::uint64_t stream_value::trim(const stream_trimming& trimming) {
+std::uint64_t stream_value::trim(const stream_trimming& trimming,
+                                 std::vector<stream_id>* removed_ids) {
   std::uint64_t removed = 0;
   while (!blocks_.empty()) {
     if (trimming.max_size && size_ <= *trimming.max_size) break;
@@ -83,12 +90,13 @@ std::uint64_t stream_value::trim(const stream_trimming& trimming) {
     const bool is_whole = trimming.max_size ? size_ - entries >= *trimming.max_size
                                             : block.last()->id < trimming.least_id;
     if (is_whole) {
+      if (removed_ids != nullptr) add_ids(block, *removed_ids);
       blocks_.erase(blocks_.begin());
       size_ -= entries;
       removed += entries;
       continue;
     }
-    if (!trimming.is_approximate) removed += trim_block(block, trimming);
+    if (!trimming.is_approximate) removed += trim_block(block, trimming, removed_ids);
     break;
   }
   if (removed != 0) find_first();
@@ -96,7 +104,8 @@ std::uint64_t stream_value::trim(const stream_trimming& trimming) {
 }
 
 // Removes the first entries of a block of which some stay.
-std::uint64_t stream_value::trim_block(stream_block& block, const stream_trimming& trimming) {
+std::uint64_t stream_value::trim_block(stream_block& block, const stream_trimming& trimming,
+                                       std::vector<stream_id>* removed_ids) {
   std::uint64_t removed = 0;
   for (auto entry = block.first(); entry;) {
     const bool is_kept =
@@ -106,11 +115,38 @@ std::uint64_t stream_value::trim_block(stream_block& block, const stream_trimmin
       entry = block.next(*entry);
       continue;
     }
+    if (removed_ids != nullptr) removed_ids->push_back(entry->id);
     entry = block.next(block.erase(*entry));
     --size_;
     ++removed;
   }
   return removed;
+}
+
+std::vector<stream_id> stream_value::unreferenced(const stream_trimming& trimming) const {
+  // What is behind the position of a group is unread, and so referenced.
+  auto last_read = stream_id::highest();
+  for (const auto& [name, group] : groups_) last_read = std::min(last_read, group.last_id);
+  const auto is_kept = [&](const stream_entry& entry, std::size_t left) {
+    if (!entry.is_deleted && entry.id > last_read) return true;
+    return trimming.max_size ? left <= *trimming.max_size : entry.id >= trimming.least_id;
+  };
+  std::vector<stream_id> found;
+  for (const auto& [first, block] : blocks_) {
+    const auto left = size_ - found.size();
+    if (trimming.limit != 0 &&
+        found.size() + block.size() > static_cast<std::uint64_t>(trimming.limit)) {
+      break;
+    }
+    const bool is_whole = trimming.max_size ? left - block.size() >= *trimming.max_size
+                                            : block.last()->id < trimming.least_id;
+    if (!is_whole && trimming.is_approximate) break;
+    for (auto entry = block.first(); entry; entry = block.next(*entry)) {
+      if (is_kept(*entry, size_ - found.size())) return found;
+      if (!entry->is_deleted && !is_referenced(entry->id)) found.push_back(entry->id);
+    }
+  }
+  return found;
 }
 
 std::optional<stream_id> stream_value::end_id(bool at_front) const {
@@ -170,6 +206,13 @@ bool stream_value::erase_group(std::string_view name) {
   if (found == groups_.end()) return false;
   groups_.erase(found);
   return true;
+}
+
+bool stream_value::is_referenced(stream_id id) const {
+  return std::ranges::any_of(groups_, [id](const auto& named) {
+    const auto& group = named.second;
+    return id > group.last_id || group.pending().contains(id);
+  });
 }
 
 bool stream_value::has_deletions_from(stream_id first) const {

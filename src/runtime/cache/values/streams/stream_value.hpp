@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "runtime/cache/values/charged_allocator.hpp"
 #include "runtime/cache/values/entry.hpp"
@@ -41,8 +42,10 @@ class stream_value final : public collection {
   /// Removes an entry; reports whether it existed.
   bool erase(stream_id id);
   [[nodiscard]] bool contains(stream_id id) const;
-  /// Returns the number of entries removed.
-  std::uint64_t trim(const stream_trimming& trimming);
+  /// Returns the number of entries removed, and adds their ids to `removed` unless it is null.
+  std::uint64_t trim(const stream_trimming& trimming, std::vector<stream_id>* removed = nullptr);
+  /// Returns the entries that trimming removes if it keeps those that are referenced.
+  [[nodiscard]] std::vector<stream_id> unreferenced(const stream_trimming& trimming) const;
   /// Returns the id of the first or last entry that exists.
   [[nodiscard]] std::optional<stream_id> end_id(bool at_front) const;
   /// The number of entries with ids from `first` to `last`, at most `limit`.
@@ -65,6 +68,9 @@ class stream_value final : public collection {
 
   // --- groups
   [[nodiscard]] const group_map& groups() const { return groups_; }
+  [[nodiscard]] group_map& groups() { return groups_; }
+  /// Reports whether a group has not read the entry yet, or has it pending.
+  [[nodiscard]] bool is_referenced(stream_id id) const;
   [[nodiscard]] stream_group* find_group(std::string_view name);
   /// Creates a group; returns null if it exists.
   stream_group* add_group(std::string_view name, stream_id last, std::int64_t read);
@@ -89,7 +95,8 @@ class stream_value final : public collection {
 
  private:
   [[nodiscard]] block_map::const_iterator block_of(stream_id id) const;
-  std::uint64_t trim_block(stream_block& block, const stream_trimming& trimming);
+  std::uint64_t trim_block(stream_block& block, const stream_trimming& trimming,
+                           std::vector<stream_id>* removed);
   void find_first();
 
   block_map blocks_;

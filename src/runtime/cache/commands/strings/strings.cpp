@@ -3,7 +3,8 @@
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/commands/expiry_words.hpp"
-#include "runtime/cache/commands/string_bytes.hpp"
+#include "runtime/cache/commands/strings/string_bytes.hpp"
+#include "runtime/cache/commands/strings/string_comparison.hpp"
 #include "runtime/cache/engine/call.hpp"
 
 namespace strata::runtime::cache {
@@ -50,30 +51,17 @@ struct set_options {
   bool keep_expiry = false;
   bool give_old = false;
   std::optional<std::int64_t> expires_at_ms;
-  // IFEQ and IFNE, of Redis 8.4.
-  std::optional<std::string_view> if_equal;
-  std::optional<std::string_view> if_different;
-
-  [[nodiscard]] bool compares() const { return if_equal || if_different; }
+  std::optional<string_comparison> comparison;
 };
 
-// Reads IFEQ or IFNE at word `index`, and moves to its value. Returns false if there is neither, or
+// Reads a comparison at word `index`, and moves to its value. Returns false if there is none, or
 // another condition too.
 bool read_comparison(const call& c, std::size_t& index, set_options& read) {
-  const bool is_equal = c.is(index, "IFEQ");
-  const bool is_free = !read.compares() && !read.if_absent && !read.if_present;
-  if ((!is_equal && !c.is(index, "IFNE")) || !is_free || index + 1 >= c.size()) return false;
-  if (!c.home().settings().knows(version_8_4)) return false;
-  (is_equal ? read.if_equal : read.if_different) = c[++index];
+  if (read.comparison || read.if_absent || read.if_present) return false;
+  read.comparison = read_string_comparison(c, index);
+  if (!read.comparison) return false;
+  ++index;
   return true;
-}
-
-// Compares the old value, a string or none. A key that does not exist differs from any value.
-bool passes_comparison(const set_options& options, const entry* old) {
-  if (!options.compares()) return true;
-  if (old == nullptr) return !options.if_equal;
-  const string_view_of text(*old);
-  return options.if_equal ? text.view() == *options.if_equal : text.view() != *options.if_different;
 }
 
 // Reports other mistakes before a wrong time.
@@ -83,9 +71,9 @@ std::optional<set_options> read_set_options(call& c) {
   std::size_t time = 0;
   for (std::size_t i = 3; i < c.size(); ++i) {
     const bool last = i + 1 == c.size();
-    if (c.is(i, "NX") && !read.if_present && !read.compares()) {
+    if (c.is(i, "NX") && !read.if_present && !read.comparison) {
       read.if_absent = true;
-    } else if (c.is(i, "XX") && !read.if_absent && !read.compares()) {
+    } else if (c.is(i, "XX") && !read.if_absent && !read.comparison) {
       read.if_present = true;
     } else if (c.is(i, "GET")) {
       read.give_old = true;
@@ -112,10 +100,13 @@ void set_with_options(call& c) {
   if (!options) return;
   const auto hash = c.hash(1);
   entry* const old = options->give_old ? c.read(1) : c.keys().find(c.who.database, c[1], hash);
-  if ((options->give_old || options->compares()) && !c.open_string(old)) return;
+  if ((options->give_old || options->comparison) && !c.open_string(old)) return;
+  const auto passes =
+      options->comparison ? passes_comparison(c, *options->comparison, old) : std::optional(true);
+  if (!passes) return;
   if (options->give_old) reply_string(c, old);
   if ((options->if_absent && old != nullptr) || (options->if_present && old == nullptr) ||
-      !passes_comparison(*options, old)) {
+      !*passes) {
     if (!options->give_old) c.reply.null();
     return;
   }
@@ -126,9 +117,9 @@ void set_with_options(call& c) {
   if (options->expires_at_ms) {
     c.keys().notify(event_generic, "expire", c[1], c.who.database);
     c.propagate_as("SET", c[1], c[2], "PXAT", text::integer_text(expires).view());
-  } else if (options->compares() && keeps) {
+  } else if (options->comparison && keeps) {
     c.propagate_as("SET", c[1], c[2], "KEEPTTL");
-  } else if ((options->give_old || options->compares()) && !keeps) {
+  } else if ((options->give_old || options->comparison) && !keeps) {
     c.propagate_as("SET", c[1], c[2]);
   }
   if (!options->give_old) c.reply.ok();

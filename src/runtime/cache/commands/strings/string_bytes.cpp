@@ -1,4 +1,4 @@
-#include "runtime/cache/commands/string_bytes.hpp"
+#include "runtime/cache/commands/strings/string_bytes.hpp"
 
 #include <algorithm>
 #include <cstring>
