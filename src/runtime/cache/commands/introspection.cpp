@@ -111,8 +111,8 @@ void command_list(call& c) {
   for (const auto& each : names) c.reply.bulk(each);
 }
 
-// The command in the words from the third on, with the positions of its keys. Nullopt after an
-// error.
+// The command in the words from the third on, with the positions of its keys: none for a command
+// that needs none. Nullopt after an error.
 struct examined_command {
   const command* what;
   std::vector<std::size_t> positions;
@@ -125,7 +125,7 @@ std::optional<examined_command> examine(call& c) {
     c.fail("ERR Invalid command specified");
     return {};
   }
-  if (what->row->key_uses.empty()) {
+  if (!may_have_keys(*what)) {
     c.fail("ERR The command has no key arguments");
     return {};
   }
@@ -134,10 +134,14 @@ std::optional<examined_command> examine(call& c) {
     return {};
   }
   examined_command examined{what, {}};
-  if (!find_keys(*what, words, examined.positions) || examined.positions.empty()) {
+  const bool has_keys = find_keys(*what, words, examined.positions) &&
+                        !examined.positions.empty() && !lacks_key(*what, words);
+  if (has_keys) return examined;
+  if (!what->has(flag_no_mandatory_keys)) {
     c.fail("ERR Invalid arguments specified for command");
     return {};
   }
+  examined.positions.clear();
   return examined;
 }
 
@@ -149,7 +153,11 @@ void command_getkeys(call& c) {
 }
 
 void command_getkeysandflags(call& c) {
-  if (const auto examined = examine(c)) {
+  const auto examined = examine(c);
+  if (!examined) return;
+  if (examined->positions.empty()) {
+    c.reply.array(0);
+  } else {
     reply_keys_and_flags(c.reply, *examined->what, c.words.subspan(2));
   }
 }
