@@ -98,6 +98,47 @@ def test_nothing_acknowledged_on_a_full_disk_is_lost(daemon, small_disk):
         assert wire.ask("EXISTS", f"key:{number}") == b":1\r\n"
 
 
+def test_scripts_on_a_full_disk(daemon, small_disk):
+    port = make(daemon, small_disk, "always")
+    wire = Wire(port)
+    wire.ask("SET", "small", "1")
+    wire.ask("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('put', function() "
+             "return redis.call('SET', 'small', 3) end)")
+    fill(port)
+    wire = Wire(port)
+    put, read = "redis.call('SET', 'small', 2)", "return redis.call('GET', 'small')"
+    for call in (["EVAL", put, 0], ["EVAL", "return redis.pcall('INCR', 'small')", 0],
+                 ["EVAL", "#!lua\nreturn 1", 0],
+                 ["EVAL", "redis.call('DEL', 'small') return 1", 0], ["FCALL", "put", 0],
+                 ["FUNCTION", "FLUSH"]):
+        assert wire.ask(*call).startswith(b"-MISCONF"), call
+    for call in (["EVAL", read, 0], ["EVAL_RO", read, 0],
+                 ["EVAL", "#!lua flags=no-writes\n" + read, 0],
+                 ["EVAL", f"redis.pcall('DEL', 'small') {read}", 0]):
+        assert wire.ask(*call) == b"$1\r\n1\r\n", call
+    (small_disk / "more").unlink()
+    eventually(lambda: wire.ask("FCALL", "put", 0) == b"+OK\r\n", "changes are taken")
+    assert wire.ask("EVAL", read, 0) == b"$1\r\n3\r\n"
+
+
+@pytest.mark.parametrize("policy", ["always", "everysec"])
+def test_a_script_whose_changes_do_not_fit_is_kept_whole_or_not_at_all(daemon, small_disk, policy):
+    port = make(daemon, small_disk, policy)
+    Wire(port).ask("SET", "small", "1")
+    script = f"for i = 1, 60 do redis.call('SET', 'big:' .. i, ('x'):rep({len(BIG)})) end return 1"
+    try:
+        reply = Wire(port).ask("EVAL", script, 0)
+    except (AssertionError, OSError):
+        reply = b""  # no reply to a change that is not safe
+    assert policy == "everysec" or reply != b":1\r\n"
+    eventually(lambda: Wire(port).ask("SET", "small", "2").startswith(b"-MISCONF"), "it is full")
+    assert Wire(port).ask("PING") == b"+PONG\r\n"
+    daemon.kill9()
+    (small_disk / "more").unlink()
+    daemon.start()
+    assert Wire(port_of(daemon)).ask("DBSIZE") in (b":1\r\n", b":61\r\n")
+
+
 def test_a_snapshot_that_cannot_be_written_is_told(daemon, tmp_path):
     snapshot = tmp_path / "db.rdb"
     (tmp_path / "db.rdb.new").mkdir()
