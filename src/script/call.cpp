@@ -105,6 +105,8 @@ value_ref call::keep_given() const {
   return {machine_.state(), luaL_ref(state_, LUA_REGISTRYINDEX)};
 }
 
+void call::drop_arguments() { lua_settop(state_, 0); }
+
 void call::give_nothing() {
   lua_pushnil(state_);
   ++given_;

@@ -75,6 +75,9 @@ class call {
   /// The argument as it is.
   [[nodiscard]] value_view view(int index) const { return {state_, index + 1}; }
 
+  /// Frees the stack of the arguments, before anything is given back: a call may have thousands.
+  void drop_arguments();
+
   // --- what it gives back, in this order
   void give_nothing();
   void give(bool value);

@@ -49,6 +49,7 @@ void config_set(call& c) {
     }
   }
   c.home().configure(std::move(next));
+  if (c.home().settings().maxmemory > 0) c.make_room();
   c.reply.ok();
 }
 

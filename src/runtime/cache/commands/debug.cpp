@@ -127,6 +127,15 @@ void protocol(call& c) {
     c.reply.verbatim("txt", "This is a verbatim\nstring");
   } else if (c.is(2, "BIGNUM")) {
     c.reply.big_number("1234567999999999999999999999999999999");
+  } else if (c.is(2, "ATTRIB")) {
+    if (c.who.is_resp3()) {
+      c.reply.raw("|1\r\n");
+      c.reply.bulk("key-popularity");
+      c.reply.array(2);
+      c.reply.bulk("key:123");
+      c.reply.integer(90);
+    }
+    c.reply.bulk("Some real reply following the attribute");
   } else if (c.is(2, "TRUE")) {
     c.reply.boolean(true);
   } else if (c.is(2, "FALSE")) {
@@ -134,7 +143,7 @@ void protocol(call& c) {
   } else {
     c.fail(
         "ERR Wrong protocol type name. Please use one of the following: "
-        "string|integer|double|null|array|set|map|verbatim|true|false");
+        "string|integer|double|null|array|set|map|attrib|verbatim|bignum|true|false");
   }
 }
 

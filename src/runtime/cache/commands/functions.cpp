@@ -37,7 +37,11 @@ void function_delete(call& c) {
 }
 
 void function_flush(call& c) {
-  if (c.size() > 3 || (c.size() == 3 && !c.is(2, "SYNC") && !c.is(2, "ASYNC"))) {
+  if (c.size() > 3) {
+    c.fail_subcommand();
+    return;
+  }
+  if (c.size() == 3 && !c.is(2, "SYNC") && !c.is(2, "ASYNC")) {
     c.fail("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
     return;
   }

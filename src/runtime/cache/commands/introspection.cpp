@@ -101,7 +101,6 @@ void command_list(call& c) {
   std::vector<std::string> names;
   for (const auto* each : known_commands(c)) {
     const auto name = each->full_name();
-    if (!filtered && !is_top(*each)) continue;
     if (by_pattern && !text::matches_pattern(c[4], name, true)) continue;
     if (by_category && !has_category(*each, c[4])) continue;
     if (filtered && !by_pattern && !by_category) continue;

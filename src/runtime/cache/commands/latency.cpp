@@ -8,6 +8,7 @@
 
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
@@ -139,8 +140,10 @@ std::vector<const command*> find_all(call& c) {
   if (c.size() == 2) add([](const command&) { return true; });
   for (const auto& name : c.words.subspan(2)) {
     const auto* const named = find_command(name);
-    if (named == nullptr) continue;
-    add([&](const command& each) { return &each == named || each.parent == named->row; });
+    add([&](const command& each) {
+      const bool is_inside = named != nullptr && each.parent == named->row;
+      return is_inside || text::same_text(each.full_name(), name);
+    });
   }
   return found;
 }

@@ -34,6 +34,8 @@ class call final : public execution {
   [[nodiscard]] keyspace& keys() const { return engine_.keys(); }
   /// Returns the state that all clients share.
   [[nodiscard]] front& home() const { return engine_.home(); }
+  /// Evicts keys while memory is short.
+  void make_room() { engine_.make_room(); }
 
   [[nodiscard]] std::size_t size() const { return words.size(); }
   [[nodiscard]] std::string_view operator[](std::size_t index) const { return words[index]; }

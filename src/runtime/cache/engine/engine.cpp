@@ -107,8 +107,10 @@ void engine::execute_for_script(const execution& outer, client& hand,
   if (!rules.is_propagated) made.propagate_nothing();
   run(made);
   if (outer.who.tracking && command->has(flag_readonly)) {
-    front_.trackers().remember(outer.who, *command, words,
-                               static_cast<std::size_t>(parameters_.tracking_max_keys));
+    // What it reads, and as in Redis, all keys that the script declares.
+    const auto most_keys = static_cast<std::size_t>(parameters_.tracking_max_keys);
+    front_.trackers().remember(outer.who, *command, words, most_keys);
+    front_.trackers().remember(outer.who, outer.what, outer.words, most_keys);
   }
 }
 
@@ -123,9 +125,11 @@ void engine::run(call& call) {
   if (keys_.is_guarded() && what.has(flag_write)) {
     keys_.before_command(who.database, what, call.words);
   }
+  // EXEC stands behind what it executed, a script before.
+  const bool runs_script = what.has(flag_skip_monitor);
+  if (is_shown && runs_script) front_.feed().show(who, what, call.words);
   what.run(call);
-  // After it, so that EXEC stands behind what it executed.
-  if (is_shown) front_.feed().show(who, what, call.words);
+  if (is_shown && !runs_script) front_.feed().show(who, what, call.words);
   auto& counted = front_.statistics().counted_commands()[what.index];
   if (!is_repeated) ++counted.calls;
   if (call.has_failed()) ++counted.failed;

@@ -70,6 +70,8 @@ class engine {
   /// Called periodically, some ten times a second: removes expired keys, for at most `budget`, and
   /// ends waits whose time is over. Returns false if there is more to do.
   bool tick(loop::duration budget);
+  /// Evicts keys while memory is short, if the policy permits it. Returns false if it stays short.
+  bool make_room();
 
  private:
   friend class scripted_command;
@@ -97,7 +99,6 @@ class engine {
                                                  const script_rules& rules);
   [[nodiscard]] std::string_view reason_to_refuse(const client& client, const command& command);
   bool postpone(client& client, const command& command, std::span<const std::string_view> words);
-  [[nodiscard]] bool make_room();
 
   parameters parameters_;
   keyspace keys_;

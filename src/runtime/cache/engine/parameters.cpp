@@ -31,8 +31,7 @@ enum class kind : std::uint8_t {
   output,
   guarded,
   leader,
-  fixed,
-  idle  // has a fixed value, since it has no meaning here
+  fixed
 };
 
 using member = std::variant<std::monostate, std::int64_t parameters::*, std::string parameters::*,
@@ -77,7 +76,6 @@ const row table[] = {
     {"list-max-ziplist-size", kind::number, &p::list_max_pack_size, INT32_MIN, INT32_MAX},
     {"stream-node-max-bytes", kind::memory, &p::stream_max_block_bytes},
     {"stream-node-max-entries", kind::number, &p::stream_max_block_entries},
-    {"list-compress-depth", kind::idle, {}, 0, 0, "0"},
     {"slowlog-log-slower-than", kind::number, &p::slow_log_us, -1},
     {"slowlog-max-len", kind::number, &p::slow_log_length},
     {"busy-reply-threshold", kind::number, &p::busy_threshold_ms},
@@ -143,6 +141,15 @@ const row table[] = {
     {"databases", kind::fixed, {}, 0, 0, "16"},
     {"cluster-enabled", kind::fixed, {}, 0, 0, "no"},
     {"io-threads", kind::guarded, &p::threads},
+    {"io-threads-do-reads", kind::fixed, {}, 0, 0, "no"},
+    {"daemonize", kind::fixed, {}, 0, 0, "no"},
+    {"supervised", kind::fixed, {}, 0, 0, "no"},
+    {"tcp-backlog", kind::fixed, {}, 0, 0, "511"},
+    {"logfile", kind::fixed},
+    {"pidfile", kind::fixed},
+    {"syslog-enabled", kind::fixed, {}, 0, 0, "no"},
+    {"always-show-logo", kind::fixed, {}, 0, 0, "no"},
+    {"appenddirname", kind::fixed, {}, 0, 0, "appendonlydir"},
 };
 // clang-format on
 
@@ -212,8 +219,7 @@ std::string text_of(const parameters& parameters, const row& row) {
   if (!row.option.empty()) return option_text(parameters.options, row.option);
   switch (row.how) {
     case kind::events: return format_events(parameters.events);
-    case kind::fixed:
-    case kind::idle: return std::string(row.fixed);
+    case kind::fixed: return std::string(row.fixed);
     case kind::leader: return leader_text(parameters.options.follow);
     case kind::output: return parameters.output_buffer_limits.text();
     case kind::flag:
@@ -328,10 +334,6 @@ result<void> set_events(parameters& parameters, const row& row, std::string_view
 result<void> set_row(parameters& parameters, const row& row, std::string_view value) {
   switch (row.how) {
     case kind::fixed: return refuse(row.name, "can't set immutable config");
-    case kind::idle:
-      if (value == row.fixed) return {};
-      return refuse(row.name, "the parameter has no effect in this cache: it must be " +
-                                  std::string(row.fixed));
     case kind::leader: return refuse(row.name, "can't set immutable config");
     case kind::guarded:
       return refuse(row.name,
@@ -374,6 +376,7 @@ std::vector<std::pair<std::string_view, std::string>> parameters::find(
     if (text::matches_pattern(pattern, each.name, true))
       found.emplace_back(each.name, text_of(*this, each));
   }
+  for (auto& each : idle.find(pattern)) found.push_back(std::move(each));
   return found;
 }
 
@@ -390,6 +393,9 @@ std::vector<std::string> parameters::changed_settings() const {
     if (has_place && std::ranges::find(places, each.where) != places.end()) continue;
     places.push_back(each.where);
     found.push_back(std::string(each.name) + "=" + value);
+  }
+  for (const auto& [name, value] : idle.changed()) {
+    found.push_back(std::string(name) + "=" + value);
   }
   return found;
 }
@@ -433,6 +439,10 @@ void parameters::heed_options() {
 
 result<void> parameters::set(std::string_view name, std::string_view value) {
   if (const auto* const row = find_row(name)) return set_row(*this, *row, value);
+  if (idle_parameters::knows(name)) {
+    if (auto set = idle.set(name, value); !set) return refuse(name, set.error().reason);
+    return {};
+  }
   return failure(
       errc::not_found, "set a parameter",
       "Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'");

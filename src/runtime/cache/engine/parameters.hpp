@@ -11,6 +11,7 @@
 
 #include "runtime/cache/engine/clients/output_limits.hpp"
 #include "runtime/cache/engine/clients/permission.hpp"
+#include "runtime/cache/engine/idle_parameters.hpp"
 #include "runtime/cache/engine/keyspace_limits.hpp"
 #include "runtime/cache/engine/version.hpp"
 #include "runtime/cache/options.hpp"
@@ -75,6 +76,7 @@ struct parameters : keyspace_limits {
   bool latency_tracking = false;
   bool lazy_delete = false;
   bool lazy_flush = false;
+  idle_parameters idle;
   /// Why changed options are not in the cache's record; empty if they are.
   std::string record_trouble;
 

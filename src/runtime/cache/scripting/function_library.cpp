@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "runtime/cache/engine/scripts/script_head.hpp"
@@ -15,20 +16,30 @@ std::expected<std::unique_ptr<function_library>, std::string> function_library::
     std::string_view text) {
   const auto head = read_library_head(text);
   if (!head) return std::unexpected(head.error());
-  std::unique_ptr<function_library> made(new function_library(head->name, text));
+  std::unique_ptr<function_library> made(new function_library(head->name, text, around.supervisor));
   const script_room::tables tables{.redis = script_commands::rows(),
                                    .commands = &around.commands,
                                    .version = around.commands.version(),
-                                   .supervisor = &around.supervisor,
+                                   .supervisor = &made->supervisor_,
                                    .loading = loading_rows(),
                                    .library = made.get()};
   auto room = script_room::make(loop, watched_by, tables);
   if (!room) return std::unexpected("ERR " + describe(room.error()));
   made->room_ = std::move(*room);
   if (auto wrong = made->run_text(head->body)) return std::unexpected(std::move(*wrong));
-  made->is_loading_ = false;
+  made->supervisor_.end_loading();
   if (made->functions_.empty()) return std::unexpected("ERR No functions registered");
   return made;
+}
+
+loop::duration function_library::supervisor::allowance() {
+  constexpr auto longest_loading = std::chrono::milliseconds(500);  // as in Redis
+  return is_loading_ ? longest_loading : of_functions_.allowance();
+}
+
+script::run_supervisor::decision function_library::supervisor::on_overtime() {
+  if (is_loading_) return {.error = "FUNCTION LOAD timeout"};
+  return of_functions_.on_overtime();
 }
 
 std::optional<std::string> function_library::run_text(std::string_view body) {
@@ -52,10 +63,6 @@ std::span<const script::function_row> function_library::loading_rows() {
 
 void function_library::enroll(script::call& call) {
   const auto name = call.text(0);
-  if (!is_loading_) {
-    call.give("redis.register_function can only be called on FUNCTION LOAD command");
-    return;
-  }
   if (!is_script_name(name)) {
     call.give(
         "Library names can only contain letters, numbers, or underscores(_) and must be at least "

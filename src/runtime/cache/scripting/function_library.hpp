@@ -13,6 +13,7 @@
 
 #include "runtime/cache/scripting/script_commands.hpp"
 #include "runtime/cache/scripting/script_room.hpp"
+#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
@@ -23,8 +24,16 @@ class function_library {
     std::uint8_t flags = 0;  ///< of `script_flag`
     script::value_ref body;
   };
-  using functions = std::map<std::string, function, std::less<>>;
-  /// What functions call, and who decides how long they run. Both outlive the library.
+  /// Names that differ only in the case of their letters are one, as in Redis.
+  struct name_order {
+    using is_transparent = void;
+    bool operator()(std::string_view left, std::string_view right) const {
+      return text::in_small_letters(left) < text::in_small_letters(right);
+    }
+  };
+  using functions = std::map<std::string, function, name_order>;
+  /// What functions call, and who decides how long they run, once the library is loaded. Both
+  /// outlive the library.
   struct surroundings {
     script_commands& commands;
     script::run_supervisor& supervisor;
@@ -45,16 +54,30 @@ class function_library {
   }
 
  private:
-  function_library(std::string_view name, std::string_view text) : name_(name), text_(text) {}
+  /// Limits the time of loading.
+  class supervisor final : public script::run_supervisor {
+   public:
+    explicit supervisor(script::run_supervisor& of_functions) : of_functions_(of_functions) {}
+    void end_loading() { is_loading_ = false; }
+    [[nodiscard]] loop::duration allowance() override;
+    [[nodiscard]] decision on_overtime() override;
+
+   private:
+    script::run_supervisor& of_functions_;
+    bool is_loading_ = true;
+  };
+
+  function_library(std::string_view name, std::string_view text, script::run_supervisor& functions)
+      : name_(name), text_(text), supervisor_(functions) {}
   void enroll(script::call& call);
   std::optional<std::string> run_text(std::string_view body);
   [[nodiscard]] static std::span<const script::function_row> loading_rows();
 
   std::string name_;
   std::string text_;
+  supervisor supervisor_;
   std::unique_ptr<script_room> room_;
   functions functions_;
-  bool is_loading_ = true;
 };
 
 }  // namespace strata::runtime::cache

@@ -63,10 +63,10 @@ void function_registry::put(std::unique_ptr<function_library> library) {
 }
 
 std::string function_registry::conflict(const function_library& library, const libraries& others,
-                                        bool replaces) {
+                                        bool replaces, std::string_view taken_name) {
   for (const auto& [name, other] : others) {
     if (name == library.name()) {
-      if (!replaces) return fmt::format("ERR Library '{}' already exists", name);
+      if (!replaces) return fmt::format(fmt::runtime(taken_name), name);
       continue;
     }
     for (const auto& [function, unused] : library.all()) {
@@ -115,7 +115,8 @@ void function_registry::load(call& outer, std::string_view text, bool replaces) 
     outer.fail(made.error());
     return;
   }
-  if (const auto why = conflict(**made, libraries_, replaces); !why.empty()) {
+  constexpr auto taken_name = "ERR Library '{}' already exists";
+  if (const auto why = conflict(**made, libraries_, replaces, taken_name); !why.empty()) {
     outer.fail(why);
     return;
   }
@@ -129,12 +130,13 @@ void function_registry::restore(call& outer, std::span<const std::string> texts,
                                 restore_policy policy) {
   refresh();
   const bool replaces = policy == restore_policy::replace;
+  constexpr auto taken_name = "ERR Library {} already exists";
   libraries arrived;
   for (const auto& text : texts) {
     auto made = function_library::make(loop_, watched_by_, around_, text);
-    std::string why = made ? conflict(**made, arrived, false) : made.error();
+    std::string why = made ? conflict(**made, arrived, false, taken_name) : made.error();
     if (why.empty() && policy != restore_policy::flush) {
-      why = conflict(**made, libraries_, replaces);
+      why = conflict(**made, libraries_, replaces, taken_name);
     }
     if (!why.empty()) {
       outer.fail(why);

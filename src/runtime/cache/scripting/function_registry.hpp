@@ -44,8 +44,10 @@ class function_registry {
   /// Compiles texts that came with a file, or from a leader.
   void refresh();
   /// Reports the reason, in Redis's words, why a library cannot stand beside `others`; empty: none.
+  /// `taken_name`: the text for a name that is taken, with {} for the name.
   [[nodiscard]] static std::string conflict(const function_library& library,
-                                            const libraries& others, bool replaces);
+                                            const libraries& others, bool replaces,
+                                            std::string_view taken_name);
   void put(std::unique_ptr<function_library> library);
   [[nodiscard]] place find(std::string_view function) const;
 

@@ -213,6 +213,10 @@ void script_commands::check_permission(script::call& call) {
 }
 
 void script_commands::hash(script::call& call) {
+  if (call.count() != 1) {
+    raise_error(call, "ERR wrong number of arguments");
+    return;
+  }
   call.give(std::string_view(script_digest(call.text(0))));
 }
 
@@ -240,6 +244,10 @@ void script_commands::log(script::call& call) {
 }
 
 void script_commands::choose_protocol(script::call& call) {
+  if (call.count() != 1) {
+    raise_error(call, "ERR redis.setresp() requires one argument.");
+    return;
+  }
   const auto version = call.integer(0);
   if (version != 2 && version != 3) {
     raise_error(call, "ERR RESP version must be 2 or 3.");
@@ -251,6 +259,10 @@ void script_commands::choose_protocol(script::call& call) {
 // There is one stream of changes for the log and the followers: what one of them is to get gets the
 // other one too.
 void script_commands::choose_propagation(script::call& call) {
+  if (call.count() != 1) {
+    raise_error(call, "ERR redis.set_repl() requires two arguments.");
+    return;
+  }
   const auto what = call.integer(0);
   if (what > 3) {
     raise_error(call,
@@ -287,10 +299,12 @@ void script_commands::execute(script::call& call, bool raises) {
     if (reply.starts_with('-')) {
       present_->counted_error_ = reply.substr(1, reply.find('\r') - 1);
     }
+    call.drop_arguments();
     call.give_written([reply](value_writer& writer) { write_script_value(writer, reply); });
     if (raises && reply.starts_with('-')) call.raise_given();
     return;
   }
+  call.drop_arguments();
   call.give_written([wrong](value_writer& writer) { write_script_error(writer, wrong); });
   if (raises) call.raise_given();
 }

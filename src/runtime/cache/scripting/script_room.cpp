@@ -56,7 +56,8 @@ math.mod, string.gfind = math.fmod, string.gmatch
 function table.setn() error("'setn' is obsolete", 2) end
 )lua";
 
-// How a library registers its functions, in both of Redis's forms.
+// How a library registers its functions, in both of Redis's forms. While it is loaded, it has
+// nothing else.
 constexpr std::string_view registration = R"lua(
 local enroll, raise, type, tostring = loading.enroll, error, type, tostring
 local function fail(why) raise({err = 'ERR ' .. why}, 0) end
@@ -88,7 +89,7 @@ local function register_named(given)
   end
   register(given.function_name, given.callback, given.flags, given.description)
 end
-function redis.register_function(...)
+local function register_function(...)
   local count, name, body = select('#', ...), ...
   if count < 1 or count > 2 then
     fail('wrong number of arguments to redis.register_function')
@@ -104,6 +105,12 @@ function redis.register_function(...)
     fail('second argument to redis.register_function must be a function')
   else
     register(tostring(name), body)
+  end
+end
+loading_globals = {redis = {register_function = register_function, log = redis.log}}
+for name, value in pairs(redis) do
+  if name:find('^LOG_') or name:find('^REDIS_VERSION') then
+    loading_globals.redis[name] = value
   end
 end
 )lua";
@@ -135,7 +142,13 @@ for _, name in pairs_of({'_VERSION', 'assert', 'collectgarbage', 'error', 'ipair
                          'type', 'unpack', 'xpcall'}) do
   inside[name] = _G[name]
 end
-function string.dump() fail('unable to dump given function', 2) end
+-- Its result is a text that no script can load.
+function string.dump(body)
+  if type(body) ~= 'function' then
+    fail("bad argument #1 to 'dump' (function expected, got " .. type(body) .. ')', 2)
+  end
+  return '\27Lua'
+end
 for _, name in pairs_of({'bit', 'cjson', 'cmsgpack', 'coroutine', 'math', 'redis', 'string',
                          'struct', 'table'}) do
   inside[name] = read_only(_G[name])
@@ -157,14 +170,27 @@ function inside.rawset(table, key, value)
 end
 function inside.pairs(table) return pairs_of(inner_of[table] or table) end
 function inside.next(table, key) return next_of(inner_of[table] or table, key) end
-set_meta(inside, {__index = function(_, name)
+local missing = {__index = function(_, name)
   fail("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
-end})
-inside._G = read_only(inside)
+end}
+set_meta(inside, missing)
+local view = {__index = inside, __newindex = refuse, __metatable = closed}
+inside._G = set_meta({}, view)
+inner_of[inside._G] = inside
 function enter_script(body, keys, arguments)
   raw_set(inside, 'KEYS', keys)
   raw_set(inside, 'ARGV', arguments)
   return body()
+end
+local loading = loading_globals
+if loading then
+  loading.redis = read_only(set_meta(loading.redis, missing))
+  set_meta(loading, missing)
+end
+function enter_library(body)
+  view.__index = loading
+  body()
+  view.__index = inside
 end
 return inside._G
 )lua";
@@ -209,6 +235,7 @@ void script_room::furnish(const tables& tables) {
   }
   const auto globals = machine_->make_value(scripts_globals, "=redis");
   enter_ = machine_->make_value("return enter_script", "=redis");
+  enter_library_ = machine_->make_value("return enter_library", "=redis");
   machine_->use_globals(globals);
 }
 
@@ -217,7 +244,7 @@ void script_room::load(const script::value_ref& body, const script::result_taker
     writer.kept(body);
     return 1;
   };
-  machine_->run(enter_, give, take);
+  machine_->run(enter_library_, give, take);
 }
 
 void script_room::run(const script::value_ref& body, std::span<const std::string_view> keys,

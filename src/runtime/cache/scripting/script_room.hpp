@@ -54,7 +54,8 @@ class script_room {
                                                 const script::result_taker& take) const;
 
   std::unique_ptr<script::machine> machine_;
-  script::value_ref enter_;  // runs a script with its keys and arguments
+  script::value_ref enter_;          // runs a script with its keys and arguments
+  script::value_ref enter_library_;  // runs the text of a library
 };
 
 }  // namespace strata::runtime::cache

@@ -12,6 +12,10 @@ namespace {
 bool read_block_time(call& c, std::size_t index, reading_words& words) {
   const auto ms = c.integer(index, "ERR timeout is not an integer or out of range");
   if (!ms) return false;
+  if (!c.who.may_block) {
+    c.fail(fmt::format("ERR {} command is not allowed with BLOCK option from scripts", c[0]));
+    return false;
+  }
   if (*ms < 0) {
     c.fail("ERR timeout is negative");
     return false;

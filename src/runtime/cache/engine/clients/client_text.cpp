@@ -35,16 +35,17 @@ std::string client_text(front& front, client& client) {
   const auto now = front.keys().now_ms();
   auto text = fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} "
-      "multi={} qbuf={} qbuf-free={} multi-mem={} omem={} tot-mem={} events=r cmd={} user={} "
+      "multi={} qbuf={} qbuf-free={} argv-mem=0 multi-mem={} rbs=0 rbp=0 obl=0 oll={} omem={} "
+      "tot-mem={} events=r cmd={} user={} "
       "redir={} resp={}",
       client.id, client.remote_address(), client.local_address(), client.descriptor_number(),
       client.name, (now - client.since_ms) / 1000, (now - client.last_command_ms) / 1000,
       flags_of(client), client.database, client.channels.size(), client.patterns.size(),
       client.shard_channels.size(),
       client.in_transaction ? static_cast<std::int64_t>(client.queued.size()) : -1,
-      client.input_bytes(), client.input_room(), client.queued_bytes(), client.output_bytes(),
-      client.held(), client.last_command == nullptr ? "NULL" : client.last_command->full_name(),
-      user_name(client),
+      client.input_bytes(), client.input_room(), client.queued_bytes(),
+      client.output_bytes() == 0 ? 0 : 1, client.output_bytes(), client.held(),
+      client.last_command == nullptr ? "NULL" : client.last_command->full_name(), user_name(client),
       client.tracking ? static_cast<std::int64_t>(client.tracking->redirect) : -1,
       client.is_resp3() ? 3 : 2);
   if (front.settings().knows(version_7_2)) {

@@ -13,8 +13,7 @@ void command_feed::show(const client& client, const command& command,
                         std::span<const std::string_view> words) {
   const auto shown = shown_words(command, words);
   if (watcher_ != nullptr && watcher_->is_watching()) watcher_->on_command(client, shown);
-  const bool is_hidden = command.has(flag_skip_monitor) || command.has(flag_admin);
-  if (has_monitors_ && !is_hidden) show_to_monitors(client, shown);
+  if (has_monitors_ && !command.has(flag_admin)) show_to_monitors(client, shown);
 }
 
 void command_feed::show_to_monitors(const client& client, std::span<const std::string_view> shown) {
