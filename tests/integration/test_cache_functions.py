@@ -129,7 +129,7 @@ def test_a_follower_gets_libraries_and_effects(daemon, redis):
     eventually(lambda: follower.mget("n", "a", "b") == [b"5", b"1", b"2"], "the effects arrive")
     assert [each[1] for each in follower.function_list()] == [b"lib"]
     assert follower.fcall_ro("peek", 1, "n") == b"5"
-    with pytest.raises(redis_py.ResponseError, match="readonly replica"):
+    with pytest.raises(redis_py.ResponseError, match="read only replica"):
         follower.fcall("add", 1, "n", 1)
     with pytest.raises(redis_py.ResponseError, match="READONLY|read only"):
         follower.eval("return redis.call('SET', 'x', 1)", 0)

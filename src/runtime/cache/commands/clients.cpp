@@ -6,6 +6,7 @@
 #include "runtime/cache/commands/client_tracking.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
+#include "runtime/cache/engine/replication.hpp"
 #include "runtime/cache/engine/clients/client_text.hpp"
 #include "text/word.hpp"
 
@@ -198,6 +199,14 @@ std::int64_t end_matching(call& c, const kill_filter& filter) {
   return ended;
 }
 
+// The connection to the leader is none of the clients.
+std::int64_t cut_link(call& c, const kill_filter& filter) {
+  if (!filter.type || !text::same_text(*filter.type, "master")) return 0;
+  if (filter.id || filter.address || filter.local || filter.user || filter.age_s) return 0;
+  auto* const replication = c.home().replicated_by();
+  return replication != nullptr && replication->cut_link() ? 1 : 0;
+}
+
 void client_kill(call& c) {
   if (c.size() == 3) {
     const auto ended = end_matching(c, {.address = c[2], .spares_caller = false});
@@ -209,7 +218,7 @@ void client_kill(call& c) {
     return;
   }
   const auto filter = read_kill_filter(c);
-  if (filter) c.reply.integer(end_matching(c, *filter));
+  if (filter) c.reply.integer(end_matching(c, *filter) + cut_link(c, *filter));
 }
 
 void client_unblock(call& c) {

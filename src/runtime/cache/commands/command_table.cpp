@@ -84,6 +84,7 @@ constexpr flag_name flag_names[] = {
     {"loading", flag_loading},
     {"noscript", flag_no_script},
     {"no_mandatory_keys", flag_no_mandatory_keys},
+    {"stale", flag_stale},
 };
 
 std::uint32_t flags_of(std::string_view names) {

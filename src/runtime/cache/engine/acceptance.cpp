@@ -143,6 +143,10 @@ const command* engine::accept_for_script(const execution& outer, client& hand,
     reject(hand, command, "ERR This Redis command is not allowed from script");
     return nullptr;
   }
+  if (front_.has_stale_data() && !outer.who.is_replay && !command->has(flag_stale)) {
+    reject(hand, command, "ERR Can not execute the command on a stale replica");
+    return nullptr;
+  }
   if (rules.is_read_only && (command->has(flag_write) || command->has(trait_propagated))) {
     reject(hand, command, "ERR Write commands are not allowed from read-only scripts.");
     return nullptr;
@@ -174,17 +178,19 @@ std::string_view engine::reason_to_refuse(const client& client, const command& c
            (is_exec && std::ranges::any_of(client.queued,
                                            [&](const auto& each) { return each.what->has(flag); }));
   };
+  const auto may_all = [&](command_flag flag) {
+    return command.has(flag) &&
+           (!is_exec || std::ranges::all_of(
+                            client.queued, [&](const auto& each) { return each.what->has(flag); }));
+  };
   const auto& availability = front_.availability();
   if (availability.is_restricted()) {
-    const bool may_load = command.has(flag_loading) &&
-                          (!is_exec || std::ranges::all_of(client.queued, [](const auto& each) {
-                            return each.what->has(flag_loading);
-                          }));
-    if (availability.is_loading() && !may_load) {
+    if (availability.is_loading() && !may_all(flag_loading)) {
       return "LOADING Redis is loading the dataset in memory";
     }
     const auto refusal = availability.refusal();
     if (!refusal.empty() && has(flag_write)) return refusal;
+    if (front_.has_stale_data() && !may_all(flag_stale)) return stale_data_error;
   }
   if (parameters_.maxmemory <= 0 || make_room()) return {};
   // Queued commands take memory too.

@@ -19,6 +19,8 @@ inline constexpr std::string_view not_float_error = "ERR value is not a valid fl
 inline constexpr std::string_view syntax_error = "ERR syntax error";
 inline constexpr std::string_view no_key_error = "ERR no such key";
 inline constexpr std::string_view overflow_error = "ERR increment or decrement would overflow";
+inline constexpr std::string_view stale_data_error =
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
 inline constexpr std::string_view out_of_memory_error =
     "OOM command not allowed when used memory > 'maxmemory'.";
 

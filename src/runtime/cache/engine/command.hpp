@@ -39,6 +39,7 @@ enum command_flag : std::uint32_t {
   flag_loading = 1U << 11U,  ///< allowed while the data is being loaded
   flag_no_script = 1U << 12U,
   flag_allow_busy = 1U << 13U,         ///< allowed while a script is interrupted
+  flag_stale = 1U << 15U,              ///< allowed while the data may be old
   flag_no_mandatory_keys = 1U << 14U,  ///< may have no keys
 };
 

@@ -99,10 +99,10 @@ void engine::execute_inside(const execution& outer, const command& command,
 }
 
 void engine::execute_for_script(const execution& outer, client& hand,
-                                std::span<const std::string_view> words,
-                                const script_rules& rules) {
+                                std::span<const std::string_view> words, script_rules& rules) {
   const auto* const command = accept_for_script(outer, hand, words, rules);
   if (command == nullptr) return;
+  if (command->has(flag_write)) rules.may_exceed_memory = true;
   call made(*this, hand, *command, words, hash_of_key(*command, words));
   if (!rules.is_propagated) made.propagate_nothing();
   run(made);

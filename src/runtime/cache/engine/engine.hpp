@@ -19,9 +19,9 @@ class scripted_command;
 
 /// What the commands of a script may do.
 struct script_rules {
-  bool is_read_only = false;  ///< no command that writes
-  bool is_propagated = true;  ///< their changes are
-  bool may_exceed_memory = false;
+  bool is_read_only = false;       ///< no command that writes
+  bool is_propagated = true;       ///< their changes are
+  bool may_exceed_memory = false;  ///< from its first change on, too: it does not end half done
 };
 
 class engine {
@@ -48,7 +48,7 @@ class engine {
   /// Executes a command of a script that runs as `outer`; `hand` gets the reply. A command that
   /// scripts may not execute replies with an error.
   void execute_for_script(const execution& outer, client& hand,
-                          std::span<const std::string_view> words, const script_rules& rules);
+                          std::span<const std::string_view> words, script_rules& rules);
   // --- scripts that take long
   /// Reports whether the script that is running may be interrupted: not one inside EXEC, of a
   /// follower, or of a cache with a source of keys.

@@ -67,6 +67,10 @@ class front final : private key_observer {
   [[nodiscard]] command_feed& feed() { return feed_; }
   [[nodiscard]] data_availability& availability() { return availability_; }
   [[nodiscard]] const data_availability& availability() const { return availability_; }
+  /// Reports whether the data may be old, and clients must not read it then.
+  [[nodiscard]] bool has_stale_data() const {
+    return availability_.is_cut_off() && !parameters_.serves_stale_data;
+  }
   /// The interruption of a script that takes long.
   [[nodiscard]] interruption& interrupted() { return interruption_; }
   [[nodiscard]] const interruption& interrupted() const { return interruption_; }

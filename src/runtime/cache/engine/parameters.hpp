@@ -70,6 +70,7 @@ struct parameters : keyspace_limits {
   std::int64_t rewrite_percentage = 100;
   std::int64_t rewrite_min_size = 64 << 20;
   bool stop_writes_on_save_error = true;
+  bool serves_stale_data = true;  ///< as a follower without a connection to its leader
   output_limits output_buffer_limits;
   std::int64_t acl_log_length = 128;
   std::string new_user_channels = "resetchannels";

@@ -67,6 +67,8 @@ class replication {
  public:
   virtual void follow(std::string host, std::uint16_t port) = 0;
   virtual void follow_nobody() = 0;
+  /// Ends the connection to the leader, which is then made again. Returns false if there is none.
+  virtual bool cut_link() = 0;
   /// Begins to hand the leadership to a follower. Returns Redis's error text after "ERR "; empty if
   /// it has begun.
   [[nodiscard]] virtual std::string begin_failover(failover_request request) = 0;

@@ -33,6 +33,7 @@ leader_connection::leader_connection(loop::loop& loop, engine& engine, place lea
       hooks_(std::move(hooks)),
       log_(std::move(log)) {
   engine_.keys().set_expires_by_leader(true);
+  engine_.home().availability().set_cut_off(true);
   engine_.home().availability().refuse_changes(
       obstacle::follows, "READONLY You can't write against a read only replica.");
   if (leader_.known) {
@@ -48,6 +49,7 @@ leader_connection::leader_connection(loop::loop& loop, engine& engine, place lea
 leader_connection::~leader_connection() {
   running_.cancel();
   engine_.home().availability().set_loading(false);
+  engine_.home().availability().set_cut_off(false);
   engine_.keys().set_expires_by_leader(false);
   engine_.home().availability().refuse_changes(obstacle::follows, {});
 }
@@ -70,12 +72,23 @@ std::string leader_connection::url() const {
                      leader_.port);
 }
 
+void leader_connection::set_state(std::string_view state) {
+  state_ = state;
+  engine_.home().availability().set_cut_off(!is_connected());
+}
+
+bool leader_connection::cut() {
+  if (!stream_) return false;
+  stream_->abort();
+  return true;
+}
+
 loop::task<> leader_connection::run() {
   // The client that requested it gets its reply first.
   co_await loop_.sleep(0ms);
   std::string last_trouble;
   for (;;) {
-    state_ = "connecting";
+    set_state("connecting");
     auto outcome = co_await connect();
     if (outcome) outcome = co_await synchronise();
     if (outcome) {
@@ -83,7 +96,7 @@ loop::task<> leader_connection::run() {
       hooks_.on_trouble({});
       outcome = co_await repeat();
     }
-    state_ = "connect";
+    set_state("connect");
     if (replay_) replay_->forget_transaction();
     stream_.reset();
     received_.clear();
@@ -267,7 +280,7 @@ loop::task<result<void>> leader_connection::synchronise() {
         fmt::format("the leader replied {} to PSYNC", text::quoted(std::string_view(*said))));
   }
   unfinished_ = 0;
-  state_ = "connected";
+  set_state("connected");
   acknowledge();
   co_return result<void>{};
 }
@@ -285,7 +298,7 @@ void leader_connection::note_handover(const result<std::string>& reply) {
 }
 
 loop::task<result<void>> leader_connection::take_snapshot() {
-  state_ = "sync";
+  set_state("sync");
   auto payload = co_await receive_payload();
   if (!payload) co_return std::unexpected(payload.error());
   co_return co_await load(std::move(*payload));

@@ -75,11 +75,14 @@ class leader_connection {
   [[nodiscard]] std::optional<std::int64_t> received_ms() const { return received_ms_; }
   /// How the other one has answered to the handed-over leadership.
   [[nodiscard]] handover handed_over() const { return handover_; }
+  /// Ends the connection, which is then made again. Returns false if there is none.
+  bool cut();
   /// Called periodically: acknowledges what has arrived, and gives up on a silent leader.
   void tick();
 
  private:
   loop::task<> run();
+  void set_state(std::string_view state);
   loop::task<result<void>> connect();
   loop::task<result<void>> introduce(redis::connection& connection);
   loop::task<result<void>> synchronise();

@@ -39,6 +39,7 @@ class redis_replication final : public replication {
   /// With port 0, `host` is the name of a runtime.
   void follow(std::string host, std::uint16_t port) override;
   void follow_nobody() override;
+  bool cut_link() override { return link_ && link_->cut(); }
   [[nodiscard]] std::string begin_failover(failover_request request) override {
     return failover_.begin(std::move(request), link_ != nullptr);
   }

@@ -119,20 +119,24 @@ std::optional<script_arguments> script_arguments::read(call& outer, std::size_t 
 }
 
 std::string script_commands::refusal(const call& outer, std::uint8_t flags, bool is_read_only) {
-  if (outer.who.is_replay || (flags & script_no_writes) != 0) return {};
+  if (outer.who.is_replay) return {};
+  const bool writes = (flags & script_no_writes) == 0;
   auto& home = outer.home();
-  const auto unavailable = home.availability().refusal();
-  if (unavailable.starts_with("READONLY")) {
-    return "READONLY You can not run script with write flag on readonly replica.";
-  }
-  if (!unavailable.empty()) return std::string(unavailable);
-  if (is_read_only) return "ERR Can not execute a script with write flag using *_ro command.";
   const bool is_full = home.settings().maxmemory > 0 && !outer.keys().has_room();
-  if (is_full && (flags & script_allow_oom) == 0) {
-    return "OOM allow-oom flag is not set on the script, can not run it when used memory > "
-           "'maxmemory'";
+  if (writes && is_full && (flags & script_allow_oom) == 0) return std::string(out_of_memory_error);
+  const auto unavailable = home.availability().refusal();
+  if (writes && !unavailable.empty()) return std::string(unavailable);
+  if ((flags & script_allow_stale) == 0) {
+    if (auto why = staleness(outer); !why.empty()) return why;
+  }
+  if (writes && is_read_only) {
+    return "ERR Can not execute a script with write flag using *_ro command.";
   }
   return {};
+}
+
+std::string script_commands::staleness(const call& outer) {
+  return outer.home().has_stale_data() && !outer.who.is_replay ? std::string(stale_data_error) : "";
 }
 
 script_commands::turn::turn(script_commands& commands, call& outer, const script_rules& rules)

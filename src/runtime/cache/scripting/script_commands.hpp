@@ -34,6 +34,8 @@ class script_commands {
   /// Why a script with these flags (of `script_flag`) may not run now; empty: it may.
   [[nodiscard]] static std::string refusal(const call& outer, std::uint8_t flags,
                                            bool is_read_only);
+  /// Why a script without flags may not run while the data is stale; empty: it may.
+  [[nodiscard]] static std::string staleness(const call& outer);
 
   /// While it exists a script runs as the command `outer`.
   class turn {

@@ -86,7 +86,9 @@ void script_evaluator::evaluate_known(call& outer, std::string_view digest, std:
                                       bool is_read_only) {
   const auto known = scripts_.find(in_small_digits(digest));
   if (known == scripts_.end()) {
-    outer.fail("NOSCRIPT No matching script. Please use EVAL.");
+    if (script_arguments::read(outer, first)) {
+      outer.fail("NOSCRIPT No matching script. Please use EVAL.");
+    }
     return;
   }
   run(outer, *known, first, is_read_only);
@@ -97,11 +99,11 @@ void script_evaluator::run(call& outer, const scripts::value_type& script, std::
   const auto words = script_arguments::read(outer, first);
   if (!words) return;
   const auto& [digest, kept] = script;
-  if (kept.has_head) {
-    if (const auto why = script_commands::refusal(outer, kept.flags, is_read_only); !why.empty()) {
-      outer.fail(why);
-      return;
-    }
+  const auto why = kept.has_head ? script_commands::refusal(outer, kept.flags, is_read_only)
+                                 : script_commands::staleness(outer);
+  if (!why.empty()) {
+    outer.fail(why);
+    return;
   }
   script_commands::turn turn(commands_, outer, rules_of(kept.flags, is_read_only));
   room_->run(kept.body, words->keys, words->others,

@@ -233,14 +233,24 @@ serve::memory_watch::view shard::check_memory() {
   return {.held = held, .goes_on = false};
 }
 
-// Followers stay: a follower that has to begin again costs more than the memory it holds.
+// Followers stay: a follower that has to begin again costs more than the memory it holds. Clients
+// that must not be evicted go only if what the others hold does not suffice.
 void shard::let_go(std::uint64_t held) {
+  const auto limit = settings().options.max_memory_connections;
+  const auto left = let_go(held, false);
+  if (left > limit) (void)let_go(left, true);
+}
+
+std::uint64_t shard::let_go(std::uint64_t held, bool are_protected) {
   std::vector<serve::held_memory<client*>> all;
   for (auto* each : data_.home().clients()) {
-    if (!each->is_follower) all.push_back({each, each->held(), each->last_whole});
+    if (each->is_follower || each->no_evict != are_protected) continue;
+    all.push_back({each, each->held(), each->last_whole});
   }
   const auto limit = settings().options.max_memory_connections;
+  auto left = held;
   for (const auto& each : serve::longest_unfinished(all, held, limit)) {
+    left -= std::min(left, each.bytes);
     bench_.count().drop_message(drop::memory);
     each.by->disconnect(false);
     log_->write_few("memory of connections", level::warning,
@@ -248,6 +258,7 @@ void shard::let_go(std::uint64_t held) {
                                 "together held {}, more than --max-memory-connections allows",
                                 each.bytes, held));
   }
+  return left;
 }
 
 loop::duration shard::usual_tick() const { return loop::duration(1s) / settings().hz; }

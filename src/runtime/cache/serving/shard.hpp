@@ -101,6 +101,8 @@ class shard final : private loop::timer {
   /// Sums up the memory that clients hold, and disconnects some if it is too much.
   serve::memory_watch::view check_memory();
   void let_go(std::uint64_t held);
+  /// Returns what is still held.
+  std::uint64_t let_go(std::uint64_t held, bool are_protected);
   void show_address(const net::bind_target& target);
   [[nodiscard]] serve::acceptor_settings acceptor_settings(serve::connection_gauge& connections);
   loop::task<> serve(std::unique_ptr<net::stream> connection, serve::connection_gauge::place place);

@@ -21,6 +21,11 @@ void data_availability::set_loading(bool enabled) {
   sum_up();
 }
 
+void data_availability::set_cut_off(bool enabled) {
+  is_cut_off_ = enabled;
+  sum_up();
+}
+
 void data_availability::set_interrupted(bool enabled) {
   is_interrupted_ = enabled;
   sum_up();

@@ -29,16 +29,23 @@ class data_availability {
   /// While enabled, the data is being loaded, and clients must not read it.
   void set_loading(bool enabled);
   [[nodiscard]] bool is_loading() const { return is_loading_; }
+  /// While enabled, this cache follows another one without a connection to it: the data may be old.
+  void set_cut_off(bool enabled);
+  [[nodiscard]] bool is_cut_off() const { return is_cut_off_; }
   /// Set while the command that changes the data is interrupted.
   void set_interrupted(bool enabled);
-  /// Reports whether changes are refused, data is being loaded, or a command is interrupted.
+  /// Reports whether changes are refused, data is being loaded or may be old, or a command is
+  /// interrupted.
   [[nodiscard]] bool is_restricted() const { return is_restricted_; }
 
  private:
-  void sum_up() { is_restricted_ = is_loading_ || is_interrupted_ || !refusal().empty(); }
+  void sum_up() {
+    is_restricted_ = is_loading_ || is_cut_off_ || is_interrupted_ || !refusal().empty();
+  }
 
   std::array<std::string, obstacle_count> refusals_;
   bool is_loading_ = false;
+  bool is_cut_off_ = false;
   bool is_interrupted_ = false;
   bool is_restricted_ = false;
 };
