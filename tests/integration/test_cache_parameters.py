@@ -365,6 +365,9 @@ TESTED = {
     **{name: ("test_cache_info.py", "test_changes_are_refused_without_followers")
        for name in ("min-replicas-to-write", "min-replicas-max-lag", "min-slaves-to-write",
                     "min-slaves-max-lag")},
+    **{f"{role}-serve-stale-data": ("test_cache_script_states.py",
+                                    "test_a_follower_with_its_leader_serves")
+       for role in ("replica", "slave")},
     **{f"{role}-{name}": ("test_cache_info.py", "test_a_follower_says_what_it_is_told_to_say")
        for role in ("replica", "slave") for name in ("announce-ip", "announce-port", "priority")},
     "timeout": (THIS, "test_timeout_ends_clients_that_are_idle_and_no_others"),
