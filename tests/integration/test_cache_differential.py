@@ -145,9 +145,11 @@ class CommutingCommands(Commands):
     @staticmethod
     def is_own(words):
         name, *others = (str(each).upper() for each in words)
-        leaves = name in ("SELECT", "MOVE", "CONFIG", "LATENCY", "PUBSUB") or others[:1] == ["PAUSE"]
-        return not leaves and not (name == "COPY" and "DB" in others) and not (
-            name in ("EVAL", "EVAL_RO") and any("SELECT" in each for each in others))
+        if name in ("SELECT", "MOVE", "CONFIG", "LATENCY", "PUBSUB") or others[:1] == ["PAUSE"]:
+            return False
+        if name in ("EVAL", "EVAL_RO"):
+            return not any("SELECT" in each for each in others)
+        return name != "COPY" or "DB" not in others
 
 
 CLIENTS = 8

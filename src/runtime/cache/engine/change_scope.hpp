@@ -31,8 +31,8 @@ class change_scope {
   change_scope& operator=(const change_scope&) = delete;
 
   /// From here on, propagates the changes in this scope and in scopes inside it as one transaction,
-  /// which ends with the scope; a single change is propagated by itself then, as Redis does. A scope
-  /// inside a transaction is part of it already.
+  /// which ends with the scope; then a single change is propagated by itself, as Redis does. A
+  /// scope inside a transaction is part of it already.
   void propagate_together() {
     if (group_ == nullptr) group_ = this;
   }

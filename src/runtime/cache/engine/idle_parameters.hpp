@@ -1,5 +1,5 @@
-// Parameters of Redis that have no effect in this cache: it keeps their values, so that whoever sets
-// them goes on.
+// Parameters of Redis that have no effect in this cache. It keeps their values, so that setting one
+// does not fail.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@ namespace strata::runtime::cache {
 
 class idle_parameters {
  public:
-  /// Returns name and value of each parameter that `pattern` matches; a few, which Redis hides, only
-  /// if it is their name.
+  /// Returns name and value of each parameter that `pattern` matches; a few, which Redis hides,
+  /// only if it is their name.
   [[nodiscard]] std::vector<std::pair<std::string_view, std::string>> find(
       std::string_view pattern) const;
   /// Name and value of each parameter that has not Redis's default.
