@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "options/effects.hpp"
 
 namespace strata::options {
 
@@ -24,7 +27,8 @@ std::vector<bound_row<daemon_options>> serving_rows() {
       {{.key = "socket_role", .kind = choice, .value_name = "ROLE", .default_text = "operate",
         .help = "role of members of --socket-group: read, operate (start, stop, send, ...) or "
                 "admin (create, edit, remove, ...)",
-        .choices = "read|operate|admin"},
+        .choices = "read|operate|admin",
+        .only_with = "socket_group"},
        &daemon_options::socket_role},
       {{.key = "loop", .kind = choice, .value_name = "WHICH", .default_text = "auto",
         .help = "event loop; auto uses io_uring where the kernel permits it",
@@ -42,23 +46,28 @@ std::vector<bound_row<daemon_options>> serving_rows() {
        &daemon_options::listen},
       {{.key = "cert", .kind = text, .value_name = "FILE",
         .help = "certificate of the daemon for https://, in PEM, followed by its chain",
-        .reach = option_reach::read_path},
+        .reach = option_reach::read_path,
+        .only_with = "listen|metrics"},
        &daemon_options::cert},
       {{.key = "key", .kind = text, .value_name = "FILE", .help = "its key",
-      .reach = option_reach::read_path},
+      .reach = option_reach::read_path,
+        .only_with = "cert"},
        &daemon_options::key},
       {{.key = "client_ca", .kind = text, .value_name = "FILE",
         .help = "admit clients with a certificate of an authority in FILE",
-        .reach = option_reach::read_path},
+        .reach = option_reach::read_path,
+        .only_with = "listen|metrics"},
        &daemon_options::client_ca},
       {{.key = "client_role", .kind = list, .value_name = "ROLE[:SUBJECT]",
         .help = "role of clients whose certificate has SUBJECT, such as read:CN=ann; without "
-                ":SUBJECT, role of all other clients (default: admin); repeatable"},
+                ":SUBJECT, role of all other clients (default: admin); repeatable",
+        .only_with = "client_ca"},
        &daemon_options::client_role},
       {{.key = "token_file", .kind = text, .value_name = "FILE",
         .help = "admit clients with a token of FILE, whose lines are 'ROLE TOKEN', or 'TOKEN' for "
                 "the role admin",
-        .reach = option_reach::read_path},
+        .reach = option_reach::read_path,
+        .only_with = "listen|metrics"},
        &daemon_options::token_file},
   };
 }
@@ -78,10 +87,12 @@ std::vector<bound_row<daemon_options>> running_rows() {
         .reach = option_reach::read_path},
        &daemon_options::log_file},
       {{.key = "log_size", .kind = bytes, .value_name = "SIZE", .default_text = "10MiB",
-        .help = "at this size, rename FILE to FILE.1 and start a new one; 0 means never"},
+        .help = "at this size, rename FILE to FILE.1 and start a new one; 0 means never",
+        .only_with = "log_file|detach"},
        &daemon_options::log_size},
       {{.key = "log_keep", .kind = count, .value_name = "N", .default_text = "5",
-        .help = "number of older log files to keep", .max = 1000},
+        .help = "number of older log files to keep", .max = 1000,
+        .only_with = "log_file|detach"},
        &daemon_options::log_keep},
       {{.key = "detach", .kind = flag,
         .help = "run in the background and return when the daemon is ready; the log goes to "
@@ -176,7 +187,9 @@ const std::vector<option_row>& daemon_rows() {
 
 result<void> check(const daemon_options& options) {
   daemon_options checked;
-  return apply_json(checked, daemon_table(), to_json(options, daemon_table(), true));
+  const auto all = to_json(options, daemon_table(), true);
+  if (auto applied = apply_json(checked, daemon_table(), all); !applied) return applied;
+  return check_effects(daemon_rows(), all, all, {});
 }
 
 }  // namespace strata::options

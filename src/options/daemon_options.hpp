@@ -49,8 +49,8 @@ struct daemon_options {
 [[nodiscard]] const std::vector<bound_row<daemon_options>>& daemon_table();
 [[nodiscard]] const std::vector<option_row>& daemon_rows();
 
-/// Checks each member against its row. Errors: invalid_argument, naming the flag, the value and
-/// what it takes.
+/// Checks each member against its row, and that it has an effect beside the others. Errors:
+/// invalid_argument, naming the flag, the value and what it takes, or the flag that it needs.
 [[nodiscard]] result<void> check(const daemon_options& options);
 
 }  // namespace strata::options
