@@ -37,6 +37,7 @@ class instance {
       : loop_(surroundings.loop),
         options_(surroundings.options),
         log_(surroundings.log),
+        hurried_(surroundings.hurried),
         values_(std::move(values)),
         on_end_(std::move(on_end)) {}
   instance(const instance&) = delete;
@@ -87,6 +88,7 @@ class instance {
   loop::loop& loop_;
   const program_options& options_;
   journal& log_;
+  const std::atomic<bool>& hurried_;
   place_values values_;
   process::ending ending_;
 

@@ -70,6 +70,13 @@ result<kept_process> read_greeting(loop::loop& loop, process::packet received,
   return kept;
 }
 
+// The loop's time is that of its turn.
+loop::task<> start_turn(loop::loop& loop) {
+  thread_local loop::time_point last;
+  while (last == loop.now()) co_await loop.sleep(1ms);
+  last = loop.now();
+}
+
 // FNV-1a: the same in every version of strata.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -108,10 +115,14 @@ std::string fingerprint_of(const program_options& options) {
   return fmt::format("{:016x}", hash_of(text));
 }
 
-loop::task<result<kept_process>> start_kept(loop::loop& loop, process::kept_program program) {
+loop::task<result<kept_process>> start_kept(loop::loop& loop, process::kept_program program,
+                                            pid_t& keeper_id, std::function<bool()> is_wanted) {
   const auto operation = fmt::format("run '{}'", program.program.words[0]);
+  co_await start_turn(loop);
+  if (!is_wanted()) co_return failure(errc::canceled, operation, "it is no longer wanted");
   auto started = process::start_keeper(std::move(program));
   if (!started) co_return std::unexpected(started.error());
+  keeper_id = started->process.id();
   auto connection = loop.adopt(started->connection.release());
   auto awaited = next_packet(loop, connection);
   auto received = co_await loop::within(loop, std::move(awaited), loop.now() + answer_limit);
@@ -174,7 +185,8 @@ loop::task<std::optional<process::ending>> await_ending(loop::loop& loop,
   }
 }
 
-loop::task<bool> end_kept(loop::loop& loop, loop::descriptor connection, loop::time_point limit) {
+loop::task<bool> end_kept(loop::loop& loop, const loop::descriptor& connection,
+                          loop::time_point limit) {
   process::send_order(connection.fd(), process::keeper_order::end);
   auto ending = await_ending(loop, connection);
   const auto ended = co_await loop::within(loop, std::move(ending), limit);

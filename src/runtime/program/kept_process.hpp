@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -50,10 +51,15 @@ struct kept_process {
 /// other options. It depends on no version of strata.
 [[nodiscard]] std::string fingerprint_of(const program_options& options);
 
-/// Starts a program by a keeper. Errors: those of `start_keeper` and of the start of the program;
-/// timed_out if the keeper does not answer.
+/// Starts a program by a keeper, when no other start has had this turn of the loop: each start holds
+/// the loop until the kernel runs the new process, and orders, such as a stop, come in between.
+/// `keeper_id` is set to the keeper's id as soon as there is one. Errors: those of `start_keeper` and
+/// of the start of the program; timed_out if the keeper does not answer; canceled if the start is no
+/// longer wanted when its turn comes.
 [[nodiscard]] loop::task<result<kept_process>> start_kept(loop::loop& loop,
-                                                          process::kept_program program);
+                                                          process::kept_program program,
+                                                          pid_t& keeper_id,
+                                                          std::function<bool()> is_wanted);
 /// Finds the process whose keeper has that socket in `folder`; nullopt if there is none. Errors:
 /// timed_out if the keeper does not answer, in time or before `hurried` is set; malformed for an
 /// answer of another version; then that keeper has been told to end its program.
@@ -68,7 +74,7 @@ struct kept_process {
                                   loop::time_point limit);
 /// Makes the keeper end its program by the stop signal, and SIGKILL later; waits until `limit` for
 /// the end of both. Returns false if they have not ended by then.
-[[nodiscard]] loop::task<bool> end_kept(loop::loop& loop, loop::descriptor connection,
+[[nodiscard]] loop::task<bool> end_kept(loop::loop& loop, const loop::descriptor& connection,
                                         loop::time_point limit);
 
 }  // namespace strata::runtime::program

@@ -80,7 +80,7 @@ loop::task<bool> outside_process::becomes_ready(std::string condition) {
   if (condition.empty()) co_return true;
   const auto limit = loop_.now() + loop::from_seconds(options_.ready_timeout);
   co_return co_await comes_to_answer(loop_, values_.port, path_of(condition), limit,
-                                     [] { return true; });
+                                     [this] { return !hurried_; });
 }
 
 // The kernel makes the descriptor of a process readable when it has ended. Its exit status is known

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -16,7 +15,6 @@
 #include "options/own_folder.hpp"
 #include "process/keeper_list.hpp"
 #include "runtime/program/probe.hpp"
-#include "text/readable.hpp"
 
 namespace strata::runtime::program {
 
@@ -24,17 +22,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A longer line is cut, and its parts are lines.
-constexpr std::size_t longest_line = 8192;
 constexpr std::string_view line_prefix = "line:";
 // Time for a keeper to report an end that has come.
 constexpr auto keeper_limit = 5s;
 constexpr auto port_interval = 50ms;
-constexpr auto output_limit = 5s;
-
-std::string_view after(std::string_view text, std::string_view beginning) {
-  return text.starts_with(beginning) ? text.substr(beginning.size()) : std::string_view();
-}
+constexpr auto hurry_interval = 10ms;
 
 }  // namespace
 
@@ -102,7 +94,7 @@ loop::task<> own_process::end_other(kept_process other) {
   tasks_.spawn(read(std::move(other.output)));
   const auto id = other.id;
   const auto limit = loop_.now() + loop::from_seconds(options_.grace) + keeper_limit;
-  const bool has_ended = co_await end_kept(loop_, std::move(other.connection), limit);
+  const bool has_ended = co_await end_kept(loop_, other.connection, limit);
   if (!has_ended) {
     ::kill(other.keeper_id, SIGKILL);
     ::kill(-id, SIGKILL);
@@ -209,7 +201,7 @@ loop::task<result<void>> own_process::spawn() {
   if (auto opened = open_group(); !opened) co_return opened;
   auto launch = launch_of(options_, values_, notify_address_, group_ ? group_->door() : "");
   if (!launch) co_return std::unexpected(launch.error());
-  const auto folder = open_folder();
+  auto folder = open_folder();
   if (!folder) co_return std::unexpected(folder.error());
   auto order = make_order(folder->get(), *launch);
   if (!order) co_return std::unexpected(order.error());
@@ -217,27 +209,44 @@ loop::task<result<void>> own_process::spawn() {
   user_ = launch->user;
   is_adopted_ = has_signaled_ = has_shown_life_ = false;
   status_.clear();
-  auto started = co_await start_kept(loop_, std::move(*order));
-  if (!started) co_return std::unexpected(started.error());
-  kept_ = std::move(*started);
-  co_return result<void>{};
+  auto started = co_await run_keeper(std::move(*folder), std::move(*order));
+  co_return started;
 }
 
-result<void> own_process::open_output() {
-  if (options_.output_file.empty() || output_) return {};
-  auto path = with_places(options_.output_file, values_);
-  if (!path) return std::unexpected(path.error());
-  auto file = output_file::open(
-      loop_,
-      {.path = std::move(*path), .max_size = options_.output_size, .keep = options_.output_keep},
-      [this](const std::string& reason) { log_.write(level::error, reason, subject()); });
-  if (!file) return std::unexpected(file.error());
-  output_ = std::move(*file);
-  return {};
+// The keeper belongs to this object at once: if the caller is canceled, `end` finds it.
+loop::task<result<void>> own_process::run_keeper(unique_fd folder, process::kept_program order) {
+  is_spawning_ = true;
+  spawned_ = {};
+  tasks_.spawn(spawn_keeper(std::move(folder), std::move(order)));
+  const bool is_over = co_await changed_.wait([this] { return !is_spawning_ || hurried_; },
+                                              loop::time_point::max(), hurry_interval);
+  if (!is_over || is_spawning_) co_return given_up();
+  co_return spawned_;
+}
+
+loop::task<> own_process::spawn_keeper(unique_fd folder, process::kept_program order) {
+  std::function<bool()> is_wanted = [this] { return !is_stopping_ && !hurried_; };
+  auto kept = co_await start_kept(loop_, std::move(order), spawning_keeper_, std::move(is_wanted));
+  spawning_keeper_ = 0;
+  if (kept) {
+    kept_ = std::move(*kept);
+  } else {
+    spawned_ = std::unexpected(kept.error());
+    if (folder) process::remove_keeper_file(folder.get(), keeper_name());
+  }
+  is_spawning_ = false;
+  changed_.notify();
+}
+
+std::unexpected<error> own_process::given_up() const {
+  return failure(errc::canceled, fmt::format("start '{}'", options_.command),
+                 "it was stopped while it was starting");
 }
 
 loop::task<result<void>> own_process::start() {
+  if (is_spawning_) co_return given_up();
   if (auto opened = open_output(); !opened) co_return opened;
+  is_stopping_ = false;
   if (kept_.id == 0) {
     auto spawned = co_await spawn();
     if (!spawned) {
@@ -247,7 +256,6 @@ loop::task<result<void>> own_process::start() {
   }
   is_running_ = true;
   is_ready_ = kept_.was_ready;
-  is_stopping_ = false;
   log_.write(level::info,
              fmt::format("process {} {}", kept_.id, is_adopted_ ? "adopted" : "started"),
              subject());
@@ -282,22 +290,24 @@ loop::task<result<void>> own_process::await_ready() {
     co_return failure(errc::connection_closed, fmt::format("start '{}'", options_.command),
                       "it has ended with " + ending_.text(), "'strata logs' shows what it said");
   }
+  if (hurried_) co_return given_up();
   co_return failure(
       errc::timed_out, fmt::format("start '{}'", options_.command),
       fmt::format("it was not ready ({}) within {} s", options_.ready, options_.ready_timeout),
       "give a longer --ready-timeout, or another --ready");
 }
 
-// Waits until the process is ready, at most until it ends, or until `limit`.
+// Waits until the process is ready, at most until it ends, until `limit`, or until the start is to
+// hurry.
 loop::task<bool> own_process::becomes_ready(loop::time_point limit) {
   if (options_.ready == "started") co_return true;
   if (options_.ready == "notify" || options_.ready.starts_with(line_prefix)) {
-    const bool is_over =
-        co_await changed_.wait([this] { return has_signaled_ || !is_running(); }, limit);
+    const bool is_over = co_await changed_.wait(
+        [this] { return has_signaled_ || !is_running() || hurried_; }, limit, hurry_interval);
     co_return (is_over && has_signaled_);
   }
   co_return co_await comes_to_answer(loop_, values_.port, path_of(options_.ready), limit,
-                                     [this] { return is_running(); });
+                                     [this] { return is_running() && !hurried_; });
 }
 
 // Whoever restarts the process takes its end for a failure.
@@ -381,75 +391,41 @@ void own_process::take(notification message) {
   changed_.notify();
 }
 
-loop::task<> own_process::read(loop::descriptor pipe) {
-  // A line without an end is one too, also if the reading is canceled.
-  struct last_line {
-    own_process& process;
-    std::string unfinished = {};
-    ~last_line() {
-      if (!unfinished.empty()) process.take_line(unfinished);
-      --process.readers_;
-      process.changed_.notify();
-    }
-  } line{*this};
-  ++readers_;
-  std::array<char, 16384> piece{};
-  for (;;) {
-    loop::awaited_request readable;
-    loop_.poll(pipe, POLLIN, readable);
-    (void)co_await readable;
-    const auto size = ::read(pipe.fd(), piece.data(), piece.size());
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (size <= 0) break;
-    const auto count = static_cast<std::size_t>(size);
-    // Meanwhile the program waits, as soon as the pipe is full.
-    if (output_) co_await output_->make_room(line.unfinished.size() + 2 * count);
-    take_output(line.unfinished, {piece.data(), count});
-  }
-}
-
-void own_process::take_output(std::string& unfinished, std::string_view piece) {
-  unfinished += piece;
-  std::string_view left = unfinished;
-  for (auto end = left.find('\n'); end != std::string_view::npos || left.size() > longest_line;
-       end = left.find('\n')) {
-    const auto length = std::min(end, longest_line);
-    take_line(left.substr(0, length));
-    left.remove_prefix(length == end ? length + 1 : length);
-  }
-  unfinished.erase(0, unfinished.size() - left.size());
-}
-
-void own_process::take_line(std::string_view line) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  const auto awaited = after(options_.ready, line_prefix);
-  if (!awaited.empty() && line.contains(awaited)) {
-    has_signaled_ = true;
-    changed_.notify();
-  }
-  log_.keep(level::info, text::printable(line), subject());
-  if (output_) output_->write(line);
-}
-
-// What the process wrote last is still in the pipe.
-loop::task<> own_process::finish_output() {
-  const auto limit = loop_.now() + output_limit;
-  const bool is_read = co_await changed_.wait([this] { return readers_ == 0; }, limit);
-  (void)is_read;
-  if (output_) co_await output_->flush(limit);
-}
-
 loop::task<> own_process::stop(loop::time_point limit) {
   co_await end(limit);
-  co_await finish_output();
+  co_await finish_output(limit);
+}
+
+// One that has been spawned, or adopted, and whose start was given up before it counted as running.
+loop::task<> own_process::end_unused(kept_process unused, loop::time_point limit) {
+  const bool has_ended = co_await end_kept(loop_, unused.connection, limit);
+  if (!has_ended) {
+    ::kill(-unused.id, SIGKILL);
+    const bool is_gone = co_await end_kept(loop_, unused.connection, loop_.now() + keeper_limit);
+    if (!is_gone) ::kill(unused.keeper_id, SIGKILL);
+  }
+  if (const auto folder = open_folder(); folder && *folder) {
+    process::remove_keeper_file(folder->get(), keeper_name());
+  }
+  co_await close_group();
+  if (unused.keeper) tasks_.spawn(await_keeper(std::move(unused.keeper)));
+}
+
+loop::task<> own_process::end_spawning(loop::time_point limit) {
+  const auto is_over = [this] { return !is_spawning_; };
+  const bool has_spawned = co_await changed_.wait(is_over, limit);
+  if (has_spawned) co_return;
+  if (spawning_keeper_ != 0) ::kill(spawning_keeper_, SIGKILL);
+  const bool has_ended = co_await changed_.wait(is_over);
+  (void)has_ended;
 }
 
 loop::task<> own_process::end(loop::time_point limit) {
   is_stopping_ = true;
+  co_await end_spawning(limit);
   if (kept_.id != 0 && !is_running_) {
     auto unused = std::exchange(kept_, {});
-    const bool is_gone = co_await end_kept(loop_, std::move(unused.connection), limit);
-    if (!is_gone) ::kill(-unused.id, SIGKILL);
+    co_await end_unused(std::move(unused), limit);
     co_return;
   }
   signal(signal_number(options_.stop_signal));
@@ -472,6 +448,8 @@ loop::task<> own_process::end(loop::time_point limit) {
 
 void own_process::leave() {
   tasks_.cancel();
+  is_spawning_ = false;
+  spawning_keeper_ = 0;
   kept_.release();
   kept_ = {};
   is_running_ = false;

@@ -25,7 +25,6 @@ class own_process final : public instance {
   own_process(const surroundings& surroundings, place_values values, end_listener on_end)
       : instance(surroundings, std::move(values), std::move(on_end)),
         state_folder_(surroundings.state_folder),
-        hurried_(surroundings.hurried),
         changed_(loop_) {}
   own_process(const own_process&) = delete;
   own_process& operator=(const own_process&) = delete;
@@ -51,6 +50,9 @@ class own_process final : public instance {
   void take_adopted(kept_process kept, uid_t user);
   loop::task<> end_other(kept_process other);
   [[nodiscard]] loop::task<result<void>> spawn();
+  loop::task<result<void>> run_keeper(unique_fd folder, process::kept_program order);
+  loop::task<> spawn_keeper(unique_fd folder, process::kept_program order);
+  [[nodiscard]] std::unexpected<error> given_up() const;
   loop::task<result<void>> await_free_port();
   [[nodiscard]] result<process::kept_program> make_order(int folder, launch& launch) const;
   [[nodiscard]] result<void> open_notifications();
@@ -65,20 +67,24 @@ class own_process final : public instance {
   loop::task<> await_keeper(process::child keeper);
   [[nodiscard]] result<void> open_output();
   loop::task<> read(loop::descriptor pipe);
-  loop::task<> finish_output();
+  loop::task<> finish_output(loop::time_point stop_limit);
   void take_output(std::string& unfinished, std::string_view piece);
   void take_line(std::string_view line);
   loop::task<> end(loop::time_point limit);
+  loop::task<> end_spawning(loop::time_point limit);
+  loop::task<> end_unused(kept_process unused, loop::time_point limit);
   loop::task<result<void>> await_ready();
   loop::task<bool> becomes_ready(loop::time_point limit);
   loop::task<> await_failed_checks();
   loop::task<bool> is_alive();
 
   const std::string& state_folder_;
-  const std::atomic<bool>& hurried_;
   loop::descriptor socket_;                      // handed over; none unless the options say so
   std::optional<process::control_group> group_;  // of the process and all that it starts
   kept_process kept_;  // until the process has ended; or adopted, and not started yet
+  bool is_spawning_ = false;
+  pid_t spawning_keeper_ = 0;  // that has not answered yet; 0: there is none
+  result<void> spawned_;       // the outcome of the last spawning
   bool is_running_ = false;
   bool is_adopted_ = false;     // by an earlier daemon's keeper
   std::string notify_address_;  // empty: it takes no notifications
