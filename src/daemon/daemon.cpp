@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/access_options.hpp"
 #include "daemon/api/control_api.hpp"
 #include "daemon/api/control_socket.hpp"
 #include "daemon/broker/socket_broker.hpp"
@@ -61,38 +62,6 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-result<std::optional<socket_group>> group_of(const options::daemon_options& options) {
-  if (options.socket_group.empty()) return std::nullopt;
-  const auto id = loop::find_group(options.socket_group);
-  if (!id) return std::unexpected(id.error());
-  // The option is a choice of roles.
-  const auto role = runtime::find_role(options.socket_role);
-  return socket_group{*id, role.value_or(runtime::role::read)};
-}
-
-result<remote_access> remote_access_of(const options::daemon_options& options) {
-  remote_access access;
-  if (!options.token_file.empty()) {
-    auto tokens = token_list::read(options.token_file);
-    if (!tokens) return std::unexpected(tokens.error());
-    access.tokens = std::move(*tokens);
-  }
-  if (!options.client_ca.empty()) {
-    auto roles = certificate_roles::parse(options.client_role);
-    if (!roles) return std::unexpected(roles.error());
-    access.certificates = std::move(*roles);
-  } else if (!options.client_role.empty()) {
-    return failure(errc::invalid_argument, "use --client-role", "clients present no certificate",
-                   "add --client-ca FILE or omit --client-role");
-  }
-  return access;
-}
-
-bool is_secure_web(const std::string& text) {
-  const auto url = net::parse_listening(text);
-  return url && url->scheme->name == "https";
-}
-
 /// The parts that live as long as the daemon runs, in the order of their creation.
 class daemon {
  public:
@@ -134,6 +103,8 @@ class daemon {
   loop::task<> live(loop::descriptor signals, double drain_timeout);
   loop::task<> bring_up();
   void answer_from_now_on();
+  loop::task<> report_life_to_predecessor();
+  loop::task<> await_predecessor();
   loop::task<> await_own_takeover();
   loop::task<result<takeover::handover::daemon_state>> begin_handover(
       options::daemon_options options);
@@ -157,6 +128,8 @@ class daemon {
   socket_broker socket_broker_;
   std::optional<takeover::predecessor> predecessor_;
   loop::condition predecessor_ended_{home_};
+  bool is_restored_ = false;
+  loop::condition restored_{home_};
   std::unique_ptr<takeover::successor> successor_;
   std::unique_ptr<takeover::handover> handover_;
   bool is_handed_over_ = false;
@@ -274,16 +247,37 @@ loop::task<> daemon::bring_up() {
   co_await restoring.drained();
   end_strays(kept);
   spdlog::info("restored");
+  is_restored_ = true;
+  restored_.notify();
   if (predecessor_) {
     answer_from_now_on();
     predecessor_->end();
-    predecessor_.reset();
-    takeover::remove_handover_folder(supervisor_.place());
-    predecessor_ended_.notify();
   }
   for (const auto& each : loop::socket_shelf::of_process().close_untaken()) {
     spdlog::debug("no runtime listens on {}, which was handed over", each.text());
   }
+}
+
+loop::task<> daemon::report_life_to_predecessor() {
+  for (; predecessor_; co_await home_.sleep(1s)) predecessor_->report_life();
+}
+
+// If the daemon before it is gone, whether it was asked to go or not, this one serves. If that one
+// has given this one up, it waits for the end of this process before it goes on.
+loop::task<> daemon::await_predecessor() {
+  const auto reason = co_await predecessor_->await_outcome(home_);
+  if (reason) {
+    spdlog::error(
+        "cannot take over: the daemon before this one has given it up: {}; that one goes on",
+        *reason);
+    spdlog::default_logger()->flush();
+    std::_Exit(1);
+  }
+  const bool is_restored = co_await restored_.wait([this] { return is_restored_; });
+  if (!is_restored) co_return;
+  predecessor_.reset();
+  takeover::remove_handover_folder(supervisor_.place());
+  predecessor_ended_.notify();
 }
 
 void daemon::answer_from_now_on() {
@@ -305,7 +299,9 @@ void daemon::follow(std::optional<takeover::predecessor> predecessor, takeover::
                                         // It ends like any other daemon.
                                         ::kill(::getpid(), SIGTERM);
                                       }};
-  handover_ = std::make_unique<takeover::handover>(home_, options.state_dir, std::move(steps));
+  handover_ = std::make_unique<takeover::handover>(
+      home_, options.state_dir, loop::from_seconds(std::max(options.takeover_timeout, 2.0)),
+      std::move(steps));
   // Its path is longer than that of the control socket, perhaps too long.
   const auto listening = handover_->listen(takeover::path_for(options.socket));
   if (!listening) spdlog::warn("no daemon can take over: {}", describe(listening.error()));
@@ -361,6 +357,10 @@ void daemon::end_strays(const std::vector<process::keeper_file>& kept) {
 }
 
 loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
+  if (predecessor_) {
+    starting_.spawn(await_predecessor());
+    starting_.spawn(report_life_to_predecessor());
+  }
   starting_.spawn(bring_up());
   for (;;) {
     loop::awaited_request readable;

@@ -102,6 +102,10 @@ std::vector<bound_row<daemon_options>> running_rows() {
         .help = "take the listening sockets and the state over from the daemon that runs with the "
                 "same --socket and --state-dir, which then ends; if none runs, just start"},
        &daemon_options::takeover},
+      {{.key = "takeover_timeout", .kind = seconds, .value_name = "TIME", .default_text = "30",
+        .help = "longest time, 2 s at least, that a later daemon which takes over may give no sign "
+                "of life; then this daemon ends it and goes on"},
+       &daemon_options::takeover_timeout},
       {{.key = "cgroup", .kind = text, .value_name = "DIR",
         .help = "folder of cgroup2, such as /sys/fs/cgroup/strata, in which each instance of a "
                 "program gets a control group (default: the one that a service manager has "

@@ -29,11 +29,12 @@ struct daemon_options {
   std::uint64_t log_size = 10U << 20U;  ///< bytes; 0: one file without limit
   std::uint64_t log_keep = 5;           ///< number of older files
   bool detach = false;
-  bool takeover = false;      ///< from the daemon that runs with the same socket
-  std::string socket_policy;  ///< states which sockets the daemon opens for others; empty: none
-  std::string cgroup;         ///< folder of the control groups of programs; empty: see its row
-  std::string name;           ///< of the daemon in its cluster
-  std::string cluster;        ///< etcd://HOST:PORT,…; empty: none
+  bool takeover = false;         ///< from the daemon that runs with the same socket
+  double takeover_timeout = 30;  ///< seconds without a sign of life of a later daemon
+  std::string socket_policy;     ///< states which sockets the daemon opens for others; empty: none
+  std::string cgroup;            ///< folder of the control groups of programs; empty: see its row
+  std::string name;              ///< of the daemon in its cluster
+  std::string cluster;           ///< etcd://HOST:PORT,…; empty: none
   std::vector<std::string> label;  ///< KEY=VALUE, of the daemon in its cluster
   std::string zone;                ///< of the daemon in its cluster; empty: none
   std::string advertise;           ///< host by which others reach it

@@ -130,7 +130,7 @@ class LaterDaemon:
         self.socket.settimeout(PATIENCE)
         self.socket.connect(str(daemon.folder / "control-takeover.sock"))
         version = daemon.ask("GET", "/v1/version")["version"]
-        self.say({"protocol": 1, "version": version, "state_dir": str(daemon.state_dir)} | more)
+        self.say({"protocol": 2, "version": version, "state_dir": str(daemon.state_dir)} | more)
 
     def say(self, content):
         self.socket.send(content if isinstance(content, bytes) else json.dumps(content).encode())
@@ -164,8 +164,8 @@ def test_a_takeover_that_does_not_fit_is_refused(daemon):
     older = LaterDaemon(daemon, version="0.0.1").refusal()
     assert "version 0.0.1 is older" in older
     assert "state folder is '/elsewhere'" in LaterDaemon(daemon, state_dir="/elsewhere").refusal()
-    assert "in another way" in LaterDaemon(daemon, protocol=2).refusal()
-    assert "in another way" in LaterDaemon(daemon, protocol="1").refusal()
+    assert "in another way" in LaterDaemon(daemon, protocol=1).refusal()
+    assert "in another way" in LaterDaemon(daemon, protocol="2").refusal()
     elsewhere = Daemon(daemon.folder, state_dir=daemon.folder / "other")
     refused = elsewhere.launch("--takeover")
     assert refused.wait(PATIENCE) == 1

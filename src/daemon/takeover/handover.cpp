@@ -1,15 +1,21 @@
 #include "daemon/takeover/handover.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include "loop/packet_socket.hpp"
 #include "loop/socket_shelf.hpp"
+#include "loop/within.hpp"
+#include "process/packet.hpp"
 
 namespace strata::daemon::takeover {
 
@@ -18,28 +24,50 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto longest_request = 5s;
+// For a later daemon that is given up to end by itself.
+constexpr auto farewell_limit = 5s;
+// For the kernel to end one that was killed: it runs no more instructions in any case.
+constexpr auto kill_limit = 30s;
 
-// Waits until the connection is ready for `events`. A connection that says nothing for too long is
-// shut down, which makes it ready.
-loop::task<> await_events(loop::loop& loop, const loop::descriptor& connection, unsigned events) {
+// Returns true when the descriptor is ready for `events`.
+loop::task<bool> await_events(loop::loop& loop, const loop::descriptor& descriptor,
+                              unsigned events) {
   loop::awaited_request ready;
-  loop.poll(connection, events, ready);
+  loop.poll(descriptor, events, ready);
   (void)co_await ready;
+  co_return true;
 }
 
-class deadline final : public loop::timer {
- public:
-  deadline(loop::loop& loop, const loop::descriptor& connection, loop::duration limit)
-      : loop_(loop), connection_(connection) {
-    loop.arm_after(*this, limit);
+// Returns false if it is not ready within `limit`.
+loop::task<bool> await_events(loop::loop& loop, const loop::descriptor& descriptor, unsigned events,
+                              loop::duration limit) {
+  auto waiting = await_events(loop, descriptor, events);
+  const auto ready = co_await loop::within(loop, std::move(waiting), loop.now() + limit);
+  co_return ready.has_value();
+}
+
+// Returns when the other end is closed.
+loop::task<bool> await_close(loop::loop& loop, const loop::descriptor& connection) {
+  for (;;) {
+    (void)co_await await_events(loop, connection, POLLIN);
+    const auto received = takeover::receive(connection.fd());
+    if (!received && received.error().code != errc::timed_out) co_return true;
   }
+}
 
- private:
-  void on_timer() override { loop_.shut_down(connection_); }
+bool is_closed(const loop::descriptor& connection) {
+  pollfd hangup{.fd = connection.fd(), .events = 0, .revents = 0};
+  return ::poll(&hangup, 1, 0) > 0;
+}
 
-  loop::loop& loop_;
-  const loop::descriptor& connection_;
-};
+// The process at the other end (pidfd_open(2)); none if it cannot be known: it may be in another
+// namespace.
+loop::descriptor process_of(loop::loop& loop, const loop::descriptor& connection) {
+  const auto peer = process::peer_of(connection.fd());
+  if (!peer || peer->process == 0) return {};
+  const auto handle = static_cast<int>(::syscall(SYS_pidfd_open, peer->process, 0U));
+  return handle < 0 ? loop::descriptor() : loop.adopt(handle);
+}
 
 }  // namespace
 
@@ -61,7 +89,7 @@ void handover::stop() {
 
 loop::task<> handover::serve() {
   for (;;) {
-    co_await await_events(loop_, listener_, POLLIN);
+    (void)co_await await_events(loop_, listener_, POLLIN);
     const int accepted = ::accept4(listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (accepted < 0) {
       // Without a descriptor the listener stays ready.
@@ -76,9 +104,9 @@ loop::task<> handover::serve() {
 
 loop::task<bool> handover::hand_over(loop::descriptor connection) {
   auto good = check_peer(connection.fd(), "hand over to another daemon");
+  const auto process = process_of(loop_, connection);
   if (good) {
-    const deadline limit(loop_, connection, longest_request);
-    const auto asked = co_await receive(connection);
+    const auto asked = co_await receive(connection, longest_request);
     if (!asked) co_return false;
     good = check(*asked);
   }
@@ -96,12 +124,16 @@ loop::task<bool> handover::hand_over(loop::descriptor connection) {
   }
   auto given = co_await give(connection, sockets, *state);
   if (given) {
-    auto answer = co_await receive(connection);
-    if (answer && answer->content.contains("ready")) co_return true;
-    if (!answer) given = std::unexpected(answer.error());
+    auto served = co_await await_ready(connection);
+    if (served) co_return true;
+    given = std::unexpected(served.error());
   }
+  // One that has closed the connection does not take over any more; a stranger never did.
+  const bool is_stranger = given.error().code == errc::malformed;
+  if (!is_stranger && !is_closed(connection))
+    co_await end_other(connection, process, given.error());
   spdlog::error("the other daemon has not taken over: {}; this one goes on",
-                given ? "its answer makes no sense" : describe(given.error()));
+                describe(given.error()));
   using enum loop::socket_shelf::stay;
   auto& shelf = loop::socket_shelf::of_process();
   for (auto& each : sockets) shelf.put(std::move(each), until_taken);
@@ -110,6 +142,38 @@ loop::task<bool> handover::hand_over(loop::descriptor connection) {
   co_await steps_.take_back();
   (void)shelf.close_untaken();
   co_return false;
+}
+
+// Its signs of life come from its loop, however long it loads its data.
+loop::task<result<void>> handover::await_ready(const loop::descriptor& connection) {
+  for (;;) {
+    const auto answer = co_await receive(connection, silence_limit_);
+    if (!answer) co_return std::unexpected(answer.error());
+    if (answer->content.contains("ready")) co_return result<void>{};
+    if (!answer->content.contains("alive")) {
+      co_return failure(errc::malformed, "read from the other daemon", "its answer makes no sense");
+    }
+  }
+}
+
+// Two daemons would serve the same caches. So this one goes on only when the other one has closed
+// the connection, or was killed: one that is stopped, by a signal or a debugger, would wake up.
+loop::task<> handover::end_other(const loop::descriptor& connection,
+                                 const loop::descriptor& process, const error& why) {
+  const auto reason = describe(why);
+  spdlog::warn("the other daemon is given up: {}; waiting until it has ended", reason);
+  (void)takeover::send(connection.fd(), {{"given_up", reason}});
+  auto closing = await_close(loop_, connection);
+  if (!process) {
+    (void)co_await closing;
+    co_return;
+  }
+  const auto limit = loop_.now() + farewell_limit;
+  const auto is_closed = co_await loop::within(loop_, std::move(closing), limit);
+  if (is_closed) co_return;
+  spdlog::warn("the other daemon does not end, and is killed");
+  ::syscall(SYS_pidfd_send_signal, process.fd(), SIGKILL, nullptr, 0U);
+  (void)co_await await_events(loop_, process, POLLIN, kill_limit);
 }
 
 loop::task<> handover::refuse(const loop::descriptor& connection, const error& why) {
@@ -163,14 +227,21 @@ loop::task<result<void>> handover::give(const loop::descriptor& connection,
   co_return sent;
 }
 
-loop::task<result<packet>> handover::receive(const loop::descriptor& connection) {
-  co_await await_events(loop_, connection, POLLIN);
-  co_return takeover::receive(connection.fd());
+loop::task<result<packet>> handover::receive(const loop::descriptor& connection,
+                                             loop::duration limit) {
+  (void)co_await await_events(loop_, connection, POLLIN, limit);
+  // It may have come while this process itself was stopped.
+  auto received = takeover::receive(connection.fd());
+  if (!received && received.error().code == errc::timed_out) {
+    received.error().reason = fmt::format("it has given no sign of life for {} s",
+                                          std::chrono::duration<double>(limit).count());
+  }
+  co_return received;
 }
 
 loop::task<result<void>> handover::send(const loop::descriptor& connection, nlohmann::json content,
                                         std::span<const unique_fd> descriptors) {
-  co_await await_events(loop_, connection, POLLOUT);
+  (void)co_await await_events(loop_, connection, POLLOUT, silence_limit_);
   co_return takeover::send(connection.fd(), content, descriptors);
 }
 

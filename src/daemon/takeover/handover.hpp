@@ -28,14 +28,18 @@ class handover {
     /// Stops what two daemons cannot do at once. From then on this daemon writes nothing in the
     /// state folder. Errors: it cannot; then nothing has changed.
     std::function<loop::task<result<daemon_state>>()> begin;
-    /// The later daemon has given up: this one goes on. Its sockets lie on the shelf.
+    /// The later daemon has ended: this one goes on. Its sockets lie on the shelf.
     std::function<loop::task<>()> take_back;
     /// The later daemon serves: this one is to end.
     std::function<void()> finish;
   };
 
-  handover(loop::loop& loop, std::string state_dir, steps steps)
-      : loop_(loop), state_dir_(std::move(state_dir)), steps_(std::move(steps)) {}
+  /// `silence_limit`: a later daemon that gives no sign of life for this time is given up.
+  handover(loop::loop& loop, std::string state_dir, loop::duration silence_limit, steps steps)
+      : loop_(loop),
+        state_dir_(std::move(state_dir)),
+        silence_limit_(silence_limit),
+        steps_(std::move(steps)) {}
   ~handover() { stop(); }
   handover(const handover&) = delete;
   handover& operator=(const handover&) = delete;
@@ -53,12 +57,16 @@ class handover {
   loop::task<> refuse(const loop::descriptor& connection, const error& why);
   loop::task<result<void>> give(const loop::descriptor& connection,
                                 const std::vector<unique_fd>& sockets, const daemon_state& state);
-  loop::task<result<packet>> receive(const loop::descriptor& connection);
+  loop::task<result<packet>> receive(const loop::descriptor& connection, loop::duration limit);
+  loop::task<result<void>> await_ready(const loop::descriptor& connection);
+  loop::task<> end_other(const loop::descriptor& connection, const loop::descriptor& process,
+                         const error& why);
   loop::task<result<void>> send(const loop::descriptor& connection, nlohmann::json content,
                                 std::span<const unique_fd> descriptors);
 
   loop::loop& loop_;
   std::string state_dir_;
+  loop::duration silence_limit_;
   steps steps_;
   loop::descriptor listener_;
   loop::socket_file file_;

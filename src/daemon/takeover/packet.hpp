@@ -7,7 +7,10 @@
 //                                          {"sockets": [{"is_kept"}, …]} with them, in parts
 //                                          {"lock": true, "is_drained": BOOL} with the lock of the
 //                                          state folder
+//   {"alive": true}, each second
 //   {"ready": true}, or its end
+//                                          its end; or {"given_up": SENTENCE}: it goes on, as
+//                                          soon as the later one has ended
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -23,7 +26,7 @@
 
 namespace strata::daemon::takeover {
 
-constexpr int protocol = 1;
+constexpr int protocol = 2;
 
 struct packet {
   nlohmann::json content = nlohmann::json::object();

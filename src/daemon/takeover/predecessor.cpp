@@ -1,5 +1,6 @@
 #include "daemon/takeover/predecessor.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -104,7 +105,23 @@ result<std::optional<predecessor>> predecessor::ask_once(const std::string& path
   }
 }
 
+void predecessor::report_life() const { (void)send(connection_.get(), {{"alive", true}}); }
+
 // If it has ended meanwhile, nothing is left to be done.
 void predecessor::end() const { (void)send(connection_.get(), {{"ready", true}}); }
+
+loop::task<std::optional<std::string>> predecessor::await_outcome(loop::loop& loop) const {
+  // A descriptor of its own: this object may go meanwhile.
+  const auto connection = loop.adopt(::fcntl(connection_.get(), F_DUPFD_CLOEXEC, 0));
+  for (;;) {
+    loop::awaited_request readable;
+    loop.poll(connection, POLLIN, readable);
+    (void)co_await readable;
+    const auto received = receive(connection.fd());
+    if (!received && received.error().code == errc::timed_out) continue;
+    if (!received) co_return std::nullopt;
+    if (auto reason = received->find<std::string>("given_up")) co_return reason;
+  }
+}
 
 }  // namespace strata::daemon::takeover

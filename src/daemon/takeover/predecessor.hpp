@@ -1,11 +1,13 @@
 // The daemon that this one takes over from, as the new daemon sees it.
 //
-// It waits for the other daemon, so use it before there is a loop.
+// `ask` waits for the other daemon, so use it before there is a loop.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "loop/loop.hpp"
+#include "loop/task.hpp"
 #include "strata/base/result.hpp"
 #include "strata/base/unique_fd.hpp"
 
@@ -27,8 +29,13 @@ class predecessor {
   [[nodiscard]] unique_fd take_lock() { return std::move(lock_); }
   /// Whether the other daemon was drained in its cluster.
   [[nodiscard]] bool is_drained() const { return is_drained_; }
-  /// Has the other daemon end. If this object is destroyed before, the other one goes on.
+  /// Tells the other daemon that this one lives: it gives up one that says nothing.
+  void report_life() const;
+  /// Has the other daemon end. If this process ends before, the other one goes on.
   void end() const;
+  /// Waits until the other daemon has ended, or no longer wants its state. Nullopt: this daemon has
+  /// taken over. Else the other one goes on, for this reason, as soon as this process has ended.
+  [[nodiscard]] loop::task<std::optional<std::string>> await_outcome(loop::loop& loop) const;
 
  private:
   predecessor(unique_fd connection, unique_fd lock, bool is_drained)

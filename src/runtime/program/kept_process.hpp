@@ -51,11 +51,11 @@ struct kept_process {
 /// other options. It depends on no version of strata.
 [[nodiscard]] std::string fingerprint_of(const program_options& options);
 
-/// Starts a program by a keeper, when no other start has had this turn of the loop: each start holds
+/// Starts a program by a keeper, in a turn of the loop that no other start has had: a start holds
 /// the loop until the kernel runs the new process, and orders, such as a stop, come in between.
-/// `keeper_id` is set to the keeper's id as soon as there is one. Errors: those of `start_keeper` and
-/// of the start of the program; timed_out if the keeper does not answer; canceled if the start is no
-/// longer wanted when its turn comes.
+/// `keeper_id` is set to the keeper's id as soon as there is one. Errors: those of `start_keeper`
+/// and of the start of the program; timed_out if the keeper does not answer; canceled if the start
+/// is no longer wanted when its turn comes.
 [[nodiscard]] loop::task<result<kept_process>> start_kept(loop::loop& loop,
                                                           process::kept_program program,
                                                           pid_t& keeper_id,
