@@ -76,11 +76,19 @@ void membership::set_state(state next) {
   on_change_();
 }
 
-void membership::report(const error& trouble, std::string& last) {
+void membership::report_reading(const error& trouble) {
   auto text = describe(trouble);
-  if (text == last) return;
+  if (text == last_reading_trouble_) return;
   on_trouble_(text);
-  last = std::move(text);
+  last_reading_trouble_ = std::move(text);
+}
+
+void membership::set_trouble(std::string trouble) {
+  if (trouble == trouble_) return;
+  if (!trouble.empty()) on_trouble_(trouble);
+  const bool has_turned = trouble.empty() != trouble_.empty();
+  trouble_ = std::move(trouble);
+  if (has_turned) on_change_();
 }
 
 loop::task<> membership::pause(net::backoff& pauses) {
@@ -107,12 +115,12 @@ loop::task<> membership::hold() {
     if (!claimed) {
       const bool is_taken = claimed.error().code == errc::conflict;
       set_state(is_taken ? state::conflict : state::joining);
-      report(claimed.error(), last_trouble_);
+      set_trouble(describe(claimed.error()));
       co_await await_name();
       continue;
     }
     holding_pauses_.succeeded();
-    last_trouble_.clear();
+    set_trouble({});
     renewed_ = asked;
     set_state(state::held);
     co_await keep();
@@ -131,13 +139,13 @@ loop::task<> membership::keep() {
     if (prolonged) {
       if (!has_new_text_) {
         holding_pauses_.succeeded();
-        last_trouble_.clear();
+        set_trouble({});
       }
       renewed_ = asked;
       due = renewed_ + settings_.ttl / 3;
       continue;
     }
-    report(prolonged.error(), last_trouble_);
+    set_trouble(describe(prolonged.error()));
     if (prolonged.error().code == errc::not_found) co_return;
     co_await pause(holding_pauses_);
     due = loop_.now();
@@ -155,7 +163,7 @@ loop::task<result<void>> membership::prolong() {
   auto written = co_await registry_.write(text_);
   if (written || written.error().code == errc::not_found) co_return written;
   has_new_text_ = true;
-  report(written.error(), last_trouble_);
+  set_trouble(describe(written.error()));
   auto renewed = co_await registry_.renew();
   if (renewed) co_await pause(holding_pauses_);
   co_return renewed;
@@ -165,7 +173,7 @@ loop::task<> membership::follow() {
   for (;;) {
     auto all = co_await registry_.read();
     if (!all) {
-      report(all.error(), last_reading_trouble_);
+      report_reading(all.error());
       co_await pause(reading_pauses_);
       continue;
     }
@@ -173,7 +181,7 @@ loop::task<> membership::follow() {
     last_reading_trouble_.clear();
     apply(*all);
     for (;;) {
-      confirmed_ = loop_.now();
+      if (registry_.confirms_cards()) confirmed_ = loop_.now();
       const auto changes = co_await registry_.next(loop_.now() + settings_.ttl);
       if (!changes) break;
       bool has_changed = false;

@@ -32,8 +32,8 @@ class membership {
     left,
   };
 
-  /// `registry` outlives it. `on_change` is called when the view or the state has changed;
-  /// `on_trouble` with what a user should know.
+  /// `registry` outlives it. `on_change` is called when the view or the state has changed,
+  /// or trouble has come or gone; `on_trouble` with what a user should know.
   membership(loop::loop& loop, registry& registry, settings settings,
              std::function<void()> on_change, std::function<void(const std::string&)> on_trouble);
 
@@ -49,6 +49,8 @@ class membership {
   [[nodiscard]] const std::map<std::string, card>& cards() const { return cards_; }
   /// When the registry last confirmed the cards.
   [[nodiscard]] loop::time_point confirmed() const { return confirmed_; }
+  /// Why this daemon cannot hold its name or write its card at present; empty: it can.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
   loop::task<> hold();
@@ -64,7 +66,8 @@ class membership {
   // Return whether a card has changed.
   bool apply(const card_change& change);
   bool take(const std::string& daemon, const std::string& text);
-  void report(const error& trouble, std::string& last);
+  void report_reading(const error& trouble);
+  void set_trouble(std::string trouble);
 
   loop::loop& loop_;
   registry& registry_;
@@ -78,7 +81,7 @@ class membership {
   loop::time_point renewed_;
   std::map<std::string, card> cards_;
   loop::time_point confirmed_;
-  std::string last_trouble_;
+  std::string trouble_;
   std::string last_reading_trouble_;
   net::backoff holding_pauses_;
   net::backoff reading_pauses_;

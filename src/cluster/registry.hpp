@@ -47,6 +47,8 @@ class registry {
   /// Waits for changes since the last `read` or `next`, until `limit` at most: then there may be
   /// none. Errors: changes may have been missed, so that `read` is due.
   virtual loop::task<result<std::vector<card_change>>> next(loop::time_point limit) = 0;
+  /// Whether a card without a change is in force. False: it is only the last known one.
+  [[nodiscard]] virtual bool confirms_cards() const { return true; }
 };
 
 }  // namespace strata::cluster

@@ -44,10 +44,11 @@ void report_doubt(const json& cluster) {
     complain(fmt::format("this daemon's name '{}' is {} in {}", text_at(cluster, "name"), state,
                          text_at(cluster, "registry")));
   }
+  if (const auto trouble = text_at(cluster, "trouble"); !trouble.empty()) complain(trouble);
   const auto age_s = cluster.value("age_s", 0.0);
   constexpr double usual_age_s = 30;
   if (age_s > usual_age_s) {
-    complain(fmt::format("the registry has not answered for {}: this is the last known state",
+    complain(fmt::format("the registry has confirmed nothing for {}: this is the last known state",
                          text::format_duration(age_s)));
   }
 }
@@ -189,11 +190,9 @@ outcome<int> run_cluster_show(const invocation& call) {
 outcome<int> run_cluster_stats(const invocation& call) {
   const auto cluster = look_at_cluster(call);
   if (!cluster) return std::unexpected(cluster.error());
-  json sums = {{"name", cluster->at("name")},
-               {"registry", cluster->at("registry")},
-               {"state", cluster->at("state")},
-               {"age_s", cluster->at("age_s")},
-               {"daemons", cluster->at("daemons").size()}};
+  json sums = {{"name", cluster->at("name")},   {"registry", cluster->at("registry")},
+               {"state", cluster->at("state")}, {"trouble", text_at(*cluster, "trouble")},
+               {"age_s", cluster->at("age_s")}, {"daemons", cluster->at("daemons").size()}};
   std::uint64_t runtimes = 0;
   std::uint64_t running = 0;
   std::uint64_t connections = 0;

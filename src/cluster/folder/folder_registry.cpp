@@ -89,6 +89,7 @@ loop::task<result<void>> folder_registry::take_lock() {
     co_return result<void>{};
   }
   if (lock.error().code == errc::conflict) co_return taken(daemon_);
+  note_write(std::unexpected(lock.error()));
   co_return std::unexpected(lock.error());
 }
 
@@ -105,7 +106,17 @@ loop::task<result<void>> folder_registry::claim(std::string daemon, std::string 
     return files.write(name, card);
   };
   auto written = co_await thread_->run(loop_, std::move(work));
+  note_write(written);
   co_return written;
+}
+
+void folder_registry::note_write(const result<void>& written) {
+  const bool has_recovered = written && !takes_writes_;
+  takes_writes_ = written || written.error().code == errc::not_found;
+  if (!takes_writes_) rival_.reset();
+  if (!has_recovered) return;
+  // The others need their time to write again, too.
+  for (auto& [daemon, each] : seen_) each.changed = loop_.now();
 }
 
 // Another process' card gives way once it has not changed for longer than its time to live: its
@@ -128,6 +139,7 @@ loop::task<result<void>> folder_registry::replace() {
     return replace_own(files, daemon, holder, card);
   };
   auto replaced = co_await thread_->run(loop_, std::move(work));
+  note_write(replaced);
   // The lock may be that of a folder which was removed.
   if (!replaced && replaced.error().code == errc::not_found) lock_.reset();
   co_return replaced;
@@ -201,10 +213,11 @@ std::vector<card_change> folder_registry::compare(sightings present) {
     const auto before = seen_.find(daemon);
     const bool is_known = before != seen_.end() && before->second.version == each.version;
     each.changed = is_known ? before->second.changed : now;
-    each.is_gone = now - each.changed > ttl_;
+    const bool was_gone = is_known && before->second.is_gone;
+    each.is_gone = was_gone || (takes_writes_ && now - each.changed > ttl_);
     if (!is_known) {
       changes.push_back({.daemon = daemon, .text = each.text});
-    } else if (each.is_gone && !before->second.is_gone) {
+    } else if (each.is_gone && !was_gone) {
       changes.push_back({.daemon = daemon, .text = std::nullopt});
     }
   }

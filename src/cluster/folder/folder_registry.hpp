@@ -6,6 +6,9 @@
 // taken once its card has not changed for longer than its time to live, and a holder whose card was
 // replaced knows that it has lost its name: two may then want it at once, but not both keep it.
 //
+// While the folder takes no writes of this process, since the disk is full or read-only, the others
+// may be as unable to renew their cards: then no card counts as gone because it has not changed.
+//
 // For one loop's thread. Files are accessed on a thread of its own.
 #pragma once
 
@@ -34,6 +37,7 @@ class folder_registry final : public registry {
   loop::task<result<void>> release() override;
   loop::task<result<card_texts>> read() override;
   loop::task<result<std::vector<card_change>>> next(loop::time_point limit) override;
+  [[nodiscard]] bool confirms_cards() const override { return takes_writes_; }
 
  private:
   /// A card, as it was found.
@@ -58,6 +62,7 @@ class folder_registry final : public registry {
   loop::task<result<void>> replace();
   loop::task<result<std::vector<card_change>>> look();
   std::vector<card_change> compare(sightings present);
+  void note_write(const result<void>& written);
 
   loop::loop& loop_;
   card_files files_;
@@ -68,6 +73,7 @@ class folder_registry final : public registry {
   std::uint64_t beat_ = 0;  // changes the card with every renewal
   unique_fd lock_;          // of its name; none: another process has it
   std::optional<rival> rival_;
+  bool takes_writes_ = true;  // as the last attempt has shown
   sightings seen_;
   std::unique_ptr<loop::work_thread> thread_;  // destroyed first: it works on the files
 };

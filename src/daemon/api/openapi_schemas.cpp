@@ -108,6 +108,8 @@ constexpr const char* documents = R"json({
     "registry": {"type": "string", "description": "where the daemons leave their cards"},
     "state": {"type": "string", "enum": ["joining", "held", "unconfirmed", "conflict", "left"],
       "description": "of its name: held, not held yet, perhaps lost, or held by another daemon"},
+    "trouble": {"type": "string",
+      "description": "why this daemon cannot hold its name or write its card; empty: it can"},
     "age_s": {"type": "number", "description": "time since the registry confirmed the daemons"},
     "daemons": {"type": "array", "items": {"type": "object", "properties": {
       "daemon": {"type": "string"},

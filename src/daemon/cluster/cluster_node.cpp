@@ -133,6 +133,16 @@ loop::task<> cluster_node::leave(loop::time_point limit) {
 void cluster_node::take_cards() {
   names_.take(membership_.cards());
   report_changes(membership_.cards());
+  report_trouble();
+}
+
+void cluster_node::report_trouble() {
+  const auto& trouble = membership_.trouble();
+  if (trouble.empty() != is_trouble_reported_) return;
+  is_trouble_reported_ = !trouble.empty();
+  if (is_trouble_reported_) return supervisor_.report_daemon(settings_.daemon, "trouble", trouble);
+  spdlog::info("cluster: the registry has this daemon's card again");
+  supervisor_.report_daemon(settings_.daemon, "recover", "");
 }
 
 // The directory knows the changes already: who hears of an event can use it.
@@ -262,6 +272,7 @@ json cluster_node::report() const {
   return {{"name", settings_.daemon},
           {"registry", settings_.place},
           {"state", cluster::name_of(membership_.present_state())},
+          {"trouble", membership_.trouble()},
           {"age_s", std::chrono::duration<double>(age).count()},
           {"daemons", std::move(daemons)}};
 }

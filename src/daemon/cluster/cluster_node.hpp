@@ -52,6 +52,7 @@ class cluster_node final : public cluster_view {
   [[nodiscard]] std::optional<std::string> as_reached(const std::string& endpoint) const;
   [[nodiscard]] std::vector<std::string> endpoints_of(const entry& subject) const;
   void take_cards();
+  void report_trouble();
   void report_changes(const std::map<std::string, cluster::card>& present);
   [[nodiscard]] loop::duration counting_interval() const;
   loop::task<> keep_card();
@@ -64,6 +65,7 @@ class cluster_node final : public cluster_view {
   cluster::membership membership_;
   cluster_directory names_;
   std::map<std::string, cluster::card> reported_;  // of the others, without numbers of connections
+  bool is_trouble_reported_ = false;
   bool has_changed_ = false;
   loop::condition changed_;
   runtime::journal::following events_;
