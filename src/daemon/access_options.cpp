@@ -26,9 +26,6 @@ result<remote_access> remote_access_of(const options::daemon_options& options) {
     auto roles = certificate_roles::parse(options.client_role);
     if (!roles) return std::unexpected(roles.error());
     access.certificates = std::move(*roles);
-  } else if (!options.client_role.empty()) {
-    return failure(errc::invalid_argument, "use --client-role", "clients present no certificate",
-                   "add --client-ca FILE or omit --client-role");
   }
   return access;
 }

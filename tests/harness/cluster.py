@@ -1,9 +1,12 @@
 """Daemons of one cluster, and what they know of each other."""
 
 import json
+import threading
+import urllib.error
+import urllib.request
 
 from etcd import Etcd
-from strata_daemon import eventually
+from strata_daemon import PATIENCE, eventually
 from talker import Talker
 
 TTL = 2
@@ -105,3 +108,37 @@ def answer(url):
 
 def answers(url, count=8):
     return {answer(url) for _ in range(count)}
+
+
+class Caller:
+    """Sends requests all the time, on connections of their own, and counts those that fail."""
+
+    def __init__(self, url):
+        self.url, self.answered, self.failures = url, 0, []
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.call)
+
+    def call(self):
+        while not self.is_over.is_set():
+            try:
+                with urllib.request.urlopen(self.url, timeout=PATIENCE) as got:
+                    got.read()
+                self.answered += 1
+            except (OSError, urllib.error.URLError) as error:
+                self.failures.append(str(error))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.thread.join()
+
+
+def site(daemon, name, **options):
+    """An HTTP server, as others reach it."""
+    page = daemon.folder / f"{name}-site"
+    page.mkdir()
+    (page / "index.html").write_text("hello")
+    return daemon.create("server", name, listen=["http://0.0.0.0:0"], http=str(page), **options)

@@ -158,6 +158,16 @@ def test_a_verb_acts_on_all_daemons(cluster, tmp_path):
     done = controlled.run(daemons[0], "stop", "two", "--on", "*")
     assert done.returncode == 3 and "a: " in done.stderr  # a has no such runtime
     eventually(lambda: daemons[1].show("two")["state"] == "stopped", "it has stopped")
+    for each in daemons:
+        echo(each, "both", "both")
+    all_know(*daemons)
+    eventually(lambda: daemons[0].cli("cluster", "ps", "-q").split().count("both") == 2,
+               "both are known")
+    assert controlled.run(daemons[0], "edit", "both", "--rate-limit", "7", "--on",
+                          "*").returncode == 0
+    assert [each.show("both")["options"]["rate_limit"] for each in daemons] == [7, 7]
+    none = controlled.run(daemons[0], "edit", "none", "--rate-limit", "7", "--on", "*")
+    assert none.returncode == 3 and "none of these daemons has a runtime 'none'" in none.stderr
     following = subprocess.Popen(
         [BINARY, "events", "-f", "--on", "*"], text=True, stdout=subprocess.PIPE,
         env=daemons[0].environment | {
@@ -167,6 +177,66 @@ def test_a_verb_acts_on_all_daemons(cluster, tmp_path):
     assert any(line.startswith("b  ") and "server two" in line for line in lines)
     following.terminate()
     following.communicate()
+
+
+def lines_from_all(controlled, daemon, *words):
+    """Starts a verb that follows all daemons; returns it and its lines."""
+    following = subprocess.Popen(
+        [BINARY, *words, "--on", "*"], text=True, stdout=subprocess.PIPE,
+        env=daemon.environment | {
+            "STRATA_CA": controlled.authority.ca, "STRATA_CLIENT_CERT": controlled.own[0],
+            "STRATA_CLIENT_KEY": controlled.own[1]})
+    return following, iter(following.stdout.readline, "")
+
+
+def await_one_of_each(lines, wanted, act):
+    """Reads lines until each daemon has written one that contains its text; acts in between."""
+    act()
+    missing = dict(wanted)
+    for line in lines:
+        daemon, _, text = line.partition("  ")
+        if missing.get(daemon, "\n\n") in text:
+            del missing[daemon]
+        if not missing:
+            return
+    assert not missing
+
+
+def test_events_logs_and_figures_of_three_daemons(cluster, tmp_path):
+    controlled = Controlled(cluster, tmp_path)
+    daemons = {each: controlled.start(each) for each in "abc"}
+    all_know(*daemons.values())
+    first = daemons["a"]
+    for name, each in daemons.items():
+        echo(each, "api", f"from {name}")
+
+    following, lines = lines_from_all(controlled, first, "events", "-f")
+    await_one_of_each(lines, {each: f"server own-{each}" for each in daemons}, lambda: [
+        each.create("server", f"own-{name}", listen=["tcp://127.0.0.1:0"])
+        for name, each in daemons.items()])
+    following.terminate()
+    following.communicate()
+
+    shown = controlled.run(first, "logs", "api", "--on", "*")
+    assert shown.returncode == 0, shown
+    assert {line.split()[0] for line in shown.stdout.splitlines() if "started" in line} \
+        == set(daemons)
+    following, lines = lines_from_all(controlled, first, "logs", "api", "-f")
+    await_one_of_each(lines, {each: "edited: rate_limit" for each in daemons}, lambda: [
+        each.edit("api", rate_limit=1000) for each in daemons.values()])
+    following.terminate()
+    following.communicate()
+
+    done = controlled.run(first, "top", "-n", "2", "--interval", "0.2s", "--format", "json",
+                          "--on", "*")
+    assert done.returncode == 0, done
+    samples = {each["daemon"]: each["answer"] for each in json.loads(done.stdout)}
+    assert samples.keys() == daemons.keys()
+    for name, each in samples.items():
+        assert len(each) == 2 and "api" in json.dumps(each) and f"own-{name}" in json.dumps(each)
+    plain = controlled.run(first, "top", "-n", "1", "--on", "*")
+    assert {line.split()[0] for line in plain.stdout.splitlines() if " api " in f"{line} "} \
+        == set(daemons), plain
 
 
 def test_a_daemon_that_is_not_controlled_from_elsewhere(cluster):

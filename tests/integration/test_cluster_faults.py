@@ -5,7 +5,6 @@ import json
 import os
 import random
 import signal
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -13,45 +12,11 @@ import urllib.request
 import pytest
 
 from cluster import (
-    TTL, Cluster, Folder, all_know, answers, echo, names, registry_of, state)
+    TTL, Caller, Cluster, Folder, all_know, answers, echo, names, registry_of, site, state)
 from cut_proxy import CutProxy
 from etcd import Etcd
 from folder_history import FolderHistory
 from strata_daemon import PATIENCE, eventually
-
-
-class Caller:
-    """Sends requests all the time, on connections of their own, and counts those that fail."""
-
-    def __init__(self, url):
-        self.url, self.answered, self.failures = url, 0, []
-        self.is_over = threading.Event()
-        self.thread = threading.Thread(target=self.call)
-
-    def call(self):
-        while not self.is_over.is_set():
-            try:
-                with urllib.request.urlopen(self.url, timeout=PATIENCE) as got:
-                    got.read()
-                self.answered += 1
-            except (OSError, urllib.error.URLError) as error:
-                self.failures.append(str(error))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.is_over.set()
-        self.thread.join()
-
-
-def site(daemon, name, **options):
-    """An HTTP server, as others reach it."""
-    page = daemon.folder / f"{name}-site"
-    page.mkdir()
-    (page / "index.html").write_text("hello")
-    return daemon.create("server", name, listen=["http://0.0.0.0:0"], http=str(page), **options)
 
 
 def killed_without_a_failure(cluster):

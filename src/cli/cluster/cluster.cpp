@@ -41,10 +41,10 @@ constexpr column group_columns[] = {
 void report_doubt(const json& cluster) {
   const auto state = text_at(cluster, "state");
   if (state != "held") {
-    complain(fmt::format("this daemon's name '{}' is {} in {}", text_at(cluster, "name"), state,
-                         text_at(cluster, "registry")));
+    const auto trouble = text_at(cluster, "trouble");
+    complain(fmt::format("this daemon's name '{}' is {} in {}{}{}", text_at(cluster, "name"), state,
+                         text_at(cluster, "registry"), trouble.empty() ? "" : ": ", trouble));
   }
-  if (const auto trouble = text_at(cluster, "trouble"); !trouble.empty()) complain(trouble);
   const auto age_s = cluster.value("age_s", 0.0);
   constexpr double usual_age_s = 30;
   if (age_s > usual_age_s) {

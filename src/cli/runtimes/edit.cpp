@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "cli/daemon_client/cluster.hpp"
 #include "cli/daemon_client/control_client.hpp"
 #include "cli/line/command_line.hpp"
 #include "cli/runtimes/draft.hpp"
@@ -142,13 +144,44 @@ outcome<int> edit_in_editor(const invocation& call) {
   }
 }
 
+// The type that the runtime has on the daemons of a glob or a label: its options are the same on
+// each of them.
+outcome<std::string> type_on_daemons(const std::string& name, const daemon_address& daemon) {
+  const auto cluster = read_local_cluster(daemon);
+  if (!cluster) return std::unexpected(cluster.error());
+  const auto selected = select_daemons(*cluster, daemon.other);
+  if (!selected) return std::unexpected(selected.error());
+  std::string type;
+  for (const auto& each : cluster->at("daemons")) {
+    if (std::ranges::find(*selected, text_at(each, "daemon")) == selected->end()) continue;
+    for (const auto& runtime : each.at("runtimes")) {
+      if (text_at(runtime, "name") != name) continue;
+      const auto other = std::exchange(type, text_at(runtime, "type"));
+      if (other.empty() || other == type) continue;
+      return refuse(exit_misused, fmt::format("'{}' is a {} on one of these daemons, and a {} on "
+                                              "another: name one daemon with --on",
+                                              name, other, type));
+    }
+  }
+  if (!type.empty()) return type;
+  return refuse(exit_not_found,
+                fmt::format("none of these daemons has a runtime '{}'", text::printable(name)));
+}
+
+outcome<std::string> read_type(const std::string& name, const daemon_address& daemon) {
+  if (names_daemons(daemon.other)) return type_on_daemons(name, daemon);
+  const auto detail = control_client(daemon).get(runtime_target(name));
+  if (!detail) return std::unexpected(detail.error());
+  return text_at(*detail, "type");
+}
+
 }  // namespace
 
 outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
                                                   const daemon_address& daemon) {
-  const auto detail = control_client(daemon).get(runtime_target(name));
-  if (!detail) return std::unexpected(detail.error());
-  const auto type = text_at(*detail, "type");
+  const auto read = read_type(name, daemon);
+  if (!read) return std::unexpected(read.error());
+  const auto& type = *read;
   if (const auto* found = runtime::find_type(type)) return found;
   return refuse(exit_failed, fmt::format("'{}' is of type '{}', which this strata does not know; "
                                          "use the version of the daemon",
