@@ -313,13 +313,16 @@ def test_the_leader_of_etcd_may_die(make_daemon, tmp_path):
     (["--cluster", "redis://x", "--name", "a"], "not a registry"),
     (["--cluster", "dir://x", "--name", "a"], "no absolute path"),
     (["--cluster", "dir:///none/such", "--name", "a"], "create the folder above it"),
-    (["--cluster", "dir:///tmp", "--name", "a"], "every user may write there"),
+    (["--cluster", "dir://{open}", "--name", "a"], "every user may write there"),
     (["--cluster", "etcd://127.0.0.1:1", "--name", "a/b"], "not a name"),
     (["--cluster", "etcd://127.0.0.1:1", "--name", "a", "--zone", "hall 2"], "name of a zone"),
     (["--cluster", "etcd://127.0.0.1:1", "--name", "a", "--label", "eu"], "write KEY=VALUE"),
     (["--cluster", "etcd://127.0.0.1:1", "--name", "a", "--cluster-ttl", "0.5"], "below 1 s")])
 def test_what_cannot_be_is_refused(tmp_path, flags, why):
-    daemon = Daemon(tmp_path / "d", *flags)
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    daemon = Daemon(tmp_path / "d", *(each.replace("{open}", str(folder)) for each in flags))
     process = daemon.launch()
     assert process.wait(timeout=PATIENCE) == 1
     assert why in daemon.log()
