@@ -9,11 +9,12 @@ import signal
 import pytest
 
 from programs import gone, instances_of, keeper_files
-from strata_daemon import eventually
+from strata_daemon import PATIENCE, eventually
 
 INSTANCES = 250
 STARTED = re.compile(r"^(\S+) \w+ p: #(\d+): process (\d+) started$", re.M)
 ENDED = re.compile(r"^(\S+) \w+ p: #(\d+): the process has ended with exit code 1$", re.M)
+PATIENCE_OF_MANY = 6 * PATIENCE
 FIRST_PAUSE = 0.5  # seconds
 LEAST_SHARE = 0.5  # of a pause that is drawn at random
 
@@ -51,7 +52,8 @@ def storm(daemon, command="/bin/false", **options):
 
 def test_a_thousand_deaths_are_counted_and_the_pauses_grow(daemon):
     storm(daemon)
-    eventually(lambda: sum(restarts(daemon)) >= 1000, "a thousand restarts")
+    eventually(lambda: sum(restarts(daemon)) >= 1000, "a thousand restarts",
+               within=PATIENCE_OF_MANY)
     counts = restarts(daemon)
     log = daemon.log()
     started, ended = moments(STARTED, log), moments(ENDED, log)
@@ -86,7 +88,8 @@ def test_a_stop_in_the_middle_leaves_nothing_behind(daemon, command, deaths):
                           "--restart", "always", "-s")
     if deaths == 0:
         eventually(lambda: "started" in daemon.log(), "the first one has started")
-    eventually(lambda: len(ENDED.findall(daemon.log())) >= deaths, f"{deaths} have ended")
+    eventually(lambda: len(ENDED.findall(daemon.log())) >= deaths, f"{deaths} have ended",
+               within=PATIENCE_OF_MANY)
     daemon.stop()  # its exit code is 0
     create.communicate()
     eventually(lambda: relatives(daemon) == [], "no process is left")
