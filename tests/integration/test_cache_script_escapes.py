@@ -55,7 +55,7 @@ ESCAPES = {
                                           'io', 'os.execute', 'dofile', 'loadfile', 'newproxy'}) do
                      told[n] = type(rawget(_G, name))
                    end
-                   told[#told + 1] = not pcall(string.dump, function() return 1 end)
+                   told[#told + 1] = loadstring(string.dump(function() return 1 end)) == nil
                    told[#told + 1] = loadstring('\\27LJ\\2\\0\\0') == nil
                    told[#told + 1] = loadstring('\\27Lua\\81\\0\\1\\4\\8\\4\\8\\0') == nil
                    return told""",
