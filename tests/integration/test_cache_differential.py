@@ -180,6 +180,7 @@ def test_clients_of_several_threads_get_the_same_replies(daemon, redis):
 SELDOM = """
 HINCRBYFLOAT h f +inf|HINCRBYFLOAT h f -inf|HINCRBYFLOAT h f nan|HINCRBYFLOAT s f inf
 HINCRBYFLOAT h f 1e4900|HINCRBYFLOAT h f 1e5000|INCRBYFLOAT k +inf|INCRBYFLOAT k -inf
+SADD a 1 2 3 x|SADD b x|SDIFFSTORE d a b|OBJECT ENCODING d|SDIFFSTORE d a b b b|OBJECT ENCODING d
 """
 
 

@@ -58,6 +58,23 @@ REQUESTS = [
     ("FUNCTION", "LOAD", "NOSUCH", OTHER), ("FUNCTION", "DELETE", "nosuch"),
     ("FUNCTION", "DELETE", "other"), ("FCALL", "only", 0), ("FUNCTION", "STATS"),
     ("FUNCTION", "RESTORE", b"damaged"), ("FUNCTION", "RESTORE", b"x", "NOSUCH"),
+    # While a library is loaded, it has nothing but what registers functions.
+    *(("FUNCTION", "LOAD", f"#!lua name=x\n{body}") for body in (
+        "math.random()", "redis.call('PING')", "redis.pcall('PING')", "redis.setresp(3)",
+        "redis.sha1hex('x')", "redis.set_repl(1)", "return string.dump", "cjson.encode({})",
+        "bit.band(1)", "pairs({})", "redis.REPL_ALL = 1", "while true do end", "return KEYS[1]",
+        "redis.log(redis.LOG_WARNING, redis.REDIS_VERSION)")),
+    # Names that differ only in the case of their letters are one.
+    ("FCALL", "PEEK", 1, "n"), ("FCALL_RO", "Peek", 1, "n"),
+    ("FUNCTION", "LOAD", "#!lua name=x\nredis.register_function('f', function() end)\n"
+     "redis.register_function('F', function() end)"),
+    ("FUNCTION", "LOAD", "#!lua name=x\nredis.register_function('PEEK', function() end)"),
+    ("FUNCTION", "LOAD", "#!lua name=LIB\nredis.register_function('inner', function()\n"
+     "redis.register_function('g', function() end) end)\n"
+     "redis.register_function('later', function() return type(math) .. type(redis.call) .. "
+     "type(redis.register_function) end)"),
+    ("FCALL", "inner", 0), ("FCALL", "later", 0), ("FUNCTION", "DELETE", "LIB"),
+    ("FUNCTION", "FLUSH", "SYNC", "SYNC"),
     ("FUNCTION", "KILL"), ("FUNCTION", "FLUSH", "NOSUCH"), ("FUNCTION", "FLUSH"),
     ("FUNCTION", "LIST"), ("FUNCTION", "NOSUCH"), ("FUNCTION", "HELP"), ("SCRIPT", "HELP"),
     ("SCRIPT", "KILL"), ("FUNCTION",), ("FCALL", "f"),

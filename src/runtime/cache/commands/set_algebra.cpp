@@ -49,6 +49,29 @@ void subtract(const operands& sets, Visit&& visit) {
   });
 }
 
+// Whether it is less work to remove the members of the others from a copy of the first set. It is
+// decided as in Redis, since the result of a removal keeps the encoding that the copy had.
+bool is_removal_less_work(const operands& sets) {
+  const bool has_itself =
+      std::ranges::find(std::span(sets).subspan(1), sets[0]) != std::span(sets).subspan(1).end();
+  if (sets[0] == nullptr || has_itself) return false;
+  std::size_t search = 0;
+  std::size_t removal = 0;
+  for (const auto* each : sets) {
+    if (each == nullptr) continue;
+    search += sets[0]->size();
+    removal += each->size();
+  }
+  return search / 2 > removal;
+}
+
+void remove_others(const operands& sets, set_value& rest) {
+  for (const auto* other : std::span(sets).subspan(1)) {
+    if (rest.size() == 0) return;
+    if (other != nullptr) other->for_each([&](std::string_view each) { rest.erase(each); });
+  }
+}
+
 enum class operation : std::uint8_t { unite, intersect, subtract };
 
 std::unique_ptr<set_value> compute(const operands& sets, operation operation,
@@ -64,7 +87,14 @@ std::unique_ptr<set_value> compute(const operands& sets, operation operation,
       }
       break;
     case operation::intersect: intersect(sets, put); break;
-    case operation::subtract: subtract(sets, put); break;
+    case operation::subtract:
+      if (is_removal_less_work(sets)) {
+        sets[0]->for_each(put);
+        remove_others(sets, *made);
+      } else {
+        subtract(sets, put);
+      }
+      break;
   }
   return made;
 }

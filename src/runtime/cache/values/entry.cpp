@@ -26,7 +26,7 @@ std::string_view name_of(value_kind type) {
 entry* entry::make_block(std::string_view key, std::size_t room, std::int64_t expires_at_ms) {
   const bool expires = expires_at_ms != never;
   const std::size_t fixed = header_size + (expires ? sizeof expires_at_ms : 0) + key.size();
-  const std::size_t whole = room == 0 ? fixed : usable_size(fixed + room);
+  const std::size_t whole = room == 0 ? fixed : allocation_size(fixed + room);
   auto* const made = new (allocate(whole)) entry;
   made->key_size_ = static_cast<std::uint32_t>(key.size());
   if (expires) {

@@ -7,7 +7,7 @@ namespace strata::runtime::cache {
 
 hash_field* hash_field::make(std::string_view name, std::string_view value) {
   const auto fixed = sizeof(hash_field) + name.size();
-  const auto whole = usable_size(fixed + value.size());
+  const auto whole = allocation_size(fixed + value.size());
   auto* const made = new (allocate(whole)) hash_field;
   made->name_size_ = static_cast<std::uint32_t>(name.size());
   made->capacity_ = static_cast<std::uint32_t>(whole - fixed);

@@ -23,7 +23,7 @@ std::int64_t read(const unsigned char* bytes, unsigned width) {
 }
 
 std::size_t block_size(std::size_t count, unsigned width) {
-  return usable_size(header_size + count * width);
+  return allocation_size(header_size + count * width);
 }
 
 }  // namespace

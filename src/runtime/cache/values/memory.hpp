@@ -30,14 +30,13 @@ inline void charge(std::int64_t bytes) {
   if (detail::charged_account != nullptr) *detail::charged_account += bytes;
 }
 
-/// Returns how much memory an allocation of `size` bytes takes. glibc's blocks are multiples of 16
-/// bytes, of which it needs 8 itself.
+/// Returns how much memory an allocation of `size` bytes takes, and has room for: the program is
+/// linked with jemalloc, whose size classes are four per doubling.
 [[nodiscard]] constexpr std::size_t allocation_size(std::size_t size) {
-  return size <= 24 ? 32 : (size + 8 + 15) & ~std::size_t{15};
-}
-/// Returns how many bytes such an allocation has room for.
-[[nodiscard]] constexpr std::size_t usable_size(std::size_t size) {
-  return allocation_size(size) - 8;
+  if (size <= 8) return 8;
+  if (size <= 128) return (size + 15) & ~std::size_t{15};
+  const auto quarter = std::size_t{1} << (61U - static_cast<unsigned>(__builtin_clzll(size - 1)));
+  return (size + quarter - 1) & ~(quarter - 1);
 }
 
 /// Copies a text, which may be empty with a null pointer: memcpy does not allow that.

@@ -112,13 +112,6 @@ std::optional<shape> shape_of(const unsigned char* at, std::size_t room) {
   return shape{1, bytes};
 }
 
-// The room for more elements: little in small packs, of which there may be many; enough in large
-// ones that they are seldom moved.
-constexpr pack::offset room_ahead(pack::offset used) {
-  constexpr pack::offset small = 1024;
-  return used < small ? used / 16 : used / 4;
-}
-
 shape known_shape(const unsigned char* bytes) { return *shape_of(bytes, SIZE_MAX); }
 
 }  // namespace
@@ -240,8 +233,8 @@ pack::offset pack::find_short(std::string_view text, offset offset, unsigned ste
 
 void pack::make_room(offset size, bool at_front) {
   const offset used = end_ - begin_;
-  const std::size_t whole = std::size_t{used} + size;
-  const std::size_t wanted = usable_size(whole + room_ahead(used));
+  // The allocator's sizes grow by a quarter at most, which is room enough.
+  const std::size_t wanted = allocation_size(std::size_t{used} + size);
   auto* const moved = static_cast<unsigned char*>(allocate(wanted));
   const auto slack = static_cast<offset>(wanted) - used - size;
   // Puts the room at the end where elements are pushed: most lists grow at one end.
@@ -324,7 +317,7 @@ pack::offset pack::erase(offset where, std::size_t count) {
 }
 
 void pack::shrink() {
-  if (usable_size(end_ - begin_) < capacity_) *this = pack(*this);
+  if (allocation_size(end_ - begin_) < capacity_) *this = pack(*this);
 }
 
 std::string pack::dump() const {
