@@ -10,18 +10,18 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace strata;
   static const auto reading = [] {
-    stack::reading reading{.file = "fuzz.yaml", .folder = "/srv"};
-    reading.rows_of = [](std::string_view name) -> std::span<const options::option_row> {
+    stack::reading settings{.file = "fuzz.yaml", .folder = "/srv"};
+    settings.rows_of = [](std::string_view name) -> std::span<const options::option_row> {
       const auto* const type = runtime::find_type(name);
       if (type == nullptr) return {};
       return type->rows();
     };
-    for (const auto& type : runtime::types()) reading.types.emplace_back(type.name);
-    reading.variable = [](const std::string& name) -> std::optional<std::string> {
+    for (const auto& type : runtime::types()) settings.types.emplace_back(type.name);
+    settings.variable = [](const std::string& name) -> std::optional<std::string> {
       if (name == "set") return "value";
       return std::nullopt;
     };
-    return reading;
+    return settings;
   }();
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto document = stack::read_document(text, "fuzz", reading);

@@ -13,7 +13,6 @@
 
 #include "runtime/cache/scripting/script_commands.hpp"
 #include "runtime/cache/scripting/script_room.hpp"
-#include "text/word.hpp"
 
 namespace strata::runtime::cache {
 
@@ -24,14 +23,7 @@ class function_library {
     std::uint8_t flags = 0;  ///< of `script_flag`
     script::value_ref body;
   };
-  /// Names that differ only in the case of their letters are one, as in Redis.
-  struct name_order {
-    using is_transparent = void;
-    bool operator()(std::string_view left, std::string_view right) const {
-      return text::in_small_letters(left) < text::in_small_letters(right);
-    }
-  };
-  using functions = std::map<std::string, function, name_order>;
+  using functions = std::map<std::string, function, std::less<>>;
   /// What functions call, and who decides how long they run, once the library is loaded. Both
   /// outlive the library.
   struct surroundings {

@@ -18,6 +18,15 @@ namespace {
 constexpr std::array all_flags = {script_no_writes, script_allow_oom, script_allow_stale,
                                   script_no_cluster, script_allow_cross_slot_keys};
 
+// Finds a function, whatever the case of its letters: as in Redis, libraries cannot have names that
+// differ only in that. Null if there is none.
+const function_library::functions::value_type* find_in(const function_library::functions& all,
+                                                       std::string_view name) {
+  const auto found = std::ranges::find_if(
+      all, [name](const auto& each) { return text::same_text(each.first, name); });
+  return found == all.end() ? nullptr : &*found;
+}
+
 void reply_function(proto::reply_writer& reply,
                     const function_library::functions::value_type& each) {
   const auto& [name, function] = each;
@@ -70,7 +79,7 @@ std::string function_registry::conflict(const function_library& library, const l
       continue;
     }
     for (const auto& [function, unused] : library.all()) {
-      if (other->all().contains(function)) {
+      if (find_in(other->all(), function) != nullptr) {
         return fmt::format("ERR Function {} already exists", function);
       }
     }
@@ -82,6 +91,9 @@ function_registry::place function_registry::find(std::string_view function) cons
   for (const auto& [name, library] : libraries_) {
     const auto found = library->all().find(function);
     if (found != library->all().end()) return {library.get(), &*found};
+  }
+  for (const auto& [name, library] : libraries_) {
+    if (const auto* const found = find_in(library->all(), function)) return {library.get(), found};
   }
   return {nullptr, nullptr};
 }

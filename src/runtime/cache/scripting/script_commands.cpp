@@ -81,12 +81,12 @@ std::span<const script::function_row> script_commands::rows() {
        script::method<&script_commands::try_command>},
       {"acl_check_cmd", "...: any", "boolean", "reports whether the command is permitted",
        script::method<&script_commands::check_permission>},
-      {"sha1hex", "text: string", "string", "returns the SHA-1 of a text in hexadecimal digits",
+      {"sha1hex", "...: any", "string", "returns the SHA-1 of a text in hexadecimal digits",
        script::method<&script_commands::hash>},
       {"log", "...: any", "", "writes a line of the log", script::method<&script_commands::log>},
-      {"setresp", "version: integer", "", "chooses RESP 2 or 3 for the replies of commands",
+      {"setresp", "...: any", "", "chooses RESP 2 or 3 for the replies of commands",
        script::method<&script_commands::choose_protocol>},
-      {"set_repl", "what: integer", "", "chooses whether commands are propagated",
+      {"set_repl", "...: any", "", "chooses whether commands are propagated",
        script::method<&script_commands::choose_propagation>},
       {"draw", "", "number", "returns a random number below 2^31",
        script::method<&script_commands::draw>},
@@ -252,7 +252,7 @@ void script_commands::choose_protocol(script::call& call) {
     raise_error(call, "ERR redis.setresp() requires one argument.");
     return;
   }
-  const auto version = call.integer(0);
+  const auto version = call.number(0);
   if (version != 2 && version != 3) {
     raise_error(call, "ERR RESP version must be 2 or 3.");
     return;
@@ -267,8 +267,8 @@ void script_commands::choose_propagation(script::call& call) {
     raise_error(call, "ERR redis.set_repl() requires two arguments.");
     return;
   }
-  const auto what = call.integer(0);
-  if (what > 3) {
+  const auto what = call.number(0);
+  if (what != 0 && what != 1 && what != 2 && what != 3) {
     raise_error(call,
                 "ERR Invalid replication flags. Please use REPL_AOF, REPL_REPLICA, REPL_ALL "
                 "or REPL_NONE.");
