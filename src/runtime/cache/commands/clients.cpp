@@ -6,8 +6,8 @@
 #include "runtime/cache/commands/client_tracking.hpp"
 #include "runtime/cache/commands/commands.hpp"
 #include "runtime/cache/engine/call.hpp"
-#include "runtime/cache/engine/replication.hpp"
 #include "runtime/cache/engine/clients/client_text.hpp"
+#include "runtime/cache/engine/replication.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
