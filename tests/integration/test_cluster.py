@@ -33,8 +33,9 @@ def test_daemons_know_of_each_other(cluster):
     assert row["daemon"] == "a" and row["group"] == "web" and row["labels"] == {"tier": "web"}
     [endpoint] = row["endpoints"]
     assert answer(endpoint) == b"one"
-    listed = json.loads(first.cli("cluster", "ls", "--format", "json"))
-    assert [(each["daemon"], each["count"]) for each in listed] == [("a", 1), ("b", 0)]
+    eventually(lambda: [(each["daemon"], each["count"]) for each in json.loads(
+        first.cli("cluster", "ls", "--format", "json"))] == [("a", 1), ("b", 0)],
+        "a knows its own card, too")
     second.stop()
     eventually(lambda: names(first) == ["a"], "who leaves is gone at once", within=TTL)
 
