@@ -734,8 +734,9 @@ function proxy.close_client(id) end
 ---@field decr fun(...: string): any, string? subtracts one from a number
 ---@field decrby fun(...: string): any, string? subtracts an integer from a number
 ---@field del fun(...: string): any, string? removes keys
----@field delex fun(...: string): any, string? deletes a key, if its value is, or is not, a given one
+---@field delex fun(...: string): any, string? deletes a key, if its value or digest is, or is not, a given one
 ---@field delifeq fun(...: string): any, string? deletes a key if its value is a given one
+---@field digest fun(...: string): any, string? returns the digest of a string
 ---@field dump fun(...: string): any, string? returns the value of a key in the format that RESTORE accepts
 ---@field echo fun(...: string): any, string? returns its argument
 ---@field eval fun(...: string): any, string? runs a script
@@ -823,6 +824,7 @@ function proxy.close_client(id) end
 ---@field module fun(...: string): any, string? reports modules
 ---@field move fun(...: string): any, string? moves a key to another database
 ---@field mset fun(...: string): any, string? sets several keys to strings
+---@field msetex fun(...: string): any, string? sets several keys to strings with one expiry, on a condition
 ---@field msetnx fun(...: string): any, string? sets several keys to strings unless one of the keys exists
 ---@field object fun(...: string): any, string? inspects the storage of a value
 ---@field persist fun(...: string): any, string? removes the expiry of a key
@@ -886,10 +888,12 @@ function proxy.close_client(id) end
 ---@field ttl fun(...: string): any, string? returns the remaining time to live of a key in seconds
 ---@field unlink fun(...: string): any, string? removes keys and frees their memory later
 ---@field xack fun(...: string): any, string? removes pending entries, which a consumer has processed
+---@field xackdel fun(...: string): any, string? acknowledges entries and removes them, with regard to other groups
 ---@field xadd fun(...: string): any, string? appends an entry to a stream
 ---@field xautoclaim fun(...: string): any, string? gives pending entries that are idle to a consumer
 ---@field xclaim fun(...: string): any, string? gives pending entries to a consumer, by their ids
 ---@field xdel fun(...: string): any, string? removes entries from a stream
+---@field xdelex fun(...: string): any, string? removes entries of a stream, with regard to its groups
 ---@field xgroup fun(...: string): any, string? manages the consumer groups of a stream
 ---@field xinfo fun(...: string): any, string? returns information on streams
 ---@field xlen fun(...: string): any, string? returns the number of entries of a stream
