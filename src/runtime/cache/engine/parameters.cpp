@@ -334,7 +334,7 @@ result<void> set_events(parameters& parameters, const row& row, std::string_view
 
 result<void> set_row(parameters& parameters, const row& row, std::string_view value) {
   switch (row.how) {
-    case kind::fixed: return refuse(row.name, "can't set immutable config");
+    case kind::fixed:
     case kind::leader: return refuse(row.name, "can't set immutable config");
     case kind::guarded:
       return refuse(row.name,
