@@ -42,7 +42,8 @@ std::vector<verb_row> stack_verbs() {
              .help = "remove runtimes that the stack has created and no longer describes"},
             {.key = "wait",
              .kind = flag,
-             .help = "wait until all runtimes run without a warning, at most --wait-timeout"},
+             .help = "wait until all runtimes run without a warning and the backends of their "
+                     "proxies can be used, at most --wait-timeout"},
             {.key = "wait_timeout",
              .kind = seconds,
              .value_name = "TIME",
