@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -14,6 +15,12 @@ std::string short_number(double value) {
   const double tenths = std::round(value * 10);
   const bool whole = std::fmod(tenths, 10) == 0;
   return whole ? fmt::format("{:.0f}", tenths / 10) : fmt::format("{:.1f}", tenths / 10);
+}
+
+/// Returns how many bytes at the start of `text` are letters, digits, spaces and signs of ASCII.
+std::size_t plain_length(std::string_view text) {
+  const auto is_special = [](unsigned char byte) { return byte < 0x20 || byte >= 0x7F; };
+  return static_cast<std::size_t>(std::ranges::find_if(text, is_special) - text.begin());
 }
 
 /// Returns the length of the UTF-8 sequence at the start of `text`, or 0 if there is none.
@@ -91,7 +98,11 @@ std::string format_duration(double seconds) {
 std::string printable(std::string_view text) {
   std::string safe;
   safe.reserve(text.size());
-  while (!text.empty()) {
+  for (;;) {
+    const auto plain = plain_length(text);
+    safe += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) return safe;
     const auto length = sequence_length(text);
     const auto sequence = text.substr(0, length == 0 ? 1 : length);
     text.remove_prefix(sequence.size());
@@ -109,13 +120,16 @@ std::string printable(std::string_view text) {
       safe += sequence;
     }
   }
-  return safe;
 }
 
 std::string escaped_for_json(std::string_view json) {
   std::string safe;
   safe.reserve(json.size());
-  while (!json.empty()) {
+  for (;;) {
+    const auto plain = plain_length(json);
+    safe += json.substr(0, plain);
+    json.remove_prefix(plain);
+    if (json.empty()) return safe;
     const auto length = sequence_length(json);
     const auto sequence = json.substr(0, length == 0 ? 1 : length);
     json.remove_prefix(sequence.size());
@@ -128,7 +142,6 @@ std::string escaped_for_json(std::string_view json) {
       safe += sequence;
     }
   }
-  return safe;
 }
 
 std::size_t width_of(std::string_view text) {

@@ -21,11 +21,11 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
 
 from backend_process import BackProcess, NginxProcess, more, visitors
+from background import Background
 from certificates import Authority, client_context
 from http_backend import get
 from strata_daemon import Daemon, eventually
@@ -72,27 +72,19 @@ def pairs(kinds):
         before = each
 
 
-class Watch:
+class Watch(Background):
     """Sends requests directly to a backend and keeps the longest response time. A backend that the
     machine delays for longer than --answer-timeout has failed like any other."""
 
     def __init__(self, port):
-        self.port, self.longest, self.over = port, 0, threading.Event()
-        self.thread = threading.Thread(target=self.run)
+        super().__init__()
+        self.port, self.longest = port, 0
 
     def run(self):
-        while not self.over.wait(0.02):
+        while not self.is_over.wait(0.02):
             began = time.monotonic()
             get(self.port)
             self.longest = max(self.longest, time.monotonic() - began)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        self.thread.join()
 
 
 class Load:

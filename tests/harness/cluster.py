@@ -1,10 +1,10 @@
 """Daemons of one cluster, and what they know of each other."""
 
 import json
-import threading
 import urllib.error
 import urllib.request
 
+from background import Background
 from etcd import Etcd
 from strata_daemon import PATIENCE, eventually
 from talker import Talker
@@ -110,15 +110,14 @@ def answers(url, count=8):
     return {answer(url) for _ in range(count)}
 
 
-class Caller:
+class Caller(Background):
     """Sends requests all the time, on connections of their own, and counts those that fail."""
 
     def __init__(self, url):
+        super().__init__()
         self.url, self.answered, self.failures = url, 0, []
-        self.is_over = threading.Event()
-        self.thread = threading.Thread(target=self.call)
 
-    def call(self):
+    def run(self):
         while not self.is_over.is_set():
             try:
                 with urllib.request.urlopen(self.url, timeout=PATIENCE) as got:
@@ -126,14 +125,6 @@ class Caller:
                 self.answered += 1
             except (OSError, urllib.error.URLError) as error:
                 self.failures.append(str(error))
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.is_over.set()
-        self.thread.join()
 
 
 def site(daemon, name, **options):

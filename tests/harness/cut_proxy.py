@@ -26,12 +26,16 @@ class CutProxy:
         while True:
             try:
                 near, (host, _) = self.listener.accept()
-                if self.is_paused or host == self.shut_out_host:
-                    near.close()
-                    continue
-                far = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
                 return
+            if self.is_paused or host == self.shut_out_host:
+                near.close()
+                continue
+            try:
+                far = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                near.close()
+                continue
             with self.lock:
                 if host == self.shut_out_host:  # since it was accepted
                     near.close()

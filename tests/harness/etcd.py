@@ -135,8 +135,8 @@ class Etcd:
             call("/v3/auth/user/grant", user=user, role=role)
         call("/v3/auth/enable")
 
-    def put(self, key, value):
+    def put(self, key, value, lease="0"):
         """Writes a key as a stranger would."""
         def encoded(text):
             return base64.b64encode(text).decode()
-        self.members[0].call("/v3/kv/put", key=encoded(key), value=encoded(value))
+        self.members[0].call("/v3/kv/put", key=encoded(key), value=encoded(value), lease=lease)

@@ -6,8 +6,9 @@ import json
 import os
 import select
 import struct
-import threading
 import time
+
+from background import Background
 
 INIT, MARK = 300, 301  # system calls of x86-64
 CLOEXEC, NONBLOCK, UNLIMITED_QUEUE = 0x1, 0x2, 0x10
@@ -34,27 +35,21 @@ class Write:
         return f"{self.at:.3f} {self.name} by {self.pid} ({self.holder})"
 
 
-class FolderHistory:
+class FolderHistory(Background):
     """Records what is written from its beginning to its end."""
 
     def __init__(self, folder):
+        super().__init__()
         self.writes = []
-        self.is_over = threading.Event()
         self.group = call(INIT, CLOEXEC | NONBLOCK | UNLIMITED_QUEUE, os.O_RDONLY)
         call(MARK, self.group, ADD, ctypes.c_uint64(CLOSE_WRITE | ON_CHILD), -1,
              os.fsencode(folder))
-        self.thread = threading.Thread(target=self.record)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
 
     def __exit__(self, *_):
-        self.is_over.set()
-        self.thread.join()
+        super().__exit__()
         os.close(self.group)
 
-    def record(self):
+    def run(self):
         while not self.is_over.is_set():
             if select.select([self.group], [], [], 0.1)[0]:
                 self.take(os.read(self.group, 1 << 16))

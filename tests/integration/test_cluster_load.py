@@ -4,11 +4,11 @@ has found out counts more than the directory."""
 import json
 import os
 import signal
-import threading
 import time
 
 import pytest
 
+from background import Background
 from cluster import TTL, Caller, Cluster, Folder, all_know, answers, echo, registry_of, site
 from etcd import Etcd
 from strata_daemon import eventually
@@ -86,15 +86,14 @@ def test_a_connection_is_held_over_changes_of_the_directory(cluster):
         assert third.stats("front")["connections"]["now"] >= 1
 
 
-class Liar:
+class Liar(Background):
     """Keeps a card in the folder that says that a runtime runs at a port where nobody listens."""
 
     def __init__(self, folder, port):
+        super().__init__()
         self.folder, self.port, self.beat = Folder(folder), port, 0
-        self.is_over = threading.Event()
-        self.thread = threading.Thread(target=self.write)
 
-    def write(self):
+    def run(self):
         while not self.is_over.is_set():
             self.beat += 1
             runtime = {"name": "api", "type": "server", "state": "running", "group": "api",
@@ -105,14 +104,6 @@ class Liar:
                                         "beat": self.beat}))
             path.rename(self.folder.path / "liar.card")
             self.is_over.wait(TTL / 8)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.is_over.set()
-        self.thread.join()
 
 
 def test_a_backend_that_a_check_proves_dead_stays_out(cluster, tmp_path):
