@@ -17,6 +17,8 @@ from remote import Remote
 from strata_daemon import BINARY, PATIENCE, eventually
 from talker import Talker, free_port, port_of
 
+pytestmark = pytest.mark.once
+
 TOKEN = "fedcba9876543210fedcba9876543210"
 
 

@@ -10,6 +10,8 @@ import pytest
 from cluster import TTL, Cluster, Folder, all_know, answer, echo, names, state
 from strata_daemon import BINARY, eventually
 
+pytestmark = pytest.mark.once
+
 
 class Full:
     """A small disk that is filled."""

@@ -18,6 +18,8 @@ from etcd import Etcd
 from folder_history import FolderHistory
 from strata_daemon import PATIENCE, eventually
 
+pytestmark = pytest.mark.once
+
 
 def killed_without_a_failure(cluster):
     first, second, third = (cluster.start(each) for each in "abc")

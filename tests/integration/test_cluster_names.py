@@ -17,6 +17,8 @@ from folder_history import FolderHistory
 from name_history import NameHistory
 from strata_daemon import eventually
 
+pytestmark = pytest.mark.once
+
 ROUNDS = int(os.environ.get("STRATA_ROUNDS", "12"))
 SEED = int(os.environ.get("STRATA_SEED", random.randrange(1 << 32)))
 

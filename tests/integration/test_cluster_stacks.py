@@ -9,6 +9,8 @@ from controlled import Controlled
 from strata_daemon import eventually
 from talker import free_port
 
+pytestmark = pytest.mark.once
+
 SHOP = """name: shop
 runtimes:
   front:

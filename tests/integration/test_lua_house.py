@@ -7,6 +7,8 @@ import pytest
 from strata_daemon import eventually
 from talker import free_port
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def house(daemon, tmp_path):

@@ -229,7 +229,8 @@ def test_all_that_is_written_down_is_there(daemon, tmp_path):
              "client": {"target": "127.0.0.1:1", "reconnect": 0}}
     for kind, options in kinds.items():
         daemon.create(kind, kind, lua=str(path), **options)
-        for table, name in names:
-            if table in ("strata", kind):
-                shown = daemon.cli("lua", "repl", kind, "-e", f"return type({table}.{name})")
-                assert "function" in shown, (kind, table, name)
+        expected = [f"{table}.{name}" for table, name in names if table in ("strata", kind)]
+        types = ", ".join(f"'{name} ' .. type({name})" for name in expected)
+        shown = daemon.cli("lua", "repl", kind, "-e", f"return table.concat({{{types}}}, ', ')")
+        for name in expected:
+            assert f"{name} function" in shown, (kind, name)

@@ -7,6 +7,8 @@ import pytest
 from programs import instances_of, lines_of
 from strata_daemon import PATIENCE, Refused, eventually
 
+pytestmark = pytest.mark.once
+
 MIB = 1 << 20
 
 

@@ -11,6 +11,8 @@ import pytest
 from programs import gone, instances_of, keeper_files
 from strata_daemon import PATIENCE, eventually
 
+pytestmark = pytest.mark.once
+
 INSTANCES = 250
 # Of the stops in the middle: with 250 they take minutes under a sanitizer.
 STOPPED = int(os.environ.get("STRATA_INSTANCES", "40"))
@@ -52,7 +54,6 @@ def storm(daemon, command="/bin/false", **options):
     return daemon.create("program", "p", command=command, **options)
 
 
-@pytest.mark.once
 def test_a_thousand_deaths_are_counted_and_the_pauses_grow(daemon):
     storm(daemon)
     eventually(lambda: sum(restarts(daemon)) >= 1000, "a thousand restarts",

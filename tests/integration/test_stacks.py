@@ -12,6 +12,8 @@ from strata_daemon import eventually
 from talker import TextTalker as Talker
 from talker import free_port
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parents[2]
 
 SHOP = """
