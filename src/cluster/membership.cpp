@@ -50,23 +50,43 @@ membership::state membership::present_state() const {
   return state_ == state::held && is_overdue ? state::unconfirmed : state_;
 }
 
-void membership::begin(const card& card) {
+void membership::begin() { tasks_.spawn(follow()); }
+
+void membership::join(const card& card) {
   text_ = write_card(card);
   tasks_.spawn(hold());
-  tasks_.spawn(follow());
 }
 
 void membership::update(const card& card) {
   auto text = write_card(card);
-  if (text == text_) return;
+  if (text == text_ || handed_over_) return;
+  write(std::move(text));
+}
+
+void membership::write(std::string text) {
   text_ = std::move(text);
   has_new_text_ = true;
   changed_.notify();
 }
 
+std::string membership::hand_over() {
+  has_new_text_ = false;
+  handed_over_ = state_ == state::held ? registry_.claim_key() : "";
+  return *handed_over_;
+}
+
+void membership::take_back(const card& card) {
+  handed_over_.reset();
+  write(write_card(card));
+}
+
 loop::task<> membership::leave(loop::time_point limit) {
   tasks_.cancel();
   state_ = state::left;
+  if (handed_over_ == registry_.claim_key()) {
+    registry_.leave();
+    co_return;
+  }
   (void)co_await loop::within(loop_, registry_.release(), limit);
 }
 
@@ -155,7 +175,7 @@ loop::task<> membership::keep() {
 // A card that could not be written is written again: it is the newest that counts. Meanwhile a
 // registry that is full may still keep the name.
 loop::task<result<void>> membership::prolong() {
-  if (!has_new_text_) {
+  if (!has_new_text_ || handed_over_) {
     auto renewed = co_await registry_.renew();
     co_return renewed;
   }
@@ -200,7 +220,7 @@ void membership::apply(const card_texts& all) {
 
 // A registry that was restored from a backup has an older card of this daemon, or none.
 void membership::check_own_card() {
-  if (state_ != state::held || has_new_text_) return;
+  if (state_ != state::held || has_new_text_ || handed_over_) return;
   const auto known = cards_.find(settings_.daemon);
   const auto own = read_card(text_);
   if (!own || (known != cards_.end() && known->second == *own)) return;

@@ -37,10 +37,18 @@ class membership {
   membership(loop::loop& loop, registry& registry, settings settings,
              std::function<void()> on_change, std::function<void(const std::string&)> on_trouble);
 
-  /// Takes part from now on, with this card.
-  void begin(const card& card);
+  /// Reads the cards from now on.
+  void begin();
+  /// Takes the name, with this card.
+  void join(const card& card);
   /// Replaces the card, soon.
   void update(const card& card);
+  /// Keeps the name, but leaves the card to the process that takes the name by the returned key;
+  /// see `registry::adopt`. Afterwards `leave` leaves it the name, too.
+  /// Returns an empty key if the name is not held.
+  [[nodiscard]] std::string hand_over();
+  /// That process has ended: writes this card again.
+  void take_back(const card& card);
   /// Gives up the name and ends its part; at `limit` without the registry's answer.
   [[nodiscard]] loop::task<> leave(loop::time_point limit);
 
@@ -63,6 +71,7 @@ class membership {
   void set_state(state next);
   void apply(const card_texts& all);
   void check_own_card();
+  void write(std::string text);
   // Return whether a card has changed.
   bool apply(const card_change& change);
   bool take(const std::string& daemon, const std::string& text);
@@ -77,7 +86,8 @@ class membership {
   state state_ = state::joining;
   std::string text_;  // of its own card
   bool has_new_text_ = false;
-  bool has_become_free_ = false;  // its name, as the registry tells
+  std::optional<std::string> handed_over_;  // the key of the claim
+  bool has_become_free_ = false;            // its name, as the registry tells
   loop::time_point renewed_;
   std::map<std::string, card> cards_;
   loop::time_point confirmed_;

@@ -235,11 +235,13 @@ loop::task<> daemon::bring_up() {
   if (cluster_) {
     if (predecessor_) cluster_->set_drained(predecessor_->is_drained());
     cluster_->begin();
+    if (!predecessor_) cluster_->join();
   }
   // Programs that an earlier daemon has left running. Those that start later are not among them.
   const auto kept = process::read_keeper_files(supervisor_.place());
   loop::task_group restoring;
-  restoring.spawn(supervisor_.start_all());
+  using enum group_members;
+  restoring.spawn(supervisor_.start_all(predecessor_ ? first : in_any_order));
   const auto limit = home_.now() + 2s;
   while (!restoring.empty() && home_.now() < limit) co_await home_.sleep(10ms);
   // Until all is there, the daemon before it answers what its clients ask.
@@ -251,6 +253,10 @@ loop::task<> daemon::bring_up() {
   restored_.notify();
   if (predecessor_) {
     answer_from_now_on();
+    if (cluster_) {
+      cluster_->adopt(predecessor_->cluster_key());
+      cluster_->join();
+    }
     predecessor_->end();
   }
   for (const auto& each : loop::socket_shelf::of_process().close_untaken()) {
@@ -319,15 +325,18 @@ loop::task<result<takeover::handover::daemon_state>> daemon::begin_handover(
   loop::socket_file::keep_all(true);
   co_await api_.stop_accepting();
   auto lock = store_.hand_over();
+  auto cluster_key = cluster_ ? cluster_->hand_over() : "";
   const auto limit = home_.now() + loop::from_seconds(options.drain_timeout);
   co_await supervisor_.stop_exclusive(limit);
   co_return takeover::handover::daemon_state{.lock = std::move(lock),
-                                             .is_drained = cluster_ && cluster_->is_drained()};
+                                             .is_drained = cluster_ && cluster_->is_drained(),
+                                             .cluster_key = std::move(cluster_key)};
 }
 
 loop::task<> daemon::take_back(options::daemon_options options) {
   store_.take_back();
   co_await supervisor_.resume();
+  if (cluster_) cluster_->take_back();
   takeover::remove_handover_folder(options.state_dir);
   const auto listening = listen_for_requests(options);
   if (!listening) spdlog::error("{}", describe(listening.error()));
@@ -383,8 +392,8 @@ loop::task<> daemon::live(loop::descriptor signals, double drain_timeout) {
   api_.refuse_requests();
   limit_ending(drain_timeout);
   const auto limit = home_.now() + loop::from_seconds(drain_timeout);
-  if (is_handed_over_) co_await finish_handover();
   if (cluster_) co_await cluster_->leave(std::min(limit, home_.now() + 1s));
+  if (is_handed_over_) co_await finish_handover();
   loop::task_group stopping;
   stopping.spawn(supervisor_.shut_down(limit));
   while (!stopping.empty() && home_.now() < limit) co_await home_.sleep(2ms);

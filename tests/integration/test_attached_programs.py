@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from programs import gone, instances_of, lines_of
-from strata_daemon import PATIENCE, Refused, eventually
+from strata_daemon import PATIENCE, Daemon, Refused, eventually
 from talker import Talker, free_port, port_of
 
 
@@ -54,6 +54,36 @@ def test_an_attached_process_is_a_backend_until_it_ends(daemon, outside):
     process.wait()
     eventually(lambda: daemon.show("theirs")["state"] == "failed", "its end is noticed")
     assert f"process {process.pid} has ended" in daemon.show("theirs")["reason"]
+
+
+def crash(daemon):
+    daemon.kill9()
+    daemon.start()
+
+
+@pytest.mark.parametrize("follow", [Daemon.take_over, crash])
+def test_the_next_daemon_watches_an_attached_process(daemon, outside, follow):
+    process, port = outside
+    assert daemon.run("attach", "theirs", str(port), "--pid", str(process.pid)).returncode == 0
+    for _ in range(2):
+        follow(daemon)
+        assert daemon.show("theirs")["state"] == "running"
+        assert instances_of(daemon, "theirs")[0]["pid"] == process.pid
+    process.kill()
+    process.wait()
+    eventually(lambda: daemon.show("theirs")["state"] == "failed", "its end is noticed")
+    assert f"process {process.pid} has ended" in daemon.show("theirs")["reason"]
+
+
+def test_an_attached_process_that_ends_while_no_daemon_runs_has_failed(daemon, outside):
+    process, port = outside
+    assert daemon.run("attach", "theirs", str(port), "--pid", str(process.pid)).returncode == 0
+    daemon.kill9()
+    process.kill()
+    process.wait()
+    daemon.start()
+    eventually(lambda: daemon.show("theirs")["state"] == "failed", "its end is noticed")
+    assert str(process.pid) in daemon.show("theirs")["reason"]
 
 
 def test_a_managed_process_ends_with_a_stop(daemon, outside):

@@ -105,7 +105,20 @@ def test_a_prefix_separates_clusters(make_daemon, tmp_path):
     (["--cluster-key", "none.pem"], "--cluster-cert"),
     (["--cluster-password", "x"], "--cluster-user")])
 def test_flags_that_cannot_be_are_refused(tmp_path, flags, why):
-    daemon = Daemon(tmp_path / "d", "--name", "a", "--cluster", "etcds://127.0.0.1:1", *flags)
+    refuses(tmp_path, "etcds://127.0.0.1:1", flags, why)
+
+
+@pytest.mark.parametrize("url, flags", [
+    ("etcd://127.0.0.1:1", ["--cluster-ca", "none.pem"]),
+    ("etcd://127.0.0.1:1", ["--cluster-cert", "none.pem", "--cluster-key", "none.pem"]),
+    ("dir:///tmp/none", ["--cluster-ca", "none.pem"]),
+    ("dir:///tmp/none", ["--cluster-user", "ann", "--cluster-password", "x"])])
+def test_flags_that_a_registry_has_no_use_for_are_refused(tmp_path, url, flags):
+    refuses(tmp_path, url, flags, f"{flags[0]} has no effect there")
+
+
+def refuses(folder, url, flags, why):
+    daemon = Daemon(folder / "d", "--name", "a", "--cluster", url, *flags)
     process = daemon.launch()
     assert process.wait(timeout=PATIENCE) != 0
     assert why in daemon.log()

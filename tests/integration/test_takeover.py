@@ -1,5 +1,6 @@
 """A later daemon takes the sockets and the state over from the one that runs."""
 
+import itertools
 import json
 import os
 import signal
@@ -10,10 +11,11 @@ import time
 import pytest
 import redis
 
-from cluster import Cluster, names, registry_of, state
+from cluster import Caller, Cluster, names, registry_of, state
+from programs import SERVER, instances_of
 from steady_clients import (Counter, Steady, ask_datagram, ask_page, ask_page_by_http2, ask_stream,
                             ask_websocket, trusting)
-from strata_daemon import LOOP, PATIENCE, Daemon, eventually
+from strata_daemon import BINARY, LOOP, PATIENCE, Daemon, eventually
 from talker import Talker, free_port, port_of
 
 ECHO = "function on_message(message, id) self.send(id, 'echo: ' .. message) end"
@@ -120,6 +122,41 @@ def test_programs_and_data_in_memory_go_over(daemon, program):
     eventually(lambda: not (daemon.state_dir / "handover").exists(), "the data is removed")
     daemon.act("sleeper", "stop")
     eventually(lambda: not os.path.exists(f"/proc/{before['pid']}"), "it has ended")
+
+
+def pids(instances):
+    return {each["pid"] for each in instances}
+
+
+def test_instances_of_a_program_serve_through_takeovers(daemon, program):
+    program(SERVER, "{port}", name="api", instances=3, port=0, ready="http:/health")
+    [front] = daemon.create("proxy", "front", listen=[at_free_port("http")],
+                            backend=["api"])["endpoints"]
+    before = instances_of(daemon, "api")
+    with Caller(front) as one, Caller(front) as another:
+        for _ in range(3):
+            daemon.take_over()
+            assert pids(instances_of(daemon, "api")) == pids(before)
+            count = one.answered
+            eventually(lambda: one.answered > count + 20, "they serve")
+    assert one.failures == another.failures == []
+    assert daemon.run("roll", "api").returncode == 0
+    assert not pids(instances_of(daemon, "api")) & pids(before)
+
+
+@pytest.mark.parametrize("backend", ["cache", "@keys"])
+def test_a_proxy_waits_for_its_cache_in_a_takeover(daemon, backend):
+    daemon.create("cache", "cache", listen=[at_free_port("tcp")], group="keys")
+    [front] = daemon.create("proxy", "front", listen=[at_free_port("tcp")],
+                            backend=[backend])["endpoints"]
+    clients = Steady()
+    clients.add("key", Counter(front), front)
+    with clients:
+        for _ in range(3):
+            daemon.take_over()
+            before = clients.answered["key"]
+            eventually(lambda: clients.answered["key"] > before + 20, "requests are answered")
+    assert dict(clients.failed) == {}
 
 
 class LaterDaemon:
@@ -313,22 +350,35 @@ def test_a_cluster_knows_the_later_daemon_by_the_same_name(make_daemon, site, tm
     (site / "page.txt").write_text("a page")
     with registry_of(kind, tmp_path) as registry:
         cluster = Cluster(make_daemon, registry.url)
-        first, second, third = (cluster.start(each) for each in "abc")
-        for each in (first, second):
-            each.server("page", listen=[at_free_port("http")], http=str(site), group="pages")
+        first, third = (cluster.start(each) for each in "ac")
+        first.server("page", listen=[at_free_port("http")], http=str(site), group="pages")
+        first.create("cache", "cache", listen=[at_free_port("tcp")], group="keys")
         front = third.create("proxy", "front", listen=["http://127.0.0.1:0"],
                              backend=["@pages"])["endpoints"][0]
-        eventually(lambda: len(json.loads(third.cli("backends", "front", "--format", "json"))) == 2,
-                   "both are backends")
+        keys = third.create("proxy", "keys", listen=["tcp://127.0.0.1:0"],
+                            backend=["@keys"])["endpoints"][0]
+        eventually(lambda: len(json.loads(third.cli("backends", "keys", "--format", "json"))) == 1,
+                   "it is a backend")
+        watching = subprocess.Popen([BINARY, "cluster", "watch"], env=third.environment, text=True,
+                                    stdout=subprocess.PIPE)
         clients = Steady()
         clients.add("page", ask_page, front)
+        clients.add("key", Counter(keys), keys)
         with clients:
             for _ in range(3):
                 first.take_over()
-                eventually(lambda: state(first) == "held" and names(third) == ["a", "b", "c"],
-                           "the name is held again")
-            eventually(lambda: clients.answered["page"] > 20, "requests are answered")
+                eventually(lambda: state(first) == "held", "the name is held again")
+                before = dict(clients.answered)
+                eventually(lambda: all(clients.answered[each] > before[each] + 20
+                                       for each in clients.names()), "requests are answered")
         assert dict(clients.failed) == {}
+        assert names(third) == ["a", "c"]
+        first.stop()
+        events = iter(watching.stdout.readline, "")
+        seen = list(itertools.takewhile(lambda line: "leave" not in line, events))
+        watching.kill()
+        watching.communicate()
+        assert len([line for line in seen if "join" in line]) <= 1, seen  # as it began
 
 
 # Passes descriptors as systemd does: sd_listen_fds(3).

@@ -185,6 +185,10 @@ loop::task<result<void>> etcd_registry::release() {
   co_return result<void>{};
 }
 
+void etcd_registry::adopt(const std::string& key) {
+  lease_ = text::number_in<std::int64_t>(key).value_or(0);
+}
+
 loop::task<result<card_texts>> etcd_registry::read() {
   watch_.reset();
   is_confirmed_ = false;

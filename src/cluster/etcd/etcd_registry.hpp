@@ -24,6 +24,9 @@ class etcd_registry final : public registry {
   loop::task<result<void>> renew() override;
   loop::task<result<void>> write(std::string text) override;
   loop::task<result<void>> release() override;
+  [[nodiscard]] std::string claim_key() const override { return std::to_string(lease_); }
+  void adopt(const std::string& key) override;
+  void leave() override { lease_ = 0; }
   loop::task<result<card_texts>> read() override;
   loop::task<result<std::vector<card_change>>> next(loop::time_point limit) override;
 

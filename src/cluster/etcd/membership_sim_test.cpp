@@ -58,7 +58,8 @@ class process {
             loop, registry_, {.daemon = name, .ttl = ttl, .pause_seed = seed}, [] {},
             [](const std::string&) {}),
         name_(std::move(name)) {
-    member_.begin(next_card());
+    member_.begin();
+    member_.join(next_card());
   }
 
   void change() { member_.update(next_card()); }

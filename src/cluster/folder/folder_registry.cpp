@@ -163,6 +163,11 @@ loop::task<result<void>> folder_registry::release() {
   co_return removed;
 }
 
+// The lock of the name is that of the other process until it leaves.
+void folder_registry::adopt(const std::string& key) {
+  if (!key.empty()) holder_ = key;
+}
+
 loop::task<result<card_texts>> folder_registry::read() {
   const auto looked = co_await look();
   if (!looked) co_return std::unexpected(looked.error());

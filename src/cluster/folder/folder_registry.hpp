@@ -35,6 +35,9 @@ class folder_registry final : public registry {
   loop::task<result<void>> renew() override;
   loop::task<result<void>> write(std::string text) override;
   loop::task<result<void>> release() override;
+  [[nodiscard]] std::string claim_key() const override { return holder_; }
+  void adopt(const std::string& key) override;
+  void leave() override { lock_.reset(); }
   loop::task<result<card_texts>> read() override;
   loop::task<result<std::vector<card_change>>> next(loop::time_point limit) override;
   [[nodiscard]] bool confirms_cards() const override { return takes_writes_; }

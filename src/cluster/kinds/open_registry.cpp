@@ -26,6 +26,14 @@ std::unexpected<error> refuse(const registry_settings& settings, std::string rea
                  std::move(reason), std::move(advice));
 }
 
+// Returns a flag that a registry of this kind has no use for; empty if there is none.
+std::string_view unused_flag(const registry_settings& settings, bool is_etcd, bool is_secure) {
+  if (!is_etcd && !settings.user.empty()) return "--cluster-user";
+  if (is_secure) return {};
+  if (!settings.tls.ca.empty()) return "--cluster-ca";
+  return settings.tls.certificate.certificate.empty() ? "" : "--cluster-cert";
+}
+
 // Adds the members of a list with commas.
 result<void> read_members(std::string_view list, std::string_view scheme,
                           std::vector<net::endpoint_url>& members) {
@@ -79,7 +87,12 @@ result<std::unique_ptr<registry>> open_registry(loop::loop& loop,
                                                 const registry_settings& settings) {
   const std::string_view url = settings.url;
   const bool is_secure = url.starts_with(secure_etcd_scheme);
-  if (is_secure || url.starts_with(etcd_scheme)) return open_etcd(loop, settings, is_secure);
+  const bool is_etcd = is_secure || url.starts_with(etcd_scheme);
+  if (const auto flag = unused_flag(settings, is_etcd, is_secure); !flag.empty()) {
+    return refuse(settings, fmt::format("{} has no effect there", flag),
+                  "leave it out, or join the cluster by etcds://HOST:2379");
+  }
+  if (is_etcd) return open_etcd(loop, settings, is_secure);
   if (!url.starts_with(folder_scheme)) {
     return refuse(settings, "it is not a registry that strata knows",
                   "write etcd://HOST:2379,HOST:2379, etcds://HOST:2379 or dir:///PATH");

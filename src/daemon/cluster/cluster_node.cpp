@@ -120,7 +120,21 @@ cluster_node::cluster_node(supervisor& supervisor, settings settings,
 
 void cluster_node::begin() {
   events_ = supervisor_.events().follow(supervisor_.home(), [this](const auto&) { note_change(); });
-  membership_.begin(present_card());
+  membership_.begin();
+}
+
+void cluster_node::join() {
+  membership_.join(present_card());
+  tasks_.spawn(keep_card());
+}
+
+std::string cluster_node::hand_over() {
+  tasks_.cancel();
+  return membership_.hand_over();
+}
+
+void cluster_node::take_back() {
+  membership_.take_back(present_card());
   tasks_.spawn(keep_card());
 }
 

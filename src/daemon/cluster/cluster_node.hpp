@@ -30,8 +30,16 @@ class cluster_node final : public cluster_view {
   [[nodiscard]] nlohmann::json report() const override;
   void set_drained(bool is_drained) override;
   [[nodiscard]] bool is_drained() const { return is_drained_; }
-  /// Takes part from now on.
+  /// Knows the other daemons from now on.
   void begin();
+  /// Takes the name, with the present runtimes.
+  void join();
+  /// Keeps the name for a later daemon, which adopts it by the returned key.
+  [[nodiscard]] std::string hand_over();
+  /// That daemon has ended.
+  void take_back();
+  /// Has `join` take the name from the daemon that returned `key`.
+  void adopt(const std::string& key) { registry_->adopt(key); }
   /// Gives up the name, until `limit` at most.
   [[nodiscard]] loop::task<> leave(loop::time_point limit);
 

@@ -24,6 +24,12 @@ namespace strata::daemon {
 enum class run_state : std::uint8_t { created, running, stopping, stopped, failed };
 [[nodiscard]] std::string_view name_of(run_state state);
 
+/// Where a runtime serves.
+struct service_place {
+  std::vector<std::string> endpoints;
+  std::optional<std::vector<std::size_t>> open_instances;
+};
+
 struct entry {
   /// `seed` of the pauses between restarts; 0: random.
   explicit entry(loop::loop& loop, std::uint64_t seed = 0) : restarts(seed), lock(loop) {}
@@ -63,6 +69,8 @@ struct entry {
   std::atomic<bool> gives_up_saving = false;  ///< a later order does not wait for the save
   bool has_write_pending = false;             ///< `desired` could not be written yet
   bool has_return_pending = false;            ///< a restart after a failure is scheduled
+  /// Where it served when it stopped for a later daemon: connections wait there for that one.
+  std::optional<service_place> handed_over;
 
   [[nodiscard]] const std::string& name() const { return desired.name; }
   /// The options to be in force: those of the body, which may have changed some by itself, and
@@ -74,6 +82,11 @@ struct entry {
   /// The state shown to users: a stopping runtime is `running` to the supervisor until it ends.
   [[nodiscard]] run_state shown_state() const {
     return is_stopping && state == run_state::running ? run_state::stopping : state;
+  }
+  /// Where connections to it are served; nullopt: nowhere.
+  [[nodiscard]] std::optional<service_place> place() const {
+    if (state != run_state::running) return handed_over;
+    return service_place{.endpoints = body->endpoints(), .open_instances = body->open_instances()};
   }
   [[nodiscard]] double uptime_s(loop::time_point now) const {
     return state == run_state::running ? std::chrono::duration<double>(now - started).count() : 0;

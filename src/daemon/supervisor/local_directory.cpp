@@ -7,7 +7,6 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "daemon/supervisor/group_endpoints.hpp"
@@ -175,10 +174,10 @@ net::place_members local_directory::members_of_group(const std::string& watcher,
 
 std::vector<std::string> local_directory::instances_of(const std::string& name) const {
   const auto found = list_.find(name);
-  if (!found || (*found)->state != run_state::running) return {name};
-  auto& body = *(*found)->body;
-  const auto open = body.open_instances();
-  if (!open || open->empty() || body.endpoints().size() < 2) return {name};
+  const auto place = found ? (*found)->place() : std::nullopt;
+  if (!place || place->endpoints.size() < 2) return {name};
+  const auto& open = place->open_instances;
+  if (!open || open->empty()) return {name};
   std::vector<std::string> names;
   for (const auto number : *open) {
     names.push_back(fmt::format("{}{}{}", name, instance_mark, number));
@@ -197,17 +196,17 @@ result<std::vector<net::endpoint_url>> local_directory::endpoints_of(
                    "no runtime has this name" + text::did_you_mean(name, list_.known_names()),
                    "create it first");
   }
-  const auto& [state, body] = std::tie((*found)->state, (*found)->body);
-  if (state != run_state::running) {
-    return failure(errc::conflict, operation, "it is " + std::string(name_of(state)),
+  const auto served = (*found)->place();
+  if (!served) {
+    return failure(errc::conflict, operation, "it is " + std::string(name_of((*found)->state)),
                    "start it: strata start " + name);
   }
   std::vector<net::endpoint_url> urls;
-  for (const auto& each : body->endpoints()) {
+  for (const auto& each : served->endpoints) {
     auto url = net::parse_endpoint(each);
     if (url && !url->is_ethernet()) urls.push_back(reachable(std::move(*url)));
   }
-  if (!body->listens() || urls.empty()) {
+  if (!(*found)->body->listens() || urls.empty()) {
     return failure(errc::conflict, operation, "it listens on no address",
                    "connect to a server or a cache with tcp, udp or unix");
   }

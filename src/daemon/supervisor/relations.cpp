@@ -1,6 +1,7 @@
 #include "daemon/supervisor/relations.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -45,14 +46,18 @@ bool reaches(const entry_map& all, std::vector<std::string> open, const std::str
   return false;
 }
 
+bool is_member(const entry& subject, const std::string& group) {
+  return std::ranges::any_of(bodies_of(subject), [&group](const runtime::runtime* body) {
+    return body->common().group == group;
+  });
+}
+
 std::vector<std::string> next_places(const entry_map& all, const given_members& members,
                                      const std::string& place) {
   std::vector<std::string> next;
   if (place.starts_with(group_mark)) {
-    const auto group = place.substr(1);
     for (const auto& [name, each] : all) {
-      const auto is_member = [&group](const auto* body) { return body->common().group == group; };
-      if (std::ranges::any_of(bodies_of(*each), is_member)) next.push_back(name);
+      if (is_member(*each, place.substr(1))) next.push_back(name);
     }
     return next;
   }
@@ -68,6 +73,23 @@ std::vector<std::string> next_places(const entry_map& all, const given_members& 
     }
   }
   return next;
+}
+
+rank those_of(const entry_map& all, const std::function<bool(const entry&)>& is_one) {
+  rank found;
+  for (const auto& [name, each] : all) {
+    if (is_one(*each)) found.push_back(each);
+  }
+  return found;
+}
+
+/// Whether one of `others` belongs to a group that `subject` follows.
+bool follows_one(const entry& subject, const entry_map& others) {
+  return std::ranges::any_of(subject.body->follows(), [&](const std::string& group) {
+    return std::ranges::any_of(others, [&](const auto& other) {
+      return other.second.get() != &subject && is_member(*other.second, group);
+    });
+  });
 }
 
 }  // namespace
@@ -158,26 +180,23 @@ std::vector<std::string> running_that_need(const entry_map& all, const std::stri
   return names;
 }
 
-std::vector<rank> by_needs(const entry_map& all) {
+std::vector<rank> by_needs(entry_map left, group_members members) {
   std::vector<rank> ranks;
-  std::set<std::string> placed;
-  while (placed.size() < all.size()) {
+  const auto is_left = [&left](const std::string& name) { return left.contains(name); };
+  const auto is_free = [&](const entry& subject) {
+    return std::ranges::none_of(subject.body->needs(), is_left);
+  };
+  const auto has_members = [&](const entry& subject) {
+    return is_free(subject) && !follows_one(subject, left);
+  };
+  while (!left.empty()) {
     rank next;
-    for (const auto& [name, each] : all) {
-      const auto waits = [&](const std::string& needed) {
-        return all.contains(needed) && !placed.contains(needed);
-      };
-      if (!placed.contains(name) && std::ranges::none_of(each->body->needs(), waits)) {
-        next.push_back(each);
-      }
-    }
+    if (members == group_members::first) next = those_of(left, has_members);
+    // A member may lead back to the one that follows its group.
+    if (next.empty()) next = those_of(left, is_free);
     // Hand-edited files of a state folder may need each other.
-    if (next.empty()) {
-      for (const auto& [name, each] : all) {
-        if (!placed.contains(name)) next.push_back(each);
-      }
-    }
-    for (const auto& each : next) placed.insert(each->name());
+    if (next.empty()) next = those_of(left, [](const entry&) { return true; });
+    for (const auto& each : next) left.erase(each->name());
     ranks.push_back(std::move(next));
   }
   return ranks;

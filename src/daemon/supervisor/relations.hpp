@@ -2,6 +2,7 @@
 // A runtime whose edit is being written counts with both its present and its edited options.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -39,8 +40,11 @@ using given_members = std::map<std::pair<std::string, std::string>, std::vector<
                                                          const std::string& name);
 
 using rank = std::vector<entry_ref>;
+/// Whether the members of a group come in earlier ranks than those that follow the group.
+enum class group_members : std::uint8_t { in_any_order, first };
 /// Ranks of runtimes that may start or stop concurrently: each needs only runtimes in earlier
 /// ranks.
-[[nodiscard]] std::vector<rank> by_needs(const entry_map& all);
+[[nodiscard]] std::vector<rank> by_needs(entry_map left,
+                                         group_members members = group_members::in_any_order);
 
 }  // namespace strata::daemon

@@ -36,12 +36,12 @@ result<cluster_view*> supervisor::cluster() const {
                  "start it with --cluster etcd://HOST:2379 --name NAME");
 }
 
-loop::task<> supervisor::start_all() {
+loop::task<> supervisor::start_all(group_members members) {
   const operation_count::member counted(reconciler_.operations());
   // Runtimes start after those that they need, and types in their table's order, so that servers
   // are there before clients; the rest start concurrently, so that a slow one delays no other.
   loop::task_group waiting;
-  for (const auto& together : by_needs(entries())) {
+  for (const auto& together : by_needs(entries(), members)) {
     for (const auto& type : runtime::types()) {
       loop::task_group starting;
       for (const auto& each : together) {

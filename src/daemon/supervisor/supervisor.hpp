@@ -13,6 +13,7 @@
 #include "daemon/supervisor/cluster_view.hpp"
 #include "daemon/supervisor/entry_list.hpp"
 #include "daemon/supervisor/reconciler.hpp"
+#include "daemon/supervisor/relations.hpp"
 #include "daemon/supervisor/store_follower.hpp"
 #include "loop/loop.hpp"
 #include "loop/task_group.hpp"
@@ -41,7 +42,8 @@ class supervisor final : public runtime::runtime_service {
   /// logged and kept. Errors: the store cannot be read.
   loop::task<result<void>> load() { return follower_.load(); }
   /// Starts all runtimes that are to run. A runtime that cannot start is logged, and is `failed`.
-  loop::task<> start_all();
+  /// With `members` first, those that follow a group wait for its slowest member.
+  loop::task<> start_all(group_members members = group_members::in_any_order);
   /// Makes running runtimes read their certificates again.
   loop::task<> read_files_again();
   /// Stops all runtimes, which the next daemon starts again, and waits for the operations under

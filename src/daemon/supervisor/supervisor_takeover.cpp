@@ -41,6 +41,7 @@ loop::task<> supervisor::stop_exclusive(loop::time_point limit) {
   for (const auto& each : list().all()) {
     if (is_exclusive(*each)) exclusive.push_back(each);
   }
+  for (const auto& each : exclusive) each->handed_over = each->place();
   loop::task_group accepting;
   for (const auto& each : exclusive) accepting.spawn(stop_accepting(each));
   co_await accepting.drained();
@@ -66,6 +67,8 @@ loop::task<> supervisor::resume() {
       (void)co_await reconciler_.reconcile(each, first_start_again);
     }
   }
+  for (const auto& each : list().all()) each->handed_over.reset();
+  reconciler_.directory().refresh();
 }
 
 loop::task<> supervisor::stop_accepting() {

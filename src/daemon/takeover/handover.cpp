@@ -222,7 +222,8 @@ loop::task<result<void>> handover::give(const loop::descriptor& connection,
     auto sent = co_await send(connection, content, part);
     if (!sent) co_return sent;
   }
-  const nlohmann::json content{{"lock", true}, {"is_drained", state.is_drained}};
+  const nlohmann::json content{
+      {"lock", true}, {"is_drained", state.is_drained}, {"cluster_key", state.cluster_key}};
   auto sent = co_await send(connection, content, std::span(&state.lock, 1));
   co_return sent;
 }

@@ -19,6 +19,7 @@ class handover {
   struct daemon_state {
     unique_fd lock;           ///< a copy of that of the state folder
     bool is_drained = false;  ///< as of `strata cluster drain`
+    std::string cluster_key;  ///< by which it adopts the name in the cluster; empty: not at all
   };
 
   /// What the daemon does in a takeover, on the home loop.

@@ -97,7 +97,8 @@ result<std::optional<predecessor>> predecessor::ask_once(const std::string& path
     }
     if (received->content.contains("lock") && received->descriptors.size() == 1) {
       return predecessor(std::move(*connected), std::move(received->descriptors.front()),
-                         received->find<bool>("is_drained").value_or(false));
+                         received->find<bool>("is_drained").value_or(false),
+                         received->find<std::string>("cluster_key").value_or(""));
     }
     if (auto taken = take_sockets(*received, operation); !taken) {
       return std::unexpected(taken.error());

@@ -29,6 +29,8 @@ class predecessor {
   [[nodiscard]] unique_fd take_lock() { return std::move(lock_); }
   /// Whether the other daemon was drained in its cluster.
   [[nodiscard]] bool is_drained() const { return is_drained_; }
+  /// By which this daemon adopts the name of the other one in its cluster; empty: not at all.
+  [[nodiscard]] const std::string& cluster_key() const { return cluster_key_; }
   /// Tells the other daemon that this one lives: it gives up one that says nothing.
   void report_life() const;
   /// Has the other daemon end. If this process ends before, the other one goes on.
@@ -38,8 +40,11 @@ class predecessor {
   [[nodiscard]] loop::task<std::optional<std::string>> await_outcome(loop::loop& loop) const;
 
  private:
-  predecessor(unique_fd connection, unique_fd lock, bool is_drained)
-      : connection_(std::move(connection)), lock_(std::move(lock)), is_drained_(is_drained) {}
+  predecessor(unique_fd connection, unique_fd lock, bool is_drained, std::string cluster_key)
+      : connection_(std::move(connection)),
+        lock_(std::move(lock)),
+        is_drained_(is_drained),
+        cluster_key_(std::move(cluster_key)) {}
   static result<std::optional<predecessor>> ask_once(const std::string& path,
                                                      const std::string& state_dir,
                                                      const std::string& operation);
@@ -47,6 +52,7 @@ class predecessor {
   unique_fd connection_;
   unique_fd lock_;
   bool is_drained_;
+  std::string cluster_key_;
 };
 
 }  // namespace strata::daemon::takeover

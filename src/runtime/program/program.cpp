@@ -327,7 +327,7 @@ const std::vector<operation_row>& operation_rows() {
        .summary = "send a signal to the processes of a program",
        .parameters = {{.key = "signal",
                        .kind = options::option_kind::text,
-                       .value_name = "NAME",
+                       .value_name = "SIGNAL",
                        .help = "such as HUP or USR1"}},
        .required = 1,
        .schema = "Signalled",
