@@ -16,30 +16,19 @@
 #include <vector>
 
 #include "daemon/access_options.hpp"
-#include "daemon/api/control_api.hpp"
 #include "daemon/api/control_socket.hpp"
-#include "daemon/broker/socket_broker.hpp"
-#include "daemon/cluster/cluster_node.hpp"
 #include "daemon/daemon_log.hpp"
-#include "daemon/loop_threads.hpp"
+#include "daemon/daemon_parts.hpp"
 #include "daemon/readiness.hpp"
 #include "daemon/signals.hpp"
 #include "daemon/store/file_record_store.hpp"
-#include "daemon/supervisor/log_output.hpp"
-#include "daemon/supervisor/supervisor.hpp"
 #include "daemon/takeover/activation.hpp"
-#include "daemon/takeover/handover.hpp"
 #include "daemon/takeover/handover_folder.hpp"
-#include "daemon/takeover/predecessor.hpp"
-#include "daemon/takeover/successor.hpp"
-#include "loop/condition.hpp"
 #include "loop/socket_file.hpp"
 #include "loop/socket_shelf.hpp"
 #include "net/scheme.hpp"
 #include "options/own_folder.hpp"
 #include "process/control_group.hpp"
-#include "process/keeper_list.hpp"
-#include "runtime/tls_identity.hpp"
 
 namespace strata::daemon {
 
@@ -62,80 +51,24 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// The parts that live as long as the daemon runs, in the order of their creation.
-class daemon {
- public:
-  daemon(loop::loop& loop, loop::backend_kind kind, std::size_t most_loops,
-         std::unique_ptr<file_record_store> store, std::shared_ptr<log_output> output,
-         readiness& ready)
-      : home_(loop),
-        output_(std::move(output)),
-        ready_(ready),
-        loops_(loop, kind, most_loops),
-        store_(*store),
-        supervisor_(loop, loops_, std::move(store)),
-        api_(
-            supervisor_, loops_,
-            {.version = STRATA_VERSION, .loop = std::string(loop.backend()), .started = loop.now()},
-            log_) {
-    log_->set_copy([](const runtime::journal_line& line) {
-      spdlog::log(log_level(line.severity), "control API: {}", line.text);
-    });
-  }
+}  // namespace
 
-  result<void> listen(const options::daemon_options& options);
-  /// Opens the listeners of the control API.
-  result<void> listen_for_requests(const options::daemon_options& options);
-  /// Joins the cluster that the options name, if any, once the daemon runs.
-  result<void> join(const options::daemon_options& options);
-  /// Reads the certificates shown to remote clients, and the tokens required of them.
-  result<void> read_identity(const options::daemon_options& options);
-  result<void> listen_remote(const options::daemon_options& options);
-  result<void> listen_metrics(const options::daemon_options& options);
-  /// It takes over from this daemon, and lets a later one take over from it.
-  void follow(std::optional<takeover::predecessor> predecessor, takeover::own_command command,
-              const options::daemon_options& options);
-  /// Returns the process' exit code.
-  int run(unique_fd signals, double drain_timeout);
-
- private:
-  loop::task<> read_again();
-  loop::task<> live(loop::descriptor signals, double drain_timeout);
-  loop::task<> bring_up();
-  void answer_from_now_on();
-  loop::task<> report_life_to_predecessor();
-  loop::task<> await_predecessor();
-  loop::task<> await_own_takeover();
-  loop::task<result<takeover::handover::daemon_state>> begin_handover(
-      options::daemon_options options);
-  loop::task<> take_back(options::daemon_options options);
-  loop::task<> finish_handover();
-  void end_strays(const std::vector<process::keeper_file>& kept);
-  loop::task<> report_life(loop::duration interval);
-  [[noreturn]] void give_up();
-
-  loop::loop& home_;
-  std::shared_ptr<log_output> output_;
-  readiness& ready_;
-  loop_threads loops_;
-  file_record_store& store_;  // the supervisor's
-  supervisor supervisor_;
-  std::unique_ptr<cluster_node> cluster_;  // null: it is in none
-  std::shared_ptr<runtime::journal> log_ = std::make_shared<runtime::journal>();
-  runtime::tls_identity identity_{home_, log_};
-  std::string token_file_;  // empty: none is read
-  control_api api_;
-  socket_broker socket_broker_;
-  std::optional<takeover::predecessor> predecessor_;
-  loop::condition predecessor_ended_{home_};
-  bool is_restored_ = false;
-  loop::condition restored_{home_};
-  std::unique_ptr<takeover::successor> successor_;
-  std::unique_ptr<takeover::handover> handover_;
-  bool is_handed_over_ = false;
-  bool failed_ = false;
-  loop::task_group starting_;
-};
+daemon::daemon(loop::loop& loop, loop::backend_kind kind, std::size_t most_loops,
+               std::unique_ptr<file_record_store> store, std::shared_ptr<log_output> output,
+               readiness& ready)
+    : home_(loop),
+      output_(std::move(output)),
+      ready_(ready),
+      loops_(loop, kind, most_loops),
+      store_(*store),
+      supervisor_(loop, loops_, std::move(store)),
+      api_(supervisor_, loops_,
+           {.version = STRATA_VERSION, .loop = std::string(loop.backend()), .started = loop.now()},
+           log_) {
+  log_->set_copy([](const runtime::journal_line& line) {
+    spdlog::log(log_level(line.severity), "control API: {}", line.text);
+  });
+}
 
 result<void> daemon::listen(const options::daemon_options& options) {
   // Every user may connect to the broker, which checks the policy.
@@ -264,93 +197,10 @@ loop::task<> daemon::bring_up() {
   }
 }
 
-loop::task<> daemon::report_life_to_predecessor() {
-  for (; predecessor_; co_await home_.sleep(1s)) predecessor_->report_life();
-}
-
-// If the daemon before it is gone, whether it was asked to go or not, this one serves. If that one
-// has given this one up, it waits for the end of this process before it goes on.
-loop::task<> daemon::await_predecessor() {
-  const auto reason = co_await predecessor_->await_outcome(home_);
-  if (reason) {
-    spdlog::error(
-        "cannot take over: the daemon before this one has given it up: {}; that one goes on",
-        *reason);
-    spdlog::default_logger()->flush();
-    std::_Exit(1);
-  }
-  const bool is_restored = co_await restored_.wait([this] { return is_restored_; });
-  if (!is_restored) co_return;
-  predecessor_.reset();
-  takeover::remove_handover_folder(supervisor_.place());
-  predecessor_ended_.notify();
-}
-
 void daemon::answer_from_now_on() {
   api_.begin();
   spdlog::info("ready");
   ready_.report_ready();
-}
-
-void daemon::follow(std::optional<takeover::predecessor> predecessor, takeover::own_command command,
-                    const options::daemon_options& options) {
-  predecessor_ = std::move(predecessor);
-  successor_ = std::make_unique<takeover::successor>(home_, std::move(command));
-  takeover::handover::steps steps{.wait = [this] { return await_own_takeover(); },
-                                  .begin = [this, options] { return begin_handover(options); },
-                                  .take_back = [this, options] { return take_back(options); },
-                                  .finish =
-                                      [this] {
-                                        is_handed_over_ = true;
-                                        // It ends like any other daemon.
-                                        ::kill(::getpid(), SIGTERM);
-                                      }};
-  handover_ = std::make_unique<takeover::handover>(
-      home_, options.state_dir, loop::from_seconds(std::max(options.takeover_timeout, 2.0)),
-      std::move(steps));
-  // Its path is longer than that of the control socket, perhaps too long.
-  const auto listening = handover_->listen(takeover::path_for(options.socket));
-  if (!listening) spdlog::warn("no daemon can take over: {}", describe(listening.error()));
-}
-
-loop::task<> daemon::await_own_takeover() {
-  const bool has_ended = co_await predecessor_ended_.wait([this] { return !predecessor_; });
-  (void)has_ended;
-}
-
-loop::task<result<takeover::handover::daemon_state>> daemon::begin_handover(
-    options::daemon_options options) {
-  auto made = takeover::make_handover_folder(options.state_dir);
-  if (!made) co_return std::unexpected(made.error());
-  loop::socket_file::keep_all(true);
-  co_await api_.stop_accepting();
-  auto lock = store_.hand_over();
-  auto cluster_key = cluster_ ? cluster_->hand_over() : "";
-  const auto limit = home_.now() + loop::from_seconds(options.drain_timeout);
-  co_await supervisor_.stop_exclusive(limit);
-  co_return takeover::handover::daemon_state{.lock = std::move(lock),
-                                             .is_drained = cluster_ && cluster_->is_drained(),
-                                             .cluster_key = std::move(cluster_key)};
-}
-
-loop::task<> daemon::take_back(options::daemon_options options) {
-  store_.take_back();
-  co_await supervisor_.resume();
-  if (cluster_) cluster_->take_back();
-  takeover::remove_handover_folder(options.state_dir);
-  const auto listening = listen_for_requests(options);
-  if (!listening) spdlog::error("{}", describe(listening.error()));
-  api_.begin();
-  loop::socket_file::keep_all(false);
-}
-
-loop::task<> daemon::finish_handover() {
-  if (successor_->id() != 0) {
-    readiness::notify("MAINPID=" + std::to_string(successor_->id()));
-    successor_->release();
-  }
-  spdlog::info("another daemon has taken over: the connections of this one end");
-  co_await supervisor_.stop_accepting();
 }
 
 // Their records have changed or gone while no daemon ran.
@@ -451,8 +301,6 @@ int daemon::run(unique_fd signals, double drain_timeout) {
   spdlog::info("stopped");
   return failed_ ? 1 : 0;
 }
-
-}  // namespace
 
 int run(const options::daemon_options& options) {
   if (auto good = options::check(options); !good) return refuse(good.error());
