@@ -82,7 +82,7 @@ simulations: deps-compile
 # Redis's clients and the frameworks that use them, fetched from their registries, on the cache.
 test-frameworks: program
 	cd $(CURDIR)/tests && STRATA_BIN=$(CURDIR)/build/release/strata \
-	  STRATA_CLIENT_PACKAGES=$(CURDIR)/build/release/clients \
+	  STRATA_CLIENT_PACKAGES=$(CURDIR)/build/release/redis_clients \
 	  /usr/bin/python3 -m pytest -v -rs --tb=short -p no:cacheprovider redis_clients
 
 # AF_XDP and the netlink module on Debian's stock kernels, in an emulated machine. Needs root, and nearly an hour.
@@ -173,7 +173,7 @@ reference: deps
 
 # The netlink clients go with it that need no registry: `strata bench netlink` measures them.
 install: build
-	$(MAKE) -s -C examples/netlink_exchange OUT=$(CURDIR)/build/release/clients pure libnl cpp rust
+	$(MAKE) -s -C examples/netlink_exchange OUT=$(CURDIR)/build/release/redis_clients pure libnl cpp rust
 	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
 clean:

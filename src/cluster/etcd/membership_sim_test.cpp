@@ -1,5 +1,5 @@
 // Daemons of one cluster over an etcd whose links are cut, slow and lossy, with daemons that are
-// killed, start again, or stop for a while: no name has two holders at a time, and two TTLs after
+// killed, start again, stop for a while, or pass to later ones: no name has two holders at a time, and two TTLs after
 // the last fault all views are what stands in etcd. An etcd that is restored from a backup has
 // forgotten who holds a name, so only the views are looked at then.
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cluster/etcd/etcd_registry.hpp"
@@ -43,14 +44,14 @@ constexpr crowd few = {.names = 4, .processes = 6, .runtimes = 1};
 class process {
  public:
   process(loop::sim_world& world, loop::loop& loop, etcd_in_memory& etcd, std::string name,
-          std::size_t runtimes)
+          std::size_t runtimes, const std::string& claim_key)
       : process(loop,
                 std::make_unique<link_in_memory>(
                     loop, etcd, [&world] { return static_cast<double>(world.draw(1000)) / 1000; }),
-                std::move(name), runtimes, world.draw(1000) + 1) {}
+                std::move(name), runtimes, world.draw(1000) + 1, claim_key) {}
 
   process(loop::loop& loop, std::unique_ptr<link_in_memory> link, std::string name,
-          std::size_t runtimes, std::uint64_t seed)
+          std::size_t runtimes, std::uint64_t seed, const std::string& claim_key)
       : runtimes_(runtimes),
         faults_(link->faults),
         registry_(std::move(link), {.ttl = ttl}),
@@ -59,9 +60,12 @@ class process {
             [](const std::string&) {}),
         name_(std::move(name)) {
     member_.begin();
+    registry_.adopt(claim_key);
     member_.join(next_card());
   }
 
+  [[nodiscard]] std::string hand_over() { return member_.hand_over(); }
+  void take_back() { member_.take_back(next_card()); }
   void change() { member_.update(next_card()); }
   [[nodiscard]] link_faults& faults() { return faults_; }
   [[nodiscard]] const membership& member() const { return member_; }
@@ -106,6 +110,7 @@ class stage {
     loop_.spawn(keep_time());
   }
   ~stage() {
+    handing_over_.earlier.reset();
     for (auto& each : all_) each.reset();
   }
   stage(const stage&) = delete;
@@ -125,9 +130,27 @@ class stage {
   }
   void start(std::size_t number) {
     loop_of(number).pause(loop::duration::zero());
-    all_[number] =
-        std::make_unique<process>(world_, loop_of(number), etcd_,
-                                  "d" + std::to_string(number % crowd_.names), crowd_.runtimes);
+    all_[number] = make(number, {});
+  }
+  [[nodiscard]] std::unique_ptr<process> make(std::size_t number, const std::string& claim_key) {
+    return std::make_unique<process>(world_, loop_of(number), etcd_,
+                                     "d" + std::to_string(number % crowd_.names), crowd_.runtimes,
+                                     claim_key);
+  }
+  // Until the next trouble, both run.
+  void hand_over(std::size_t number) {
+    auto later = make(number, all_[number]->hand_over());
+    handing_over_ = {.number = number, .earlier = std::exchange(all_[number], std::move(later))};
+  }
+  // The later one serves, or is gone and the earlier one goes on.
+  void end_handover() {
+    if (!handing_over_.earlier) return;
+    if (draw(2) == 0) {
+      auto& place = all_[handing_over_.number];
+      place = std::move(handing_over_.earlier);
+      place->take_back();
+    }
+    handing_over_.earlier.reset();
   }
   /// Whether it would act as the holder of its name now.
   [[nodiscard]] bool holds(std::size_t number) {
@@ -159,16 +182,21 @@ class stage {
   std::vector<loop::sim_loop*> loops_;  // of the processes
   etcd_in_memory etcd_;
   std::vector<std::unique_ptr<process>> all_;
+  struct {
+    std::size_t number = 0;
+    std::unique_ptr<process> earlier = nullptr;
+  } handing_over_;
   std::set<std::size_t> troubled_;  // since all was mended
   bool has_forgotten_ = false;      // etcd was restored since then
 };
 
 void stage::trouble() {
+  end_handover();
   const auto number = draw(all_.size());
   troubled_.insert(number);
   auto& subject = *all_[number];
   auto& faults = subject.faults();
-  switch (draw(13)) {
+  switch (draw(14)) {
     case 0: faults.is_cut = !faults.is_cut; break;
     case 1: faults.is_dead = !faults.is_dead; break;
     case 2: faults.loses_requests = 0.3; break;
@@ -183,7 +211,8 @@ void stage::trouble() {
       etcd_.restore();
       has_forgotten_ = true;
       break;
-    case 11: loop_of(number).pause(std::chrono::seconds(draw(25))); break;
+    case 11: hand_over(number); break;
+    case 12: loop_of(number).pause(std::chrono::seconds(draw(25))); break;
     default: subject.change(); break;
   }
   check_single_holders();
@@ -200,6 +229,7 @@ void stage::check_single_holders() {
 }
 
 void stage::mend() {
+  end_handover();
   etcd_.is_full = false;
   for (auto* const each : loops_) each->pause(loop::duration::zero());
   for (const auto number : troubled_) {
