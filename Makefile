@@ -6,7 +6,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TIMED := tools/timed.sh
 REVISION = $(shell git describe --always --dirty 2> /dev/null || echo unknown)
 
-.PHONY: all deps deps-compile build build-all program static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-frameworks test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-codecs bench-paths bench-xdp bench-l2 bench-netlink bench-cluster fuzz \
+.PHONY: all deps deps-compile build build-all program static test-static arm64 test-arm64 demo test test-asan test-tsan simulations test-frameworks test-redis test-guest test-pages faults bench bench-cache bench-web bench-proxy bench-lua bench-codecs bench-paths bench-xdp bench-l2 bench-netlink bench-cluster fuzz \
         check reference install clean
 
 all: build
@@ -84,6 +84,11 @@ test-frameworks: program
 	cd $(CURDIR)/tests && STRATA_BIN=$(CURDIR)/build/release/strata \
 	  STRATA_CLIENT_PACKAGES=$(CURDIR)/build/release/redis_clients \
 	  /usr/bin/python3 -m pytest -v -rs --tb=short -p no:cacheprovider redis_clients
+
+# Redis's own tests of its commands, from Debian's source package, on the cache.
+test-redis: program
+	mkdir -p build/redis
+	STRATA_BIN=$(CURDIR)/build/release/strata /usr/bin/python3 tests/redis_suite build/redis $(UNITS)
 
 # AF_XDP and the netlink module on Debian's stock kernels, in an emulated machine. Needs root, and nearly an hour.
 test-guest: build-all

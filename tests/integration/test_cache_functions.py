@@ -72,6 +72,17 @@ REQUESTS = [
      "redis.register_function('later', function() return type(math) .. type(redis.call) .. "
      "type(redis.register_function) end)"),
     ("FCALL", "inner", 0), ("FCALL", "later", 0), ("FUNCTION", "DELETE", "LIB"),
+    ("FUNCTION", "LOAD", "#!lua name=LIB\nlocal kept = redis\n"
+     "redis.register_function('inner', function() kept.register_function('g', 1) end)"),
+    ("FCALL", "inner", 0), ("FUNCTION", "DELETE", "LIB"),
+    # The words of a head may be quoted.
+    *(("FUNCTION", "LOAD", "REPLACE", f"{head}\nredis.register_function('q', function() end)")
+      for head in ('#!lua name="quoted"', "#!lua 'name=other'", '#!lua name="open', '#!lua name=""',
+                   '#!lua name=a"b"c', '#!"lua" name=x', '"#!lua" name=x', "#!lua name= name=x",
+                   "#!", "#! name=x", '#!lua name="\\x41"')),
+    ("FUNCTION", "LIST"), ("EVAL", '#!lua "flags=no-writes"\nreturn 1', 0),
+    ("EVAL", '#!lua flags="no-writes,,allow-oom"\nreturn 1', 0), ("EVAL", '#!lua "\nreturn 1', 0),
+    ("EVAL", "#!\nreturn 1", 0),
     ("FUNCTION", "FLUSH", "SYNC", "SYNC"),
     ("FUNCTION", "KILL"), ("FUNCTION", "FLUSH", "NOSUCH"), ("FUNCTION", "FLUSH"),
     ("FUNCTION", "LIST"), ("FUNCTION", "NOSUCH"), ("FUNCTION", "HELP"), ("SCRIPT", "HELP"),

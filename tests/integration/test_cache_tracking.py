@@ -261,6 +261,15 @@ SCRIPTS = {
         one SORT nokey STORE l
         one HSCAN k2 0
         one UNLINK k k2"""),
+    "a script that reads reads all that it declares": tracks() + [
+        ("one", "EVAL", "return redis.call('SET', 'w', 1)", 2, "k", "l"),
+        ("other", "MSET", "l", 1, "k", 1),
+        ("one", "EVAL", "return redis.call('GET', 'k')", 2, "k", "l"),
+        ("other", "MSET", "l", 2, "k", 2),
+        ("one", "EVAL_RO", "return redis.call('PING')", 2, "k", "l"),
+        ("other", "MSET", "l", 3, "k", 3),
+        ("one", "EVAL_RO", "return redis.call('GET', 'k')", 2, "k", "l"),
+        ("other", "MSET", "l", 4, "k", 4)],
     "shard channels": words_of("""
         one open-3
         two open-2

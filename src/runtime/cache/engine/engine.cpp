@@ -138,7 +138,8 @@ void engine::run(call& call) {
     counted.us += static_cast<std::uint64_t>(us);
     if (!call.is_waiting()) front_.statistics().count_time(who, what, call.words, us);
   }
-  if (who.tracking && what.has(flag_readonly)) {
+  // Of a script's keys, what it reads counts.
+  if (who.tracking && what.has(flag_readonly) && !runs_script) {
     front_.trackers().remember(who, what, call.words,
                                static_cast<std::size_t>(parameters_.tracking_max_keys));
   }

@@ -53,13 +53,17 @@ std::optional<std::string> function_library::run_text(std::string_view body) {
 }
 
 std::span<const script::function_row> function_library::loading_rows() {
-  static constexpr std::array<script::function_row, 1> rows = {{
+  static constexpr std::array<script::function_row, 2> rows = {{
       {"enroll", "name: string, body: function, flags: string, description?: string", "string",
        "registers a function; returns what is wrong with it",
        script::method<&function_library::enroll>},
+      {"is_open", "", "boolean", "whether the library is being loaded",
+       script::method<&function_library::give_is_open>},
   }};
   return rows;
 }
+
+void function_library::give_is_open(script::call& call) { call.give(supervisor_.is_loading()); }
 
 void function_library::enroll(script::call& call) {
   const auto name = call.text(0);

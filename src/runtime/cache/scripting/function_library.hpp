@@ -51,6 +51,7 @@ class function_library {
    public:
     explicit supervisor(script::run_supervisor& of_functions) : of_functions_(of_functions) {}
     void end_loading() { is_loading_ = false; }
+    [[nodiscard]] bool is_loading() const { return is_loading_; }
     [[nodiscard]] loop::duration allowance() override;
     [[nodiscard]] decision on_overtime() override;
 
@@ -62,6 +63,7 @@ class function_library {
   function_library(std::string_view name, std::string_view text, script::run_supervisor& functions)
       : name_(name), text_(text), supervisor_(functions) {}
   void enroll(script::call& call);
+  void give_is_open(script::call& call);
   std::optional<std::string> run_text(std::string_view body);
   [[nodiscard]] static std::span<const script::function_row> loading_rows();
 

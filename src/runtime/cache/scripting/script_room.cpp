@@ -59,7 +59,8 @@ function table.setn() error("'setn' is obsolete", 2) end
 // How a library registers its functions, in both of Redis's forms. While it is loaded, it has
 // nothing else.
 constexpr std::string_view registration = R"lua(
-local enroll, raise, type, tostring = loading.enroll, error, type, tostring
+local enroll, is_open, raise = loading.enroll, loading.is_open, error
+local type, tostring = type, tostring
 local function fail(why) raise({err = 'ERR ' .. why}, 0) end
 local function register(name, body, flags, description)
   for _, flag in ipairs(flags or {}) do
@@ -90,6 +91,9 @@ local function register_named(given)
   register(given.function_name, given.callback, given.flags, given.description)
 end
 local function register_function(...)
+  if not is_open() then
+    fail('redis.register_function can only be called on FUNCTION LOAD command')
+  end
   local count, name, body = select('#', ...), ...
   if count < 1 or count > 2 then
     fail('wrong number of arguments to redis.register_function')

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/resp/resp_request.hpp"
 #include "text/word.hpp"
 
 namespace strata::runtime::cache {
@@ -24,14 +25,14 @@ constexpr std::array<std::pair<std::string_view, script_flag>, 5> flag_names = {
     {"allow-cross-slot-keys", script_allow_cross_slot_keys},
 }};
 
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
+std::vector<std::string_view> names_in(std::string_view list) {
+  std::vector<std::string_view> names;
   for (;;) {
-    const auto begin = text.find_first_not_of(separators);
-    if (begin == std::string_view::npos) return parts;
-    const auto end = std::min(text.find_first_of(separators, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    text.remove_prefix(end);
+    const auto begin = list.find_first_not_of(',');
+    if (begin == std::string_view::npos) return names;
+    const auto end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    list.remove_prefix(end);
   }
 }
 
@@ -62,17 +63,20 @@ std::expected<script_head, std::string> read_script_head(std::string_view text) 
   const auto end = text.find('\n');
   if (end == std::string_view::npos) return std::unexpected("ERR Invalid script shebang");
   head.body = text.substr(end);
-  const auto parts = split(text.substr(0, end), " \t\r");
+  std::vector<std::string> parts;
+  if (!proto::split_words(text.substr(0, end), parts)) {
+    return std::unexpected("ERR Invalid engine in script shebang");
+  }
   head.engine = parts[0].substr(beginning.size());
   if (head.engine != "lua") {
     return std::unexpected(fmt::format("ERR Unexpected engine in script shebang: {}", parts[0]));
   }
-  for (const auto part : std::span(parts).subspan(1)) {
+  for (const std::string_view part : std::span(parts).subspan(1)) {
     constexpr std::string_view option = "flags=";
     if (!part.starts_with(option)) {
       return std::unexpected(fmt::format("ERR Unknown lua shebang option: {}", part));
     }
-    for (const auto name : split(part.substr(option.size()), ",")) {
+    for (const auto name : names_in(part.substr(option.size()))) {
       const auto flag = find_script_flag(name);
       if (!flag) {
         return std::unexpected(fmt::format("ERR Unexpected flag in script shebang: {}", name));
@@ -87,20 +91,25 @@ std::expected<script_head, std::string> read_library_head(std::string_view text)
   if (!text.starts_with(beginning)) return std::unexpected("ERR Missing library metadata");
   const auto end = text.find('\n');
   if (end == std::string_view::npos) return std::unexpected("ERR Invalid library metadata");
-  const auto parts = split(text.substr(0, end), " \t\r");
+  std::vector<std::string> parts;
+  if (!proto::split_words(text.substr(0, end), parts)) {
+    return std::unexpected("ERR Invalid library metadata");
+  }
   script_head head{
       .is_there = true, .engine = parts[0].substr(beginning.size()), .body = text.substr(end)};
-  for (const auto part : std::span(parts).subspan(1)) {
+  std::optional<std::string> given;
+  for (const std::string_view part : std::span(parts).subspan(1)) {
     constexpr std::string_view option = "name=";
     if (part.size() < option.size() || !text::same_text(part.substr(0, option.size()), option)) {
       return std::unexpected(fmt::format("ERR Invalid metadata value given: {}", part));
     }
-    if (!head.name.empty()) {
+    if (given) {
       return std::unexpected("ERR Invalid metadata value, name argument was given multiple times");
     }
-    head.name = part.substr(option.size());
+    given = part.substr(option.size());
   }
-  if (head.name.data() == nullptr) return std::unexpected("ERR Library name was not given");
+  if (!given) return std::unexpected("ERR Library name was not given");
+  head.name = std::move(*given);
   if (!is_script_name(head.name)) {
     return std::unexpected(
         "ERR Library names can only contain letters, numbers, or underscores(_) and must be at "

@@ -26,8 +26,8 @@ enum script_flag : std::uint8_t {
 
 struct script_head {
   bool is_there = false;
-  std::string_view engine;
-  std::string_view name;   ///< of a library; empty: none
+  std::string engine;
+  std::string name;        ///< of a library; empty: none
   std::uint8_t flags = 0;  ///< of `script_flag`
   std::string_view body;   ///< what follows it, the end of its line included
 };
