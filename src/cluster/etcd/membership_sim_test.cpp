@@ -1,7 +1,7 @@
 // Daemons of one cluster over an etcd whose links are cut, slow and lossy, with daemons that are
 // killed, start again, stop for a while, or pass to later ones: no name has two holders at a time,
-// and two TTLs after the last fault all views are what stands in etcd. An etcd that is restored from
-// a backup has forgotten who holds a name, so only the views are looked at then.
+// and two TTLs after the last fault all views are what stands in etcd. An etcd that is restored
+// from a backup has forgotten who holds a name, so only the views are looked at then.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
