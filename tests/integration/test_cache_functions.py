@@ -81,7 +81,9 @@ REQUESTS = [
                    '#!lua name=a"b"c', '#!"lua" name=x', '"#!lua" name=x', "#!lua name= name=x",
                    "#!", "#! name=x", '#!lua name="\\x41"')),
     ("FUNCTION", "LIST"), ("EVAL", '#!lua "flags=no-writes"\nreturn 1', 0),
-    ("EVAL", '#!lua flags="no-writes,,allow-oom"\nreturn 1', 0), ("EVAL", '#!lua "\nreturn 1', 0),
+    *(("EVAL", f'#!lua flags="{flags}"\nreturn 1', 0)
+      for flags in ("no-writes,,allow-oom", "no-writes,", ",", "")),
+    ("EVAL", '#!lua "\nreturn 1', 0),
     ("EVAL", "#!\nreturn 1", 0),
     ("FUNCTION", "FLUSH", "SYNC", "SYNC"),
     ("FUNCTION", "KILL"), ("FUNCTION", "FLUSH", "NOSUCH"), ("FUNCTION", "FLUSH"),

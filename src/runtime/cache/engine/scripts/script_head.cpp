@@ -25,15 +25,16 @@ constexpr std::array<std::pair<std::string_view, script_flag>, 5> flag_names = {
     {"allow-cross-slot-keys", script_allow_cross_slot_keys},
 }};
 
+// Names between commas, which may be empty.
 std::vector<std::string_view> names_in(std::string_view list) {
   std::vector<std::string_view> names;
-  for (;;) {
-    const auto begin = list.find_first_not_of(',');
-    if (begin == std::string_view::npos) return names;
-    const auto end = std::min(list.find(',', begin), list.size());
-    names.push_back(list.substr(begin, end - begin));
-    list.remove_prefix(end);
+  for (auto is_over = list.empty(); !is_over;) {
+    const auto end = list.find(',');
+    names.push_back(list.substr(0, end));
+    is_over = end == std::string_view::npos;
+    if (!is_over) list.remove_prefix(end + 1);
   }
+  return names;
 }
 
 }  // namespace
