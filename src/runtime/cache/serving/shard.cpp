@@ -276,7 +276,8 @@ void shard::arm_timer(loop::duration longest) {
 void shard::on_timer() {
   bench_.set_date();
   if (data_.home().interrupted().is_on()) {
-    arm_timer(usual_tick());
+    // Waits that are over stay until the script goes on.
+    loop_.arm_after(*this, usual_tick());
     return;
   }
   bool done = false;
