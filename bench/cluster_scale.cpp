@@ -51,7 +51,8 @@ class member {
             }),
         number_(number),
         counting_(std::max<loop::duration>(ttl / 3, crowd * 100ms)) {
-    membership_.begin(card());
+    membership_.begin();
+    membership_.join(card());
     tasks_.spawn(live());
   }
 
