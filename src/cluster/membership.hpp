@@ -43,11 +43,11 @@ class membership {
   void join(const card& card);
   /// Replaces the card, soon.
   void update(const card& card);
-  /// Keeps the name, but leaves the card to the process that takes the name by the returned key;
-  /// see `registry::adopt`. Afterwards `leave` leaves it the name, too.
+  /// Returns the key with which a later process adopts the name: see `registry::adopt`. From now on
+  /// the name is renewed, but the card is not written, and `leave` does not give up the name.
   /// Returns an empty key if the name is not held.
   [[nodiscard]] std::string hand_over();
-  /// That process has ended: writes this card again.
+  /// The later process has ended: the card is written again.
   void take_back(const card& card);
   /// Gives up the name and ends its part; at `limit` without the registry's answer.
   [[nodiscard]] loop::task<> leave(loop::time_point limit);

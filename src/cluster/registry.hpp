@@ -41,12 +41,11 @@ class registry {
   virtual loop::task<result<void>> write(std::string text) = 0;
   /// Gives up the claim, and its card.
   virtual loop::task<result<void>> release() = 0;
-  /// Returns by what another process, instead of this one, can hold the name with `adopt`.
+  /// The key of the claim, with which another process can adopt it.
   [[nodiscard]] virtual std::string claim_key() const = 0;
-  /// Has `claim` take the name from the process that returned `key`. One that is malformed has no
-  /// effect.
+  /// Makes the next `claim` take over the claim with this key. A malformed key has no effect.
   virtual void adopt(const std::string& key) = 0;
-  /// Leaves the claim and its card to the process that adopts it.
+  /// Leaves the claim and its card to the process that has adopted it.
   virtual void leave() = 0;
 
   /// Returns all cards.
