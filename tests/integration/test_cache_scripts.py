@@ -139,6 +139,11 @@ SCRIPTS = [
     ("return loadstring('return 7')()", []), ("return {pcall(loadstring, 1)}", []),
     ("local t = setmetatable({}, {__index = function(_, k) return k end}); return t.deep", []),
     (GLOBALS, []),
+    # a set has no order, but scripts get one
+    *((f"redis.call('SADD', 'set', 'b', 'a', 'ccc', 'B', '') "
+       f"return redis.call('SORT', 'set', {words})", [])
+      for words in ("'BY', 'nosort'", "'BY', 'nosort', 'DESC'", "'BY', 'nosort', 'GET', '#'",
+                    "'BY', 'nosort', 'LIMIT', 1, 2", "'ALPHA'")),
     # the first line
     ("#!lua\nreturn 1", []), ("#!lua flags=no-writes\nreturn redis.call('GET', 'k')", []),
     ("#!lua flags=no-writes\nreturn redis.call('SET', 'k', 1)", []),

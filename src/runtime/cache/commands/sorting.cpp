@@ -196,8 +196,10 @@ int compare(const sorted_element& left, const sorted_element& right, const sort_
 // Sorts the elements. Returns false after an error.
 bool put_in_order(call& c, sort_words& words, const entry* entry, elements& all) {
   const bool is_set = entry != nullptr && entry->type() == set_value::kind;
-  // A set has no order that would be the same on another server.
-  if (words.keeps_order() && is_set && words.target) {
+  // A set has no order that would be the same on another server: it matters to what is stored, and
+  // to scripts.
+  const bool is_order_open = words.keeps_order() && is_set;
+  if (is_order_open && (words.target || !c.who.may_block)) {
     words.by.reset();
     words.as_text = true;
   }
