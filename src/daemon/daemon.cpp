@@ -307,8 +307,11 @@ int run(const options::daemon_options& options) {
   auto command = takeover::own_command::read();
   takeover::take_activation_sockets();
   readiness ready;
-  if (options.detach) {
-    if (auto detached = ready.detach(); !detached) return refuse(detached.error());
+  const bool follows = takeover::is_started_by_predecessor();
+  if (options.detach || follows) {
+    using enum readiness::streams;
+    auto detached = ready.detach(options.detach ? closed : kept);
+    if (!detached) return refuse(detached.error());
   }
   auto log = set_up_log(options.log_level, {});
   if (!log) return refuse(log.error());

@@ -90,10 +90,7 @@ loop::task<> daemon::take_back(options::daemon_options options) {
 }
 
 loop::task<> daemon::finish_handover() {
-  if (successor_->id() != 0) {
-    readiness::notify("MAINPID=" + std::to_string(successor_->id()));
-    successor_->release();
-  }
+  successor_->release();
   spdlog::info("another daemon has taken over: the connections of this one end");
   co_await supervisor_.stop_accepting();
 }

@@ -37,7 +37,8 @@ void let_go_of_the_terminal() {
 
 }  // namespace
 
-result<void> readiness::detach() {
+result<void> readiness::detach(streams streams) {
+  const auto calling = ::getpid();
   auto pipe = process::make_pipe();
   if (!pipe) return std::unexpected(pipe.error());
   auto copied = process::child::copy();
@@ -47,16 +48,26 @@ result<void> readiness::detach() {
     wait_for(std::move(**copied), pipe->read);
   }
   parent_ = std::move(pipe->write);
-  ::setsid();
+  parent_id_ = calling;
+  streams_ = streams;
+  if (streams == streams::closed) ::setsid();
   return {};
 }
 
 void readiness::report_ready() {
+  // Of a main process that is not its child, systemd does not wait for the end: it would kill it in
+  // the middle of a stop. Without a parent the process is a child of the service manager.
+  if (parent_ && streams_ == streams::kept) end_parent();
   notify("READY=1\nMAINPID=" + std::to_string(::getpid()));
   if (!parent_) return;
   let_go_of_the_terminal();
+  end_parent();
+}
+
+void readiness::end_parent() {
   [[maybe_unused]] const auto written = ::write(parent_.get(), "r", 1);
   parent_.reset();
+  for (int tries = 0; ::getppid() == parent_id_ && tries < 1000; ++tries) ::usleep(1000);
 }
 
 void readiness::notify(std::string_view state) {

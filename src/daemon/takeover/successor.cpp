@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -22,8 +23,15 @@ constexpr int usual_signals[] = {SIGPIPE, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM};
 constexpr const char* own_variables[] = {"WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS",
                                          "LISTEN_FDNAMES"};
 constexpr std::string_view takeover_flag = "--takeover";
+constexpr const char* successor_variable = "STRATA_SUCCESSOR";
 
 }  // namespace
+
+bool is_started_by_predecessor() {
+  const bool is_set = std::getenv(successor_variable) != nullptr;
+  ::unsetenv(successor_variable);
+  return is_set;
+}
 
 own_command own_command::read() {
   std::string path(PATH_MAX, '\0');
@@ -47,10 +55,11 @@ loop::task<> successor::run() {
   auto words = command_.words;
   words.front() = command_.program;
   if (std::ranges::find(words, takeover_flag) == words.end()) words.emplace_back(takeover_flag);
-  auto started =
-      process::start({.words = std::move(words),
-                      .environment = {std::begin(own_variables), std::end(own_variables)},
-                      .usual_signals = usual_signals});
+  std::vector<std::string> environment(std::begin(own_variables), std::end(own_variables));
+  environment.push_back(std::string(successor_variable) + "=1");
+  auto started = process::start({.words = std::move(words),
+                                 .environment = std::move(environment),
+                                 .usual_signals = usual_signals});
   if (!started) {
     spdlog::error("{}; this daemon goes on", describe(started.error()));
     co_return;
@@ -63,7 +72,7 @@ loop::task<> successor::run() {
   (void)co_await ended;
   const auto id = process_.id();
   const auto ending = process_.wait();
-  // With --detach it leaves another process behind.
+  // It leaves another process behind, which takes over.
   if (!ending.is_success()) {
     spdlog::error("process {}, which was to take over, has ended with {}; this daemon goes on", id,
                   ending.text());

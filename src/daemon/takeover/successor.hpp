@@ -18,6 +18,9 @@ struct own_command {
   [[nodiscard]] static own_command read();
 };
 
+/// Whether an earlier daemon has started this process. Asked again, it says no.
+[[nodiscard]] bool is_started_by_predecessor();
+
 class successor {
  public:
   successor(loop::loop& loop, own_command command) : loop_(loop), command_(std::move(command)) {}
@@ -27,8 +30,6 @@ class successor {
 
   /// Starts it, and waits for its end: an early end is logged. Does nothing if one runs already.
   loop::task<> run();
-  /// Its process id; 0 if none runs.
-  [[nodiscard]] pid_t id() const { return process_.id(); }
   /// It runs on by itself.
   void release() { process_.release(); }
 
