@@ -45,18 +45,16 @@ class Rivals:
 
     def cut(self):
         """Connections break, and no others come to be."""
-        links = self.chance.choice(self.links)
-        for each in links:
-            each.pause()
-        self.wait()
-        for each in links:
-            each.resume()
+        self.interrupt(CutProxy.pause)
 
     def silence(self):
         """Connections stay open, and nothing arrives."""
+        self.interrupt(CutProxy.hold)
+
+    def interrupt(self, how):
         links = self.chance.choice(self.links)
         for each in links:
-            each.hold()
+            how(each)
         self.wait()
         for each in links:
             each.resume()

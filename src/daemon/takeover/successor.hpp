@@ -28,7 +28,8 @@ class successor {
   successor(const successor&) = delete;
   successor& operator=(const successor&) = delete;
 
-  /// Starts it, and waits for its end: an early end is logged. Does nothing if one runs already.
+  /// Starts it, and waits until it is ready; if it ends before, that is logged. Does nothing if one
+  /// is being started already.
   loop::task<> run();
   /// It runs on by itself.
   void release() { process_.release(); }
