@@ -50,8 +50,10 @@ REQUESTS = [
     ("FUNCTION", "LOAD", "#!lua name=x\nredis.register_function{callback = function() end}"),
     ("FUNCTION", "LOAD", "#!lua name=x\nredis.register_function{function_name = 'f'}"),
     ("FUNCTION", "LOAD", "#!lua name=x\nredis.register_function{other = 'f'}"),
-    ("FUNCTION", "LOAD", "#!lua name=x\nredis.register_function{function_name = 'f', "
-     "callback = function() end, flags = {'nosuch'}}"),
+    *(("FUNCTION", "LOAD", "#!lua name=x\nredis.register_function{function_name = 'f', "
+       f"callback = function() end, flags = {{{flags}}}}}")
+      for flags in ("'nosuch'", "''", "','", "'no-writes,allow-oom'", "'no-writes,'", "1", "{}",
+                    "'no-writes', false")),
     ("FUNCTION", "LOAD", "#!lua name=x\nredis.register_function('f', function() end)\n"
      "redis.register_function('f', function() end)"),
     ("FUNCTION", "LOAD", "#!lua name=x\nredis.register_function('only', function() end)"),

@@ -64,7 +64,8 @@ local type, tostring = type, tostring
 local function fail(why) raise({err = 'ERR ' .. why}, 0) end
 local function register(name, body, flags, description)
   for _, flag in ipairs(flags or {}) do
-    if type(flag) ~= 'string' then fail('unknown flag given') end
+    local is_word = type(flag) == 'string' and flag:find('^[^,]+$')
+    if not is_word then fail('unknown flag given') end
   end
   local why = enroll(name, body, table.concat(flags or {}, ','), description)
   if why then fail(why) end
