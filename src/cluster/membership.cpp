@@ -212,7 +212,9 @@ loop::task<> membership::follow() {
 }
 
 void membership::apply(const card_texts& all) {
-  std::erase_if(cards_, [&all](const auto& each) { return !all.contains(each.first); });
+  const auto is_gone = [&all](const auto& each) { return !all.contains(each.first); };
+  std::erase_if(cards_, is_gone);
+  std::erase_if(texts_, is_gone);
   for (const auto& [daemon, text] : all) take(daemon, text);
   check_own_card();
   on_change_();
@@ -234,11 +236,16 @@ bool membership::apply(const card_change& change) {
     has_become_free_ = true;
     changed_.notify();
   }
+  texts_.erase(change.daemon);
   return cards_.erase(change.daemon) != 0;
 }
 
-// A card under another's name is a stranger's.
+// Most texts of a registry that is read again are known, and comparing them costs less than reading
+// them. A card under another's name is a stranger's.
 bool membership::take(const std::string& daemon, const std::string& text) {
+  const auto [place, is_new] = texts_.try_emplace(daemon, text);
+  if (!is_new && place->second == text) return false;
+  place->second = text;
   auto read = read_card(text);
   if (read && read->daemon == daemon) {
     auto& known = cards_[daemon];

@@ -90,6 +90,7 @@ class membership {
   bool has_become_free_ = false;            // its name, as the registry tells
   loop::time_point renewed_;
   std::map<std::string, card> cards_;
+  card_texts texts_;  // of the cards, and of those that cannot be read
   loop::time_point confirmed_;
   std::string trouble_;
   std::string last_reading_trouble_;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::uint32_t highest_value = 63;  // of a letter
 constexpr std::uint8_t no_letter = 255;
 
 constexpr auto value_of = [] {
@@ -43,18 +44,20 @@ std::optional<std::string> base64_decode(std::string_view text) {
   if (text.size() % 4 != 0) return std::nullopt;
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  std::uint32_t group = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool pad = at >= text.size() - padding;
-    const auto value = pad ? std::uint8_t{0} : value_of[static_cast<unsigned char>(text[at])];
-    if (value == no_letter) return std::nullopt;
-    group = group << 6U | value;
-    if (at % 4 != 3) continue;
-    for (const unsigned shift : {16U, 8U, 0U}) bytes += static_cast<char>(group >> shift & 255U);
-    group = 0;
+  std::string bytes(text.size() / 4 * 3, '\0');
+  const auto letters = text.size() - padding;
+  std::uint32_t seen = 0;  // the bits of all values
+  auto* place = bytes.data();
+  for (std::size_t at = 0; at < text.size(); at += 4) {
+    std::uint32_t group = 0;
+    for (std::size_t i = at; i < at + 4; ++i) {
+      const auto value = i < letters ? value_of[static_cast<unsigned char>(text[i])] : 0U;
+      seen |= value;
+      group = group << 6U | value;
+    }
+    for (const unsigned shift : {16U, 8U, 0U}) *place++ = static_cast<char>(group >> shift & 255U);
   }
+  if (seen > highest_value) return std::nullopt;
   for (; padding > 0; --padding) {
     if (bytes.back() != 0) return std::nullopt;
     bytes.pop_back();
