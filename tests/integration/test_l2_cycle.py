@@ -88,12 +88,23 @@ def test_missed_cycles_are_counted_at_both_ends(veth):
     assert 40 <= heard["missing"] <= told["missed"], (heard, told)
 
 
+def await_heed(process, number):
+    """Waits until the process no longer ends by the signal of that number itself."""
+    def heeds():
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+            masks = dict(line.split(":", 1) for line in status)
+        return any(int(masks[name], 16) >> number - 1 & 1 for name in ("SigCgt", "SigBlk"))
+
+    eventually(heeds, f"it heeds signal {number}")
+
+
 def test_ctrl_c_ends_it_with_what_there_is(veth):
     process = veth.start(veth.a, BINARY, "l2", "cycle", "vethA", there(veth), "--period", "10m")
-    time.sleep(0.3)
+    await_heed(process, signal.SIGINT)
     out, errors = end(process)
     assert process.returncode == 1 and "0 cycles, 0 sent" in out and errors == ""
     process = veth.start(veth.a, BINARY, "l2", "cycle", "vethA", there(veth), "--histogram")
+    await_heed(process, signal.SIGINT)
     time.sleep(0.5)
     out, _ = end(process)
     assert process.returncode == 0 and "woken late by: min" in out and "|#" in out
