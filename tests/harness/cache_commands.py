@@ -8,6 +8,19 @@ UNORDERED = {"SMEMBERS", "SINTER", "SUNION", "SDIFF", "HGETALL", "HKEYS", "HVALS
 PAIRS = {"HGETALL"}
 
 
+def is_replicated(request):
+    """Reports whether Redis 7.0 replicates all effects of the request. It does not for a consumer
+    that reads its pending entries again, which counts as a delivery, and not for BITFIELD that
+    makes a string longer and then writes nothing, since the value overflows."""
+    name = str(request[0]).upper()
+    if name == "BITFIELD":
+        return "FAIL" not in request
+    if name != "XREADGROUP" or "STREAMS" not in request:
+        return True
+    keys_and_ids = request[request.index("STREAMS") + 1:]
+    return set(keys_and_ids[len(keys_and_ids) // 2:]) == {">"}
+
+
 class Commands:
     def __init__(self, seed):
         self.random = random.Random(seed)

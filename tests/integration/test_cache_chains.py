@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from cache_commands import Commands
+from cache_commands import Commands, is_replicated
 from cache_contents import assert_same, contents, field_times, libraries, parsed, streams
 from resp_wire import RedisServer, Wire
 from script_commands import ScriptCommands
@@ -107,15 +107,6 @@ def test_a_chain_follows_another_leader(make_chain):
     Wire(first).ask("REPLICAOF", "127.0.0.1", other)
     await_chain(second, [first, last])
     assert_same(contents(other), contents(last))
-
-
-def is_replicated(request):
-    """Reports whether Redis 7.0 replicates all effects of the request. It does not for a consumer
-    that reads its pending entries again, which counts as a delivery."""
-    if str(request[0]).upper() != "XREADGROUP" or "STREAMS" not in request:
-        return True
-    keys_and_ids = request[request.index("STREAMS") + 1:]
-    return set(keys_and_ids[len(keys_and_ids) // 2:]) == {">"}
 
 
 def library_dump(port):
