@@ -38,8 +38,8 @@ class NameHistory(Background):
                     pass
 
     def follow(self, member):
-        generation = self.generation
-        watch = {"key": BEGIN, "range_end": END, "start_revision": str(self.revision + 1)}
+        generation, begin = self.generation, self.revision + 1
+        watch = {"key": BEGIN, "range_end": END, "start_revision": str(begin)}
         request = urllib.request.Request(f"http://127.0.0.1:{member.port}/v3/watch",
                                          json.dumps({"create_request": watch}).encode())
         with urllib.request.urlopen(request, timeout=0.5) as stream:
@@ -53,7 +53,9 @@ class NameHistory(Background):
                             self.gaps.append(result)
                         return
                     for event in result.get("events", []):
-                        self.record(event)
+                        # A member that is behind tells what was before (etcd's issue 20221).
+                        if int(event["kv"]["mod_revision"]) >= begin:
+                            self.record(event)
 
     def record(self, event):
         entry = event["kv"]

@@ -294,6 +294,8 @@ result<std::vector<card_change>> etcd_registry::changes_in(const json& answer) {
     const auto key = decoded(pair, "key");
     auto value = decoded(pair, "value");
     if (!key || !value || !key->starts_with(settings_.prefix)) continue;
+    // A member that is behind tells what was before the watch's begin (etcd's issue 20221).
+    if (number(pair, "mod_revision") <= revision_) continue;
     card_change change{.daemon = key->substr(settings_.prefix.size()), .text = std::nullopt};
     const bool is_gone = each.value("type", std::string()) == "DELETE";
     if (is_gone) {

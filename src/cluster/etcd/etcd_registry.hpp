@@ -71,7 +71,7 @@ class etcd_registry final : public registry {
   std::int64_t lease_ = 0;     // 0: it has none
   bool is_confirmed_ = false;  // the key stands under it
   std::unique_ptr<gateway_stream> watch_;
-  std::int64_t revision_ = 0;                 // of the last state that was read or notified
+  std::int64_t revision_ = 0;                 // of the last state that was read
   std::int64_t term_ = 0;                     // of the state that was read
   std::map<std::string, std::int64_t> mods_;  // each card's revision
 };
