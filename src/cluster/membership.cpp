@@ -212,7 +212,7 @@ loop::task<> membership::follow() {
 }
 
 void membership::apply(const card_texts& all) {
-  const auto is_gone = [&all](const auto& each) { return !all.contains(each.first); };
+  const auto is_gone = [&all](const auto& entry) { return !all.contains(entry.first); };
   std::erase_if(cards_, is_gone);
   std::erase_if(texts_, is_gone);
   for (const auto& [daemon, text] : all) take(daemon, text);
