@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cluster/etcd/gateway.hpp"
+#include "cluster/testing/card_store.hpp"
 #include "loop/condition.hpp"
 #include "text/base64.hpp"
 #include "text/number.hpp"
@@ -107,15 +108,6 @@ class etcd_in_memory {
   std::optional<backup> backup_;
   int restarts_ = 0;
   std::vector<link_in_memory*> links_;
-};
-
-/// What a link does to its calls.
-struct link_faults {
-  bool is_cut = false;        ///< nothing arrives; a call fails after a while
-  bool is_dead = false;       ///< watches are silent, and nothing tells
-  double loses_requests = 0;  ///< the chance that a request is lost
-  double loses_answers = 0;   ///< the chance that an answer is lost
-  loop::duration slowest{};   ///< each way takes up to this
 };
 
 /// What has passed over a link.

@@ -1,7 +1,7 @@
-// Daemons of one cluster over an etcd whose links are cut, slow and lossy, with daemons that are
-// killed, start again, stop for a while, or pass to later ones: no name has two holders at a time,
-// and two TTLs after the last fault all views are what stands in etcd. An etcd that is restored
-// from a backup has forgotten who holds a name, so only the views are looked at then.
+// Daemons of one cluster over a store of cards whose links are cut, slow and lossy, with daemons
+// that are killed, start again, stop for a while, or pass to later ones: no name has two holders at
+// a time, and two TTLs after the last fault all views are what stands in the store. A store that is
+// restored from a backup has forgotten who holds a name, so only the views are looked at then.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,12 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/etcd/etcd_registry.hpp"
-#include "cluster/etcd/testing/etcd_in_memory.hpp"
+#include "cluster/etcd/testing/etcd_store.hpp"
 #include "cluster/membership.hpp"
+#include "cluster/testing/store_in_memory.hpp"
 #include "loop/backends/sim_loop.hpp"
 #include "net/testing/seeds.hpp"
-#include "text/base64.hpp"
 
 namespace strata::cluster {
 namespace {
@@ -28,7 +27,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto ttl = 10s;
-const std::string prefix = "/strata/daemons/";
 
 /// More processes than names, so that some names are wanted by two.
 struct crowd {
@@ -43,31 +41,25 @@ constexpr crowd few = {.names = 4, .processes = 6, .runtimes = 1};
 /// One process of a daemon.
 class process {
  public:
-  process(loop::sim_world& world, loop::loop& loop, etcd_in_memory& etcd, std::string name,
+  process(loop::sim_world& world, loop::loop& loop, card_store& store, const std::string& name,
           std::size_t runtimes, const std::string& claim_key)
-      : process(loop,
-                std::make_unique<link_in_memory>(
-                    loop, etcd, [&world] { return static_cast<double>(world.draw(1000)) / 1000; }),
-                std::move(name), runtimes, world.draw(1000) + 1, claim_key) {}
-
-  process(loop::loop& loop, std::unique_ptr<link_in_memory> link, std::string name,
-          std::size_t runtimes, std::uint64_t seed, const std::string& claim_key)
       : runtimes_(runtimes),
-        faults_(link->faults),
-        registry_(std::move(link), {.ttl = ttl}),
+        access_(store.connect(loop, ttl,
+                              [&world] { return static_cast<double>(world.draw(1000)) / 1000; })),
         member_(
-            loop, registry_, {.daemon = name, .ttl = ttl, .pause_seed = seed}, [] {},
+            loop, *access_.registry,
+            {.daemon = name, .ttl = ttl, .pause_seed = world.draw(1000) + 1}, [] {},
             [](const std::string&) {}),
-        name_(std::move(name)) {
+        name_(name) {
     member_.begin();
-    registry_.adopt(claim_key);
+    access_.registry->adopt(claim_key);
     member_.join(next_card());
   }
 
   [[nodiscard]] std::string hand_over() { return member_.hand_over(); }
   void take_back() { member_.take_back(next_card()); }
   void change() { member_.update(next_card()); }
-  [[nodiscard]] link_faults& faults() { return faults_; }
+  [[nodiscard]] link_faults& faults() { return *access_.faults; }
   [[nodiscard]] const membership& member() const { return member_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const card& present() const { return card_; }
@@ -86,8 +78,7 @@ class process {
   }
 
   const std::size_t runtimes_;
-  link_faults& faults_;
-  etcd_registry registry_;
+  card_store::access access_;
   membership member_;
   std::string name_;
   card card_;
@@ -96,16 +87,17 @@ class process {
 
 class stage {
  public:
-  stage(std::uint64_t seed, crowd crowd)
+  template <class Store>
+  stage(std::uint64_t seed, crowd crowd, std::in_place_type_t<Store> /*type*/)
       : crowd_(crowd),
         world_(seed),
         loop_(world_.add_loop()),
-        etcd_([this] { return world_.now(); }),
+        store_(std::make_unique<Store>([this] { return world_.now(); })),
         all_(crowd.processes) {
     for (std::size_t count = std::min(most_loops, crowd.processes); count > 0; --count) {
       loops_.push_back(&world_.add_loop());
     }
-    etcd_.on_change = [this](const etcd_in_memory::change& change) { check_holders(change); };
+    store_->on_claim = [this](const std::string& daemon) { check_holders(daemon); };
     for (std::size_t number = 0; number < all_.size(); ++number) start(number);
     loop_.spawn(keep_time());
   }
@@ -133,7 +125,7 @@ class stage {
     all_[number] = make(number, {});
   }
   [[nodiscard]] std::unique_ptr<process> make(std::size_t number, const std::string& claim_key) {
-    return std::make_unique<process>(world_, loop_of(number), etcd_,
+    return std::make_unique<process>(world_, loop_of(number), *store_,
                                      "d" + std::to_string(number % crowd_.names), crowd_.runtimes,
                                      claim_key);
   }
@@ -160,18 +152,17 @@ class stage {
   }
   // Whoever has held a name must know that it may be lost before another gets it, unless it is
   // paused: then it must know before it does anything else.
-  void check_holders(const etcd_in_memory::change& change) {
-    const bool is_taken = !change.is_gone && etcd_.keys().at(change.key).created == change.mod;
-    if (!is_taken || has_forgotten_) return;
+  void check_holders(const std::string& daemon) {
+    if (has_forgotten_) return;
     for (std::size_t number = 0; number < all_.size(); ++number) {
       const auto& each = all_[number];
-      if (!each || prefix + each->name() != change.key) continue;
-      EXPECT_FALSE(holds(number)) << each->name();
+      if (!each || each->name() != daemon) continue;
+      EXPECT_FALSE(holds(number)) << daemon;
     }
   }
   loop::task<> keep_time() {
     for (;;) {
-      etcd_.expire();
+      store_->expire();
       co_await loop_.sleep(100ms);
     }
   }
@@ -180,14 +171,15 @@ class stage {
   loop::sim_world world_;
   loop::sim_loop& loop_;
   std::vector<loop::sim_loop*> loops_;  // of the processes
-  etcd_in_memory etcd_;
+  std::unique_ptr<card_store> store_;
   std::vector<std::unique_ptr<process>> all_;
   struct {
     std::size_t number = 0;
     std::unique_ptr<process> earlier = nullptr;
   } handing_over_;
+  bool is_full_ = false;            // the store
   std::set<std::size_t> troubled_;  // since all was mended
-  bool has_forgotten_ = false;      // etcd was restored since then
+  bool has_forgotten_ = false;      // the store was restored since then
 };
 
 void stage::trouble() {
@@ -203,12 +195,12 @@ void stage::trouble() {
     case 3: faults.loses_answers = 0.3; break;
     case 4: faults.slowest = std::chrono::seconds(draw(12)); break;
     case 5: start(number); break;  // killed, and started again at once
-    case 6: etcd_.compact(); break;
+    case 6: store_->compact(); break;
     case 7: faults = {}; break;
-    case 8: etcd_.is_full = !etcd_.is_full; break;
-    case 9: etcd_.back_up(); break;
+    case 8: store_->set_full(is_full_ = !is_full_); break;
+    case 9: store_->back_up(); break;
     case 10:
-      etcd_.restore();
+      store_->restore();
       has_forgotten_ = true;
       break;
     case 11: hand_over(number); break;
@@ -230,7 +222,7 @@ void stage::check_single_holders() {
 
 void stage::mend() {
   end_handover();
-  etcd_.is_full = false;
+  store_->set_full(is_full_ = false);
   for (auto* const each : loops_) each->pause(loop::duration::zero());
   for (const auto number : troubled_) {
     all_[number]->faults() = {};
@@ -261,13 +253,9 @@ std::string differences(const std::map<std::string, card>& seen,
 }
 
 void stage::check_views() const {
-  card_texts texts;
+  auto texts = store_->cards();
   std::map<std::string, card> present;
-  for (const auto& [key, pair] : etcd_.keys()) {
-    const auto daemon = key.substr(prefix.size());
-    texts[daemon] = text::base64_decode(pair.encoded).value();
-    present[daemon] = read_card(texts[daemon]).value();
-  }
+  for (const auto& [daemon, text] : texts) present[daemon] = read_card(text).value();
   EXPECT_EQ(present.size(), crowd_.names);
   std::map<std::string, std::size_t> holders;
   for (const auto& each : all_) {
@@ -292,8 +280,9 @@ struct scenario {
   std::uint64_t episodes;
 };
 
+template <class Store>
 void play(std::uint64_t seed, const scenario& scenario) {
-  stage stage(seed, scenario.who);
+  stage stage(seed, scenario.who, std::in_place_type<Store>);
   for (std::uint64_t episode = 0; episode < scenario.episodes; ++episode) {
     SCOPED_TRACE("episode " + std::to_string(episode));
     for (auto faults = stage.draw(scenario.most_faults); faults > 0; --faults) {
@@ -307,10 +296,18 @@ void play(std::uint64_t seed, const scenario& scenario) {
   }
 }
 
-TEST(membership_simulation, views_agree_two_ttls_after_the_last_fault) {
-  for_each_seed(
-      [](std::uint64_t seed) { play(seed, {.who = few, .most_faults = 30, .episodes = 2}); });
+template <class Store>
+void play_few() {
+  for_each_seed([](std::uint64_t seed) {
+    play<Store>(seed, {.who = few, .most_faults = 30, .episodes = 2});
+  });
 }
+
+TEST(membership_simulation, views_agree_two_ttls_after_the_last_fault) {
+  play_few<store_in_memory>();
+}
+
+TEST(membership_simulation, views_agree_over_etcd) { play_few<etcd_store>(); }
 
 std::uint64_t number_from(const char* variable, std::uint64_t usual) {
   const char* const given = std::getenv(variable);
@@ -319,15 +316,20 @@ std::uint64_t number_from(const char* variable, std::uint64_t usual) {
 
 // STRATA_DAEMONS sets their number, STRATA_EPISODES how often faults come: a thousand daemons take
 // longer to start than to live through an episode. Every five hundredth seed is one of this test.
-TEST(membership_simulation, the_views_of_many_daemons_agree) {
+template <class Store>
+void play_many() {
   const auto count = number_from("STRATA_DAEMONS", 40);
   const scenario many = {.who = {.names = count, .processes = count + count / 20, .runtimes = 10},
                          .most_faults = 60,
                          .episodes = number_from("STRATA_EPISODES", 3)};
   for_each_seed([&many](std::uint64_t seed) {
-    if (seed % 500 == 1) play(seed, many);
+    if (seed % 500 == 1) play<Store>(seed, many);
   });
 }
+
+TEST(membership_simulation, the_views_of_many_daemons_agree) { play_many<store_in_memory>(); }
+
+TEST(membership_simulation, the_views_of_many_daemons_agree_over_etcd) { play_many<etcd_store>(); }
 
 }  // namespace
 }  // namespace strata::cluster
