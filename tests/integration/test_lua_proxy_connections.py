@@ -245,7 +245,7 @@ def test_many_bytes_pass_a_script_in_both_directions(daemon, scripted, echo):
 
 def test_the_script_is_stopped_and_loaded_again_while_a_piece_waits(daemon, scripted, tmp_path,
                                                                     echo):
-    url = scripted("function on_proxy_request(id, data) strata.sleep(0.2) return 'old' end", echo)
+    url = scripted("function on_proxy_request(id, data) strata.sleep(2) return 'old' end", echo)
     with Talker(url) as ann:
         ann.send(b"a")
         eventually(lambda: daemon.stats("px")["script"]["waiting"] == 1, "a piece waits")

@@ -93,7 +93,7 @@ def test_reload_and_stop_end_what_waits(scripted):
         assert given.pop() == {"error": "the script was ended"}
         scripted.act("web", "start")
     # The call continues in the script from before the reload.
-    waiting = threading.Thread(target=ask, args=("strata.sleep(0.5) return 'old'",))
+    waiting = threading.Thread(target=ask, args=("strata.sleep(2) return 'old'",))
     waiting.start()
     eventually(lambda: scripted.stats("web")["script"]["waiting"] == 1, "it waits")
     scripted.cli("reload-lua", "web")

@@ -80,12 +80,12 @@ def test_what_stands_behind_a_pipe_goes_into_it(scripted):
 
 
 def test_what_waits_while_it_is_loaded_again_is_for_the_new_one(daemon, scripted, tmp_path):
-    text = "function on_message(m, id) strata.sleep(0.3) self.send(id, '%s ' .. m) end"
-    url = scripted(text % "old")
+    text = "function on_message(m, id) strata.sleep(%s) self.send(id, '%s ' .. m) end"
+    url = scripted(text % (2, "old"))  # long enough for a busy machine to load the new one
     with Talker(url) as ann:
         ann.say("a", "b")
         eventually(lambda: daemon.stats("web")["script"]["waiting"] == 1, "a waits")
-        (tmp_path / "web.lua").write_text(text % "new")
+        (tmp_path / "web.lua").write_text(text % (0, "new"))
         daemon.cli("reload-lua", "web")
         assert [ann.hear(), ann.hear()] == ["old a", "new b"]
 

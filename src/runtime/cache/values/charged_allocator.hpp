@@ -30,6 +30,17 @@ struct charged_allocator {
 
 using charged_string = std::basic_string<char, std::char_traits<char>, charged_allocator<char>>;
 
+/// Returns the memory that the text takes beside the object.
+[[nodiscard]] inline std::size_t memory_of(const charged_string& text) {
+  const bool is_inside = text.capacity() <= charged_string().capacity();
+  return is_inside ? 0 : allocation_size(text.capacity() + 1);
+}
+
+/// The memory that an element of a std::map or std::set takes, with the node around it.
+template <class Tree>
+constexpr std::size_t node_memory =
+    allocation_size(4 * sizeof(void*) + sizeof(typename Tree::value_type));
+
 /// Orders charged strings by their bytes, and finds them by views.
 struct charged_string_order {
   using is_transparent = void;

@@ -140,10 +140,10 @@ bool hash_value::contains(std::string_view name) const {
 std::size_t hash_value::size() const { return is_pack() ? packed().size() / 2 : tabled().size(); }
 
 std::size_t hash_value::memory() const {
-  const auto fixed = sizeof *this + (times_ == nullptr ? 0 : times_->memory());
+  const auto fixed = allocation_size(sizeof *this) + (times_ == nullptr ? 0 : times_->memory());
   if (is_pack()) return fixed + packed().memory();
   const auto& fields = tabled();
-  std::size_t bytes = fixed + sizeof fields + fields.memory();
+  std::size_t bytes = fixed + allocation_size(sizeof fields) + fields.memory();
   fields.for_each([&](const hash_field* each) { bytes += each->memory(); });
   return bytes;
 }

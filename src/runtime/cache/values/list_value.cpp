@@ -175,7 +175,10 @@ void list_value::append(pack&& node) {
 }
 
 std::size_t list_value::memory() const {
-  std::size_t bytes = sizeof *this + nodes_.capacity() * sizeof(pack);
+  std::size_t bytes = allocation_size(sizeof *this);
+  if (nodes_.capacity() > packs::static_capacity) {
+    bytes += allocation_size(nodes_.capacity() * sizeof(pack));
+  }
   for (const auto& each : nodes_) bytes += each.memory();
   return bytes;
 }

@@ -1,8 +1,9 @@
 // A list: a row of packs of some 8 KiB, so that both ends are near and little memory is needed.
 #pragma once
 
-#include <vector>
+#include <boost/container/small_vector.hpp>
 
+#include "runtime/cache/values/charged_allocator.hpp"
 #include "runtime/cache/values/entry.hpp"
 #include "runtime/cache/values/pack.hpp"
 
@@ -11,6 +12,8 @@ namespace strata::runtime::cache {
 class list_value final : public collection {
  public:
   static constexpr value_kind kind = value_kind::list;
+  /// Most lists are small, with one pack.
+  using packs = boost::container::small_vector<pack, 1, charged_allocator<pack>>;
 
   /// The place of an element; valid until the list changes.
   struct place {
@@ -47,7 +50,7 @@ class list_value final : public collection {
   /// Erases `count` elements from index `first` on.
   void erase_range(std::size_t first, std::size_t count);
 
-  [[nodiscard]] const std::vector<pack>& nodes() const { return nodes_; }
+  [[nodiscard]] const packs& nodes() const { return nodes_; }
   /// Appends a pack of elements at the end.
   void append(pack&& node);
 
@@ -65,7 +68,7 @@ class list_value final : public collection {
 
   // Each has 8 KiB of elements; there are so few that moving all of them for a new first one is
   // rare and quick.
-  std::vector<pack> nodes_;
+  packs nodes_;
   std::size_t size_ = 0;
 };
 

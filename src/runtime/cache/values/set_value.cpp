@@ -69,10 +69,10 @@ bool set_value::contains(std::string_view member) const {
 std::size_t set_value::size() const { return is_integers() ? integers().size() : tabled().size(); }
 
 std::size_t set_value::memory() const {
-  std::size_t bytes = sizeof *this;
+  std::size_t bytes = allocation_size(sizeof *this);
   if (is_integers()) return bytes + integers().memory();
   const auto& all = tabled();
-  bytes += sizeof all + all.memory();
+  bytes += allocation_size(sizeof all) + all.memory();
   all.for_each([&](const text_item* each) { bytes += each->memory(); });
   return bytes;
 }

@@ -283,9 +283,10 @@ std::string sorted_set::score_as_kept(double score) const {
 }
 
 std::size_t sorted_set::memory() const {
-  if (is_pack()) return sizeof *this + small_.memory();
+  const auto fixed = allocation_size(sizeof *this);
+  if (is_pack()) return fixed + small_.memory();
   std::size_t bytes =
-      sizeof *this + sizeof *large_ + large_->members.memory() + large_->order.memory();
+      fixed + allocation_size(sizeof *large_) + large_->members.memory() + large_->order.memory();
   large_->members.for_each([&](const scored_member* each) { bytes += each->memory(); });
   return bytes;
 }

@@ -4,13 +4,6 @@
 
 namespace strata::runtime::cache {
 
-namespace {
-
-// The approximate size of a node of std::set: three pointers, the color, and the item.
-constexpr std::size_t order_node_size = 5 * sizeof(void*);
-
-}  // namespace
-
 field_times::timed_name* field_times::timed_name::make(std::string_view name, std::int64_t at_ms) {
   auto* const made = new (allocate(sizeof(timed_name) + name.size()))
       timed_name{at_ms, static_cast<std::uint32_t>(name.size())};
@@ -67,9 +60,9 @@ std::size_t field_times::count_until(std::int64_t now_ms) const {
 }
 
 std::size_t field_times::memory() const {
-  std::size_t bytes = sizeof *this + names_.memory();
+  std::size_t bytes = allocation_size(sizeof *this) + names_.memory();
   for (const auto* each : order_) {
-    bytes += allocation_size(each->block_size()) + allocation_size(order_node_size);
+    bytes += allocation_size(each->block_size()) + node_memory<decltype(order_)>;
   }
   return bytes;
 }

@@ -2,13 +2,6 @@
 
 namespace strata::runtime::cache {
 
-namespace {
-
-// What a node of a tree needs beside its value.
-constexpr std::size_t tree_node_size = 32;
-
-}  // namespace
-
 stream_group::stream_group(const stream_group& other)
     : last_id(other.last_id), entries_read(other.entries_read), pending_(other.pending_) {
   for (const auto& [name, consumer] : other.consumers_) {
@@ -49,10 +42,11 @@ stream_group::pending_place stream_group::erase_pending(pending_place place) {
 }
 
 std::size_t stream_group::memory() const {
-  std::size_t bytes = sizeof *this;
-  bytes += pending_.size() * (2 * tree_node_size + 2 * sizeof(stream_id) + sizeof(pending_entry));
+  // Each pending entry also stands with its consumer.
+  std::size_t bytes = pending_.size() *
+                      (node_memory<pending_map> + node_memory<decltype(stream_consumer::pending)>);
   for (const auto& [name, consumer] : consumers_) {
-    bytes += tree_node_size + sizeof(charged_string) + name.size() + sizeof consumer;
+    bytes += node_memory<consumer_map> + memory_of(name);
   }
   return bytes;
 }

@@ -62,6 +62,7 @@ class stream_group {
   /// Removes a pending entry; returns the place behind it.
   pending_place erase_pending(pending_place place);
 
+  /// Returns the memory of consumers and pending entries, beside the object.
   [[nodiscard]] std::size_t memory() const;
   /// Frees at most `steps` pending entries; reports whether there are more.
   bool shed(std::size_t steps);

@@ -8,7 +8,6 @@ namespace {
 
 // Redis's limit for a block without another one.
 constexpr std::int64_t most_block_bytes = 1 << 30;
-constexpr std::size_t map_node_size = 32;
 
 bool is_full(const stream_block& block, std::size_t added, const stream_limits& limits) {
   const auto configured = limits.max_block_bytes;
@@ -259,11 +258,11 @@ void stream_value::advance(stream_group& group, stream_id id) const {
 // --- as a collection
 
 std::size_t stream_value::memory() const {
-  std::size_t bytes = sizeof *this;
-  for (const auto& [first, block] : blocks_) {
-    bytes += map_node_size + sizeof first + sizeof block + block.memory();
+  std::size_t bytes = allocation_size(sizeof *this) + blocks_.size() * node_memory<block_map>;
+  for (const auto& [first, block] : blocks_) bytes += block.memory();
+  for (const auto& [name, group] : groups_) {
+    bytes += node_memory<group_map> + memory_of(name) + group.memory();
   }
-  for (const auto& [name, group] : groups_) bytes += map_node_size + name.size() + group.memory();
   return bytes;
 }
 
