@@ -2,21 +2,14 @@
 
 #include <utility>
 
-#include "cluster/etcd/etcd_registry.hpp"
 #include "text/base64.hpp"
 
 namespace strata::cluster {
 
-namespace {
-
-const std::string prefix = etcd_registry::settings().prefix;
-
-}  // namespace
-
 etcd_store::etcd_store(std::function<loop::time_point()> clock) : etcd_(std::move(clock)) {
   etcd_.on_change = [this](const etcd_in_memory::change& change) {
     if (change.is_gone || etcd_.keys().at(change.key).created != change.mod) return;
-    if (on_claim) on_claim(change.key.substr(prefix.size()));
+    if (on_claim) on_claim(change.key.substr(prefix_.size()));
   };
 }
 
@@ -32,7 +25,7 @@ card_store::access etcd_store::connect(loop::loop& loop, loop::duration ttl,
 card_texts etcd_store::cards() const {
   card_texts texts;
   for (const auto& [key, pair] : etcd_.keys()) {
-    texts[key.substr(prefix.size())] = text::base64_decode(pair.encoded).value();
+    texts[key.substr(prefix_.size())] = text::base64_decode(pair.encoded).value();
   }
   return texts;
 }

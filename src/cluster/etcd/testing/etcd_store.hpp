@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cluster/etcd/etcd_registry.hpp"
 #include "cluster/etcd/testing/etcd_in_memory.hpp"
 #include "cluster/testing/card_store.hpp"
 
@@ -22,6 +23,7 @@ class etcd_store final : public card_store {
   void restore() override { etcd_.restore(); }
 
  private:
+  const std::string prefix_ = etcd_registry::settings().prefix;
   etcd_in_memory etcd_;
 };
 
