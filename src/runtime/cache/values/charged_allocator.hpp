@@ -36,10 +36,12 @@ using charged_string = std::basic_string<char, std::char_traits<char>, charged_a
   return is_inside ? 0 : allocation_size(text.capacity() + 1);
 }
 
-/// The memory that an element of a std::map or std::set takes, with the node around it.
+/// Returns the memory that an element of a std::map or std::set takes, with the node around it.
 template <class Tree>
-constexpr std::size_t node_memory =
-    allocation_size(4 * sizeof(void*) + sizeof(typename Tree::value_type));
+[[nodiscard]] constexpr std::size_t node_memory() {
+  using element = Tree::value_type;
+  return allocation_size(4 * sizeof(void*) + sizeof(element));
+}
 
 /// Orders charged strings by their bytes, and finds them by views.
 struct charged_string_order {

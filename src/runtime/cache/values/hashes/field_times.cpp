@@ -62,7 +62,7 @@ std::size_t field_times::count_until(std::int64_t now_ms) const {
 std::size_t field_times::memory() const {
   std::size_t bytes = allocation_size(sizeof *this) + names_.memory();
   for (const auto* each : order_) {
-    bytes += allocation_size(each->block_size()) + node_memory<decltype(order_)>;
+    bytes += allocation_size(each->block_size()) + node_memory<decltype(order_)>();
   }
   return bytes;
 }

@@ -43,10 +43,10 @@ stream_group::pending_place stream_group::erase_pending(pending_place place) {
 
 std::size_t stream_group::memory() const {
   // Each pending entry also stands with its consumer.
-  std::size_t bytes = pending_.size() *
-                      (node_memory<pending_map> + node_memory<decltype(stream_consumer::pending)>);
+  std::size_t bytes = pending_.size() * (node_memory<pending_map>() +
+                                         node_memory<decltype(stream_consumer::pending)>());
   for (const auto& [name, consumer] : consumers_) {
-    bytes += node_memory<consumer_map> + memory_of(name);
+    bytes += node_memory<consumer_map>() + memory_of(name);
   }
   return bytes;
 }

@@ -258,10 +258,10 @@ void stream_value::advance(stream_group& group, stream_id id) const {
 // --- as a collection
 
 std::size_t stream_value::memory() const {
-  std::size_t bytes = allocation_size(sizeof *this) + blocks_.size() * node_memory<block_map>;
+  std::size_t bytes = allocation_size(sizeof *this) + blocks_.size() * node_memory<block_map>();
   for (const auto& [first, block] : blocks_) bytes += block.memory();
   for (const auto& [name, group] : groups_) {
-    bytes += node_memory<group_map> + memory_of(name) + group.memory();
+    bytes += node_memory<group_map>() + memory_of(name) + group.memory();
   }
   return bytes;
 }
