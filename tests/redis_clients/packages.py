@@ -78,7 +78,7 @@ def python(folder, program, source=HERE / "python"):
                         "--target", folder / "packages", "-r", locks[0]], folder)
 
     once(folder, locks, install)
-    return ["env", f"PYTHONPATH={folder / 'packages'}", "python3", source / program]
+    return ["env", f"PYTHONPATH={folder / 'packages'}", "python3", "-B", source / program]
 
 
 def go(folder, program, source=HERE / "go"):

@@ -17,6 +17,7 @@ PROGRAMS = {
     "async_jobs.py": packages.python,
     "job_queues.py": packages.python,
     "web_caches.py": packages.python,
+    "worker_processes.py": packages.python,
     "job_queues.mjs": packages.node,
     "live_updates.mjs": packages.node,
     "web_sessions.mjs": packages.node,

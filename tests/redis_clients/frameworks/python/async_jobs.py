@@ -8,22 +8,9 @@ from datetime import timedelta
 import arq
 from arq.connections import RedisSettings
 from arq.jobs import JobStatus
+from checks import PATIENCE, eventually_async, want
 
-PATIENCE = 30
 seconds = []
-
-
-def want(what, got, wanted):
-    if got != wanted:
-        sys.exit(f"{what}: got {got!r}, wanted {wanted!r}")
-
-
-async def eventually(what, holds):
-    limit = time.monotonic() + PATIENCE
-    while not await holds():
-        if time.monotonic() > limit:
-            sys.exit(f"{what}: not within {PATIENCE} s")
-        await asyncio.sleep(0.05)
 
 
 async def add(_context, first, second):
@@ -89,7 +76,7 @@ async def run_abort(pool):
     async def is_running():
         return await job.status() == JobStatus.in_progress
 
-    await eventually("arq's job in progress", is_running)
+    await eventually_async("arq's job in progress", is_running)
     want("arq's abort of a job", await job.abort(timeout=PATIENCE), True)
 
 
@@ -99,7 +86,7 @@ async def run_cron(_pool):
     async def has_run_often():
         return len(seconds) >= 3
 
-    await eventually("arq's cron job", has_run_often)
+    await eventually_async("arq's cron job", has_run_often)
     want("arq's seconds of a cron job", sorted(seconds), sorted(set(seconds)))
 
 

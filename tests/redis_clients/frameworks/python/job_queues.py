@@ -4,7 +4,6 @@ import asyncio
 import operator
 import sys
 import threading
-import time
 
 import celery
 import dramatiq
@@ -13,24 +12,10 @@ import redis
 import rq
 import saq
 from celery.contrib.testing.worker import start_worker
+from checks import PATIENCE, want
 from dramatiq.brokers.redis import RedisBroker
 from dramatiq.results import Results
 from dramatiq.results.backends import RedisBackend
-
-PATIENCE = 30
-
-
-def want(what, got, wanted):
-    if got != wanted:
-        sys.exit(f"{what}: got {got!r}, wanted {wanted!r}")
-
-
-def eventually(what, holds):
-    limit = time.monotonic() + PATIENCE
-    while not holds():
-        if time.monotonic() > limit:
-            sys.exit(f"{what}: not within {PATIENCE} s")
-        time.sleep(0.05)
 
 
 def run_celery(url):

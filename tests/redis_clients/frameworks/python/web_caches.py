@@ -10,14 +10,10 @@ import flask_caching
 import limits
 import limits.storage
 import limits.strategies
+from checks import want
 from django.conf import settings
 
 URL = f"redis://{sys.argv[1]}:{sys.argv[2]}/0"
-
-
-def want(what, got, wanted):
-    if got != wanted:
-        sys.exit(f"{what}: got {got!r}, wanted {wanted!r}")
 
 
 def run_django():
