@@ -1,4 +1,5 @@
 // Jedis against a cache, with its defaults: RESP3.
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -11,12 +12,17 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import redis.clients.jedis.AbstractTransaction;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisPool;
+import redis.clients.jedis.JedisPoolConfig;
 import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.args.BitOP;
+import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.args.ListDirection;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.params.ClientKillParams;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.params.SetParams;
 import redis.clients.jedis.resps.Tuple;
@@ -162,6 +168,36 @@ class Round {
     }
   }
 
+  // Sixteen threads share four connections, some of which are killed in between.
+  static void pools(String host, int port) throws Exception {
+    final var settings = new JedisPoolConfig();
+    settings.setMaxTotal(4);
+    settings.setTestOnBorrow(true);
+    settings.setMaxWait(Duration.ofSeconds(PATIENCE_S));
+    try (JedisPool pool = new JedisPool(settings, host, port)) {
+      for (int round = 1; round <= 2; ++round) {
+        final List<CompletableFuture<Void>> threads = new ArrayList<>();
+        for (int i = 0; i < 16; ++i) threads.add(CompletableFuture.runAsync(() -> count(pool)));
+        for (var thread : threads) thread.get(PATIENCE_S, TimeUnit.SECONDS);
+        try (Jedis jedis = pool.getResource()) {
+          want("a pool's work", jedis.get("counted"), String.valueOf(round * 16 * 100));
+          final var others = new ClientKillParams().type(ClientType.NORMAL)
+              .skipMe(ClientKillParams.SkipMe.YES);
+          want("CLIENT KILL of a pool's connections", jedis.clientKill(others) > 0, true);
+        }
+      }
+      want("a pool's connections", pool.getNumActive() + pool.getNumIdle() <= 4, true);
+    }
+  }
+
+  static void count(JedisPool pool) {
+    for (int i = 0; i < 100; ++i) {
+      try (Jedis jedis = pool.getResource()) {
+        jedis.incr("counted");
+      }
+    }
+  }
+
   static void talk(String host, int port) throws Exception {
     try (RedisClient client = RedisClient.create(host, port)) {
       want("FLUSHALL", client.flushAll(), "OK");
@@ -173,6 +209,7 @@ class Round {
       publishAndSubscribe(client);
       transactions(client);
     }
+    pools(host, port);
   }
 
   public static void main(String[] arguments) {
