@@ -102,7 +102,7 @@ outcome<int> dispatch(tokens arguments, const daemon_runner& run_daemon) {
   if (line->flags.value("all", false) && line->flags.contains("on")) {
     return refuse(exit_misused, "--all stands for all daemons, --on for some; give only one");
   }
-  if (line->verb->synopsis.contains("NAME|GLOB|@GROUP")) add_labels(*line);
+  if (has_label_flag(*line->verb)) add_labels(*line);
   if (auto checked = check_words(*line->verb, line->words); !checked) {
     return std::unexpected(checked.error());
   }

@@ -27,7 +27,7 @@ std::span<const verb_row> verbs() {
       for (auto& verb : rows()) all.push_back(std::move(verb));
     }
     for (auto& verb : all) {
-      if (verb.synopsis.contains("NAME|GLOB|@GROUP")) verb.flags.push_back(label_flag());
+      if (has_label_flag(verb)) verb.flags.push_back(label_flag());
     }
     all.push_back(
         {"help",

@@ -1,5 +1,7 @@
 """Changing options: which take effect at once, which wait for a restart, which are refused."""
 
+import json
+
 import pytest
 
 from strata_daemon import Refused, eventually
@@ -148,3 +150,61 @@ def test_an_edit_may_say_which_revision_it_is_of(daemon):
     status, _ = daemon.exchange("PATCH", "/v1/runtimes/s",
                                 {"options": {"group": "d"}, "revision": second})
     assert status == 200
+
+
+# --- several at once
+
+@pytest.fixture
+def several(daemon):
+    for name, labels in (("api-1", ["tier=front"]), ("api-2", ["tier=front"]), ("web", [])):
+        daemon.server(name, group="g", label=labels)
+    daemon.create("cache", "store", listen=["tcp://127.0.0.1:0"])
+    return daemon
+
+
+def limited(daemon):
+    return [name for name in ("api-1", "api-2", "web")
+            if daemon.show(name)["options"]["rate_limit"] == 7]
+
+
+@pytest.mark.parametrize("words, names", [
+    (["api-*"], ["api-1", "api-2"]),
+    (["@g"], ["api-1", "api-2", "web"]),
+    (["tier=front"], ["api-1", "api-2"]),
+    (["web", "api-1"], ["api-1", "web"]),
+    (["web", "api-[2]"], ["api-2", "web"]),
+])
+def test_several_are_edited_at_once(several, words, names):
+    done = several.run("edit", *words, "--rate-limit", "7", "--framing", "raw")
+    assert done.returncode == 0, done.stderr
+    assert limited(several) == names
+    lines = sorted(done.stdout.splitlines())
+    assert lines == [line for name in names for line in (
+        f"{name}: in force now: rate_limit",
+        f"{name}: saved, in force from the next start ('strata restart {name}'): framing")]
+    answers = json.loads(several.cli("edit", *words, "--rate-limit", "8", "--format", "json"))
+    assert sorted(each["name"] for each in answers) == names
+    assert {tuple(each["applied"]) for each in answers} == {("rate_limit",)}
+    assert sorted(several.cli("edit", *words, "--rate-limit", "9", "-q").split()) == names
+
+
+def test_those_of_one_type_alone_are_edited_together(several):
+    mixed = several.run("edit", "*", "--rate-limit", "7")
+    assert mixed.returncode == 2
+    assert "'*' is a server and a cache" in mixed.stderr and limited(several) == []
+    named = several.run("edit", "web", "store", "--framing", "raw")
+    assert named.returncode == 2 and "strata: store: cannot set option 'framing'" in named.stderr
+    assert several.show("web")["options"]["framing"] == "raw"
+
+
+def test_what_cannot_be_edited_does_not_keep_the_others(several):
+    done = several.run("edit", "api-1", "none", "x*", "api-2", "--rate-limit", "7")
+    assert done.returncode == 3 and "'none'" in done.stderr and "'x*'" in done.stderr
+    assert limited(several) == ["api-1", "api-2"]
+
+
+def test_an_edit_of_several_needs_flags_and_no_revision(several):
+    assert several.run("edit", "api-*").returncode == 2
+    done = several.run("edit", "api-*", "--rate-limit", "7", "--revision", "1")
+    assert done.returncode == 2 and "--revision" in done.stderr and limited(several) == []
+    assert several.run("edit", "none*", "--rate-limit", "7").returncode == 3

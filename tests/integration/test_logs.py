@@ -1,7 +1,9 @@
 """strata logs of several runtimes: in the order of time, each line with its runtime."""
 
+import contextlib
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -75,20 +77,82 @@ def test_a_daemon_without_runtimes_has_no_logs(daemon):
     assert daemon.cli("logs") == ""
 
 
-def test_all_are_followed_until_they_are_removed(three, tmp_path):
-    path = tmp_path / "out"
-    with path.open("w") as file:
-        running = subprocess.Popen([BINARY, "logs", "-f", "-n", "0"], stdout=file,
-                                   env=three.environment)
+class Following:
+    """`strata logs -f`, which writes into a file."""
 
-    def shows(name, text):
-        say(three, name, text)
-        return f"{name} " in path.read_text() and text in path.read_text()
+    def __init__(self, daemon, folder, *words):
+        self.path = folder / "out"
+        with self.path.open("w") as file:
+            self.process = subprocess.Popen([BINARY, "logs", "-f", *words], stdout=file,
+                                            env=daemon.environment)
 
-    eventually(lambda: shows("a", "five"), "a is followed")
-    three.remove("a")
-    eventually(lambda: shows("other", "six"), "the others are still followed")
-    assert running.poll() is None
-    three.remove("other")
-    three.remove("long-name")
-    eventually(lambda: running.poll() == 0, "it ends with the last of them")
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def sockets(self):
+        with contextlib.suppress(FileNotFoundError):  # one was just closed
+            folder = Path(f"/proc/{self.process.pid}/fd")
+            return sum(each.readlink().name.startswith("socket:") for each in folder.iterdir())
+        return 0
+
+    def shows(self, daemon, name, text):
+        say(daemon, name, text)
+        lines = self.path.read_text().splitlines()
+        return any(line.startswith(f"{name} ") and line.endswith(f" {text}") for line in lines)
+
+
+def test_all_are_followed(three, tmp_path):
+    with Following(three, tmp_path, "-n", "0") as following:
+        eventually(lambda: following.shows(three, "a", "five"), "a is followed")
+        three.remove("a")
+        eventually(lambda: following.shows(three, "other", "six"), "the others are followed")
+        three.remove("other")
+        three.remove("long-name")
+        assert following.process.poll() is None
+
+
+def test_named_ones_are_followed_until_they_are_removed(three, tmp_path):
+    with Following(three, tmp_path, "-n", "0", "a", "other") as following:
+        eventually(lambda: following.shows(three, "a", "five"), "a is followed")
+        talkative(three, tmp_path, "b")
+        say(three, "b", "not shown")
+        three.remove("a")
+        assert following.process.poll() is None
+        three.remove("other")
+        eventually(lambda: following.process.poll() == 0, "it ends with the last of them")
+        assert "not shown" not in following.path.read_text()
+
+
+@pytest.mark.parametrize("words", [[], ["*"], ["@g"], ["-l", "tier=front"], ["a", "b*"]])
+def test_those_that_are_created_later_are_followed_too(daemon, tmp_path, words):
+    talkative(daemon, tmp_path, "a", group="g", label=["tier=front"])
+    with Following(daemon, tmp_path, "-n", "0", *words) as following:
+        eventually(lambda: following.shows(daemon, "a", "one"), "a is followed")
+        for text in ("two", "three"):  # a new one of the same name, too
+            talkative(daemon, tmp_path, "b", group="g", label=["tier=front"])
+            eventually(lambda: following.shows(daemon, "b", text), "b is followed")  # noqa: B023
+            daemon.remove("b")
+        talkative(daemon, tmp_path, "other")
+        say(daemon, "other", "four")
+        daemon.remove("a")
+        talkative(daemon, tmp_path, "a", group="g", label=["tier=front"])
+        eventually(lambda: following.shows(daemon, "a", "five"), "the new a is followed")
+        is_named = words in ([], ["*"])
+        assert ("four" in following.path.read_text()) == is_named
+
+
+def test_a_daemon_without_runtimes_is_followed(daemon, tmp_path):
+    with Following(daemon, tmp_path) as following:
+        # Two connections for requests, the later one when the events are there.
+        eventually(lambda: following.sockets() == 3, "it has begun")
+        talkative(daemon, tmp_path, "first")
+        eventually(lambda: following.shows(daemon, "first", "one"), "the first one is followed")
+
+
+def test_a_pattern_that_names_nothing_is_an_error(daemon):
+    done = daemon.run("logs", "-f", "x*")
+    assert (done.returncode, done.stdout) == (3, "") and "x*" in done.stderr

@@ -56,6 +56,12 @@ struct verb_row {
 /// Whether there are longer verbs that begin with `words`.
 [[nodiscard]] bool is_family(std::span<const verb_row> verbs, std::string_view words);
 
+/// Whether the verb's words name runtimes, to which -l KEY=VALUE adds those with that label. A verb
+/// that takes a type's options has -l from there.
+[[nodiscard]] inline bool has_label_flag(const verb_row& verb) {
+  return verb.synopsis.contains("NAME|GLOB|@GROUP") && verb.find_type == nullptr;
+}
+
 /// Whether the verb's first word is a type, not the name of a runtime.
 [[nodiscard]] bool names_type(const verb_row& verb);
 

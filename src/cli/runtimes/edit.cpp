@@ -1,4 +1,4 @@
-// strata edit NAME: by flags, or without any in an editor.
+// strata edit NAME...: by flags, or without any in an editor.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,6 +7,8 @@
 
 #include "cli/daemon_client/cluster.hpp"
 #include "cli/daemon_client/control_client.hpp"
+#include "cli/daemon_client/names.hpp"
+#include "cli/daemon_client/report.hpp"
 #include "cli/line/command_line.hpp"
 #include "cli/runtimes/draft.hpp"
 #include "cli/runtimes/rows.hpp"
@@ -53,16 +55,19 @@ outcome<json> changes_of(const invocation& call) {
   return changes;
 }
 
-void report_edit(const invocation& call, const json& value) {
-  const auto name = text::printable(call.words[0]);
-  if (call.as_json) return print_json(value);
+void report_edit(const invocation& call, const std::string& runtime, const json& value) {
+  const auto name = text::printable(runtime);
+  if (call.as_json) return;
   if (call.quiet) return print(name + "\n");
+  const auto subject = names_one(call) ? std::string() : name + ": ";
   const auto now = value.value("applied", json::array());
   const auto later = value.value("needs_restart", json::array());
-  if (!now.empty()) print(fmt::format("in force now: {}\n", format_cell(now, unit::none)));
+  if (!now.empty()) {
+    print(fmt::format("{}in force now: {}\n", subject, format_cell(now, unit::none)));
+  }
   if (!later.empty()) {
-    print(fmt::format("saved, in force from the next start ('strata restart {}'): {}\n", name,
-                      format_cell(later, unit::none)));
+    print(fmt::format("{}saved, in force from the next start ('strata restart {}'): {}\n", subject,
+                      name, format_cell(later, unit::none)));
   }
 }
 
@@ -133,7 +138,8 @@ outcome<int> edit_in_editor(const invocation& call) {
       return exit_done;
     }
     if (done) {
-      report_edit(call, *done);
+      if (call.as_json) print_json(*done);
+      report_edit(call, call.words[0], *done);
       return exit_done;
     }
     const bool is_over =
@@ -144,67 +150,103 @@ outcome<int> edit_in_editor(const invocation& call) {
   }
 }
 
-// The type that the runtime has on the daemons of a glob or a label: its options are the same on
-// each of them.
-outcome<std::string> type_on_daemons(const std::string& name, const daemon_address& daemon) {
+/// The runtimes of the daemons of a glob or a label.
+outcome<json> runtimes_on_daemons(const daemon_address& daemon) {
   const auto cluster = read_local_cluster(daemon);
   if (!cluster) return std::unexpected(cluster.error());
   const auto selected = select_daemons(*cluster, daemon.other);
   if (!selected) return std::unexpected(selected.error());
-  std::string type;
+  auto all = json::array();
   for (const auto& each : cluster->at("daemons")) {
     if (std::ranges::find(*selected, text_at(each, "daemon")) == selected->end()) continue;
-    for (const auto& runtime : each.at("runtimes")) {
-      if (text_at(runtime, "name") != name) continue;
-      const auto other = std::exchange(type, text_at(runtime, "type"));
-      if (other.empty() || other == type) continue;
-      return refuse(exit_misused, fmt::format("'{}' is a {} on one of these daemons, and a {} on "
-                                              "another: name one daemon with --on",
-                                              name, other, type));
-    }
+    for (const auto& runtime : each.at("runtimes")) all.push_back(runtime);
+  }
+  return all;
+}
+
+/// The type of all runtimes that the word names, on all daemons.
+outcome<std::string> type_of_all(const std::string& word, const daemon_address& daemon) {
+  const bool has_many_daemons = names_daemons(daemon.other);
+  const auto all =
+      has_many_daemons ? runtimes_on_daemons(daemon) : control_client(daemon).get("/v1/runtimes");
+  if (!all) return std::unexpected(all.error());
+  const auto named = expand(std::span(&word, 1), known_runtimes(*all));
+  if (!named.failures.empty()) return std::unexpected(named.failures.front());
+  std::string type;
+  for (const auto& each : *all) {
+    if (std::ranges::find(named.names, text_at(each, "name")) == named.names.end()) continue;
+    const auto other = std::exchange(type, text_at(each, "type"));
+    if (other.empty() || other == type) continue;
+    return refuse(exit_misused,
+                  fmt::format("'{}' is a {} and a {}{}: edit runtimes of one type at a time",
+                              text::printable(word), other, type,
+                              has_many_daemons ? ", on different daemons" : ""));
   }
   if (!type.empty()) return type;
   return refuse(exit_not_found,
-                fmt::format("none of these daemons has a runtime '{}'", text::printable(name)));
+                fmt::format("none of these daemons has a runtime '{}'", text::printable(word)));
 }
 
-outcome<std::string> read_type(const std::string& name, const daemon_address& daemon) {
-  if (names_daemons(daemon.other)) return type_on_daemons(name, daemon);
-  const auto detail = control_client(daemon).get(runtime_target(name));
+outcome<std::string> read_type(const std::string& word, const daemon_address& daemon) {
+  if (names_several(word) || names_daemons(daemon.other)) return type_of_all(word, daemon);
+  const auto detail = control_client(daemon).get(runtime_target(word));
   if (!detail) return std::unexpected(detail.error());
   return text_at(*detail, "type");
 }
 
+outcome<> check_edit(const invocation& call, const json& changes) {
+  if (changes.empty()) {
+    return refuse(exit_misused,
+                  fmt::format("nothing to change; give flags ('strata edit {} --help' lists them), "
+                              "or run it at a terminal with the name of one runtime, whose options "
+                              "it opens in an editor",
+                              call.words[0]));
+  }
+  if (call.flags.contains("revision") && !names_one(call)) {
+    return refuse(exit_misused,
+                  "--revision is that of one runtime; name one, or leave the flag out");
+  }
+  return check_target(changes);
+}
+
 }  // namespace
 
-outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
+outcome<const runtime::type_row*> type_of_runtime(const std::string& word,
                                                   const daemon_address& daemon) {
-  const auto read = read_type(name, daemon);
+  const auto read = read_type(word, daemon);
   if (!read) return std::unexpected(read.error());
   const auto& type = *read;
   if (const auto* found = runtime::find_type(type)) return found;
   return refuse(exit_failed, fmt::format("'{}' is of type '{}', which this strata does not know; "
                                          "use the version of the daemon",
-                                         name, type));
+                                         word, type));
 }
 
 outcome<int> run_edit(const invocation& call) {
   const auto changes = changes_of(call);
   if (!changes) return std::unexpected(changes.error());
-  if (changes->empty()) {
-    if (has_screen() && ::isatty(STDIN_FILENO) == 1) return edit_in_editor(call);
-    return refuse(exit_misused,
-                  fmt::format("nothing to change; give flags ('strata edit {} --help' lists them), "
-                              "or run it at a terminal, where it opens an editor",
-                              call.words[0]));
-  }
-  if (auto checked = check_target(*changes); !checked) return std::unexpected(checked.error());
+  const bool has_terminal = has_screen() && ::isatty(STDIN_FILENO) == 1;
+  if (changes->empty() && names_one(call) && has_terminal) return edit_in_editor(call);
+  if (auto checked = check_edit(call, *changes); !checked) return std::unexpected(checked.error());
   json request = {{"options", *changes}};
   if (call.flags.contains("revision")) request["revision"] = call.flags.at("revision");
-  const auto done = control_client(call.daemon).patch(runtime_target(call.words[0]), request);
-  if (!done) return std::unexpected(done.error());
-  report_edit(call, *done);
-  return exit_done;
+  control_client client(call.daemon);
+  auto all = for_each_name(client, call.words, [&](const std::string& name) -> outcome<json> {
+    auto done = client.patch(runtime_target(name), request);
+    if (done) report_edit(call, name, *done);
+    if (names_one(call)) return done;
+    if (!done) return refuse(done.error().exit, fmt::format("{}: {}", name, done.error().message));
+    (*done)["name"] = name;
+    return done;
+  });
+  if (!all) return std::unexpected(all.error());
+  if (!call.as_json) return all->exit;
+  if (!names_one(call)) {
+    print_json(all->answers);
+  } else if (!all->answers.empty()) {
+    print_json(all->answers.front());
+  }
+  return all->exit;
 }
 
 }  // namespace strata::cli

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
+#include <utility>
 
+#include "cli/terminal/table.hpp"
 #include "text/readable.hpp"
 
 namespace strata::cli {
@@ -29,6 +32,70 @@ outcome<> wait_for_any(std::span<line_source> sources) {
   return {};
 }
 
+/// Passes lines to `take` until all sources have ended; `pause` may add others.
+outcome<> take_from(std::vector<line_source>& sources, const line_taker& take,
+                    const std::function<outcome<>()>& pause) {
+  for (;;) {
+    for (auto& source : sources) {
+      for (const auto& line : source.stream.take_lines()) {
+        if (auto taken = take(source.name, line); !taken) return taken;
+      }
+    }
+    const auto count = sources.size();
+    if (auto paused = pause(); !paused) return paused;
+    if (sources.size() > count) continue;  // lines of the new ones may be there already
+    std::erase_if(sources, [](const line_source& each) { return each.stream.ended(); });
+    if (sources.empty()) return {};
+    if (auto waited = wait_for_any(sources); !waited) return waited;
+  }
+}
+
+/// The runtimes that a verb's words name and that were created after the verb began.
+class newcomers {
+ public:
+  newcomers(const invocation& call, std::span<const std::string> present)
+      : client_(call.daemon), words_(call.words), known_(present.begin(), present.end()) {}
+
+  /// Takes a line of the events.
+  outcome<> take(const std::string& line) {
+    const auto event = parse_line_of_json(line);
+    if (!event) return std::unexpected(event.error());
+    const auto kind = text_at(*event, "event");
+    if (kind == "removed") known_.erase(text_at(*event, "runtime"));
+    may_be_new_ = may_be_new_ || kind == "created";
+    return {};
+  }
+
+  /// Adds the streams of those that are not known yet.
+  outcome<> open(const std::function<outcome<line_source>(const std::string&)>& open,
+                 std::vector<line_source>& sources) {
+    if (!std::exchange(may_be_new_, false)) return {};
+    const auto listed = client_.get("/v1/runtimes");
+    if (!listed) return std::unexpected(listed.error());
+    for (const auto& name : named(known_runtimes(*listed))) {
+      if (!known_.insert(name).second) continue;
+      auto opened = open(name);
+      if (!opened && opened.error().exit == exit_not_found) continue;  // it is gone already
+      if (!opened) return std::unexpected(opened.error());
+      sources.push_back(std::move(*opened));
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::string> named(const std::vector<known_runtime>& all) const {
+    if (!words_.empty()) return expand(words_, all).names;
+    std::vector<std::string> names;
+    for (const auto& each : all) names.push_back(each.name);
+    return names;
+  }
+
+  control_client client_;
+  const std::vector<std::string>& words_;
+  std::set<std::string> known_;
+  bool may_be_new_ = true;  // some may have been created since the present ones were listed
+};
+
 }  // namespace
 
 outcome<source_names> name_sources(control_client& client, const invocation& call) {
@@ -46,6 +113,7 @@ outcome<source_names> name_sources(control_client& client, const invocation& cal
     sources.exit = named->exit;
   }
   if (call.words.size() == 1 && !names_several(call.words[0])) return sources;
+  sources.width = 1;
   for (const auto& each : sources.names) {
     sources.width = std::max(sources.width, text::printable(each).size());
   }
@@ -65,17 +133,29 @@ outcome<int> open_sources(control_client& client, const source_names& sources,
 
 outcome<> take_all(std::vector<line_source> sources, const line_taker& take,
                    const std::function<outcome<>()>& pause) {
-  for (;;) {
-    for (auto& source : sources) {
-      for (const auto& line : source.stream.take_lines()) {
-        if (auto taken = take(source.name, line); !taken) return taken;
-      }
-    }
-    if (auto paused = pause(); !paused) return paused;
-    std::erase_if(sources, [](const line_source& each) { return each.stream.ended(); });
-    if (sources.empty()) return {};
-    if (auto waited = wait_for_any(sources); !waited) return waited;
-  }
+  return take_from(sources, take, pause);
+}
+
+outcome<> follow_all(const invocation& call, const source_names& present,
+                     std::vector<line_source> sources,
+                     const std::function<outcome<line_source>(const std::string&)>& open,
+                     const line_taker& take, const std::function<outcome<>()>& pause) {
+  const auto& words = call.words;
+  const bool is_complete = std::ranges::none_of(words, names_several) || sources.empty();
+  if (!words.empty() && is_complete) return take_from(sources, take, pause);
+  auto events = control_client(call.daemon).stream("/v1/events?tail=0&follow=true");
+  if (!events) return std::unexpected(events.error());
+  sources.push_back({.name = {}, .stream = std::move(*events)});
+  newcomers later(call, present.names);
+  return take_from(
+      sources,
+      [&](const std::string& name, const std::string& line) {
+        return name.empty() ? later.take(line) : take(name, line);
+      },
+      [&]() -> outcome<> {
+        if (auto opened = later.open(open, sources); !opened) return opened;
+        return pause();
+      });
 }
 
 }  // namespace strata::cli

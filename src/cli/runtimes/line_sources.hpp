@@ -21,7 +21,7 @@ struct line_source {
 /// The runtimes that the verb's words name; all, without words.
 struct source_names {
   std::vector<std::string> names;
-  std::size_t width = 0;  ///< of the longest name, if lines follow their names; otherwise 0
+  std::size_t width = 0;  ///< of the longest name at least, if lines follow their names; else 0
   int exit = exit_done;   ///< not that, if a word names none: it was reported
 };
 [[nodiscard]] outcome<source_names> name_sources(control_client& client, const invocation& call);
@@ -37,5 +37,12 @@ using line_taker = std::function<outcome<>(const std::string& name, const std::s
 /// called whenever all that has arrived is taken. Errors: those of `take`, `pause` and the streams.
 [[nodiscard]] outcome<> take_all(std::vector<line_source> sources, const line_taker& take,
                                  const std::function<outcome<>()>& pause);
+
+/// As `take_all`; but if the verb's words may name several runtimes, those that are created later
+/// are followed too, with the streams that `open` returns, until the daemon ends.
+[[nodiscard]] outcome<> follow_all(
+    const invocation& call, const source_names& present, std::vector<line_source> sources,
+    const std::function<outcome<line_source>(const std::string&)>& open, const line_taker& take,
+    const std::function<outcome<>()>& pause);
 
 }  // namespace strata::cli

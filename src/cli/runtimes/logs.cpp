@@ -35,11 +35,15 @@ std::string render_event(const json& event) {
                              detail.empty() ? "" : ": ", detail)}});
 }
 
-std::string target_of(const invocation& call, const std::string& path) {
-  auto target = fmt::format("{}?tail={}", path, call.flags.value("tail", 1000U));
+constexpr std::uint64_t most_lines = 1000;
+
+std::string target_of(const invocation& call, const std::string& path, std::uint64_t tail) {
+  auto target = fmt::format("{}?tail={}", path, tail);
   if (call.is_set("follow")) target += "&follow=true";
   return target;
 }
+
+std::uint64_t tail_of(const invocation& call) { return call.flags.value("tail", most_lines); }
 
 outcome<moment> since_of(const invocation& call) {
   const auto text = call.text("since");
@@ -112,6 +116,13 @@ class line_printer {
   std::vector<held_line> held_;
 };
 
+outcome<line_source> open_log(const invocation& call, const std::string& name, std::uint64_t tail) {
+  auto stream =
+      control_client(call.daemon).stream(target_of(call, runtime_target(name, "logs"), tail));
+  if (!stream) return std::unexpected(stream.error());
+  return line_source{.name = name, .stream = std::move(*stream)};
+}
+
 /// Shows the lines of the sources as they arrive.
 outcome<> show_all(std::vector<line_source> sources, line_printer& printer) {
   return take_all(
@@ -133,24 +144,30 @@ outcome<int> run_logs(const invocation& call) {
   const auto named = name_sources(client, call);
   if (!named) return std::unexpected(named.error());
   line_printer printer(call, {.render = render_log, .quiet_key = "text"}, *since, named->width);
+  const line_taker take = [&printer](const auto& name, const auto& line) {
+    return printer.take(name, line);
+  };
   std::vector<line_source> followed;
   const auto open = [&](const std::string& name) -> outcome<> {
-    auto stream = control_client(call.daemon).stream(target_of(call, runtime_target(name, "logs")));
-    if (!stream) return std::unexpected(stream.error());
-    followed.push_back({.name = name, .stream = std::move(*stream)});
+    auto source = open_log(call, name, tail_of(call));
+    if (!source) return std::unexpected(source.error());
+    followed.push_back(std::move(*source));
     if (call.is_set("follow")) return {};
-    return take_all(
-        std::exchange(followed, {}),
-        [&printer](const auto& source, const auto& line) { return printer.take(source, line); },
-        [] { return outcome<>(); });
+    return take_all(std::exchange(followed, {}), take, [] { return outcome<>(); });
   };
   const auto opened = open_sources(client, *named, open);
   if (!opened) return opened;
   if (named->width != 0) printer.sort();
   printer.print();
-  if (auto shown = show_all(std::move(followed), printer); !shown) {
-    return std::unexpected(shown.error());
-  }
+  if (!call.is_set("follow")) return opened;
+  const auto shown = follow_all(
+      call, *named, std::move(followed),
+      [&call](const std::string& name) { return open_log(call, name, most_lines); }, take,
+      [&printer]() -> outcome<> {
+        printer.print();
+        return {};
+      });
+  if (!shown) return std::unexpected(shown.error());
   return opened;
 }
 
@@ -159,7 +176,7 @@ outcome<int> run_events(const invocation& call) { return show_events(call, {}); 
 outcome<int> show_events(const invocation& call, std::string_view type) {
   const auto since = since_of(call);
   if (!since) return std::unexpected(since.error());
-  auto stream = control_client(call.daemon).stream(target_of(call, "/v1/events"));
+  auto stream = control_client(call.daemon).stream(target_of(call, "/v1/events", tail_of(call)));
   if (!stream) return std::unexpected(stream.error());
   line_printer printer(call, {.render = render_event, .quiet_key = "runtime", .type = type},
                        *since);

@@ -41,7 +41,7 @@ outcome<int> show_events(const invocation& call, std::string_view type);
 // The types whose options `create` and `edit` take.
 outcome<const runtime::type_row*> type_by_name(const std::string& type,
                                                const daemon_address& daemon);
-outcome<const runtime::type_row*> type_of_runtime(const std::string& name,
+outcome<const runtime::type_row*> type_of_runtime(const std::string& word,
                                                   const daemon_address& daemon);
 
 // Creates a runtime, as the flags --start and --dry-run say, and reports its state.

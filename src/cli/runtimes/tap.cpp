@@ -166,15 +166,20 @@ outcome<int> run_tap(const invocation& call) {
   tap_output output(call, named->width);
   if (auto opened = output.open(named->names); !opened) return std::unexpected(opened.error());
   std::vector<line_source> sources;
-  const auto opened = open_sources(client, *named, [&](const std::string& name) -> outcome<> {
+  const auto open = [&call](const std::string& name) -> outcome<line_source> {
     auto stream = control_client(call.daemon).stream(target_of(call, name));
     if (!stream) return std::unexpected(stream.error());
-    sources.push_back({.name = name, .stream = std::move(*stream)});
+    return line_source{.name = name, .stream = std::move(*stream)};
+  };
+  const auto opened = open_sources(client, *named, [&](const std::string& name) -> outcome<> {
+    auto source = open(name);
+    if (!source) return std::unexpected(source.error());
+    sources.push_back(std::move(*source));
     return {};
   });
   if (!opened) return opened;
-  const auto taken = take_all(
-      std::move(sources),
+  const auto taken = follow_all(
+      call, *named, std::move(sources), open,
       [&output](const auto& name, const auto& line) { return output.take(name, line); },
       [&output] { return output.flush(); });
   if (!taken) return std::unexpected(taken.error());
