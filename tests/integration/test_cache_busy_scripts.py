@@ -309,8 +309,7 @@ def test_a_follower_gets_its_changes_at_once(daemon):
 
 
 def test_without_a_threshold_and_in_transactions_it_is_stopped(daemon):
-    port = busy_cache(daemon)
-    wire = Wire(port)
+    wire = patient(busy_cache(daemon))
     say(wire, "MULTI")
     say(wire, "EVAL", ENDLESS, 0)
     reply = say(wire, "EXEC")

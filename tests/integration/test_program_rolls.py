@@ -86,7 +86,7 @@ def test_a_roll_under_load_fails_no_request(daemon, program):
 
 def test_a_roll_ends_at_an_instance_that_is_not_ready(daemon, program, tmp_path):
     program(SERVER, "{port}", name="api", instances=3, port=0, ready="http:/health", drain=0,
-            ready_timeout=1, restart="no")
+            restart="no")
     before = instances_of(daemon, "api")
     (tmp_path / "api.py").write_text("raise SystemExit(5)")
     rolled = daemon.run("roll", "api")
