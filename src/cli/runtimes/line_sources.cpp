@@ -85,8 +85,8 @@ class newcomers {
  private:
   [[nodiscard]] std::vector<std::string> named(const std::vector<known_runtime>& all) const {
     if (!words_.empty()) return expand(words_, all).names;
-    std::vector<std::string> names;
-    for (const auto& each : all) names.push_back(each.name);
+    std::vector<std::string> names(all.size());
+    std::ranges::transform(all, names.begin(), &known_runtime::name);
     return names;
   }
 
