@@ -1,6 +1,7 @@
 """Client-side caching: the same conversations with a cache and with a real redis-server, comparing
 every byte that any connection receives. Pauses and shard channels are tested in the same way."""
 
+import hashlib
 import re
 import time
 
@@ -369,7 +370,21 @@ def test_a_pause_puts_off_what_it_is_to(daemon, words):
     assert one.ask("GET", "k") == b"$1\r\nw\r\n"
 
 
-SCRIPTS = [["EVAL", "return 1", "0"], ["EVAL", "#!lua flags=no-writes\nreturn 1", "0"],
+READING_SCRIPT = "#!lua flags=no-writes\nreturn 1"
+LIBRARY = """#!lua name=few
+redis.register_function{function_name='reads', callback=function() return 1 end, flags={'no-writes'}}
+redis.register_function('may_write', function() return 1 end)"""
+
+
+def digest(text):
+    return hashlib.sha1(text.encode()).hexdigest()
+
+
+SCRIPTS = [["EVAL", "return 1", "0"], ["EVAL", READING_SCRIPT, "0"],
+           ["EVALSHA", digest(READING_SCRIPT).upper(), "0"], ["EVALSHA", digest("return 1"), "0"],
+           ["EVALSHA_RO", digest("return 1"), "0"], ["FCALL", "reads", "0"],
+           ["FCALL", "READS", "0"], ["FCALL", "may_write", "0"], ["FCALL", "missing", "0"],
+           ["FCALL_RO", "reads", "0"],
            ["EVAL", "#!lua\nreturn 1", "0"], ["EVAL_RO", "return 1", "0"], ["PFCOUNT", "k"],
            ["PUBLISH", "c", "m"], ["SPUBLISH", "c", "m"], ["GET", "k"], ["MIGRATE", *"h1k00"],
            ["RESTORE-ASKING", "k", "0", "x"], ["EVALSHA", "0" * 40, "0"], ["SUBSCRIBE", "c"]]
@@ -380,6 +395,9 @@ def test_a_pause_of_writes_puts_off_what_redis_puts_off(daemon, redis, words):
     outcomes = []
     for port in (new_cache(daemon), redis.port):
         one, other = Wire(port), Wire(port)
+        for text in ("return 1", READING_SCRIPT):
+            one.ask("SCRIPT", "LOAD", text)
+        assert one.ask("FUNCTION", "LOAD", LIBRARY) == b"$3\r\nfew\r\n"
         assert one.ask("CLIENT", "PAUSE", "60000", "WRITE") == b"+OK\r\n"
         other.send(*words)
         is_put_off = other.is_silent()

@@ -32,7 +32,7 @@ std::string unknown_command(std::span<const std::string_view> words) {
 bool engine::postpone(client& client, const command& command,
                       std::span<const std::string_view> words) {
   if (front_.pausing().is_over(keys_.now_ms())) front_.pausing().end();
-  if (!front_.pausing().holds(client, command, words)) return false;
+  if (!front_.pausing().holds(client, command, words, front_.scripts())) return false;
   --front_.statistics().counted().commands;
   --client.calls;
   front_.pausing().postpone(client);

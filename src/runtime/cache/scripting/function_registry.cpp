@@ -98,6 +98,12 @@ function_registry::place function_registry::find(std::string_view function) cons
   return {nullptr, nullptr};
 }
 
+std::uint8_t function_registry::declared_flags(std::string_view name) {
+  refresh();
+  const auto found = find(name);
+  return found.function == nullptr ? 0 : found.function->second.flags;
+}
+
 void function_registry::call_function(call& outer, bool is_read_only) {
   refresh();
   const auto found = find(outer[1]);

@@ -29,6 +29,8 @@ class function_registry {
   void list(call& outer, std::string_view pattern, bool with_texts);
   void remove(call& outer, std::string_view name);
   void clear();
+  /// Returns the flags of the function; 0 if there is none of that name.
+  [[nodiscard]] std::uint8_t declared_flags(std::string_view name);
 
   [[nodiscard]] std::size_t count();
   [[nodiscard]] std::size_t function_count();

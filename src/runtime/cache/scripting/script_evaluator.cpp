@@ -94,6 +94,19 @@ void script_evaluator::evaluate_known(call& outer, std::string_view digest, std:
   run(outer, *known, first, is_read_only);
 }
 
+std::uint8_t script_evaluator::declared_flags(const command& command,
+                                              std::span<const std::string_view> words) {
+  if (words.size() < 2) return 0;
+  const auto name = command.row->name;
+  if (name.starts_with("fcall")) return functions_.declared_flags(words[1]);
+  if (name.starts_with("evalsha")) {
+    const auto known = scripts_.find(in_small_digits(words[1]));
+    return known == scripts_.end() ? 0 : known->second.flags;
+  }
+  const auto head = read_script_head(words[1]);
+  return head ? head->flags : 0;
+}
+
 void script_evaluator::run(call& outer, const scripts::value_type& script, std::size_t first,
                            bool is_read_only) {
   const auto words = script_arguments::read(outer, first);

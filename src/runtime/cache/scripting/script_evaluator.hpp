@@ -54,6 +54,8 @@ class script_evaluator final : public evaluator, private script::observer {
   }
   void remove_all_libraries() override { functions_.clear(); }
 
+  [[nodiscard]] std::uint8_t declared_flags(const command& command,
+                                            std::span<const std::string_view> words) override;
   [[nodiscard]] figures counted() override;
 
  private:

@@ -3,23 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/cache/engine/scripts/evaluator.hpp"
 #include "runtime/cache/engine/scripts/script_head.hpp"
 
 namespace strata::runtime::cache {
 
 namespace {
 
-// Reports whether the script that these words run promises to change nothing. Only EVAL shows its
-// script.
-bool promises_no_writes(const command& command, std::span<const std::string_view> words) {
-  if (command.row->name != "eval" || words.size() < 2) return false;
-  const auto head = read_script_head(words[1]);
-  return head && (head->flags & script_no_writes) != 0;
-}
-
 // Reports whether the command, or one that its script executes, may be propagated to a follower.
-bool is_write(const command& command, std::span<const std::string_view> words) {
-  if (command.has(trait_runs_script)) return !promises_no_writes(command, words);
+bool is_write(const command& command, std::span<const std::string_view> words, evaluator* scripts) {
+  if (command.has(trait_runs_script)) {
+    return scripts == nullptr || (scripts->declared_flags(command, words) & script_no_writes) == 0;
+  }
   return command.has(flag_write) || command.has(trait_propagated);
 }
 
@@ -54,20 +49,21 @@ void pause::resume_all() {
 }
 
 bool pause::holds(const client& client, const command& command,
-                  std::span<const std::string_view> words) const {
+                  std::span<const std::string_view> words, evaluator* scripts) const {
   // The cache's own script cannot wait: it gets an error, but not for the sake of CLIENT PAUSE.
   const bool is_refused = client.is_script && (is_failing_over_ || !holds_.empty());
   if (!client.may_block && !is_refused) return false;
   if (what_ == extent::all) return true;
-  if (command.row->name != "exec") return holds_call(command, words);
-  return std::ranges::any_of(client.queued, [this](const kept_call& each) {
+  if (command.row->name != "exec") return holds_call(command, words, scripts);
+  return std::ranges::any_of(client.queued, [this, scripts](const kept_call& each) {
     const std::vector<std::string_view> queued(each.words.begin(), each.words.end());
-    return holds_call(*each.what, queued);
+    return holds_call(*each.what, queued, scripts);
   });
 }
 
-bool pause::holds_call(const command& command, std::span<const std::string_view> words) const {
-  if (!is_write(command, words)) return false;
+bool pause::holds_call(const command& command, std::span<const std::string_view> words,
+                       evaluator* scripts) const {
+  if (!is_write(command, words, scripts)) return false;
   return holds_writes() || (!holds_.empty() && may_change_held(command, words));
 }
 

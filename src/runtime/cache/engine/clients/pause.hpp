@@ -14,6 +14,8 @@
 
 namespace strata::runtime::cache {
 
+class evaluator;
+
 class pause {
  public:
   enum class extent : std::uint8_t { none, writes, all };
@@ -42,16 +44,16 @@ class pause {
   void hold(const held_keys& keys) { holds_.push_back(&keys); }
   void release(const held_keys& keys);
 
-  /// Reports whether this command of `client` must wait.
+  /// Reports whether this command of `client` must wait. `scripts` may be null.
   [[nodiscard]] bool holds(const client& client, const command& command,
-                           std::span<const std::string_view> words) const;
+                           std::span<const std::string_view> words, evaluator* scripts) const;
   void postpone(client& client);
   void leave(client& gone);
 
  private:
   void resume_all();
-  [[nodiscard]] bool holds_call(const command& command,
-                                std::span<const std::string_view> words) const;
+  [[nodiscard]] bool holds_call(const command& command, std::span<const std::string_view> words,
+                                evaluator* scripts) const;
   [[nodiscard]] bool may_change_held(const command& command,
                                      std::span<const std::string_view> words) const;
 

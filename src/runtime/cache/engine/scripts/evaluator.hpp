@@ -11,6 +11,7 @@
 namespace strata::runtime::cache {
 
 class call;
+struct command;
 
 /// What FUNCTION RESTORE does with the libraries that are there.
 enum class restore_policy : std::uint8_t { append, replace, flush };
@@ -45,6 +46,11 @@ class evaluator {
   virtual void list_libraries(call& outer, std::string_view pattern, bool with_texts) = 0;
   virtual void remove_library(call& outer, std::string_view name) = 0;
   virtual void remove_all_libraries() = 0;
+
+  /// Returns the flags (`script_flag`) that the script or the function which these words run
+  /// declares; 0 if it is not known.
+  [[nodiscard]] virtual std::uint8_t declared_flags(const command& command,
+                                                    std::span<const std::string_view> words) = 0;
 
   // --- figures
   struct figures {
