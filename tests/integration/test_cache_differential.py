@@ -190,3 +190,38 @@ def test_requests_that_are_seldom_made(daemon, redis):
         wire.ask("SET", "s", "text")
     for request in SELDOM.strip().replace("\n", "|").split("|"):
         assert ours.ask(*request.split()) == theirs.ask(*request.split()), request
+
+
+class NodeCommands:
+    """Changes of one list with elements of a few bytes and of some KiB."""
+
+    def __init__(self, seed):
+        self.chance = random.Random(seed)
+
+    def element(self):
+        number = self.chance.randrange(40)
+        return f"{number}" + "x" * (0, 1, 7, 100, 900, 4000, 9000)[number % 7]
+
+    def next(self):
+        index = self.chance.randrange(-60, 60)
+        ways = [["LINSERT", "l", self.chance.choice(["BEFORE", "AFTER"]), self.element(),
+                 self.element()]] * 6
+        ways += [[name, "l", self.element()] for name in ("LPUSH", "RPUSH")]
+        ways += [["LSET", "l", index, self.element()], ["LREM", "l", 1, self.element()],
+                 ["LPOP", "l"], ["RPOP", "l"], ["LMOVE", "l", "l", "LEFT", "RIGHT"]]
+        if self.chance.randrange(30) == 0:
+            ways = [["LTRIM", "l", self.chance.randrange(20), self.chance.randrange(-20, -1)]]
+        return self.chance.choice(ways)
+
+
+@pytest.mark.parametrize("size", ["-2", "-1", "7"])
+def test_elements_of_lists_are_in_the_same_nodes(daemon, redis, size):
+    seed = new_seed()
+    commands = NodeCommands(seed)
+    ours, theirs = Wire(cache_port(daemon)), Wire(redis.port)
+    for wire in (ours, theirs):
+        assert wire.ask("CONFIG", "SET", "list-max-listpack-size", size) == b"+OK\r\n"
+    for _ in range(0, COUNT // 20, CHUNK):
+        requests = [each for _ in range(CHUNK) for each in (commands.next(), ["DUMP", "l"])]
+        assert_same_replies(requests, ours.ask_all(requests), theirs.ask_all(requests), seed,
+                            as_it_is)

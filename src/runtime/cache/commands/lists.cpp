@@ -175,11 +175,7 @@ void linsert(call& c) {
   const auto fill = c.home().settings().list_max_pack_size;
   for (auto where = list.first(); where; where = list.next(where)) {
     if (!list.equals(where, c[3])) continue;
-    if (before) {
-      list.insert_before(where, c[4], fill);
-    } else {
-      list.insert_behind(where, c[4], fill);
-    }
+    list.insert(where, c[4], !before, fill);
     c.reply.integer(static_cast<std::int64_t>(list.size()));
     c.changed(c[1], event_list, "linsert");
     return;

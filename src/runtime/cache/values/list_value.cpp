@@ -11,14 +11,17 @@ constexpr std::size_t element_head = 8;  // what Redis counts as overhead of an 
 // The limit in bytes of a pack with a fixed number of elements.
 constexpr std::size_t safe_bytes = 8192;
 
-bool has_room(const pack& node, std::size_t size, std::int64_t fill) {
+// Reports whether a pack may have this number of elements in this number of bytes.
+bool fits(std::size_t bytes, std::size_t elements, std::int64_t fill) {
   constexpr std::array<std::size_t, 5> limits = {4096, 8192, 16384, 32768, 65536};
-  const auto bytes = node.bytes() + size + element_head;
   if (fill < 0) {
     return bytes <= limits[static_cast<std::size_t>(std::min<std::int64_t>(-fill, 5) - 1)];
   }
-  return bytes <= safe_bytes &&
-         node.size() < static_cast<std::size_t>(std::max<std::int64_t>(fill, 1));
+  return bytes <= safe_bytes && elements <= static_cast<std::size_t>(fill);
+}
+
+bool has_room(const pack& node, std::size_t size, std::int64_t fill) {
+  return fits(node.bytes() + size + element_head, node.size() + 1, fill);
 }
 
 }  // namespace
@@ -86,6 +89,38 @@ list_value::place list_value::previous(place place) const {
   return place;
 }
 
+void list_value::insert(place place, std::string_view text, bool is_behind, std::int64_t fill) {
+  ++size_;
+  auto& node = nodes_[place.node];
+  const auto at = is_behind ? node.next(place.at) : place.at;
+  if (has_room(node, text.size(), fill)) {
+    node.insert(at, text);
+  } else if (at == (is_behind ? pack::none : node.first())) {
+    insert_between(place.node + (is_behind ? 1 : 0), text, is_behind, fill);
+  } else {
+    split({place.node, at});
+    if (is_behind) {
+      nodes_[place.node + 1].push_front(text);
+    } else {
+      nodes_[place.node].push_back(text);
+    }
+    merge_around(place.node + (is_behind ? 0 : 1), fill);
+  }
+}
+
+// Inserts at the border before pack `node`, of which the other side is full: into the pack on this
+// side (`is_behind`: the one after the border) if it has room, otherwise into a new one.
+void list_value::insert_between(std::size_t node, std::string_view text, bool is_behind,
+                                std::int64_t fill) {
+  if (is_behind && node < nodes_.size() && has_room(nodes_[node], text.size(), fill)) {
+    nodes_[node].push_front(text);
+  } else if (!is_behind && node > 0 && has_room(nodes_[node - 1], text.size(), fill)) {
+    nodes_[node - 1].push_back(text);
+  } else {
+    nodes_.emplace(nodes_.begin() + static_cast<std::ptrdiff_t>(node))->push_back(text);
+  }
+}
+
 // Moves the elements before `place` to a pack of their own, before that of `place`.
 void list_value::split(place place) {
   auto& node = nodes_[place.node];
@@ -97,32 +132,29 @@ void list_value::split(place place) {
   nodes_.insert(nodes_.begin() + static_cast<std::ptrdiff_t>(place.node), std::move(before));
 }
 
-void list_value::insert_before(place place, std::string_view text, std::int64_t fill) {
-  auto& node = nodes_[place.node];
-  if (has_room(node, text.size(), fill)) {
-    node.insert(place.at, text);
-  } else {
-    // Between two packs: inserts into the previous pack if it has room, otherwise into a new one.
-    if (place.at != node.first()) {
-      split(place);
-      ++place.node;
-    }
-    if (place.node == 0 || !has_room(nodes_[place.node - 1], text.size(), fill)) {
-      nodes_.emplace(nodes_.begin() + static_cast<std::ptrdiff_t>(place.node));
-      ++place.node;
-    }
-    nodes_[place.node - 1].push_back(text);
-  }
-  ++size_;
+// Merges the packs around `center`, which was split, as far as they have room, in Redis's order: so
+// insertions leave no trail of small packs.
+void list_value::merge_around(std::size_t center, std::int64_t fill) {
+  merge(center + 1, fill);
+  if (center > 1 && merge(center - 2, fill)) --center;
+  if (center > 0 && merge(center - 1, fill)) --center;
+  merge(center, fill);
 }
 
-void list_value::insert_behind(place place, std::string_view text, std::int64_t fill) {
-  const auto following = next(place);
-  if (following) {
-    insert_before(following, text, fill);
-  } else {
-    push(text, false, fill);
+// Merges two neighbours if one pack may have the elements of both; reports whether it did.
+bool list_value::merge(std::size_t first, std::int64_t fill) {
+  if (first + 1 >= nodes_.size()) return false;
+  auto& node = nodes_[first];
+  auto& second = nodes_[first + 1];
+  if (!fits(node.bytes() + second.bytes() - pack::envelope_size, node.size() + second.size(),
+            fill)) {
+    return false;
   }
+  for (auto at = second.first(); at != pack::none; at = second.next(at)) {
+    node.push_back(second.at(at).text());
+  }
+  nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+  return true;
 }
 
 void list_value::replace(place place, std::string_view text) {

@@ -40,8 +40,8 @@ class list_value final : public collection {
     return nodes_[place.node].equals(place.at, text);
   }
 
-  void insert_before(place place, std::string_view text, std::int64_t fill);
-  void insert_behind(place place, std::string_view text, std::int64_t fill);
+  /// Inserts before the element at `place`, which must exist, or behind it.
+  void insert(place place, std::string_view text, bool is_behind, std::int64_t fill);
   void replace(place place, std::string_view text);
   /// Erases an element; returns the place of the next one.
   place erase(place place);
@@ -64,7 +64,10 @@ class list_value final : public collection {
   bool shed(std::size_t steps) override;
 
  private:
+  void insert_between(std::size_t node, std::string_view text, bool is_behind, std::int64_t fill);
   void split(place place);
+  void merge_around(std::size_t center, std::int64_t fill);
+  bool merge(std::size_t first, std::int64_t fill);
 
   // Each has 8 KiB of elements; there are so few that moving all of them for a new first one is
   // rare and quick.
