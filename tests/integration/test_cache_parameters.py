@@ -370,6 +370,8 @@ TESTED = {
        for role in ("replica", "slave")},
     **{f"{role}-{name}": ("test_cache_info.py", "test_a_follower_says_what_it_is_told_to_say")
        for role in ("replica", "slave") for name in ("announce-ip", "announce-port", "priority")},
+    "replica-announced": ("test_cache_follower_figures.py",
+                          "test_a_follower_may_keep_itself_from_sentinels"),
     "timeout": (THIS, "test_timeout_ends_clients_that_are_idle_and_no_others"),
     "tcp-keepalive": (THIS, "test_tcp_keepalive_is_for_new_connections"),
     "hz": (THIS,

@@ -134,6 +134,7 @@ const row table[] = {
     {"slave-announce-ip", kind::address, &p::announced_address},
     {"replica-announce-port", kind::number, &p::announced_port, 0, 65535},
     {"slave-announce-port", kind::number, &p::announced_port, 0, 65535},
+    {"replica-announced", kind::flag, &p::is_announced},
     {"min-replicas-to-write", kind::number, &p::min_followers, 0, INT32_MAX},
     {"min-slaves-to-write", kind::number, &p::min_followers, 0, INT32_MAX},
     {"min-replicas-max-lag", kind::number, &p::max_follower_lag_s, 0, INT32_MAX},

@@ -67,6 +67,7 @@ struct parameters : keyspace_limits {
   std::int64_t follower_priority = 100;
   std::string announced_address;  ///< as a follower; empty: the address that its leader sees
   std::int64_t announced_port = 0;
+  bool is_announced = true;  ///< as a follower, to the sentinels
   std::int64_t rewrite_percentage = 100;
   std::int64_t rewrite_min_size = 64 << 20;
   bool stop_writes_on_save_error = true;

@@ -21,6 +21,12 @@ struct follower_figures {
   std::int64_t lag_s = 0;
 };
 
+/// The snapshot of a leader that is being received.
+struct snapshot_transfer {
+  std::uint64_t size = 0;  ///< in bytes; 0: the leader has not said it
+  std::uint64_t received = 0;
+};
+
 struct replication_figures {
   std::string id;
   std::uint64_t offset = 0;
@@ -34,6 +40,8 @@ struct replication_figures {
   unsigned leader_port = 0;
   std::string_view link_state;  ///< "connect", "connecting", "sync" or "connected"
   std::int64_t silent_s = -1;
+  std::optional<std::int64_t> down_s;  ///< since when it is not connected; nullopt: it never was
+  snapshot_transfer transfer;
   std::uint64_t followed_offset = 0;
 
   std::string previous_id;         ///< of the leader whose place this cache took; empty: none

@@ -73,7 +73,13 @@ std::string leader_connection::url() const {
 }
 
 void leader_connection::set_state(std::string_view state) {
+  const bool was_connected = is_connected();
   state_ = state;
+  if (is_connected()) {
+    lost_ms_.reset();
+  } else if (was_connected) {
+    lost_ms_ = engine_.keys().now_ms();
+  }
   engine_.home().availability().set_cut_off(!is_connected());
 }
 
@@ -298,6 +304,7 @@ void leader_connection::note_handover(const result<std::string>& reply) {
 }
 
 loop::task<result<void>> leader_connection::take_snapshot() {
+  transfer_ = {};
   set_state("sync");
   auto payload = co_await receive_payload();
   if (!payload) co_return std::unexpected(payload.error());
@@ -316,14 +323,17 @@ loop::task<result<std::string>> leader_connection::receive_payload() {
                       fmt::format("the leader's snapshot has an invalid header: {}",
                                   text::quoted(std::string_view(*head))));
   }
+  if (size) transfer_.size = static_cast<std::uint64_t>(*size);
   const auto mark = has_mark ? head->substr(5) : "";
   const auto is_whole = [&] {
     return has_mark ? received_.size() >= mark_size && received_.ends_with(mark)
                     : received_.size() >= static_cast<std::uint64_t>(*size);
   };
+  transfer_.received = received_.size();
   while (!is_whole()) {
     auto more = co_await receive();
     if (!more) co_return std::unexpected(more.error());
+    transfer_.received = received_.size();
   }
   const auto length = has_mark ? received_.size() - mark_size : static_cast<std::uint64_t>(*size);
   auto payload = received_.substr(0, length);

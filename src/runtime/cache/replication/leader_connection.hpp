@@ -15,6 +15,7 @@
 #include "proto/resp/resp_request.hpp"
 #include "redis/connection.hpp"
 #include "runtime/cache/disk/replay.hpp"
+#include "runtime/cache/engine/replication.hpp"
 #include "runtime/journal.hpp"
 
 namespace strata::runtime::cache {
@@ -73,6 +74,10 @@ class leader_connection {
   [[nodiscard]] std::optional<position> known() const;
   /// When bytes last arrived from the leader; nullopt before the first time.
   [[nodiscard]] std::optional<std::int64_t> received_ms() const { return received_ms_; }
+  /// When the connection broke; nullopt while there is one, and before the first.
+  [[nodiscard]] std::optional<std::int64_t> lost_ms() const { return lost_ms_; }
+  /// In the state "sync": how much of the snapshot has arrived.
+  [[nodiscard]] snapshot_transfer transfer() const { return transfer_; }
   /// How the other one has answered to the handed-over leadership.
   [[nodiscard]] handover handed_over() const { return handover_; }
   /// Ends the connection, which is then made again. Returns false if there is none.
@@ -114,6 +119,8 @@ class leader_connection {
   std::uint64_t offset_ = 0;
   std::uint64_t unfinished_ = 0;  // bytes of an incomplete transaction behind it
   std::optional<std::int64_t> received_ms_;
+  std::optional<std::int64_t> lost_ms_;
+  snapshot_transfer transfer_;
   std::int64_t acknowledged_ms_ = 0;
   handover handover_ = handover::none;
   bool has_asked_ = false;  // sent PSYNC … FAILOVER, perhaps without an answer

@@ -162,8 +162,10 @@ replication_figures redis_replication::figures() const {
   now.leader_port = link_->leader().port;
   now.link_state = link_->state();
   now.followed_offset = link_->offset();
-  if (const auto received = link_->received_ms())
-    now.silent_s = (engine_.keys().now_ms() - *received) / 1000;
+  const auto now_ms = engine_.keys().now_ms();
+  if (const auto received = link_->received_ms()) now.silent_s = (now_ms - *received) / 1000;
+  if (const auto lost = link_->lost_ms()) now.down_s = (now_ms - *lost) / 1000;
+  now.transfer = link_->transfer();
   return now;
 }
 

@@ -206,23 +206,45 @@ std::string write_stats(front& front) {
       service.threaded_reads, service.threaded_writes);
 }
 
-void write_leader(std::string& text, const replication_figures& figures, std::int64_t priority) {
+// As in Redis, the size is 0 if the leader has not said it, and what is left then negative.
+void write_transfer(std::string& text, const replication_figures& figures) {
+  const auto size = static_cast<std::int64_t>(figures.transfer.size);
+  const auto received = static_cast<std::int64_t>(figures.transfer.received);
+  const double percentage =
+      size == 0 ? 0 : 100 * static_cast<double>(received) / static_cast<double>(size);
+  fmt::format_to(std::back_inserter(text),
+                 "master_sync_total_bytes:{}\r\nmaster_sync_read_bytes:{}\r\n"
+                 "master_sync_left_bytes:{}\r\nmaster_sync_perc:{:.2f}\r\n"
+                 "master_sync_last_io_seconds_ago:{}\r\n",
+                 size, received, size - received, percentage, figures.silent_s);
+}
+
+void write_leader(std::string& text, const replication_figures& figures,
+                  const parameters& settings) {
   const bool is_up = figures.link_state == "connected";
+  const bool is_syncing = figures.link_state == "sync";
   fmt::format_to(std::back_inserter(text),
                  "master_host:{}\r\nmaster_port:{}\r\nmaster_link_status:{}\r\n"
                  "master_last_io_seconds_ago:{}\r\nmaster_sync_in_progress:{:d}\r\n"
-                 "slave_read_repl_offset:{}\r\nslave_repl_offset:{}\r\nslave_priority:{}\r\n"
-                 "slave_read_only:1\r\n",
+                 "slave_read_repl_offset:{}\r\nslave_repl_offset:{}\r\n",
                  figures.leader_host, figures.leader_port, is_up ? "up" : "down",
-                 is_up ? figures.silent_s : -1, figures.link_state == "sync",
-                 figures.followed_offset, figures.followed_offset, priority);
+                 is_up ? figures.silent_s : -1, is_syncing, figures.followed_offset,
+                 figures.followed_offset);
+  if (is_syncing) write_transfer(text, figures);
+  if (!is_up) {
+    fmt::format_to(std::back_inserter(text), "master_link_down_since_seconds:{}\r\n",
+                   figures.down_s.value_or(-1));
+  }
+  fmt::format_to(std::back_inserter(text),
+                 "slave_priority:{}\r\nslave_read_only:1\r\nreplica_announced:{:d}\r\n",
+                 settings.follower_priority, settings.is_announced);
 }
 
 std::string write_replication(front& front) {
   const auto now =
       front.replicated_by() == nullptr ? replication_figures{} : front.replicated_by()->figures();
   std::string text = now.is_follower ? "role:slave\r\n" : "role:master\r\n";
-  if (now.is_follower) write_leader(text, now, front.settings().follower_priority);
+  if (now.is_follower) write_leader(text, now, front.settings());
   auto to = std::back_inserter(text);
   fmt::format_to(to, "connected_slaves:{}\r\n", now.followers.size());
   if (front.settings().min_followers > 0) {
