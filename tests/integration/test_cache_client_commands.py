@@ -89,6 +89,37 @@ def kinds(port):
     return caller, normal, subscriber, pattern
 
 
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_a_killed_client_is_gone_for_what_follows(daemon, redis, threads):
+    """Within one pipeline, so that its connection has no time to end."""
+    found = []
+    for port in (new_cache(daemon, "--redis-version", "7.0", "--threads", threads), redis.port):
+        caller, *others = (Wire(port) for _ in range(6))
+        ids = [wire.ask("CLIENT", "ID").decode()[1:-2] for wire in others]
+        waiting, subscriber, pattern, shard, watching = others
+        for wire, words in ((subscriber, ("SUBSCRIBE", "news")), (pattern, ("PSUBSCRIBE", "n*")),
+                            (shard, ("SSUBSCRIBE", "news"))):
+            wire.send(*words)
+            wire.receive()
+        watching.ask("CLIENT", "TRACKING", "ON", "BCAST", "REDIRECT", ids[1])
+        waiting.send("BLPOP", "queue", "0")
+        eventually(lambda wire=caller: b"blocked_clients:1\r" in wire.ask("INFO", "clients"),
+                   "it waits")
+        kills = [["CLIENT", "KILL", "ID", each] for each in ids]
+        replies = caller.ask_all(kills + kills + [
+            ["PUBLISH", "news", "x"], ["SPUBLISH", "news", "x"], ["PUBSUB", "NUMPAT"],
+            ["PUBSUB", "CHANNELS"], ["PUBSUB", "SHARDCHANNELS"], ["RPUSH", "queue", "a"],
+            ["LRANGE", "queue", "0", "-1"], ["CLIENT", "LIST", "ID", *ids],
+            ["CLIENT", "UNBLOCK", ids[0]]])
+        figures = caller.ask("INFO", "clients")
+        found.append((replies, re.search(b"\r\nconnected_clients:[0-9]+", figures)[0],
+                      re.search(b"\r\nblocked_clients:[0-9]+", figures)[0],
+                      re.search(b"\r\ntracking_clients:[0-9]+", figures)[0]))
+        for wire in others:
+            assert wire.socket.recv(1) == b""
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("which", ["cache", "redis"])
 def test_clients_are_killed_by_their_type(ports, tmp_path, which):
     port = ports[which == "redis"]

@@ -185,7 +185,7 @@ std::optional<kill_filter> read_kill_filter(call& c) {
 
 std::int64_t end_matching(call& c, const kill_filter& filter) {
   std::int64_t ended = 0;
-  for (auto* each : c.home().clients()) {
+  for (auto* each : std::vector(c.home().clients())) {
     if (filter.id && each->id != *filter.id) continue;
     if (filter.address && each->remote_address() != *filter.address) continue;
     if (filter.local && each->local_address() != *filter.local) continue;
@@ -193,7 +193,11 @@ std::int64_t end_matching(call& c, const kill_filter& filter) {
     if (filter.type && !*matches_type(c, *filter.type, *each)) continue;
     if (filter.age_s && (c.now_ms() - each->since_ms) / 1000 < *filter.age_s) continue;
     if (each == &c.who && filter.spares_caller) continue;
-    each->disconnect(each == &c.who);
+    if (each == &c.who) {
+      each->disconnect(true);
+    } else {
+      c.home().disconnect(*each);
+    }
     ++ended;
   }
   return ended;

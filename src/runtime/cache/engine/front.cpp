@@ -46,6 +46,16 @@ void front::leave(client& gone) {
   std::erase(clients_, &gone);
 }
 
+// Its user may be removed while its connection ends.
+void front::disconnect(client& client) {
+  if (!client.is_interrupted) {
+    leave(client);
+    client.user = &users_.default_user();
+    client.is_trusted = client.is_unrestricted = false;
+  }
+  client.disconnect(false);
+}
+
 void front::answer(std::uint64_t id, const std::function<void(client&)>& reply) {
   const auto found = std::ranges::find(clients_, id, &client::id);
   if (found == clients_.end() || !(*found)->waiting) return;

@@ -48,6 +48,10 @@ class front final : private key_observer {
   void enter(client& arrived);
   /// Removes a client, with its watches, waits and subscriptions.
   void leave(client& gone);
+  /// Ends a client that executes nothing at the moment: for others it is gone at once, though its
+  /// connection, perhaps on another loop, may take a while to end. One that runs a script stays
+  /// until that ends.
+  void disconnect(client& client);
   [[nodiscard]] std::vector<client*>& clients() { return clients_; }
   /// Ends the wait of the client with that id; `reply` writes the reply. Does nothing if it does
   /// not wait.

@@ -252,7 +252,7 @@ std::uint64_t shard::let_go(std::uint64_t held, bool are_protected) {
   for (const auto& each : serve::longest_unfinished(all, held, limit)) {
     left -= std::min(left, each.bytes);
     bench_.count().drop_message(drop::memory);
-    each.by->disconnect(false);
+    data_.home().disconnect(*each.by);
     log_->write_few("memory of connections", level::warning,
                     fmt::format("a client that held {} bytes was disconnected: all clients "
                                 "together held {}, more than --max-memory-connections allows",
@@ -297,12 +297,12 @@ void shard::end_idle_clients() {
   const auto now_ms = bench_.loop_ms();
   if (limit_ms == 0 || now_ms < idle_check_ms_) return;
   idle_check_ms_ = now_ms + between_idle_checks_ms;
-  for (auto* each : data_.home().clients()) {
+  for (auto* each : std::vector(data_.home().clients())) {
     const auto traffic = each->traffic();
     if (std::exchange(each->seen_traffic, traffic) != traffic || each->may_idle()) {
       each->last_active_ms = now_ms;
     } else if (now_ms - each->last_active_ms > limit_ms) {
-      each->disconnect(false);
+      data_.home().disconnect(*each);
     }
   }
 }
@@ -321,7 +321,7 @@ bool shard::disconnect(std::uint64_t id) {
   const auto& clients = data_.home().clients();
   const auto found = std::ranges::find(clients, id, &client::id);
   if (found == clients.end()) return false;
-  (*found)->disconnect(false);
+  data_.home().disconnect(**found);
   return true;
 }
 
