@@ -215,13 +215,13 @@ def test_others_are_served_and_changes_of_the_key_wait(daemon, silent):
 
 
 @pytest.mark.parametrize("replies, error, is_left", [
-    (b"", b"IOERR error or timeout reading from target instance", True),
-    (b"+OK\r\n", b"IOERR error or timeout reading from target instance", True),
+    (b"", b"IOERR error or timeout reading to target instance", True),
+    (b"+OK\r\n", b"IOERR error or timeout reading to target instance", True),
     (b"-ERR no\r\n", b"ERR Target instance replied with error: ERR no", True),
     (b"+OK\r\n-LOADING wait\r\n", b"ERR Target instance replied with error: LOADING wait", True),
-    (b"\xff\xff\r\n", b"IOERR error or timeout reading from target instance", True),
-    (b"+OK\r\n$99999999999\r\n", b"IOERR error or timeout reading from target instance", True),
-    (b"+OK\r\n" + b"+" + b"x" * 100_000, b"IOERR error or timeout reading from target instance",
+    (b"\xff\xff\r\n", b"IOERR error or timeout reading to target instance", True),
+    (b"+OK\r\n$99999999999\r\n", b"IOERR error or timeout reading to target instance", True),
+    (b"+OK\r\n" + b"+" + b"x" * 100_000, b"IOERR error or timeout reading to target instance",
      True),
     (b"+OK\r\n+OK\r\n", None, False),
 ])
@@ -243,7 +243,7 @@ def test_a_target_that_is_silent_ends_it_by_its_time(daemon, silent):
     wire = Wire(new_cache(daemon))
     wire.ask("SET", "k", "v")
     assert wire.ask(*migrate(silent.getsockname()[1], timeout=100, key="k")) == (
-        b"-IOERR error or timeout reading from target instance\r\n")
+        b"-IOERR error or timeout reading to target instance\r\n")
     assert wire.ask("GET", "k") == b"$1\r\nv\r\n"
 
 

@@ -25,7 +25,7 @@ constexpr std::size_t most_unsent = 4U << 20U;
 
 constexpr std::string_view cannot_connect = "IOERR error or timeout connecting to the client";
 constexpr std::string_view cannot_write = "IOERR error or timeout writing to target instance";
-constexpr std::string_view cannot_read = "IOERR error or timeout reading from target instance";
+constexpr std::string_view cannot_read = "IOERR error or timeout reading to target instance";
 
 // Postpones commands that may change the keys, while it lives.
 class key_hold {

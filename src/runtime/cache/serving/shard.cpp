@@ -167,14 +167,15 @@ void shard::show_address(const net::bind_target& target) {
   shown.addresses += target.address.is_every() ? "*" : target.address.ip();
 }
 
+// A cache that follows nobody any more has its settings still: what it connects to afterwards, for
+// MIGRATE or REPLICAOF, it reaches by TLS, as before its restart.
 result<bool> shard::read_certificates() {
   const auto& options = settings().options;
   const auto url = net::parse_endpoint(options.follow);
-  if (!url) return false;
-  // A runtime's scheme is known once it is found.
   const bool has_own = !options.ca.empty() || !options.client_cert.empty() || options.insecure;
-  const bool is_name = url->scheme->form == net::url_form::name;
-  if (!url->scheme->is_secure && !(is_name && has_own)) return false;
+  // A runtime's scheme is known once it is found.
+  const bool is_open = !url || url->scheme->form == net::url_form::name;
+  if (!(url && url->scheme->is_secure) && !(is_open && has_own)) return false;
   auto secure = read_client_tls(options);
   if (!secure) return std::unexpected(secure.error());
   replication_.secure_with(std::move(*secure));
