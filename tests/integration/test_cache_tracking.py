@@ -372,7 +372,8 @@ def test_a_pause_puts_off_what_it_is_to(daemon, words):
 
 READING_SCRIPT = "#!lua flags=no-writes\nreturn 1"
 LIBRARY = """#!lua name=few
-redis.register_function{function_name='reads', callback=function() return 1 end, flags={'no-writes'}}
+redis.register_function{
+  function_name='reads', callback=function() return 1 end, flags={'no-writes'}}
 redis.register_function('may_write', function() return 1 end)"""
 
 

@@ -1,4 +1,8 @@
-//! redis-rs against a cache, with its defaults: RESP2, over one blocking connection.
+//! redis-rs against a cache, with its defaults: RESP2, over one blocking connection, then over the
+//! connections of its asynchronous API.
+
+mod async_api;
+mod async_messages;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Debug;
@@ -154,5 +158,6 @@ fn main() -> RedisResult<()> {
     collections(&mut connection)?;
     streams(&mut connection)?;
     together(&mut connection)?;
-    messages(&client)
+    messages(&client)?;
+    async_api::run(&arguments[1], &arguments[2])
 }
