@@ -11,6 +11,8 @@ from resp_wire import PATIENCE, RedisServer, Wire
 from strata_daemon import eventually
 from test_cache import new_cache
 
+pytestmark = pytest.mark.once
+
 SIZE, SENT = 1000, 400  # bytes of a snapshot, and of its part that arrives
 
 
