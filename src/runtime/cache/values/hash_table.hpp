@@ -296,7 +296,7 @@ class hash_table {
     for (;;) {
       for (auto match = each->matches(tag); match != 0; match &= match - 1) {
         Item& item = each->items[first_of(match)];
-        if (KeyOf::key(item) == key) return &item;
+        if (same_bytes(KeyOf::key(item), key)) return &item;
       }
       if (!each->has_next()) return nullptr;
       each = each->next();

@@ -44,6 +44,44 @@ inline void copy_text(void* bytes, std::string_view text) {
   if (!text.empty()) std::memcpy(bytes, text.data(), text.size());
 }
 
+namespace detail {
+
+// Zero if the texts have the same `Word` at `offset`.
+template <class Word>
+[[nodiscard]] Word difference(std::string_view first, std::string_view second, std::size_t offset) {
+  Word left = 0;
+  Word right = 0;
+  std::memcpy(&left, first.data() + offset, sizeof left);
+  std::memcpy(&right, second.data() + offset, sizeof right);
+  return static_cast<Word>(left ^ right);
+}
+
+// Compares texts of one or two words of the type.
+template <class Word>
+[[nodiscard]] bool is_same(std::string_view first, std::string_view second) {
+  const auto last = first.size() - sizeof(Word);
+  return (difference<Word>(first, second, 0) | difference<Word>(first, second, last)) == 0;
+}
+
+}  // namespace detail
+
+/// Reports whether two texts are equal. Those of up to 32 bytes, such as most keys and names, are
+/// compared without a call.
+[[nodiscard]] inline bool same_bytes(std::string_view first, std::string_view second) {
+  const auto size = first.size();
+  if (size != second.size()) return false;
+  if (size > 32) return first == second;
+  if (size > 16) {
+    constexpr std::size_t half = 16;
+    return detail::is_same<std::uint64_t>(first.substr(0, half), second.substr(0, half)) &&
+           detail::is_same<std::uint64_t>(first.substr(size - half), second.substr(size - half));
+  }
+  if (size >= 8) return detail::is_same<std::uint64_t>(first, second);
+  if (size >= 4) return detail::is_same<std::uint32_t>(first, second);
+  if (size >= 2) return detail::is_same<std::uint16_t>(first, second);
+  return size == 0 || first[0] == second[0];
+}
+
 /// Prefetches the cache line at `memory`, which need not be valid.
 inline void prefetch_line(const void* memory) {
   __builtin_prefetch(memory);
