@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from programs import gone, instances_of, keeper_files
-from strata_daemon import PATIENCE, eventually
+from strata_daemon import PATIENCE, ControlConnection, eventually
 
 pytestmark = pytest.mark.once
 
@@ -50,8 +50,10 @@ def relatives(daemon):
 
 
 def storm(daemon, command="/bin/false", **options):
-    options = {"instances": INSTANCES, "restart": "always"} | options
-    return daemon.create("program", "p", command=command, **options)
+    """Creates the program; its first starts, all at once, may take long on a busy machine."""
+    options = {"command": command, "instances": INSTANCES, "restart": "always"} | options
+    body = {"type": "program", "name": "p", "start": True, "options": options}
+    daemon.ask("POST", "/v1/runtimes", body, ControlConnection(daemon.socket, PATIENCE_OF_MANY))
 
 
 def test_a_thousand_deaths_are_counted_and_the_pauses_grow(daemon):
