@@ -17,13 +17,6 @@ SIZE, SENT = 1000, 400  # bytes of a snapshot, and of its part that arrives
 
 
 @pytest.fixture
-def redis(tmp_path):
-    server = RedisServer(tmp_path / "follower")
-    yield server
-    server.close()
-
-
-@pytest.fixture
 def leader(tmp_path):
     server = RedisServer(tmp_path / "leader", "--repl-diskless-sync-delay", "0")
     yield server
