@@ -89,6 +89,16 @@ def all_know(*daemons):
         eventually(lambda daemon=each: names(daemon) == known, f"{known} are known")
 
 
+def state_on(daemon, place):
+    """The state of NAME@DAEMON, as a daemon knows it; None: it does not know it."""
+    name, other = place.split("@")
+    for each in daemon.ask("GET", "/v1/cluster")["daemons"]:
+        for runtime in each["runtimes"]:
+            if (runtime["name"], each["daemon"]) == (name, other):
+                return runtime["state"]
+    return None
+
+
 def echo(daemon, name, text, **options):
     """A server that answers each line with `text`."""
     script = daemon.folder / f"{name}.lua"

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from certificates import Authority
-from cluster import Cluster, Folder, all_know, names, registry_of
+from cluster import Cluster, Folder, all_know, names, registry_of, state_on
 from controlled import Controlled
 from remote import Remote
 from strata_daemon import BINARY, PATIENCE, eventually
@@ -95,7 +95,7 @@ def test_daemons_know_each_other_by_certificates_of_cluster_ca(cluster, tmp_path
             return talker.hear()
 
     serve("api", east, own.ca)
-    eventually(lambda: "api" in second.cli("cluster", "ps", "-q"), "it is known")
+    eventually(lambda: state_on(second, "api@a") == "running", "it is known")
     # By the name of the cluster, and by the address.
     assert said(relay("good", "api@a", own.ca, west)) == b"from a"
     # The server refuses a certificate of another authority.

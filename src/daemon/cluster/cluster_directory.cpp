@@ -57,22 +57,23 @@ struct cluster_directory::watch_state {
   const std::function<void(net::place_members)> on_members;  // called on `asking` alone
   // On `asking`:
   std::optional<net::place_members> local;
-  net::place_members remote;
+  std::optional<net::place_members> remote;
   std::optional<net::place_members> given;
   // On the home loop:
   std::optional<net::place_members> sent;
   std::mutex lock;
   bool is_over = false;  // set on `asking` alone, under the lock
 
+  // The first report has both: the members here alone would tell that the place has no others.
   void give() {
-    if (!local || is_over) return;
+    if (!local || !remote || is_over) return;
     auto all = *local;
     const bool is_name = !place.starts_with(group_mark);
     // A name without a runtime here stands for those of others.
-    if (is_name && remote != net::place_members{}) all.names.clear();
-    std::ranges::copy(remote.names, std::back_inserter(all.names));
-    std::ranges::copy(remote.circular, std::back_inserter(all.circular));
-    all.neighbours = remote.neighbours;
+    if (is_name && *remote != net::place_members{}) all.names.clear();
+    std::ranges::copy(remote->names, std::back_inserter(all.names));
+    std::ranges::copy(remote->circular, std::back_inserter(all.circular));
+    all.neighbours = remote->neighbours;
     if (given == all) return;
     given = all;
     on_members(std::move(all));
