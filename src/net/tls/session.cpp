@@ -189,6 +189,8 @@ loop::buffer tls_session::open(byte_span sealed) {
     if (code == 1) {
       filled += got;
       of.records.forget();
+      const bool is_all = of.input.empty() && of.records.unfinished() == 0;
+      if (is_all) break;  // a call that finds nothing costs a quarter of a microsecond
       continue;
     }
     const int why = SSL_get_error(of.ssl.get(), code);
@@ -198,10 +200,11 @@ loop::buffer tls_session::open(byte_span sealed) {
       of.failed = failure_of(of, reading_trouble());
     } else if (of.records.begun() > most_idle_records) {
       of.failed = failure_of(of, "the peer sends record after record without data");
-    } else if (of.out.size() > most_owed) {
-      of.failed = failure_of(of, "the peer does not read our answers");
     }
     break;
+  }
+  if (!of.failed && of.out.size() > most_owed) {
+    of.failed = failure_of(of, "the peer does not read our answers");
   }
   of.input = {};
   loop::buffer plain(*memory, 0, byte_span(memory->data(), filled));

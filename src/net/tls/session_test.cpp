@@ -270,6 +270,20 @@ TEST_F(tls_session_test, new_keys_are_taken_over_and_a_flood_of_them_ends) {
   EXPECT_LT(taken, 100);
 }
 
+TEST_F(tls_session_test, a_peer_that_asks_for_keys_and_reads_none_ends) {
+  foreign_client client(TLS1_3_VERSION);
+  const auto at = make(server());
+  client.agree(*at);
+  int taken = 0;
+  while (!at->failed() && taken < 10'000) {
+    SSL_key_update(client.ssl(), SSL_KEY_UPDATE_REQUESTED);
+    (void)opened(*at, client.sealed("data"));
+    ++taken;
+  }
+  EXPECT_LT(taken, 10'000);
+  EXPECT_GT(taken, 200) << "a peer may be slow";
+}
+
 TEST_F(tls_session_test, nobody_renegotiates) {
   foreign_client client(TLS1_2_VERSION);
   const auto at = make(server());
