@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace strata::loop {
 
@@ -12,6 +13,8 @@ namespace {
 // The number of buffers in circulation unless more are needed: few of them stay in the caches and
 // the TLB.
 constexpr std::uint32_t least_offered = 32;
+// With more bytes per reap than this, more buffers would only push each other out of the caches.
+constexpr std::size_t most_per_reap = 1U << 20U;
 constexpr unsigned calm_reaps = 1024;  // consecutive reaps with little need before fewer are
                                        // offered
 constexpr std::uint16_t group = 0;
@@ -51,11 +54,17 @@ void uring_buffers::select(io_uring_sqe& sqe) {
 
 buffer uring_buffers::take(const io_uring_cqe& cqe) {
   const std::uint32_t id = cqe.flags >> IORING_CQE_BUFFER_SHIFT;
+  const auto size = static_cast<std::size_t>(std::max(cqe.res, 0));
   --free_;
-  return {*this, id, byte_span{memory_of(id), static_cast<std::size_t>(std::max(cqe.res, 0))}};
+  reaped_bytes_ += size;
+  return {*this, id, byte_span{memory_of(id), size}};
 }
 
 void uring_buffers::note_reap() {
+  const bool is_much = std::exchange(reaped_bytes_, 0) > most_per_reap;
+  if (std::exchange(is_wanting_, false) && !is_much) {
+    offered_ = std::min<std::uint32_t>(offered_ * 2, count_);
+  }
   if (free_ < offered_ / 2) {
     calm_ = 0;
   } else if (++calm_ == calm_reaps) {

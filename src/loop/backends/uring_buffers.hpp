@@ -33,9 +33,11 @@ class uring_buffers final : private buffer::pool {
   [[nodiscard]] std::uint32_t size() const { return size_; }
   /// Returns the buffer that the kernel filled, according to its completion.
   [[nodiscard]] buffer take(const io_uring_cqe& cqe);
-  /// Records that a receive found no free buffer: doubles the number in circulation.
-  void note_want() { offered_ = offered_ * 2 < count_ ? offered_ * 2 : count_; }
-  /// Called at the end of each reap: if few buffers were needed for long, fewer circulate.
+  /// Records that a receive found no free buffer.
+  void note_want() { is_wanting_ = true; }
+  /// Called at the end of each reap. If a receive found no free buffer, twice as many circulate
+  /// from now on, unless those of this reap have much to process; if few were needed for long, half
+  /// as many do.
   void note_reap();
   /// Offers the kernel more buffers if it has fewer than it should.
   void refill();
@@ -56,6 +58,8 @@ class uring_buffers final : private buffer::pool {
   std::uint32_t free_ = 0;
   std::uint32_t offered_ = 0;           // how many should be free
   std::vector<std::uint32_t> resting_;  // unused buffers that are not offered
+  std::size_t reaped_bytes_ = 0;        // since the last `note_reap`
+  bool is_wanting_ = false;             // since then
   unsigned calm_ = 0;                   // consecutive reaps that needed few
 };
 
