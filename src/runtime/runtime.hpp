@@ -156,6 +156,9 @@ class runtime {
   [[nodiscard]] virtual std::string failure_reason() const { return {}; }
   /// Whether it ended by itself because its work was done: no failure.
   [[nodiscard]] virtual bool has_done_its_work() const { return false; }
+  /// Whether it ended by itself after it had restarted its work as often as `restart_limit` allows:
+  /// it stays ended.
+  [[nodiscard]] virtual bool has_spent_its_restarts() const { return false; }
 
   /// Called on the home loop when a runtime ends by itself.
   std::function<void()> on_failure;

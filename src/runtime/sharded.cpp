@@ -8,7 +8,7 @@ nlohmann::json runtime::certificates() const { return nlohmann::json::array(); }
 
 loop::task<result<void>> runtime_of_parts::start() {
   reason_.clear();
-  has_done_its_work_ = false;
+  end_ = {};
   hurried_ = false;
   if (auto prepared = prepare(); !prepared) co_return prepared;
   auto opened = co_await make_and_open();
@@ -147,10 +147,10 @@ loop::task<result<void>> runtime_of_parts::rehearse() {
 
 // The runtime is destroyed only after `stop()` has ended the parts, and all of their posts run
 // before.
-void runtime_of_parts::end_by_itself(const std::string& why, bool is_done) {
-  context_.home.post([this, why, is_done] {
+void runtime_of_parts::end_by_itself(const std::string& why, own_end end) {
+  context_.home.post([this, why, end] {
     reason_ = why;
-    has_done_its_work_ = is_done;
+    end_ = end;
     if (on_failure) on_failure();
   });
 }

@@ -53,6 +53,12 @@ class part {
   [[nodiscard]] virtual const counters& counted() const = 0;
 };
 
+/// How a runtime ended by itself.
+struct own_end {
+  bool is_work_done = false;        ///< otherwise it has failed
+  bool are_restarts_spent = false;  ///< see `runtime::has_spent_its_restarts`
+};
+
 /// The lifecycle of the parts, which does not depend on options.
 class runtime_of_parts : public runtime {
  public:
@@ -70,7 +76,8 @@ class runtime_of_parts : public runtime {
   }
   [[nodiscard]] statistics stats() const final;
   [[nodiscard]] std::string failure_reason() const final { return reason_; }
-  [[nodiscard]] bool has_done_its_work() const final { return has_done_its_work_; }
+  [[nodiscard]] bool has_done_its_work() const final { return end_.is_work_done; }
+  [[nodiscard]] bool has_spent_its_restarts() const final { return end_.are_restarts_spent; }
 
  protected:
   // --- what a type says of itself
@@ -103,9 +110,11 @@ class runtime_of_parts : public runtime {
   /// The connections of all parts together, since the last start.
   [[nodiscard]] serve::connection_gauge& connections() const { return *connections_; }
   /// Ends the runtime as failed. A part may call it, on its own loop, until it is closed.
-  void fail(const std::string& why) { end_by_itself(why, false); }
+  void fail(const std::string& why) { end_by_itself(why, {}); }
   /// Ends the runtime with its work done.
-  void finish(const std::string& why) { end_by_itself(why, true); }
+  void finish(const std::string& why) { end_by_itself(why, {.is_work_done = true}); }
+  /// Ends the runtime as `end` says; as for `fail`.
+  void end_by_itself(const std::string& why, own_end end);
   /// Set while a start or stop is to hurry, for parts that wait long in `open` or `close`. It lives
   /// as long as the runtime.
   [[nodiscard]] const std::atomic<bool>& hurried() const { return hurried_; }
@@ -123,7 +132,6 @@ class runtime_of_parts : public runtime {
   loop::task<result<void>> make_and_open();
   loop::task<result<void>> bind();
   loop::task<result<void>> begin();
-  void end_by_itself(const std::string& why, bool is_done);
   loop::task<result<void>> open(std::vector<net::bind_target>& targets);
 
   context context_;
@@ -134,7 +142,7 @@ class runtime_of_parts : public runtime {
   std::vector<std::string> bound_;
   loop::file_claim written_;
   std::string reason_;
-  bool has_done_its_work_ = false;
+  own_end end_;
   std::atomic<bool> hurried_ = false;
   statistics past_;  // figures of earlier runs
 };

@@ -79,6 +79,7 @@ def test_a_thousand_deaths_are_counted_and_the_pauses_grow(daemon):
 def test_the_limit_of_restarts_holds(daemon):
     storm(daemon, instances=20, restart_limit=2)
     eventually(lambda: daemon.show("p")["state"] == "failed", "it has failed")
+    assert daemon.show("p")["next_start_in_s"] is None
     started = moments(STARTED, daemon.log())
     assert {number: len(each) for number, each in started.items()} \
         == {number: 3 for number in range(1, 21)}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -194,6 +195,18 @@ def test_one_that_dies_at_once_is_restarted_with_pauses(daemon, program):
 
     eventually(is_given_up, "it is given up")
     assert daemon.show("p")["state"] == "running"
+
+
+@pytest.mark.parametrize("options", [{"instances": 3}, {"keep_socket": True, "port": 0}])
+@pytest.mark.parametrize("code, restart", [(1, "on-failure"), (1, "always"), (0, "always")])
+def test_a_program_that_restarts_its_instances_is_not_restarted_besides(daemon, program, options,
+                                                                        code, restart):
+    program(f"raise SystemExit({code})", restart=restart, restart_limit=1, **options)
+    eventually(lambda: daemon.show("p")["state"] == "failed", "it is given up")
+    assert daemon.show("p")["next_start_in_s"] is None
+    starts = [each for each in lines_of(daemon, "p") if re.search(r"process \d+ started$", each)]
+    assert len(starts) == 2 * options.get("instances", 1)
+    assert daemon.act("p", "start")["state"] == "running"
 
 
 def test_one_that_leaves_its_session_does_not_hold_up_its_end(daemon, program):

@@ -222,7 +222,8 @@ loop::task<> reconciler::end_failed(entry_ref subject) {
 bool reconciler::comes_back(const entry& subject) const {
   const auto& common = subject.body->common();
   if (is_ending_ || subject.removed || !subject.desired.running ||
-      subject.state != run_state::failed || common.restart == "no") {
+      subject.state != run_state::failed || common.restart == "no" ||
+      subject.body->has_spent_its_restarts()) {
     return false;
   }
   return common.restart == "always" || !subject.body->has_done_its_work();

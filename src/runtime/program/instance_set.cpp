@@ -135,9 +135,7 @@ void instance_set::recover(member& member) {
   const bool is_alone = options_.instances == 1 && !options_.keep_socket;
   if (!is_wanted || is_alone) return end_if_none_is_left(process);
   if (loop_.now() - member.started >= steady_after) member.pauses.succeeded();
-  if (options_.restart_limit != 0 && member.pauses.failures() >= options_.restart_limit) {
-    return end_if_none_is_left(process);
-  }
+  if (has_spent_restarts(member)) return end_if_none_is_left(process);
   member.is_awaiting_restart = true;
   restarting_.spawn(restart(member));
 }
@@ -155,13 +153,15 @@ loop::task<> instance_set::restart(member& member) {
       context_.log->write(level::error, describe(started.error()),
                           fmt::format("#{}", member.process->values().instance));
     }
-    const bool is_last =
-        options_.restart_limit != 0 && member.pauses.failures() >= options_.restart_limit;
-    if (!is_running && is_last) break;
+    if (!is_running && has_spent_restarts(member)) break;
   }
   member.is_awaiting_restart = false;
   report_open();
   if (!member.process->is_running()) end_if_none_is_left(*member.process);
+}
+
+bool instance_set::has_spent_restarts(const member& member) const {
+  return options_.restart_limit != 0 && member.pauses.failures() >= options_.restart_limit;
 }
 
 void instance_set::end_if_none_is_left(const instance& last) {
@@ -169,9 +169,12 @@ void instance_set::end_if_none_is_left(const instance& last) {
     return each->process->is_running() || each->is_awaiting_restart;
   });
   if (is_one_left || is_closing_) return;
-  const bool is_done = std::ranges::all_of(
+  own_end end;
+  end.is_work_done = std::ranges::all_of(
       members_, [](const auto& each) { return each->process->last_ending().is_success(); });
-  listeners_.on_end(last.end_reason(), is_done);
+  end.are_restarts_spent =
+      std::ranges::any_of(members_, [this](const auto& each) { return has_spent_restarts(*each); });
+  listeners_.on_end(last.end_reason(), end);
 }
 
 void instance_set::report_open() {

@@ -18,8 +18,9 @@ class instance_set final : public part {
  public:
   /// What it reports, on its loop.
   struct listeners {
-    /// No instance runs any more, nor will by itself; `is_done` if all have ended with success.
-    std::function<void(const std::string& why, bool is_done)> on_end;
+    /// No instance runs any more, nor will by itself. The work is done if all have ended with
+    /// success.
+    std::function<void(const std::string& why, own_end end)> on_end;
     /// These instances, by their numbers, take work from now on.
     std::function<void(std::vector<std::size_t> numbers)> on_open_instances;
   };
@@ -69,6 +70,7 @@ class instance_set final : public part {
   void on_end(instance& ended);
   void recover(member& member);
   loop::task<> restart(member& member);
+  [[nodiscard]] bool has_spent_restarts(const member& member) const;
   void end_if_none_is_left(const instance& last);
   void report_open();
 

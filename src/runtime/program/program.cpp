@@ -151,7 +151,7 @@ result<void> program::check(const program_options& options) const {
 
 program::part_list program::make_parts(const std::vector<loop::loop*>& loops) {
   instance_set::listeners listeners{
-      .on_end = [this](const std::string& why, bool is_done) { is_done ? finish(why) : fail(why); },
+      .on_end = [this](const std::string& why, own_end end) { end_by_itself(why, end); },
       .on_open_instances =
           [this](std::vector<std::size_t> numbers) {
             given().home.post(
