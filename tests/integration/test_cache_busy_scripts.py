@@ -60,6 +60,14 @@ def spin(port, text=ENDLESS, *arguments):
     return wire
 
 
+def rest_of(wire):
+    """Returns what arrives until the cache closes the connection."""
+    data = b""
+    while part := wire.socket.recv(1 << 20):
+        data += part
+    return data
+
+
 def story(port):
     """What clients see while scripts and functions take long, request by request."""
     seen = []
@@ -114,6 +122,42 @@ def story(port):
     note(watching, "EXEC")
     note(control, "GET", "k")
     note(control, "SCRIPT", "KILL")
+    seen.extend(story_of_a_transaction(port, control))
+    return seen
+
+
+def story_of_a_transaction(port, control):
+    """What clients see while the scripts of a transaction take long, one after the other."""
+    seen = []
+
+    def note(words):
+        seen.append((words, say(control, *words)))
+
+    slow = ("local n, most = 0, tonumber(ARGV[1]) while n < most do n = n + 1 end "
+            "return redis.call('GET', KEYS[1])")
+    writer = "redis.call('SET', KEYS[1], 'y') " + slow
+    running = patient(port)
+    say(running, "MULTI")
+    for words in [("SET", "k", "x"), ("EVAL", ENDLESS, 0), ("GET", "k"),
+                  ("FCALL", "spin", 1, "key", "argument"), ("EVAL", writer, 1, "k", 10 ** 8),
+                  ("EVAL", "return 'quick'", 0), ("EVAL_RO", slow, 1, "k", 10 ** 10),
+                  ("APPEND", "k", "z")]:
+        assert say(running, *words) == b"+QUEUED\r\n"
+    running.send("EXEC")
+    await_busy(control)
+    for words in [("GET", "k"), ("FUNCTION", "STATS"), ("FUNCTION", "KILL"), ("SCRIPT", "KILL")]:
+        note(words)
+    eventually(lambda: say(control, "GET", "k").endswith(b"FUNCTION KILL or SHUTDOWN NOSAVE.\r\n"),
+               "the function has been interrupted")
+    stats = say(control, "FUNCTION", "STATS")
+    seen.append(("stats", stats[:stats.index(b"duration_ms")]))
+    note(("SCRIPT", "KILL"))
+    note(("FUNCTION", "KILL"))
+    eventually(lambda: say(control, "SCRIPT", "KILL").startswith(b"-UNKILLABLE"),
+               "the script that writes has been interrupted")
+    eventually(lambda: say(control, "SCRIPT", "KILL") == b"+OK\r\n", "the last one is killed")
+    seen.append(("the transaction", running.receive()))
+    note(("GET", "k"))
     return seen
 
 
@@ -171,6 +215,30 @@ def test_an_interrupted_script_ends_as_if_it_had_not_been(daemon):
     assert running.receive() == b":2\r\n" and running.receive() == b"$1\r\n2\r\n"
 
 
+def test_an_interrupted_transaction_ends_as_if_it_had_not_been(daemon, tmp_path):
+    log, snapshot = tmp_path / "log.aof", tmp_path / "data.rdb"
+    port = busy_cache(daemon, persistent=str(log), appendfsync="always", snapshot=str(snapshot))
+    waits = Wire(port)
+    waits.send("BLPOP", "l", 0)
+    value = b"x" * (1 << 20)
+    slow = "local n = 0 while n < 1e8 do n = n + 1 end return redis.call('INCR', 'n')"
+    running = patient(port)
+    running.socket.sendall(b"".join(encode(words) for words in [
+        ("MULTI",), ("SET", "k", value), ("RPUSH", "l", "a"), ("GET", "k"), ("EVAL", slow, 0),
+        ("BGSAVE",), ("GET", "k"), ("EVAL", slow, 0), ("LLEN", "l"), ("EXEC",), ("GET", "n")]))
+    await_busy(Wire(port))
+    bulk = b"$%d\r\n%s\r\n" % (len(value), value)
+    assert [running.receive() for _ in range(9)] == [b"+OK\r\n"] + 8 * [b"+QUEUED\r\n"]
+    replies = b"*8\r\n+OK\r\n:1\r\n%s:1\r\n+Background saving started\r\n%s:2\r\n:1\r\n"
+    assert running.receive() == replies % (bulk, bulk)
+    assert running.receive() == b"$1\r\n2\r\n"
+    assert waits.receive() == b"*2\r\n$1\r\nl\r\n$1\r\na\r\n"
+    words = [word for word in log.read_bytes().split(b"\r\n") if word.isupper()]
+    begun = words.index(b"MULTI")
+    assert words[begun:begun + 6] == [b"MULTI", b"SET", b"RPUSH", b"INCR", b"INCR", b"EXEC"], words
+    eventually(lambda: snapshot.exists() and snapshot.stat().st_size > 0, "the snapshot is there")
+
+
 def test_time_stands_still_and_nothing_expires(daemon):
     port = busy_cache(daemon)
     control = Wire(port)
@@ -188,11 +256,15 @@ def test_time_stands_still_and_nothing_expires(daemon):
     assert time.monotonic() - begun > 0.3, "the loop was too short to say anything"
 
 
-def test_a_client_that_leaves_lets_its_script_end(daemon):
+@pytest.mark.parametrize("begin, end", [((), ()), (("MULTI",), ("EXEC",))],
+                         ids=["script", "transaction"])
+def test_a_client_that_leaves_lets_its_script_end(daemon, begin, end):
     port = busy_cache(daemon)
     running = patient(port)
-    running.send("EVAL", "redis.call('SET', 'k', 1) local n = 0 "
-                 "while n < 1e8 do n = n + 1 end return redis.call('INCR', 'k')", 0)
+    for words in [begin, ("EVAL", "redis.call('SET', 'k', 1) local n = 0 "
+                          "while n < 1e8 do n = n + 1 end return redis.call('INCR', 'k')", 0), end]:
+        if words:
+            running.send(*words)
     control = Wire(port)
     await_busy(control)
     running.close()
@@ -229,13 +301,16 @@ def test_its_changes_are_one_transaction_on_the_disk(daemon, tmp_path):
     assert words[-6:] == [b"MULTI", b"SET", b"a", b"SET", b"b", b"EXEC"], words
 
 
-def test_shutdown_nosave_leaves_nothing_of_it(daemon, tmp_path):
+@pytest.mark.parametrize("begin", [
+    lambda port: spin(port, "redis.call('SET', 'half', 1) " + ENDLESS),
+    lambda port: spin_in_transaction(port, 100, ("SET", "half", 1), ("SET", "half", 2)),
+], ids=["script", "transaction"])
+def test_shutdown_nosave_leaves_nothing_of_it(daemon, tmp_path, begin):
     log = tmp_path / "log.aof"
     port = busy_cache(daemon, persistent=str(log))
     control = Wire(port)
     control.ask("SET", "before", 1)
-    running = spin(port, "redis.call('SET', 'half', 1) " + ENDLESS)
-    assert say(control, "SCRIPT", "KILL").startswith(b"-UNKILLABLE ")
+    running = begin(port)
     assert say(control, "SHUTDOWN").startswith(BUSY)
     control.send("SHUTDOWN", "NOSAVE")
     assert control.socket.recv(10) == b""
@@ -246,13 +321,25 @@ def test_shutdown_nosave_leaves_nothing_of_it(daemon, tmp_path):
     running.close()
 
 
+def spin_in_transaction(port, count, *before):
+    """Starts a transaction of scripts, and returns the connection that waits for its reply."""
+    wire = patient(port)
+    for words in [("MULTI",), *before, *[("EVAL", ENDLESS, 0)] * count]:
+        say(wire, *words)
+    wire.send("EXEC")
+    await_busy(Wire(port))
+    return wire
+
+
+@pytest.mark.parametrize("begin", [spin, lambda port: spin_in_transaction(port, 1000)],
+                         ids=["script", "transaction"])
 @pytest.mark.parametrize("how", ["stop", "--now"])
-def test_a_stop_ends_it(daemon, how):
+def test_a_stop_ends_it(daemon, how, begin):
     port = busy_cache(daemon, drain_timeout=0.5)
-    running = spin(port)
+    running = begin(port)
     daemon.cli("stop", "db", *([how] if how != "stop" else []))
     assert daemon.show("db")["state"] == "stopped"
-    data = running.socket.recv(1000)
+    data = rest_of(running)
     assert data == b"" or b"Script ended since the cache ends" in data, data
 
 
@@ -308,12 +395,8 @@ def test_a_follower_gets_its_changes_at_once(daemon):
                "the follower has both changes")
 
 
-def test_without_a_threshold_and_in_transactions_it_is_stopped(daemon):
+def test_without_a_threshold_it_is_stopped(daemon):
     wire = patient(busy_cache(daemon))
-    say(wire, "MULTI")
-    say(wire, "EVAL", ENDLESS, 0)
-    reply = say(wire, "EXEC")
-    assert b"it ran for 5000 ms, the limit of a script" in reply
     wire.ask("CONFIG", "SET", "busy-reply-threshold", 0)
     reply = wire.ask("EVAL", "redis.call('SET', 'k', 1) " + ENDLESS, 0)
     assert b"it ran for 5000 ms, the limit of a script" in reply

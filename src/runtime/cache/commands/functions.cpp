@@ -81,7 +81,7 @@ void reply_running(call& c) {
     c.reply.null();
     return;
   }
-  const auto words = interrupted.of().words;
+  const auto words = interrupted.script().words;
   c.reply.map(3);
   c.reply.bulk("name");
   c.reply.bulk(words[1]);

@@ -141,7 +141,7 @@ void kill_script(call& call, bool is_function) {
   auto& interrupted = call.home().interrupted();
   if (!interrupted.is_on()) {
     call.fail("NOTBUSY No scripts in execution right now.");
-  } else if (interrupted.of().has_changed_data()) {
+  } else if (interrupted.script().has_changed_data()) {
     call.fail(
         "UNKILLABLE Sorry the script already executed write commands against the dataset. You can "
         "either wait the script termination or kill the server in a hard way using the SHUTDOWN "

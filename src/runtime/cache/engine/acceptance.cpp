@@ -172,7 +172,7 @@ const command* engine::accept_for_script(const execution& outer, client& hand,
 // if a command of its transaction would be, so that either all of them are executed or none.
 std::string_view engine::reason_to_refuse(const client& client, const command& command) {
   if (client.is_replay) return {};
-  const bool is_exec = client.in_transaction && command.row->name == "exec";
+  const bool is_exec = client.executes_queued(command);
   const auto has = [&](command_flag flag) {
     return command.has(flag) ||
            (is_exec && std::ranges::any_of(client.queued,
@@ -202,7 +202,7 @@ std::string_view engine::reason_to_refuse(const client& client, const command& c
 // interrupted. Returns false if there is no room.
 bool engine::make_room() {
   if (keys_.has_room() || front_.pausing().holds_writes()) return true;
-  if (front_.interrupted().is_on() && !may_interrupt()) return true;
+  if (front_.interrupted().is_on() && !is_in_interrupted()) return true;
   const bool timed = parameters_.latency_threshold_ms > 0;
   const auto began_us = timed ? keys_.clock().steady_us() : 0;
   const bool is_there = keys_.make_room();

@@ -1,5 +1,7 @@
 #include "runtime/cache/engine/engine.hpp"
 
+#include <algorithm>
+
 #include "runtime/cache/engine/call.hpp"
 #include "runtime/cache/engine/scripts/scripted_command.hpp"
 
@@ -18,6 +20,14 @@ bool needs_clock(const parameters& settings, const command& command) {
   if (settings.latency_threshold_ms > 0 || settings.latency_tracking) return true;
   if (settings.slow_log_us < 0) return false;
   return settings.slow_log_us < close_look_us || !command.has(flag_fast);
+}
+
+// Itself, or by the commands that it executes.
+bool runs_script(const client& client, const command& command) {
+  return command.runs_script() || (client.executes_queued(command) &&
+                                   std::ranges::any_of(client.queued, [](const kept_call& each) {
+                                     return each.what->runs_script();
+                                   }));
 }
 
 }  // namespace
@@ -62,12 +72,14 @@ void engine::execute(client& client, std::span<const std::string_view> words,
 }
 
 bool engine::may_interrupt(const client& client, const command& command) const {
-  return command.runs_script() && parameters_.busy_threshold_ms > 0 && client.may_block &&
+  return runs_script(client, command) && parameters_.busy_threshold_ms > 0 && client.may_block &&
          !client.is_replay && front_.source() == nullptr &&
          !front_.availability().has(obstacle::follows);
 }
 
-bool engine::may_interrupt() const { return scripted_ && scripted_->is_running(); }
+bool engine::may_interrupt() const { return scripted_ && scripted_->is_in_script(); }
+
+bool engine::is_in_interrupted() const { return scripted_ && scripted_->is_running(); }
 
 void engine::interrupt() { scripted_->interrupt(); }
 
@@ -128,7 +140,11 @@ void engine::run(call& call) {
   // EXEC stands behind what it executed, a script before.
   const bool runs_script = what.has(flag_skip_monitor);
   if (is_shown && runs_script) front_.feed().show(who, what, call.words);
-  what.run(call);
+  if (runs_script) {
+    run_script(call);
+  } else {
+    what.run(call);
+  }
   if (is_shown && !runs_script) front_.feed().show(who, what, call.words);
   auto& counted = front_.statistics().counted_commands()[what.index];
   if (!is_repeated) ++counted.calls;
@@ -146,6 +162,13 @@ void engine::run(call& call) {
   if (keys_.changes().has_listeners() && call.has_to_be_propagated()) {
     keys_.changes().propagate(who.database, call.words);
   }
+}
+
+void engine::run_script(call& call) {
+  const bool is_on_stack = scripted_ && scripted_->is_running();
+  if (is_on_stack) scripted_->begin_script(call);
+  call.what.run(call);
+  if (is_on_stack) scripted_->end_script();
 }
 
 // Serving one client may make other keys ready.

@@ -50,8 +50,8 @@ class engine {
   void execute_for_script(const execution& outer, client& hand,
                           std::span<const std::string_view> words, script_rules& rules);
   // --- scripts that take long
-  /// Reports whether the script that is running may be interrupted: not one inside EXEC, of a
-  /// follower, or of a cache with a source of keys.
+  /// Reports whether the script that is running may be interrupted: not one of a follower, or of a
+  /// cache with a source of keys.
   [[nodiscard]] bool may_interrupt() const;
   /// Called by that script: others run until `resume_interrupted` is called, and it returns.
   void interrupt();
@@ -80,6 +80,8 @@ class engine {
   void execute_accepted(client& client, std::span<const std::string_view> words,
                         const command& command, std::uint64_t hash, scripted_command* scripted);
   [[nodiscard]] bool may_interrupt(const client& client, const command& command) const;
+  /// Reports whether the code that asks is that of the interrupted command, which continues.
+  [[nodiscard]] bool is_in_interrupted() const;
   [[nodiscard]] bool takes_fast_path(const client& client, std::size_t words,
                                      const command* command) const {
     return command != nullptr && command->is_plain && command->takes(words) &&
@@ -87,6 +89,7 @@ class engine {
            !client.is_subscribed() && !front_.availability().is_restricted();
   }
   void run(call& call);
+  void run_script(call& call);
   void serve_waiting();
 
   // Decide whether a command may run; in acceptance.cpp.

@@ -12,6 +12,7 @@ namespace {
 
 // How long an interrupted script runs before others have their turn.
 constexpr auto slice = 10ms;
+constexpr auto at_once = 1ns;
 constexpr auto between_checks = 10ms;               // of `hurried`
 constexpr std::int64_t a_year_ms = 31'536'000'000;  // more would not fit
 constexpr auto end_error = "Script ended since the cache ends";
@@ -20,15 +21,19 @@ constexpr auto end_error = "Script ended since the cache ends";
 
 loop::duration script_supervisor::allowance() {
   if (!data_.may_interrupt()) return longest_run;
+  if (data_.home().interrupted().stops_all()) return at_once;
   const auto threshold_ms = std::min(data_.home().settings().busy_threshold_ms, a_year_ms);
   return std::chrono::milliseconds(threshold_ms);
 }
 
 script::run_supervisor::decision script_supervisor::on_overtime() {
   if (!data_.may_interrupt()) return {};
-  if (running_.empty()) running_.spawn(run_slices());
-  data_.interrupt();
-  if (auto error = data_.home().interrupted().take_stop()) return {.error = std::move(*error)};
+  auto& interrupted = data_.home().interrupted();
+  if (!interrupted.stops_all()) {
+    if (running_.empty()) running_.spawn(run_slices());
+    data_.interrupt();
+  }
+  if (auto error = interrupted.take_stop()) return {.error = std::move(*error)};
   return {.more = slice};
 }
 
@@ -51,7 +56,7 @@ loop::task<> script_supervisor::finish(loop::time_point limit, const std::atomic
   while (interrupted.is_on() && loop_.now() < limit && !hurried) {
     co_await loop_.sleep(between_checks);
   }
-  if (interrupted.is_on()) interrupted.stop(end_error);
+  if (interrupted.is_on()) interrupted.stop_all(end_error);
   while (interrupted.is_on()) co_await loop_.sleep(1ms);
 }
 

@@ -115,6 +115,10 @@ class client {
   [[nodiscard]] virtual std::uint64_t traffic() { return 0; }
 
   [[nodiscard]] bool is_resp3() { return reply().is_resp3(); }
+  /// Reports whether `command` would execute the commands that are queued.
+  [[nodiscard]] bool executes_queued(const command& command) const {
+    return in_transaction && command.row->name == "exec";
+  }
   [[nodiscard]] bool is_subscribed() const {
     return !channels.empty() || !patterns.empty() || !shard_channels.empty();
   }

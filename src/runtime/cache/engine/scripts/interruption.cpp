@@ -1,10 +1,12 @@
 #include "runtime/cache/engine/scripts/interruption.hpp"
 
+#include <utility>
+
 #include "runtime/cache/engine/execution.hpp"
 
 namespace strata::runtime::cache {
 
-bool interruption::is_of_function() const { return of_->what.row->name.starts_with("fcall"); }
+bool interruption::is_of_function() const { return script_->what.row->name.starts_with("fcall"); }
 
 std::string_view interruption::refusal() const {
   return is_of_function()
@@ -14,21 +16,36 @@ std::string_view interruption::refusal() const {
                "NOSAVE.";
 }
 
-void interruption::abandon(std::string error) {
+void interruption::stop_all(std::string error) {
   stop(std::move(error));
-  of_->abandon_changes();
+  stops_all_ = true;
 }
 
-void interruption::begin(execution& interrupted, std::int64_t began_us) {
-  of_ = &interrupted;
+void interruption::abandon(std::string error) {
+  stop_all(std::move(error));
+  outermost_->abandon_changes();
+}
+
+std::optional<std::string> interruption::take_stop() {
+  return stops_all_ ? stop_ : std::exchange(stop_, {});
+}
+
+void interruption::note_script(const execution& script, std::int64_t began_us) {
+  script_ = &script;
   began_us_ = began_us;
+}
+
+void interruption::begin(execution& outermost) {
+  outermost_ = &outermost;
   availability_.set_interrupted(true);
   keys_.set_interrupted(true);
 }
 
 void interruption::end() {
-  of_ = nullptr;
+  outermost_ = nullptr;
+  script_ = nullptr;
   stop_.reset();
+  stops_all_ = false;
   availability_.set_interrupted(false);
   keys_.set_interrupted(false);
 }

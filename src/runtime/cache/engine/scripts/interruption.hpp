@@ -1,13 +1,12 @@
-// The interruption of a command whose script takes long: other commands come between, most of which
-// are refused, until the script continues. Time stands still in the data meanwhile, and nothing
-// expires.
+// The interruption of a command whose script takes long, or of a transaction with such a command:
+// other commands come between, most of which are refused, until the script continues. Time stands
+// still in the data until the command, or the transaction, ends, and nothing expires.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace strata::runtime::cache {
 
@@ -21,10 +20,10 @@ class interruption {
   interruption(keyspace& keys, data_availability& availability)
       : keys_(keys), availability_(availability) {}
 
-  [[nodiscard]] bool is_on() const { return of_ != nullptr; }
-  /// The interrupted command. The interruption must be on, here and in what follows.
-  [[nodiscard]] const execution& of() const { return *of_; }
-  /// When the command began, by the steady clock.
+  [[nodiscard]] bool is_on() const { return outermost_ != nullptr; }
+  /// The command whose script takes long. The interruption must be on, here and in what follows.
+  [[nodiscard]] const execution& script() const { return *script_; }
+  /// When the script began, by the steady clock.
   [[nodiscard]] std::int64_t began_us() const { return began_us_; }
   /// Reports whether what takes long is a function of a library, not a script.
   [[nodiscard]] bool is_of_function() const;
@@ -33,22 +32,29 @@ class interruption {
 
   /// Makes the script end with this error as soon as it continues.
   void stop(std::string error) { stop_ = std::move(error); }
-  /// As `stop`; the transaction of its changes stays without an end. Nothing may change afterwards.
+  /// As `stop`, and the scripts behind it in the transaction too, as soon as they take long.
+  void stop_all(std::string error);
+  /// As `stop_all`; the transaction of its changes stays without an end. Nothing may change
+  /// afterwards.
   void abandon(std::string error);
-  /// Returns the error with which the script has to end, once.
-  [[nodiscard]] std::optional<std::string> take_stop() { return std::exchange(stop_, {}); }
+  [[nodiscard]] bool stops_all() const { return stops_all_; }
+  /// Returns the error with which the script has to end: once, if it does not concern all.
+  [[nodiscard]] std::optional<std::string> take_stop();
 
   // --- for the engine
-  void begin(execution& interrupted, std::int64_t began_us);
+  void begin(execution& outermost);
+  void note_script(const execution& script, std::int64_t began_us);
   /// Called once the command, and the propagation of its changes, is over.
   void end();
 
  private:
   keyspace& keys_;
   data_availability& availability_;
-  execution* of_ = nullptr;  // null: nothing is interrupted
+  execution* outermost_ = nullptr;  // null: nothing is interrupted
+  const execution* script_ = nullptr;
   std::int64_t began_us_ = 0;
   std::optional<std::string> stop_;
+  bool stops_all_ = false;
 };
 
 }  // namespace strata::runtime::cache

@@ -11,7 +11,6 @@ void scripted_command::execute(client& client, std::span<const std::string_view>
   what_ = &command;
   words_ = words;
   hash_ = hash;
-  began_us_ = in_.keys().clock().steady_us();
   changes_before_ = in_.keys().changes().total();
   [[maybe_unused]] const bool has_ended = stack_.run([this] { run(); });
 }
@@ -28,16 +27,22 @@ void scripted_command::run() {
 void scripted_command::interrupt() {
   auto& interruption = in_.home().interrupted();
   if (!interruption.is_on()) {
-    kept_.assign(execution_->words.begin(), execution_->words.end());
+    kept_.assign(outermost_->words.begin(), outermost_->words.end());
     kept_views_.assign(kept_.begin(), kept_.end());
-    execution_->words = kept_views_;
+    outermost_->words = kept_views_;
     who_->is_interrupted = true;
-    interruption.begin(*execution_, began_us_);
+    interruption.begin(*outermost_);
   }
+  interruption.note_script(*script_, script_began_us_);
   stack_.interrupt();
 }
 
 void scripted_command::resume() { [[maybe_unused]] const bool has_ended = stack_.resume(); }
+
+void scripted_command::begin_script(const execution& script) {
+  script_ = &script;
+  script_began_us_ = in_.keys().clock().steady_us();
+}
 
 void scripted_command::end() {
   auto& interruption = in_.home().interrupted();

@@ -1,5 +1,6 @@
-// The execution of a command that runs a script, on a stack of its own: so it can be interrupted
-// wherever it is, while others run on the loop, and continues there. One at a time.
+// The execution of a command that runs a script, or of a transaction with such commands, on a stack
+// of its own: so a script can be interrupted wherever it is, while others run on the loop, and
+// continues there. One at a time.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +27,21 @@ class scripted_command {
                std::uint64_t hash);
   /// Reports whether the code that asks is such a command's.
   [[nodiscard]] bool is_running() const { return stack_.is_inside(); }
-  /// Called by the script: others run until it is continued. Keeps the words, which were only lent.
+  /// Reports whether that is inside a script.
+  [[nodiscard]] bool is_in_script() const { return is_running() && script_ != nullptr; }
+  /// Called inside a script: others run until it is continued. Keeps the words of the command, which
+  /// were only lent.
   void interrupt();
   /// Continues the interrupted command.
   void resume();
 
   // --- for the engine
   /// Called when the command begins, and when its changes have been propagated.
-  void begin(execution& outermost) { execution_ = &outermost; }
+  void begin(execution& outermost) { outermost_ = &outermost; }
   void end();
+  /// Called when a script begins in it, and when that has ended.
+  void begin_script(const execution& script);
+  void end_script() { script_ = nullptr; }
 
  private:
   void run();
@@ -44,9 +51,10 @@ class scripted_command {
   const command* what_ = nullptr;
   std::span<const std::string_view> words_;
   std::uint64_t hash_ = 0;
-  std::int64_t began_us_ = 0;
   std::uint64_t changes_before_ = 0;
-  execution* execution_ = nullptr;
+  execution* outermost_ = nullptr;
+  const execution* script_ = nullptr;  // null: no script is running
+  std::int64_t script_began_us_ = 0;
   std::vector<std::string> kept_;  // the words, once it has been interrupted
   std::vector<std::string_view> kept_views_;
   loop::fiber stack_;
