@@ -380,19 +380,68 @@ def test_a_snapshot_waits_for_its_end(daemon, tmp_path):
 
 def test_a_follower_gets_its_changes_at_once(daemon):
     port = busy_cache(daemon)
-    daemon.cli("create", "cache", "copy", "-p", "0", "--follow", f"tcp://127.0.0.1:{port}", "-s")
-    copy = Wire(int(daemon.show("copy")["endpoints"][0].rpartition(":")[2]))
-    control = Wire(port)
-    control.ask("SET", "a", 0)
-    eventually(lambda: copy.ask("GET", "a") == b"$1\r\n0\r\n", "the follower has the data")
+    copy, control = Wire(follower_of(daemon, port)), Wire(port)
     running = patient(port)
     running.send("EVAL", "redis.call('SET', 'a', 1) local n = 0 while n < 1e8 do n = n + 1 end "
                  "redis.call('SET', 'b', 1) return 1", 0)
     await_busy(control)
-    assert copy.ask("MGET", "a", "b") == b"*2\r\n$1\r\n0\r\n$-1\r\n"
+    assert copy.ask("MGET", "a", "b") == b"*2\r\n$-1\r\n$-1\r\n"
     assert running.receive() == b":1\r\n"
     eventually(lambda: copy.ask("MGET", "a", "b") == b"*2\r\n$1\r\n1\r\n$1\r\n1\r\n",
                "the follower has both changes")
+
+
+def follower_of(daemon, leader_port):
+    """Starts a follower that has the leader's data; returns its port."""
+    daemon.cli("create", "cache", "copy", "-p", "0", "--follow", f"tcp://127.0.0.1:{leader_port}",
+               "-s")
+    port = int(daemon.show("copy")["endpoints"][0].rpartition(":")[2])
+    assert say(Wire(port), "CONFIG", "SET", "busy-reply-threshold", 50) == b"+OK\r\n"
+    assert say(Wire(leader_port), "SET", "k", "before") == b"+OK\r\n"
+    eventually(lambda: say(Wire(port), "GET", "k") == b"$6\r\nbefore\r\n",
+               "the follower has the data")
+    return port
+
+
+# How the leader sends its changes on.
+WAYS = {
+    "as they come": [],
+    "continued": [("CLIENT", "KILL", "TYPE", "replica")],
+    "as a whole": [("DEBUG", "CHANGE-REPL-ID"), ("CLIENT", "KILL", "TYPE", "replica")],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_followers_script_does_not_see_changes_of_the_leader(daemon, redis, way):
+    control = Wire(follower_of(daemon, redis.port))
+    running = patient(control.socket.getpeername()[1])
+    running.send("EVAL_RO", "local first, n = redis.call('GET', 'k'), 0 "
+                 "while n < 4e8 do n = n + 1 end return {first, redis.call('GET', 'k')}", 0)
+    await_busy(control)
+    for words in [("SET", "k", "after"), *WAYS[way]]:
+        assert not say(Wire(redis.port), *words).startswith(b"-")
+    assert running.receive() == b"*2\r\n" + b"$6\r\nbefore\r\n" * 2
+    eventually(lambda: say(control, "GET", "k") == b"$5\r\nafter\r\n", "the change has arrived")
+    assert say(running, "EVAL", "return redis.call('GET', 'k')", 0) == b"$5\r\nafter\r\n"
+
+
+@pytest.mark.parametrize("at", ["leader", "follower"])
+def test_replication_outlasts_a_script_that_takes_longer_than_its_timeout(daemon, at):
+    leader = Wire(busy_cache(daemon))
+    follower = Wire(follower_of(daemon, leader.socket.getpeername()[1]))
+    busy = leader if at == "leader" else follower
+    for wire in (leader, follower):
+        say(wire, "CONFIG", "SET", "repl-ping-replica-period", 1)
+    for wire in [leader, *[follower] * (at == "follower")]:
+        say(wire, "CONFIG", "SET", "repl-timeout", 2)
+    running = spin(busy.socket.getpeername()[1])
+    time.sleep(4)
+    assert say(busy, "SCRIPT", "KILL") == b"+OK\r\n"
+    assert b"killed" in running.receive()
+    say(leader, "SET", "k", "after")
+    eventually(lambda: say(follower, "GET", "k") == b"$5\r\nafter\r\n", "the change has arrived")
+    stats = say(leader, "INFO", "stats")
+    assert b"sync_full:1\r\n" in stats and b"sync_partial_ok:0\r\n" in stats
 
 
 def test_without_a_threshold_it_is_stopped(daemon):

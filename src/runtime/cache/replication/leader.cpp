@@ -83,7 +83,7 @@ leader::follower& leader::follower_of(client& client) {
   const auto found = std::ranges::find(followers_, &client, &follower::who);
   if (found != followers_.end()) return *found;
   // The first PING is due one period after the first follower has come.
-  if (followers_.empty()) pinged_ms_ = engine_.keys().now_ms();
+  if (followers_.empty()) last_ping_ = loop_.now();
   followers_.push_back({.who = &client});
   return followers_.back();
 }
@@ -118,7 +118,7 @@ void leader::acknowledge(client& who, std::uint64_t offset, std::uint64_t synced
   auto& from = follower_of(who);
   from.acknowledged = offset;
   from.synced = synced;
-  from.received_ms = engine_.keys().now_ms();
+  from.last_received = loop_.now();
   if (from.at == stage::loads) put_online(from);
   check_followers();
 }
@@ -135,7 +135,7 @@ void leader::forget(client& client) {
 }
 
 std::int64_t leader::lag_s(const follower& follower) const {
-  return (engine_.keys().now_ms() - follower.received_ms) / 1000;
+  return std::chrono::floor<std::chrono::seconds>(loop_.now() - follower.last_received).count();
 }
 
 std::size_t leader::prompt_followers() const {
@@ -166,7 +166,7 @@ bool leader::can_go_on(std::string_view id, std::int64_t start) const {
 
 void leader::synchronise(client& client, std::string_view id, std::int64_t start) {
   auto& wants = follower_of(client);
-  wants.received_ms = engine_.keys().now_ms();
+  wants.last_received = loop_.now();
   // What the same turn has changed may shorten the backlog.
   flush();
   if (can_go_on(id, start)) {
@@ -188,7 +188,7 @@ void leader::synchronise(client& client, std::string_view id, std::int64_t start
 
 void leader::send_everything(client& client) {
   auto& wants = follower_of(client);
-  wants.received_ms = engine_.keys().now_ms();
+  wants.last_received = loop_.now();
   wants.acknowledges = false;
   take_on(wants);
 }
@@ -283,21 +283,21 @@ std::string leader::address_of(const follower& follower) {
 }
 
 void leader::tick() {
-  const auto now_ms = engine_.keys().now_ms();
+  const auto now = loop_.now();
   const auto& settings = engine_.home().settings();
   check_followers();
   for (const auto& each : followers_) {
     if (each.at == stage::ends && each.who->output_bytes() == 0) each.who->disconnect(true);
     if (each.at != stage::online || !each.acknowledges) continue;
-    if (now_ms - each.received_ms > settings.replication_timeout_s * 1000) {
+    if (now - each.last_received > std::chrono::seconds(settings.replication_timeout_s)) {
       log_->write(level::warning,
                   each.who->remote_address() + " has stopped acknowledging: disconnecting");
       each.who->disconnect(false);
     }
   }
   if (followers_.empty() || !is_listening_ || is_quiet_) return;
-  if (now_ms - pinged_ms_ >= settings.replication_ping_s * 1000) {
-    pinged_ms_ = now_ms;
+  if (now - last_ping_ >= std::chrono::seconds(settings.replication_ping_s)) {
+    last_ping_ = now;
     const std::array<std::string_view, 1> ping = {"PING"};
     append(ping);
   }

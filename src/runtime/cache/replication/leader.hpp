@@ -91,7 +91,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
     stage at = stage::introduces_itself;
     std::uint64_t acknowledged = 0;
     std::uint64_t synced = 0;  // to its disk
-    std::int64_t received_ms = 0;
+    loop::time_point last_received;
     std::vector<loop::slice> later;  // changes while it gets its snapshot
   };
 
@@ -134,7 +134,7 @@ class leader final : public change_listener, private loop::turn_end_hook {
   std::string backlog_;             // the last bytes of the stream before them
   std::uint64_t offset_ = 0;
   change_row row_;
-  std::int64_t pinged_ms_ = 0;
+  loop::time_point last_ping_;
   bool is_listening_ = false;
   bool is_sending_ = false;
   bool is_quiet_ = false;

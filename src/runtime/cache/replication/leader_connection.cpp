@@ -76,9 +76,9 @@ void leader_connection::set_state(std::string_view state) {
   const bool was_connected = is_connected();
   state_ = state;
   if (is_connected()) {
-    lost_ms_.reset();
+    lost_at_.reset();
   } else if (was_connected) {
-    lost_ms_ = engine_.keys().now_ms();
+    lost_at_ = loop_.now();
   }
   engine_.home().availability().set_cut_off(!is_connected());
 }
@@ -118,15 +118,14 @@ loop::task<> leader_connection::run() {
 }
 
 void leader_connection::tick() {
-  if (!stream_ || !received_ms_) return;
-  const auto now_ms = engine_.keys().now_ms();
-  if (now_ms - *received_ms_ > engine_.home().settings().replication_timeout_s * 1000)
-    stream_->abort();
-  if (is_connected() && now_ms - acknowledged_ms_ >= 1000) acknowledge();
+  if (!stream_ || !last_received_ || awaits_end_of_script_) return;
+  const auto timeout = std::chrono::seconds(engine_.home().settings().replication_timeout_s);
+  if (loop_.now() - *last_received_ > timeout) stream_->abort();
+  if (is_connected() && loop_.now() - last_acknowledgement_ >= 1s) acknowledge();
 }
 
 void leader_connection::acknowledge() {
-  acknowledged_ms_ = engine_.keys().now_ms();
+  last_acknowledgement_ = loop_.now();
   const auto offset = std::to_string(offset_);
   note_synced();
   const auto synced = std::to_string(synced_);
@@ -176,7 +175,7 @@ loop::task<result<void>> leader_connection::connect() {
     co_return std::unexpected(failed);
   }
   stream_ = connection.release();
-  received_ms_ = engine_.keys().now_ms();
+  last_received_ = loop_.now();
   co_return result<void>{};
 }
 
@@ -217,7 +216,7 @@ loop::task<result<void>> leader_connection::receive() {
     co_return failure(errc::connection_closed, "follow " + name(),
                       "the leader closed the connection");
   }
-  received_ms_ = engine_.keys().now_ms();
+  last_received_ = loop_.now();
   received_ += as_text(got->bytes());
   co_return result<void>{};
 }
@@ -342,6 +341,7 @@ loop::task<result<std::string>> leader_connection::receive_payload() {
 }
 
 loop::task<result<void>> leader_connection::load(std::string payload) {
+  co_await await_end_of_script();
   hooks_.begin_work();
   engine_.home().availability().set_loading(true);
   hooks_.on_discard();
@@ -367,6 +367,7 @@ loop::task<result<void>> leader_connection::repeat() {
   for (;;) {
     const auto bytes = std::exchange(received_, {});
     reader.feed(as_bytes(bytes));
+    co_await await_end_of_script();
     hooks_.begin_work();
     auto outcome = proto::request_reader::outcome::request;
     result<void> done;
@@ -388,6 +389,20 @@ loop::task<result<void>> leader_connection::repeat() {
     auto more = co_await receive();
     if (!more) co_return more;
   }
+}
+
+// What the leader sends meanwhile stays in the connection. Acknowledging goes on, or the leader
+// would give this follower up.
+loop::task<> leader_connection::await_end_of_script() {
+  const auto& interrupted = engine_.home().interrupted();
+  if (!interrupted.is_on()) co_return;
+  awaits_end_of_script_ = true;
+  while (interrupted.is_on()) {
+    co_await loop_.sleep(10ms);
+    if (is_connected() && loop_.now() - last_acknowledgement_ >= 1s) acknowledge();
+  }
+  last_received_ = loop_.now();
+  awaits_end_of_script_ = false;
 }
 
 result<void> leader_connection::execute(std::span<const std::string_view> words) {

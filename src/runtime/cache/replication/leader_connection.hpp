@@ -73,9 +73,9 @@ class leader_connection {
   /// Returns what the data equals; nullopt before the first snapshot, and while one is loaded.
   [[nodiscard]] std::optional<position> known() const;
   /// When bytes last arrived from the leader; nullopt before the first time.
-  [[nodiscard]] std::optional<std::int64_t> received_ms() const { return received_ms_; }
+  [[nodiscard]] std::optional<loop::time_point> last_received() const { return last_received_; }
   /// When the connection broke; nullopt while there is one, and before the first.
-  [[nodiscard]] std::optional<std::int64_t> lost_ms() const { return lost_ms_; }
+  [[nodiscard]] std::optional<loop::time_point> lost_at() const { return lost_at_; }
   /// In the state "sync": how much of the snapshot has arrived.
   [[nodiscard]] snapshot_transfer transfer() const { return transfer_; }
   /// How the other one has answered to the handed-over leadership.
@@ -97,6 +97,8 @@ class leader_connection {
   loop::task<result<void>> load(std::string payload);
   loop::task<result<void>> repeat();
   result<void> execute(std::span<const std::string_view> words);
+  /// Waits until no script is interrupted: the data must not change meanwhile.
+  loop::task<> await_end_of_script();
   void acknowledge();
   void note_synced();
 
@@ -118,11 +120,12 @@ class leader_connection {
   std::string id_;
   std::uint64_t offset_ = 0;
   std::uint64_t unfinished_ = 0;  // bytes of an incomplete transaction behind it
-  std::optional<std::int64_t> received_ms_;
-  std::optional<std::int64_t> lost_ms_;
+  std::optional<loop::time_point> last_received_;
+  std::optional<loop::time_point> lost_at_;
   snapshot_transfer transfer_;
-  std::int64_t acknowledged_ms_ = 0;
+  loop::time_point last_acknowledgement_;
   handover handover_ = handover::none;
+  bool awaits_end_of_script_ = false;
   bool has_asked_ = false;  // sent PSYNC … FAILOVER, perhaps without an answer
   struct logged_offset {
     std::uint64_t offset;

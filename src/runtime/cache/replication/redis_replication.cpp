@@ -162,9 +162,11 @@ replication_figures redis_replication::figures() const {
   now.leader_port = link_->leader().port;
   now.link_state = link_->state();
   now.followed_offset = link_->offset();
-  const auto now_ms = engine_.keys().now_ms();
-  if (const auto received = link_->received_ms()) now.silent_s = (now_ms - *received) / 1000;
-  if (const auto lost = link_->lost_ms()) now.down_s = (now_ms - *lost) / 1000;
+  const auto seconds_since = [this](loop::time_point then) {
+    return std::chrono::floor<std::chrono::seconds>(loop_.now() - then).count();
+  };
+  if (const auto received = link_->last_received()) now.silent_s = seconds_since(*received);
+  if (const auto lost = link_->lost_at()) now.down_s = seconds_since(*lost);
   now.transfer = link_->transfer();
   return now;
 }
