@@ -29,7 +29,7 @@ class scripted_command {
   [[nodiscard]] bool is_running() const { return stack_.is_inside(); }
   /// Reports whether that is inside a script.
   [[nodiscard]] bool is_in_script() const { return is_running() && script_ != nullptr; }
-  /// Called inside a script: others run until it is continued. Keeps the words of the command, which
+  /// Called inside a script: others run until it is continued. Keeps the command's words, which
   /// were only lent.
   void interrupt();
   /// Continues the interrupted command.
