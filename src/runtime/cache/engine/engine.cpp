@@ -73,7 +73,7 @@ void engine::execute(client& client, std::span<const std::string_view> words,
 
 bool engine::may_interrupt(const client& client, const command& command) const {
   return runs_script(client, command) && parameters_.busy_threshold_ms > 0 && client.may_block &&
-         !client.is_replay && front_.source() == nullptr;
+         !client.is_replay;
 }
 
 bool engine::may_interrupt() const { return scripted_ && scripted_->is_in_script(); }

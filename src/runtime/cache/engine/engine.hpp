@@ -50,8 +50,7 @@ class engine {
   void execute_for_script(const execution& outer, client& hand,
                           std::span<const std::string_view> words, script_rules& rules);
   // --- scripts that take long
-  /// Reports whether the script that is running may be interrupted: not one that is replayed, or of
-  /// a cache with a source of keys.
+  /// Reports whether the script that is running may be interrupted: not one that is replayed.
   [[nodiscard]] bool may_interrupt() const;
   /// Called by that script: others run until `resume_interrupted` is called, and it returns.
   void interrupt();

@@ -12,6 +12,7 @@
 namespace strata::runtime::cache {
 
 using scripting::callback;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -22,12 +23,21 @@ constexpr double longest_life_ms = 1e15;  // some 30,000 years
 
 }  // namespace
 
+/// What on_miss has returned.
+struct read_through::fetched {
+  enum class kind : std::uint8_t { value, nothing, failure };
+  kind what = kind::nothing;
+  std::string text = {};  // the value, or the error that the waiting clients get
+  std::string life = {};  // of the value, in milliseconds; empty: it does not expire
+};
+
 class read_through::fetching final : public script::waiter {
  public:
   fetching(read_through& through, database_key key) : of_(through), key_(std::move(key)) {}
   [[nodiscard]] const database_key& key() const { return key_; }
   bool is_overtaken = false;  ///< written or removed since on_miss was called
   unsigned tries = 0;         ///< how often that happened
+  fetched got;
 
  private:
   void on_end(const script::finished& outcome) override { of_.on_fetched(*this, outcome); }
@@ -100,7 +110,45 @@ void read_through::on_turn_end() {
 }
 
 void read_through::on_fetched(fetching& fetching, const script::finished& outcome) {
-  const bool is_late = outcome.is_text() && is_stale(fetching);
+  fetching.got = read(fetching.key(), outcome);
+  if (!data_.home().interrupted().is_on()) {
+    deliver(fetching);
+    return;
+  }
+  waiting_.push_back(fetching.key());
+  if (delivering_.empty()) delivering_.spawn(deliver_waiting());
+}
+
+loop::task<> read_through::deliver_waiting() {
+  while (data_.home().interrupted().is_on()) co_await loop_.sleep(10ms);
+  for (const auto& key : std::exchange(waiting_, {})) deliver(*fetching_.find(key)->second);
+}
+
+read_through::fetched read_through::read(const database_key& key, const script::finished& outcome) {
+  constexpr auto failure = fetched::kind::failure;
+  if (outcome.has_failed()) return {failure, "ERR the key was not fetched: on_miss failed"};
+  if (outcome.is_nothing() || outcome.is_false()) return {};
+  if (!outcome.is_text()) {
+    script_.log(level::error, fmt::format("on_miss returned no string for '{}': return a string "
+                                          "and, for an expiry, seconds; or nil",
+                                          key.key));
+    return {failure, "ERR the key was not fetched: on_miss returned no string"};
+  }
+  fetched value{fetched::kind::value, std::string(outcome.text())};
+  if (outcome.is_nothing(1)) return value;
+  const auto seconds = text::parse_real(outcome.text(1));
+  if (!seconds || !(*seconds > 0) || *seconds * 1000 > longest_life_ms) {
+    script_.log(level::error,
+                fmt::format("on_miss returned '{}' as the expiry of '{}': return seconds above 0",
+                            outcome.text(1), key.key));
+    return {failure, "ERR the key was not fetched: on_miss returned an invalid expiry"};
+  }
+  value.life = std::to_string(std::max<std::int64_t>(1, std::llround(*seconds * 1000)));
+  return value;
+}
+
+void read_through::deliver(fetching& fetching) {
+  const bool is_late = fetching.got.what == fetched::kind::value && is_stale(fetching);
   if (is_late && ++fetching.tries < most_tries) {
     fresh_.push_back(fetching.key());
     loop_.at_turn_end(*this);
@@ -110,15 +158,16 @@ void read_through::on_fetched(fetching& fetching, const script::finished& outcom
   const auto ended = std::move(found->second);
   fetching_.erase(found);
   const auto& key = ended->key();
+  const auto& got = ended->got;
   if (is_late) {  // perhaps by on_miss itself
     fail(key, "ERR the key was not fetched: it was removed during each fetch");
-  } else if (outcome.has_failed()) {
-    fail(key, "ERR the key was not fetched: on_miss failed");
-  } else if (outcome.is_nothing() || outcome.is_false()) {
+  } else if (got.what == fetched::kind::failure) {
+    fail(key, got.text);
+  } else if (got.what == fetched::kind::nothing) {
     hooks_.begin_work();
     data_.report_missing(key.database, key.key);
     hooks_.end_work();
-  } else if (const auto why = fill(key, outcome); !why.empty()) {
+  } else if (const auto why = fill(key, got); !why.empty()) {
     fail(key, why);
   }
 }
@@ -134,26 +183,9 @@ bool read_through::is_stale(const fetching& fetching) {
 
 // Puts the value into the cache, unless a client has written one meanwhile: the waiting clients are
 // then served with that. Returns the error that they get instead, if any.
-std::string read_through::fill(const database_key& key, const script::finished& outcome) {
-  if (!outcome.is_text()) {
-    script_.log(level::error, fmt::format("on_miss returned no string for '{}': return a string "
-                                          "and, for an expiry, seconds; or nil",
-                                          key.key));
-    return "ERR the key was not fetched: on_miss returned no string";
-  }
-  std::vector<std::string_view> words{"SET", key.key, outcome.text(), "NX"};
-  std::string life;
-  if (!outcome.is_nothing(1)) {
-    const auto seconds = text::parse_real(outcome.text(1));
-    if (!seconds || !(*seconds > 0) || *seconds * 1000 > longest_life_ms) {
-      script_.log(level::error,
-                  fmt::format("on_miss returned '{}' as the expiry of '{}': return seconds above 0",
-                              outcome.text(1), key.key));
-      return "ERR the key was not fetched: on_miss returned an invalid expiry";
-    }
-    life = std::to_string(std::max<std::int64_t>(1, std::llround(*seconds * 1000)));
-    words.insert(words.end(), {"PX", life});
-  }
+std::string read_through::fill(const database_key& key, const fetched& value) {
+  std::vector<std::string_view> words{"SET", key.key, value.text, "NX"};
+  if (!value.life.empty()) words.insert(words.end(), {"PX", value.life});
   on_fill_(true);
   is_filling_ = true;
   const auto said = hand_.execute(key.database, words);
