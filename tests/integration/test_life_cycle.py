@@ -3,8 +3,10 @@
 import contextlib
 import random
 import re
+import resource
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -232,3 +234,11 @@ def test_sixty_runtimes_side_by_side(daemon):
             assert ann.hear() == b"%d" % number
     daemon.cli("remove", "s*")
     assert daemon.names() == []
+
+
+def test_the_table_of_descriptors_need_not_grow_while_connections_come(daemon):
+    """In a process of several threads, growing it takes the kernel some 20 ms."""
+    status = Path(f"/proc/{daemon.pid}/status").read_text()
+    size = int(re.search(r"^FDSize:\s+(\d+)$", status, re.MULTILINE)[1])
+    limit, _ = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+    assert size >= min(limit, 16_384), status
