@@ -445,34 +445,6 @@ def test_replication_outlasts_a_script_that_takes_longer_than_its_timeout(daemon
     assert b"sync_full:1\r\n" in stats and b"sync_partial_ok:0\r\n" in stats
 
 
-def test_a_script_does_not_see_what_is_fetched_meanwhile(daemon, tmp_path):
-    script = tmp_path / "fetch.lua"
-    script.write_text("""
-        function on_miss(key)
-          strata.sleep(0.2)
-          if key == 'k' then return 'fetched' elseif key == 'broken' then error('broken') end
-        end
-        """)
-    port = busy_cache(daemon, lua=str(script))
-    waiting = {key: Wire(port) for key in ("k", "broken", "nothing")}
-    for key, wire in waiting.items():
-        wire.send("GET", key)
-    running = patient(port)
-    running.send("EVAL", "local n = 0 while n < 6e8 do n = n + 1 end "
-                 "return redis.call('EXISTS', 'k')", 0)
-    await_busy(Wire(port), "EXISTS", "k")
-    time.sleep(0.4)
-    assert all(wire.is_silent(0.05) for wire in waiting.values())
-    assert running.receive() == b":0\r\n"
-    assert waiting["k"].receive() == b"$7\r\nfetched\r\n"
-    assert waiting["nothing"].receive() == b"$-1\r\n"
-    assert waiting["broken"].receive() == b"-ERR the key was not fetched: on_miss failed\r\n"
-    running.send("EVAL", ENDLESS, 0)
-    await_busy(Wire(port))
-    assert say(Wire(port), "SCRIPT", "KILL") == b"+OK\r\n"
-    assert b"killed" in running.receive()
-
-
 def test_without_a_threshold_it_is_stopped(daemon):
     wire = patient(busy_cache(daemon))
     wire.ask("CONFIG", "SET", "busy-reply-threshold", 0)

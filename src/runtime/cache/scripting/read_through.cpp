@@ -12,7 +12,6 @@
 namespace strata::runtime::cache {
 
 using scripting::callback;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -24,7 +23,7 @@ constexpr double longest_life_ms = 1e15;  // some 30,000 years
 }  // namespace
 
 /// What on_miss has returned.
-struct read_through::fetched {
+struct read_through::outcome {
   enum class kind : std::uint8_t { value, nothing, failure };
   kind what = kind::nothing;
   std::string text = {};  // the value, or the error that the waiting clients get
@@ -37,10 +36,10 @@ class read_through::fetching final : public script::waiter {
   [[nodiscard]] const database_key& key() const { return key_; }
   bool is_overtaken = false;  ///< written or removed since on_miss was called
   unsigned tries = 0;         ///< how often that happened
-  fetched got;
+  outcome result;
 
  private:
-  void on_end(const script::finished& outcome) override { of_.on_fetched(*this, outcome); }
+  void on_end(const script::finished& returned) override { of_.on_fetched(*this, returned); }
 
   read_through& of_;
   database_key key_;
@@ -109,38 +108,29 @@ void read_through::on_turn_end() {
   }
 }
 
-void read_through::on_fetched(fetching& fetching, const script::finished& outcome) {
-  fetching.got = read(fetching.key(), outcome);
-  if (!data_.home().interrupted().is_on()) {
-    deliver(fetching);
-    return;
-  }
-  waiting_.push_back(fetching.key());
-  if (delivering_.empty()) delivering_.spawn(deliver_waiting());
+void read_through::on_fetched(fetching& fetching, const script::finished& returned) {
+  fetching.result = read(fetching.key(), returned);
+  deliver(fetching);
 }
 
-loop::task<> read_through::deliver_waiting() {
-  while (data_.home().interrupted().is_on()) co_await loop_.sleep(10ms);
-  for (const auto& key : std::exchange(waiting_, {})) deliver(*fetching_.find(key)->second);
-}
-
-read_through::fetched read_through::read(const database_key& key, const script::finished& outcome) {
-  constexpr auto failure = fetched::kind::failure;
-  if (outcome.has_failed()) return {failure, "ERR the key was not fetched: on_miss failed"};
-  if (outcome.is_nothing() || outcome.is_false()) return {};
-  if (!outcome.is_text()) {
+read_through::outcome read_through::read(const database_key& key,
+                                         const script::finished& returned) {
+  constexpr auto failure = outcome::kind::failure;
+  if (returned.has_failed()) return {failure, "ERR the key was not fetched: on_miss failed"};
+  if (returned.is_nothing() || returned.is_false()) return {};
+  if (!returned.is_text()) {
     script_.log(level::error, fmt::format("on_miss returned no string for '{}': return a string "
                                           "and, for an expiry, seconds; or nil",
                                           key.key));
     return {failure, "ERR the key was not fetched: on_miss returned no string"};
   }
-  fetched value{fetched::kind::value, std::string(outcome.text())};
-  if (outcome.is_nothing(1)) return value;
-  const auto seconds = text::parse_real(outcome.text(1));
+  outcome value{outcome::kind::value, std::string(returned.text())};
+  if (returned.is_nothing(1)) return value;
+  const auto seconds = text::parse_real(returned.text(1));
   if (!seconds || !(*seconds > 0) || *seconds * 1000 > longest_life_ms) {
     script_.log(level::error,
                 fmt::format("on_miss returned '{}' as the expiry of '{}': return seconds above 0",
-                            outcome.text(1), key.key));
+                            returned.text(1), key.key));
     return {failure, "ERR the key was not fetched: on_miss returned an invalid expiry"};
   }
   value.life = std::to_string(std::max<std::int64_t>(1, std::llround(*seconds * 1000)));
@@ -148,7 +138,12 @@ read_through::fetched read_through::read(const database_key& key, const script::
 }
 
 void read_through::deliver(fetching& fetching) {
-  const bool is_late = fetching.got.what == fetched::kind::value && is_stale(fetching);
+  auto& interrupted = data_.home().interrupted();
+  if (interrupted.is_on()) {
+    interrupted.await_end([this, &fetching] { deliver(fetching); });
+    return;
+  }
+  const bool is_late = fetching.result.what == outcome::kind::value && is_stale(fetching);
   if (is_late && ++fetching.tries < most_tries) {
     fresh_.push_back(fetching.key());
     loop_.at_turn_end(*this);
@@ -158,16 +153,16 @@ void read_through::deliver(fetching& fetching) {
   const auto ended = std::move(found->second);
   fetching_.erase(found);
   const auto& key = ended->key();
-  const auto& got = ended->got;
+  const auto& result = ended->result;
   if (is_late) {  // perhaps by on_miss itself
     fail(key, "ERR the key was not fetched: it was removed during each fetch");
-  } else if (got.what == fetched::kind::failure) {
-    fail(key, got.text);
-  } else if (got.what == fetched::kind::nothing) {
+  } else if (result.what == outcome::kind::failure) {
+    fail(key, result.text);
+  } else if (result.what == outcome::kind::nothing) {
     hooks_.begin_work();
     data_.report_missing(key.database, key.key);
     hooks_.end_work();
-  } else if (const auto why = fill(key, got); !why.empty()) {
+  } else if (const auto why = fill(key, result); !why.empty()) {
     fail(key, why);
   }
 }
@@ -183,7 +178,7 @@ bool read_through::is_stale(const fetching& fetching) {
 
 // Puts the value into the cache, unless a client has written one meanwhile: the waiting clients are
 // then served with that. Returns the error that they get instead, if any.
-std::string read_through::fill(const database_key& key, const fetched& value) {
+std::string read_through::fill(const database_key& key, const outcome& value) {
   std::vector<std::string_view> words{"SET", key.key, value.text, "NX"};
   if (!value.life.empty()) words.insert(words.end(), {"PX", value.life});
   on_fill_(true);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "loop/loop.hpp"
-#include "loop/task_group.hpp"
 #include "runtime/cache/engine/change_listener.hpp"
 #include "runtime/cache/engine/database_key.hpp"
 #include "runtime/cache/engine/key_source.hpp"
@@ -36,17 +35,16 @@ class read_through final : public key_source, private change_listener, private l
 
  private:
   class fetching;
-  struct fetched;
+  struct outcome;
 
   void on_change(unsigned database, std::span<const std::string_view> words) override;
   void on_turn_end() override;
-  void on_fetched(fetching& fetching, const script::finished& outcome);
-  [[nodiscard]] fetched read(const database_key& key, const script::finished& outcome);
+  void on_fetched(fetching& fetching, const script::finished& returned);
+  [[nodiscard]] outcome read(const database_key& key, const script::finished& returned);
   void deliver(fetching& fetching);
-  loop::task<> deliver_waiting();
   /// Reports whether the key was written or removed meanwhile, and is missing.
   [[nodiscard]] bool is_stale(const fetching& fetching);
-  [[nodiscard]] std::string fill(const database_key& key, const fetched& value);
+  [[nodiscard]] std::string fill(const database_key& key, const outcome& value);
   void fail(const database_key& key, std::string_view why);
 
   loop::loop& loop_;
@@ -61,9 +59,7 @@ class read_through final : public key_source, private change_listener, private l
   boost::unordered_flat_map<database_key, std::unique_ptr<fetching>, database_key_hash,
                             database_key_equal>
       fetching_;
-  std::vector<database_key> fresh_;    // not yet passed to on_miss
-  std::vector<database_key> waiting_;  // fetched while a script was interrupted
-  loop::task_group delivering_;        // at most one task
+  std::vector<database_key> fresh_;  // not yet passed to on_miss
 };
 
 }  // namespace strata::runtime::cache

@@ -37,11 +37,14 @@ script::run_supervisor::decision script_supervisor::on_overtime() {
   return {.more = slice};
 }
 
+// Those who wait for the end may begin a script that is interrupted in turn.
 loop::task<> script_supervisor::run_slices() {
+  auto& interrupted = data_.home().interrupted();
   do {
     co_await loop_.sleep(0ms);
     run_slice();
-  } while (data_.home().interrupted().is_on());
+    if (!interrupted.is_on()) interrupted.report_end();
+  } while (interrupted.is_on());
 }
 
 void script_supervisor::run_slice() {

@@ -30,6 +30,10 @@ std::optional<std::string> interruption::take_stop() {
   return stops_all_ ? stop_ : std::exchange(stop_, {});
 }
 
+void interruption::report_end() {
+  for (const auto& then : std::exchange(awaiting_, {})) then();
+}
+
 void interruption::note_script(const execution& script, std::int64_t began_us) {
   script_ = &script;
   began_us_ = began_us;

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace strata::runtime::cache {
 
@@ -40,6 +43,11 @@ class interruption {
   [[nodiscard]] bool stops_all() const { return stops_all_; }
   /// Returns the error with which the script has to end: once, if it does not concern all.
   [[nodiscard]] std::optional<std::string> take_stop();
+  /// Has `then` called once it is over, before waits end that have taken too long meanwhile. It is
+  /// not called if the script is abandoned. The interruption must be on.
+  void await_end(std::function<void()> then) { awaiting_.push_back(std::move(then)); }
+  /// Called after the work in which it ended.
+  void report_end();
 
   // --- for the engine
   void begin(execution& outermost);
@@ -54,6 +62,7 @@ class interruption {
   const execution* script_ = nullptr;
   std::int64_t began_us_ = 0;
   std::optional<std::string> stop_;
+  std::vector<std::function<void()>> awaiting_;
   bool stops_all_ = false;
 };
 
