@@ -225,3 +225,17 @@ def test_elements_of_lists_are_in_the_same_nodes(daemon, redis, size):
         requests = [each for _ in range(CHUNK) for each in (commands.next(), ["DUMP", "l"])]
         assert_same_replies(requests, ours.ask_all(requests), theirs.ask_all(requests), seed,
                             as_it_is)
+
+
+@pytest.mark.parametrize("size", ["-1", "-2", "100"])
+def test_merged_nodes_of_lists_are_as_large(daemon, redis, size):
+    """An insertion into a full node splits it, and merges the parts if they fit after all."""
+    ours, theirs = Wire(cache_port(daemon)), Wire(redis.port)
+    limit = 4096 if size == "-1" else 8192
+    for wire in (ours, theirs):
+        assert wire.ask("CONFIG", "SET", "list-max-listpack-size", size) == b"+OK\r\n"
+    for rest in range(limit - 420, limit - 390):
+        requests = [["DEL", "l"], ["RPUSH", "l", *["x" * 100] * 3, "pivot", "y" * rest],
+                    ["LINSERT", "l", "BEFORE", "pivot", "z" * 70], ["DUMP", "l"]]
+        assert_same_replies(requests, ours.ask_all(requests), theirs.ask_all(requests), None,
+                            as_it_is)

@@ -8,6 +8,9 @@ namespace strata::runtime::cache {
 namespace {
 
 constexpr std::size_t element_head = 8;  // what Redis counts as overhead of an element
+// What Redis 7.0 counts as the envelope of a pack that goes into another: that of its predecessor,
+// the ziplist. A merged pack may so take 4 bytes more than the limit.
+constexpr std::size_t merged_envelope = 11;
 // The limit in bytes of a pack with a fixed number of elements.
 constexpr std::size_t safe_bytes = 8192;
 
@@ -146,8 +149,7 @@ bool list_value::merge(std::size_t first, std::int64_t fill) {
   if (first + 1 >= nodes_.size()) return false;
   auto& node = nodes_[first];
   auto& second = nodes_[first + 1];
-  if (!fits(node.bytes() + second.bytes() - pack::envelope_size, node.size() + second.size(),
-            fill)) {
+  if (!fits(node.bytes() + second.bytes() - merged_envelope, node.size() + second.size(), fill)) {
     return false;
   }
   for (auto at = second.first(); at != pack::none; at = second.next(at)) {
